@@ -1,5 +1,5 @@
-//! What one flow over loopback comes to: datagrams of 64 octets as fast as they
-//! go, the same back and forth, departures at 10 000 a second, and a stream.
+//! Throughput of one flow over loopback: datagrams of 64 octets at full speed, their
+//! round trips, departures at 10 000 per second, and a stream.
 //!
 //!     cargo bench -p jumbolab-live --bench traffic
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]

@@ -1,4 +1,5 @@
-//! Frames as they cross an interface: what the offload flags really did.
+//! Observation of frames that cross an interface, to verify the effect of the offload
+//! flags.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -13,7 +14,7 @@ use wire::frame::Summary;
 use crate::error::{During, Result};
 use crate::namespace::Namespace;
 
-/// Octets of each frame that are looked at: the headers.
+/// Octets captured of each frame: the headers.
 const SNAP: usize = 128;
 
 /// A listener on one interface.
@@ -21,39 +22,40 @@ pub struct Capture {
     socket: OwnedFd,
 }
 
-/// What crossed.
+/// A summary of the captured frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// Frames that carried IP.
     pub frames: u64,
-    /// The largest of them in octets of IP packet: above the MTU it was a
-    /// super-packet, which no wire carries.
+    /// The largest IP packet in octets. A packet above the MTU is a super-packet, which
+    /// no wire carries.
     pub largest_packet: Bytes,
 }
 
 impl Capture {
-    /// Listens to all frames on `interface` of `namespace`, both directions.
+    /// Captures all frames on `interface` of `namespace`, in both directions.
     ///
     /// # Errors
-    /// Where the kernel refuses a packet socket.
+    /// If the kernel refuses a packet socket.
     pub fn open(namespace: &Namespace, interface: &str) -> Result<Self> {
         let operation = || format!("listening on {interface}");
         let socket = heard_at(namespace, interface)?;
-        // What does not fit is missed: the largest frame is seen all the same,
-        // because all frames of a flow are cut alike.
+        // Frames beyond the buffer are missed. The largest frame is still seen, because
+        // all frames of a flow are segmented alike.
         setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).during(operation)?;
         Ok(Self { socket })
     }
 
-    /// Reads what was heard so far.
+    /// Reads the frames captured so far.
     ///
     /// # Errors
-    /// Where the interface is gone.
+    /// If the interface has disappeared.
     pub fn drain(&self) -> Result<Seen> {
         let mut seen = Seen::default();
         let mut head = [0; SNAP];
         loop {
-            // With MSG_TRUNC the answer is the frame's length, not the piece's.
+            // With MSG_TRUNC the result is the frame's length, not that of the captured
+            // part.
             let length = match recv(self.socket.as_raw_fd(), &mut head, MsgFlags::MSG_TRUNC) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN) => return Ok(seen),
@@ -69,7 +71,7 @@ impl Capture {
     }
 }
 
-/// A socket that takes every frame of `interface`, and waits for none.
+/// A non-blocking socket that receives every frame of `interface`.
 pub(crate) fn heard_at(namespace: &Namespace, interface: &str) -> Result<OwnedFd> {
     let index = namespace.route.index(interface)?;
     let operation = || format!("listening on {interface}");
@@ -87,7 +89,7 @@ pub(crate) fn heard_at(namespace: &Namespace, interface: &str) -> Result<OwnedFd
     Ok(socket)
 }
 
-/// The packet-socket address of every protocol on an interface.
+/// The packet-socket address for all protocols on an interface.
 pub(crate) fn address(index: u32) -> LinkAddr {
     #[expect(unsafe_code, reason = "nix has no constructor for it")]
     // SAFETY: a zeroed sockaddr_ll is valid, and the length given is its own.

@@ -1,4 +1,4 @@
-//! The only place that reads a clock or waits.
+//! Clocks and sleeping: the only module that reads a clock or waits.
 
 mod mapping;
 
@@ -14,10 +14,10 @@ use units::{Span, Time};
 use crate::error::{During, Result};
 pub use mapping::Mapping;
 
-/// The instant from which a run counts, on this machine's wall clock.
+/// The start of a run on this machine's wall clock.
 ///
-/// The kernel stamps packets with CLOCK_REALTIME, so instants of senders and
-/// receivers are taken from the same clock; [`stepped`] tells whether it was
+/// The kernel timestamps packets with CLOCK_REALTIME, so senders and receivers read the
+/// same clock; [`stepped`] tells whether it was set in between.
 /// set in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
@@ -42,7 +42,7 @@ impl Epoch {
         self.time_of(nanos(ClockId::CLOCK_REALTIME))
     }
 
-    /// The time of a stamp of CLOCK_REALTIME that the kernel took.
+    /// The time of a CLOCK_REALTIME timestamp taken by the kernel.
     pub(crate) fn time_of_stamp(self, stamp: TimeSpec) -> Time {
         let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
         self.time_of(u64::try_from(nanos).unwrap_or(0))
@@ -52,52 +52,51 @@ impl Epoch {
         Time::from_nanos(unix_nanos.saturating_sub(self.unix_nanos))
     }
 
-    /// Nanoseconds of `time`, which counts from the epoch, since 1970 in UTC.
+    /// Converts `time`, counted from the epoch, to nanoseconds since 1970 UTC.
     pub const fn unix_nanos_at(self, time: Time) -> u64 {
         self.unix_nanos.saturating_add(time.as_nanos())
     }
 
-    /// Nanoseconds of the epoch since 1970 in UTC.
+    /// The epoch in nanoseconds since 1970 UTC.
     pub const fn unix_nanos(self) -> u64 {
         self.unix_nanos
     }
 }
 
-/// A clock that is never set: for deadlines and lengths of time. It counts
-/// from its first reading, because a machine may be up for longer than a
-/// [`Time`] holds.
+/// The monotonic clock, which is never set: for deadlines and durations. It counts from
+/// its first reading, because the uptime of a machine may exceed the range of [`Time`].
 pub fn monotonic() -> Time {
     let first = first_reading();
     Time::from_nanos(nanos(ClockId::CLOCK_MONOTONIC).saturating_sub(first))
 }
 
-/// What [`monotonic`] showed when the wall clock showed `unix_nanos`, if
-/// nobody has set the wall clock since; nothing if that was before it began.
+/// The reading of [`monotonic`] when the wall clock showed `unix_nanos`, unless the
+/// wall clock was set since; `None` if that was before the first reading.
 pub fn monotonic_at(unix_nanos: u64) -> Option<Time> {
     let nanos = u64::try_from(i128::from(unix_nanos) - compare()).ok()?;
     Some(Time::from_picos(nanos.checked_mul(1_000)?))
 }
 
-/// What CLOCK_MONOTONIC shows, in nanoseconds: [`monotonic`] with the zero of
-/// the kernel, so that two processes of a machine read the same.
+/// CLOCK_MONOTONIC in nanoseconds: [`monotonic`] with the kernel's zero, so two
+/// processes of a machine read the same.
 pub fn monotonic_nanos() -> u64 {
     nanos(ClockId::CLOCK_MONOTONIC)
 }
 
-/// Processor time that this process has used, in nanoseconds: the clock that
-/// `clock()` of C reads [clock(3)].
+/// Processor time of this process, in nanoseconds: the clock that `clock()` of C reads
+/// [clock(3)].
 pub fn process_nanos() -> u64 {
     nanos(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// What CLOCK_MONOTONIC shows when [`monotonic`] shows `time`, in nanoseconds.
+/// The reading of CLOCK_MONOTONIC, in nanoseconds, when [`monotonic`] shows `time`.
 pub(crate) fn nanos_of(time: Time) -> u64 {
     first_reading().saturating_add(time.as_nanos())
 }
 
-/// What names the clock that [`monotonic_nanos`] reads: the same in two
-/// processes if, but for chance, they read the same one. Every start of the
-/// kernel has another, and every time namespace [time_namespaces(7)].
+/// Identifies the clock that [`monotonic_nanos`] reads. Two processes have the same
+/// value if they read the same clock (otherwise only by a rare collision). Every boot
+/// and every time namespace has its own [time_namespaces(7)].
 pub fn identity() -> [u8; 8] {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/time").unwrap_or_default();
@@ -105,16 +104,16 @@ pub fn identity() -> [u8; 8] {
     units::Seed::new(0).derive(&name).get().to_be_bytes()
 }
 
-/// How far the wall clock has moved against the monotonic one: the
-/// difference of two of these is the step between them. A process that is
-/// interrupted between two clocks has seen no step.
+/// The offset of the wall clock from the monotonic clock; the difference of two offsets
+/// is the step between them. An interruption between the two readings does not appear
+/// as a step.
 pub fn wall_offset_nanos() -> i64 {
     i64::try_from(compare()).unwrap_or(i64::MAX)
 }
 
-/// What the wall clock shows when [`monotonic`] is zero, in nanoseconds since
-/// 1970. The wall clock is read between two readings of the other, which are
-/// close to each other unless the process was interrupted; then again.
+/// The wall clock at the zero of [`monotonic`], in nanoseconds since 1970. The wall
+/// clock is read between two readings of the other clock. If these are far apart, the
+/// process was interrupted and reads again.
 fn compare() -> i128 {
     const CLOSE: Span = Span::from_micros(1);
     const TRIES: u32 = 8;
@@ -132,7 +131,7 @@ fn compare() -> i128 {
     best.1
 }
 
-/// Sleeps for `span`, for set-up that has to wait for the kernel.
+/// Sleeps for `span`, during set-up that waits for the kernel.
 pub fn sleep(span: Span) {
     #[expect(
         clippy::disallowed_methods,
@@ -141,15 +140,14 @@ pub fn sleep(span: Span) {
     std::thread::sleep(Duration::from_nanos(span.as_nanos()));
 }
 
-/// Sleeps until [`monotonic`] shows `deadline`, and returns at once if it has
-/// passed. The kernel wakes the caller late by its timer slack, a switch of
-/// tasks, and whatever an idle processor needs to wake; a
-/// [`Pacer`](crate::pacing::Pacer) hides most of that.
+/// Sleeps until [`monotonic`] shows `deadline`; returns at once if it has passed. The
+/// wake-up is late by the timer slack, a context switch, and the time that an idle
+/// processor needs to wake up; a [`Pacer`](crate::pacing::Pacer) hides most of this.
 pub fn sleep_until(deadline: Time) {
     let nanos = first_reading().saturating_add(deadline.as_nanos());
     let seconds = i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX);
     let rest = i64::try_from(nanos % 1_000_000_000).unwrap_or(0);
-    // An absolute deadline moves by no signal: the sleep is taken up again.
+    // The deadline is absolute, so an interrupted sleep can simply be repeated.
     while clock_nanosleep(
         ClockId::CLOCK_MONOTONIC,
         ClockNanosleepFlags::TIMER_ABSTIME,
@@ -158,30 +156,30 @@ pub fn sleep_until(deadline: Time) {
     {}
 }
 
-/// The smallest step of the wall clock as the kernel declares it.
+/// The resolution of the wall clock as the kernel states it.
 ///
 /// # Errors
-/// Where the kernel has no such clock.
+/// If the kernel has no such clock.
 pub fn resolution() -> Result<Span> {
     let step = clock_getres(ClockId::CLOCK_REALTIME).during(|| "reading the clock's resolution")?;
     Ok(Span::from_nanos(u64::try_from(step.tv_nsec()).unwrap_or(0)))
 }
 
-/// What drives the clocks, e.g. `tsc`; empty where the kernel does not say.
+/// The clock source, e.g. `tsc`; empty if unknown.
 pub fn source() -> String {
     fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
         .map(|text| text.trim().to_owned())
         .unwrap_or_default()
 }
 
-/// What else could drive the clocks, as the kernel lists it.
+/// The available clock sources, as the kernel lists them.
 pub fn available_sources() -> Vec<String> {
     fs::read_to_string("/sys/devices/system/clocksource/clocksource0/available_clocksource")
         .map(|text| text.split_whitespace().map(str::to_owned).collect())
         .unwrap_or_default()
 }
 
-/// The monotonic clock when it was first read, in nanoseconds.
+/// The first reading of the monotonic clock, in nanoseconds.
 fn first_reading() -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     *FIRST.get_or_init(|| nanos(ClockId::CLOCK_MONOTONIC))

@@ -1,11 +1,11 @@
-//! Links that behave like links: every frame serialised at the rate, in user
-//! space, between two interfaces each.
+//! The link emulator: serialises every frame at the link's rate in user space, between
+//! two interfaces per link.
 //!
-//! Frames come and go through packet sockets, so that no privilege beyond
-//! CAP_NET_RAW is needed. An arrival counts from the kernel's stamp, not from
-//! when this process was woken; a departure is due at an instant that follows
-//! from arrivals, sizes and rate alone, and how late it really was is
-//! measured. One thread serves all links of a test bed: it sleeps until
+//! Frames are received and sent through packet sockets, which need no privilege beyond
+//! CAP_NET_RAW. An arrival is timed by the kernel's timestamp, not by the wake-up of
+//! this process. The instant of a departure follows from arrivals, sizes and the rate
+//! alone; its actual lateness is measured. One thread serves all links of a test bed:
+//! it sleeps until shortly before the next departure and polls for the rest.
 //! shortly before the next departure and waits for the rest awake.
 
 mod end;
@@ -36,43 +36,43 @@ use lateness::Lateness;
 use link_driver::LinkDriver;
 pub use link_driver::{Cross, Crossed};
 
-/// What ports are for here.
+/// The purpose of ports, for messages.
 const PURPOSE: Purpose = Purpose {
     noun: "emulation",
     verb: "emulating",
 };
 
-/// How long cross traffic may be left alone while nobody's frame is in its
-/// link: what came meanwhile has to be worked off before the next frame, and
-/// that should cost it no more than some microseconds.
+/// The longest time for which cross traffic is left unprocessed while its link holds no
+/// real frame. The backlog must be processed before the next frame, and should delay it
+/// by a few microseconds at most.
 const CATCH_UP: Span = Span::from_micros(250);
 
-/// What stands between two interfaces.
+/// An emulated link between two interfaces.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EmulatedLink {
-    /// The interfaces, by name, in the namespace of the emulator's process.
+    /// Names of the interfaces, in the namespace of the emulator's process.
     pub ends: [String; 2],
-    /// From the first to the second, and back.
+    /// Settings from the first interface to the second, and back.
     pub directions: [Settings; 2],
 }
 
-/// What happened in one direction of a link.
+/// The counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DirectionReport {
     /// Packets by fate.
     pub counters: Counters,
-    /// What the interface in front of it could not pass on.
+    /// Packets that the interface in front of it could not pass on.
     pub refused: Refused,
-    /// What waits in its queue at the moment.
+    /// Packets in its queue at the moment.
     pub backlog: Backlog,
-    /// What became of the cross traffic among its packets.
+    /// The cross traffic among its packets.
     pub crossed: Crossed,
 }
 
 impl Report {
-    /// What happened since `earlier`.
+    /// The change since `earlier`.
     #[must_use]
     pub fn since(mut self, earlier: &Self) -> Self {
         let directions = self.links.iter_mut().flatten();
@@ -85,7 +85,7 @@ impl Report {
         self
     }
 
-    /// How many packets met `fate`, on all links; cross traffic is left out.
+    /// The number of packets with `fate` on all links, without cross traffic.
     pub fn of(&self, fate: Fate) -> u64 {
         let directions = self.links.iter().flatten();
         directions
@@ -94,34 +94,35 @@ impl Report {
     }
 }
 
-/// What an emulator did since it began, or since the last report.
+/// The counters of an emulator, since its start or since the last report.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Report {
-    /// Both directions of each link, since the beginning.
+    /// Both directions of each link, since the start.
     pub links: Vec<[DirectionReport; 2]>,
-    /// Processor time of the emulator's process since it began.
+    /// Processor time of the emulator's process since its start.
     pub cpu: Span,
     /// Departures since the last report.
     pub departures: u64,
-    /// How late they were: median, 99th percentile and the latest.
+    /// Lateness of departures: median, 99th percentile and maximum.
     pub late: [Span; 3],
-    /// How the scheduler treated it since the last report.
+    /// The scheduling of the emulator's thread since the last report.
     pub scheduling: Scheduling,
 }
 
-/// An emulator of some links.
+/// An emulator of one or several links.
 pub struct Emulator {
     opened: Time,
     poller: Poller,
     mapping: Mapping,
     links: Vec<Between>,
     pool: Pool,
-    /// Departures that go with one call; kept for its room.
+    /// Departures sent with one system call; kept for its allocation.
     batch: Vec<Frame>,
-    /// When each of them was due.
+    /// The due instant of each of them.
     due: Vec<Time>,
-    /// Answers to what was too big, which go back where it came from; kept for its room.
+    /// Notifications about oversized frames, sent back to their sources; kept for its
+    /// allocation.
     answers: Vec<Frame>,
     lateness: Lateness,
 }
@@ -136,7 +137,7 @@ impl Emulator {
     /// Opens the interfaces of `links`, in the calling process's namespace.
     ///
     /// # Errors
-    /// Where one is not there, or where no link can be as asked.
+    /// If an interface does not exist, or the settings of a link are invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
         let poller = Poller::new()?;
         let open = |(number, link): (usize, &EmulatedLink)| {
@@ -166,20 +167,20 @@ impl Emulator {
         })
     }
 
-    /// Lets the calling thread, which is to carry frames, run before all
-    /// ordinary processes where the kernel allows that, within limits that
-    /// keep these alive; [`Report::scheduling`] says so. Frames leave in time on
-    /// a busy machine then, but soft interrupts that the kernel left to its
-    /// own ordinary threads wait, and a burst of a thousand small frames can
-    /// overflow in front of the emulator, unseen by it.
+    /// Gives the calling thread, which is to carry frames, real-time priority if the
+    /// kernel allows it, within limits that keep other processes running;
+    /// [`Report::scheduling`] tells the result. Frames then leave in time on a busy
+    /// machine. However, soft interrupts that the kernel deferred to its own ordinary
+    /// threads wait, and a burst of a thousand small frames can overflow in front of
+    /// the emulator without being counted.
     pub fn run_first(&mut self) {
         self.poller.run_first();
     }
 
-    /// Carries frames until `control` has something to read.
+    /// Carries frames until `control` is readable.
     ///
     /// # Errors
-    /// Where an interface is gone.
+    /// If an interface has disappeared.
     pub fn run(&mut self, control: BorrowedFd<'_>) -> Result<()> {
         self.carry(Stop {
             control: Some(control),
@@ -187,11 +188,11 @@ impl Emulator {
         })
     }
 
-    /// Carries frames until [`clock::monotonic`] shows `deadline`, give or
-    /// take 2 ms, or a signal interrupts a sleep.
+    /// Carries frames until [`clock::monotonic`] shows `deadline`, with a tolerance of
+    /// 2 ms, or a signal interrupts a sleep.
     ///
     /// # Errors
-    /// Where an interface is gone.
+    /// If an interface has disappeared.
     pub fn run_until(&mut self, deadline: Time) -> Result<()> {
         self.carry(Stop {
             control: None,
@@ -219,11 +220,11 @@ impl Emulator {
         }
     }
 
-    /// What happened; lateness is counted anew from here on. An interface that
-    /// is down is no error: it may come up again.
+    /// The counters so far; the statistics of lateness start anew. An interface that is
+    /// down is not an error, because it may come up again.
     ///
     /// # Errors
-    /// Where an interface is gone: removed, or moved to another namespace.
+    /// If an interface has disappeared: removed, or moved to another namespace.
     pub fn report(&mut self) -> Result<Report> {
         let mut links = Vec::new();
         let now = clock::monotonic();
@@ -235,7 +236,7 @@ impl Emulator {
             let mut direction = |direction: usize| {
                 let driver = &mut link.drivers[direction];
                 DirectionReport {
-                    // Before the counters: it brings them up to the moment.
+                    // Before the counters, because this updates them.
                     crossed: driver.crossed(now),
                     counters: driver.counters(),
                     refused: link.ports[direction].refused(),
@@ -254,19 +255,19 @@ impl Emulator {
         })
     }
 
-    /// How late departures were from the beginning to the last report: median,
-    /// 99th percentile and the latest.
+    /// Lateness of departures from the start to the last report: median, 99th
+    /// percentile and maximum.
     pub fn late(&self) -> [Span; 3] {
         self.lateness.whole()
     }
 
-    /// Takes a batch from each port; whether there may be more.
+    /// Receives a batch from each port. Returns whether there may be more.
     fn receive(&mut self) -> Result<bool> {
         let now = clock::monotonic();
         let mut ports = self.links.iter().flat_map(|link| &link.ports);
         let more = ports.any(Port::has_frame);
         if more {
-            // Compared anew each time: the wall clock may be set.
+            // Compared each time, because the wall clock may be set.
             self.mapping.renew();
         }
         for Between { ports, drivers } in &mut self.links {
@@ -275,7 +276,7 @@ impl Emulator {
                     let answer = driver.receive(at, frame, &self.pool);
                     self.answers.extend(answer);
                 });
-                // Frames that the kernel has stamped by now go first.
+                // Frames that the kernel has timestamped by now come first.
                 if !full {
                     driver.catch_up(now);
                 }
@@ -286,7 +287,7 @@ impl Emulator {
         Ok(more)
     }
 
-    /// Sends what is due.
+    /// Sends the frames that are due.
     fn transmit(&mut self, now: Time) -> Result<()> {
         for Between { ports, drivers } in &mut self.links {
             for (direction, driver) in drivers.iter_mut().enumerate() {

@@ -2,14 +2,14 @@
 
 use std::{fmt, io};
 
-/// The result of something the kernel was asked to do.
+/// The result of a request to the kernel.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What was tried, and what the kernel said. Both are in its text; there is no
-/// further source, so that a chain of contexts says the kernel's words once.
+/// The failed operation and the kernel's error. Its text contains both, and it has no
+/// further source, so a chain of contexts shows the kernel's text once.
 #[derive(Debug)]
 pub struct Error {
-    /// What was tried, with the names of interfaces and files.
+    /// The operation, with the names of interfaces and files.
     pub operation: String,
     /// The kernel's answer.
     pub source: io::Error,
@@ -24,8 +24,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 impl Error {
-    /// Where the kernel says that it has no such thing, names the option of it
-    /// that is missing, and what to do.
+    /// If the kernel lacks the feature, adds the missing kernel option and a remedy.
     pub(crate) fn lacking(self, option: &str, remedy: &str) -> Self {
         match self.source.raw_os_error() {
             Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => Self {
@@ -39,7 +38,7 @@ impl Error {
         }
     }
 
-    /// A failure that is ours to word.
+    /// An error with our own text.
     pub(crate) fn new(operation: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             operation: operation.into(),
@@ -48,9 +47,9 @@ impl Error {
     }
 }
 
-/// Names the operation of a failed call.
+/// Adds the operation to the error of a failed call.
 pub(crate) trait During<T> {
-    /// `operation` is made only when the call failed.
+    /// `operation` is evaluated only if the call failed.
     fn during<S: Into<String>>(self, operation: impl FnOnce() -> S) -> Result<T>;
 }
 

@@ -1,4 +1,4 @@
-//! Frames in buffers that are used again and again.
+//! Frames in reusable buffers.
 
 mod bundled;
 
@@ -12,43 +12,42 @@ use wire::protocol::ethernet::ADDRESSES_LEN;
 
 use crate::sys::packet::HEADER;
 
-/// Sizes of buffers: short packets, standard frames, jumbo frames, the largest
-/// that an interface can have, each with its header.
+/// Sizes of buffers: for short packets, standard frames, jumbo frames, and the largest
+/// frame of an interface, each with its virtio header.
 const CLASSES: [usize; 4] = [256, 2_048, 10_240, 65_664];
 
-/// Places in the header in front of a frame [Virtio s5.1.6].
+/// Offsets in the header in front of a frame [Virtio s5.1.6].
 mod virtio {
     pub(super) const FLAGS: usize = 0;
     /// The checksum is left to the interface.
     pub(super) const NEEDS_CHECKSUM: u8 = 1;
-    /// From where on it counts, in the order of this machine's octets.
+    /// The offset at which the checksummed data begin, in native byte order.
     pub(super) const CHECKSUM_START: usize = 6;
 }
 
-/// A frame of Ethernet, which goes back to its [`Pool`] when it is dropped. To a
-/// queue it is as large as on the wire, and shows what its headers say.
+/// An Ethernet frame, whose buffer returns to its [`Pool`] when it is dropped. Queues
+/// see its size on the wire and the fields of its headers.
 #[derive(Debug)]
 pub struct Frame {
     body: Body,
     flow: u64,
-    /// The octet of service of its IP packet; zero without one.
+    /// The service octet of its IP packet; zero without one.
     service: u8,
 }
 
 #[derive(Debug)]
 enum Body {
-    /// A frame as it came, the virtio header in front.
+    /// A frame as received, behind its virtio header.
     Octets(Buffer),
-    /// The same, of a bundle.
+    /// A frame with a bundle, likewise.
     Bundle(Box<Carried<Buffer>>),
-    /// A packet that was in a bundle and is dropped: so long as a frame of its
-    /// own.
+    /// A packet dropped out of a bundle; the length is that of a frame of its own.
     Dropped(Bytes),
-    /// One of cross traffic, which has a size and no octets.
+    /// A frame of cross traffic, which has a size and no octets.
     Filler(Bytes),
 }
 
-/// Octets that go back to the pool, wherever they end.
+/// Octets that return to the pool when dropped.
 #[derive(Debug)]
 struct Buffer {
     octets: Vec<u8>,
@@ -56,10 +55,10 @@ struct Buffer {
 }
 
 impl Frame {
-    /// The flow of cross traffic.
+    /// The flow hash of cross traffic.
     pub(crate) const FILLER: u64 = u64::MAX;
 
-    /// A frame of cross traffic, so many octets long.
+    /// A frame of cross traffic of this size.
     pub(crate) const fn filler(size: Bytes) -> Self {
         Self {
             body: Body::Filler(size),
@@ -73,16 +72,16 @@ impl Frame {
         matches!(self.body, Body::Filler(_))
     }
 
-    /// Its octets, from the destination address to the last one before the FCS;
-    /// nothing of what has none. A checksum of TCP or UDP may be left to the
-    /// interface that sends it. A bundle out of which packets were dropped is
-    /// sent without them, but has them here.
+    /// Its octets, from the destination address to the last one before the FCS; empty
+    /// for frames without octets. A checksum of TCP or UDP may be left to the interface
+    /// that sends it. A bundle still has the dropped packets here; they are left out
+    /// when it is sent.
     pub fn ethernet(&self) -> &[u8] {
         self.octets().get(HEADER..).unwrap_or_default()
     }
 
-    /// All its octets, the virtio header in front; nothing of what has none.
-    /// Of a bundle with inner drops that is more than [`Frame::pieces`].
+    /// All its octets, with the virtio header; empty for frames without octets. A
+    /// bundle with inner drops has more than [`Frame::pieces`].
     pub(crate) fn octets(&self) -> &[u8] {
         match &self.body {
             Body::Octets(buffer) => &buffer.octets,
@@ -91,7 +90,7 @@ impl Frame {
         }
     }
 
-    /// What is handed to a packet socket.
+    /// The octets to pass to a packet socket.
     pub(crate) fn pieces(&self) -> [&[u8]; 2] {
         match &self.body {
             Body::Octets(buffer) => [&buffer.octets, &[]],
@@ -120,8 +119,8 @@ impl Frame {
 }
 
 impl Packet for Frame {
-    /// Its size on the wire, from the destination address to the FCS, which a
-    /// packet socket never shows.
+    /// Its size on the wire, from the destination address to the FCS, which packet
+    /// sockets never show.
     fn view(&self) -> View {
         let frame = match &self.body {
             Body::Octets(buffer) => {
@@ -155,8 +154,8 @@ impl Packet for Frame {
         }
     }
 
-    /// Whether its ends say that they understand marks [RFC3168 s5]; of a bundle,
-    /// those of all its packets.
+    /// Whether its transport is ECN-capable [RFC3168 s5]; for a bundle, that of all its
+    /// packets.
     fn markable(&self) -> bool {
         match &self.body {
             Body::Octets(_) => self.service & 0b11 != 0,
@@ -190,7 +189,7 @@ const fn class_of_service(service: u8) -> u8 {
     service >> 5
 }
 
-/// The drop precedence of the four assured classes, the lowest 0; anything
+/// The drop precedence of the four assured forwarding classes, the lowest 0; anything
 /// else has the lowest [RFC2597 s6].
 const fn precedence_of(service: u8) -> u8 {
     let codepoint = service >> 2;
@@ -220,24 +219,23 @@ impl Drop for Buffer {
     }
 }
 
-/// Buffers of frames, which are used again: clones share them. It belongs to one
-/// thread.
+/// A pool of frame buffers, which clones share. It belongs to one thread.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
-    /// Those that are free, by class.
+    /// Free buffers, by class.
     free: Rc<RefCell<[Vec<Vec<u8>>; CLASSES.len()]>>,
 }
 
 impl Pool {
-    /// A frame with a copy of `octets`, which begin with the destination address
-    /// and end before the FCS. Nothing of it is left to the interface.
+    /// A frame with a copy of `octets`, from the destination address to the last octet
+    /// before the FCS. Its checksums are complete.
     pub fn frame(&self, octets: &[u8]) -> Frame {
         // An empty virtio header [Virtio s5.1.6].
         frame_of(self.copy(&[&[0; HEADER], octets]))
     }
 
-    /// A frame with a copy of `octets`, which begin with a header, and with
-    /// `tag`, if the kernel took one out of it, where it was.
+    /// A frame with a copy of `octets`, which begin with a virtio header; `tag` is
+    /// re-inserted if the kernel removed it.
     pub(crate) fn keep(&self, octets: &[u8], tag: Option<[u8; 4]>) -> Frame {
         let tag = tag.as_ref().map_or(&[][..], |tag| &tag[..]);
         let (before, after) = octets.split_at(octets.len().min(HEADER + ADDRESSES_LEN));
@@ -278,13 +276,13 @@ fn frame_of(buffer: Buffer) -> Frame {
     }
 }
 
-/// What it is that `buffer` has.
+/// The kind of frame in `buffer`.
 fn body_of(mut buffer: Buffer) -> Body {
     if Carried::parse_frame(buffer.as_ref()).is_err() {
         return Body::Octets(buffer);
     }
-    // A checksum that was left to the interface is made here, because an inner drop
-    // changes one that is there, and no other.
+    // A checksum left to the interface is computed here, because an inner drop updates
+    // a complete checksum only.
     let unsummed = buffer.octets[virtio::FLAGS] & virtio::NEEDS_CHECKSUM != 0;
     if unsummed {
         buffer.octets[..HEADER].fill(0);
@@ -302,7 +300,7 @@ fn class_of(size: usize) -> usize {
     CLASSES.iter().position(fits).unwrap_or(CLASSES.len() - 1)
 }
 
-/// What is to be summed begins `octets` later.
+/// Moves the start of the checksummed data by `octets`.
 fn move_checksum(header: &mut [u8], octets: usize) {
     let place = virtio::CHECKSUM_START..virtio::CHECKSUM_START + 2;
     let start = u16::from_ne_bytes([header[place.start], header[place.start + 1]]);

@@ -1,5 +1,5 @@
-//! Ctrl-C and its kin, polled instead of ending the process at once: a run ends between two
-//! steps, with everything measured kept.
+//! Polling for termination signals such as Ctrl-C: a run ends between two steps, and
+//! keeps its measurements.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,13 +9,13 @@ use crate::error::{During, Result};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Lets SIGINT, SIGTERM and SIGHUP set a mark instead of ending the process.
-/// A second one ends it as usual.
+/// Makes SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process. A second
+/// signal ends it.
 ///
 /// # Errors
-/// Where the kernel refuses, which it does not.
+/// If the kernel refuses, which does not happen in practice.
 pub fn listen() -> Result<()> {
-    // SA_RESETHAND: whoever asks twice does not want to wait.
+    // SA_RESETHAND: a user who repeats the signal does not want to wait.
     let action = SigAction::new(
         SigHandler::Handler(mark),
         SaFlags::SA_RESETHAND,
@@ -29,11 +29,11 @@ pub fn listen() -> Result<()> {
     Ok(())
 }
 
-/// Leaves Ctrl-C and Ctrl-\\ to a child in the foreground: this process ignores
-/// both from now on.
+/// Leaves Ctrl-C and Ctrl-\\ to a child in the foreground: this process ignores both
+/// from now on.
 ///
 /// # Errors
-/// Where the kernel refuses, which it does not.
+/// If the kernel refuses, which does not happen in practice.
 pub fn leave_to_child() -> Result<()> {
     for signal in [Signal::SIGINT, Signal::SIGQUIT] {
         ignore(signal).during(|| format!("leaving {signal} to a child"))?;
@@ -41,13 +41,13 @@ pub fn leave_to_child() -> Result<()> {
     Ok(())
 }
 
-/// Has children vanish when they end, with nobody waiting for them.
+/// Makes children vanish when they end, without a wait for them.
 pub(crate) fn forget_children() {
-    // Where it fails their entries stay until the namespace goes: no harm.
+    // If this fails, their entries stay until the namespace ends, which is harmless.
     let _ = ignore(Signal::SIGCHLD);
 }
 
-/// Whether someone has asked to stop.
+/// Whether the user has asked to stop.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

@@ -1,11 +1,11 @@
-//! Jumbograms [RFC2675]: UDP that fills one IPv6 packet of more than 64 KiB, in
-//! worlds that carry it, beside ordinary packets and TCP's super-packets.
+//! Jumbograms [RFC2675]: UDP datagrams in IPv6 packets of more than 64 KiB, compared
+//! with ordinary packets and TCP's super-packets.
 //!
-//! No socket sends a datagram above 65 527 octets, so packets are written whole,
-//! headers included; any UDP socket receives them. A [`JumboPath`] is where they
-//! travel; [`carry`] proves that each arrives as one packet and unchanged,
-//! [`measure`] says how fast and at what cost, and [`malformed`] what a kernel
-//! says to those that are wrong.
+//! No socket sends a datagram above 65 527 octets, so whole packets are written,
+//! headers included; any UDP socket receives them. A [`JumboPath`] is the path that
+//! carries them. [`carry`] proves that each arrives as one packet and unchanged,
+//! [`measure`] determines their rate, delay and cost, and [`malformed`] the kernel's
+//! reactions to invalid ones.
 
 mod capture;
 mod carry;

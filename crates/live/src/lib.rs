@@ -1,14 +1,16 @@
-//! The real world: sockets, namespaces, clocks and meters of this machine.
+//! Access to this machine: sockets, network namespaces, clocks and meters.
 //!
-//! From the outside in: a [`Sandbox`] gives the process the privileges that it
-//! needs and nothing that outlives it; a [`Testbed`](testbed::Testbed) is a
-//! path of network namespaces inside it; a [`Worker`] is a process of its own
-//! in one of them, a [`Tool`](tool::Tool) a program of the user's; a [`transfer`]
-//! is what two workers do with each other, an [`request_response`] what they do message by message; an [`emulator`] is what links are made
-//! of that behave like wires, out of a [`port`] at each end and [`frames`] between them; the [`meter`] reads what it cost the machine. What the machine is and how well
-//! it keeps time is asked of [`machine`], [`nic`], [`stamps`] and [`precision`].
+//! A [`Sandbox`] gives the process the privileges that it needs and removes everything
+//! in it afterwards. A [`Testbed`](testbed::Testbed) is a path of network namespaces
+//! inside it; a [`Worker`] is a process of this program in one of them, a
+//! [`Tool`](tool::Tool) a program of the user's. Two workers run a [`transfer`] of
+//! messages, or a [`request_response`] exchange message by message. An [`emulator`]
+//! imposes the behaviour of wires on links; it consists of a [`port`] at each end and
+//! [`frames`] between them. The [`meter`] reads the cost of a run. [`machine`],
+//! [`nic`], [`stamps`] and [`precision`] describe the machine and the quality of its
+//! clocks.
 //!
-//! All `unsafe` of the program lives in this crate, each piece with its reason.
+//! All `unsafe` code of the program is in this crate, each piece with its reason.
 
 pub mod capture;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! Who waits for others in a namespace: how a server is known to be ready.
+//! Listening sockets of a namespace: the sign that a server is ready.
 
 use std::fs;
 
@@ -8,16 +8,16 @@ use crate::namespace::Namespace;
 /// The kernel's tables of sockets below `/proc/PID/net` [proc_pid_net(5)].
 const TABLES: [&str; 4] = ["tcp", "tcp6", "udp", "udp6"];
 
-/// States in these tables [LinuxUapi tcp.h]: TCP_LISTEN, and TCP_CLOSE, which
-/// a datagram socket has while it is bound and connected to nobody.
+/// States in these tables [LinuxUapi tcp.h]: TCP_LISTEN, and TCP_CLOSE, the state of a
+/// bound, unconnected datagram socket.
 const LISTENING: &str = "0A";
 const UNCONNECTED: &str = "07";
 
 impl Namespace {
-    /// How many sockets of this namespace wait for somebody to speak to them.
+    /// The number of sockets of this namespace that wait for a peer.
     ///
     /// # Errors
-    /// Where the namespace cannot be entered.
+    /// If the namespace cannot be entered.
     pub fn listeners(&self) -> Result<usize> {
         self.within(|| {
             Ok(TABLES
@@ -32,7 +32,7 @@ impl Namespace {
     }
 }
 
-/// The waiting sockets in the text of a table.
+/// The number of waiting sockets in the text of a table.
 fn waiting(table: &str, text: &str) -> usize {
     let state = match table.starts_with("tcp") {
         true => LISTENING,

@@ -1,4 +1,4 @@
-//! Facts of this machine that a result depends on.
+//! Properties of this machine that affect results.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -7,30 +7,30 @@ use std::{env, fs};
 use nix::sys::utsname::uname;
 use units::Bytes;
 
-/// What the machine is.
+/// A description of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     /// Kernel release and build, e.g. `6.18.44 #1 SMP`.
     pub kernel: String,
-    /// The processors' name.
+    /// Name of the processor model.
     pub cpu_model: String,
-    /// How many processors may be used.
+    /// Number of processors available to this process.
     pub processors: usize,
-    /// Whether a hypervisor is below.
+    /// Whether the machine is virtual.
     pub virtual_machine: bool,
-    /// The frequency policy, where the kernel shows one.
+    /// The frequency governor, if the kernel shows one.
     pub governor: Option<String>,
-    /// TCP congestion controls that can be used.
+    /// TCP congestion controls available.
     pub congestion_controls: Vec<String>,
-    /// How the kernel sizes TCP's buffers and caps all sockets': `tcp_rmem`,
-    /// `tcp_wmem`, `rmem_max`, `wmem_max`, in octets.
+    /// Limits of socket buffers in octets: `tcp_rmem`, `tcp_wmem`, `rmem_max`,
+    /// `wmem_max`.
     pub socket_memory: [(&'static str, String); 4],
-    /// Processes ready to run, averaged over the last minute.
+    /// Runnable processes, averaged over the last minute.
     pub load: f64,
 }
 
 impl Machine {
-    /// Looks around; what cannot be read is empty.
+    /// Reads the description; unreadable properties are empty.
     pub fn here() -> Self {
         let read = |file: &str| {
             fs::read_to_string(file)
@@ -80,8 +80,8 @@ impl Machine {
     }
 }
 
-/// The memory that programs could still take without paging others out, where
-/// the kernel says so [proc_meminfo(5)].
+/// Memory that programs can still allocate without paging, if the kernel states it
+/// [proc_meminfo(5)].
 pub fn available_memory() -> Option<Bytes> {
     const KIB: u64 = 1024;
     let text = fs::read_to_string("/proc/meminfo").ok()?;
@@ -92,7 +92,7 @@ pub fn available_memory() -> Option<Bytes> {
     Some(Bytes::new(kib * KIB))
 }
 
-/// Whether a program of this name is in one of the folders of `PATH`.
+/// Whether a folder of `PATH` has a program of this name.
 pub fn has_program(name: &str) -> bool {
     let executable = |path: &Path| {
         fs::metadata(path)

@@ -1,4 +1,4 @@
-//! What a run costs: the processors of the machine and of one process.
+//! Processor time of the machine and of a process.
 
 use std::fs;
 use std::ops::Sub;
@@ -16,24 +16,23 @@ use crate::error::{During, Error, Result};
 pub struct Machine {
     taken: Time,
     processors: u64,
-    /// The rest counts in ticks of this length.
+    /// Length of a tick, the unit of the other fields.
     tick: Span,
     idle: u64,
     softirq: u64,
     steal: u64,
 }
 
-/// What happened between two samples.
+/// The use of the processors between two samples.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineUse {
     /// Length of the interval.
     pub elapsed: Span,
-    /// Processor time that was not idle, all processors together, without
-    /// what the hypervisor stole.
+    /// Processor time that was not idle, of all processors together, without steal.
     pub busy: Span,
-    /// Processor time in soft interrupts, where most of networking happens.
+    /// Processor time in soft interrupts, which do most of the network processing.
     pub softirq: Span,
-    /// Processor time that the hypervisor gave to others.
+    /// Processor time that the hypervisor gave to other machines.
     pub steal: Span,
     /// Number of processors.
     pub processors: u64,
@@ -42,12 +41,12 @@ pub struct MachineUse {
 impl Machine {
     /// Reads `/proc/stat`.
     ///
-    /// Idle time is what the kernel measures exactly, so busy time is the
-    /// rest of it; the other columns are sampled at every tick and coarse
-    /// [LinuxDoc cpu-load]. All are printed in units of [`tick`].
+    /// The kernel measures idle time exactly, so busy time is computed as the rest; the
+    /// other columns are sampled at every tick and therefore coarse [LinuxDoc
+    /// cpu-load]. All are printed in units of [`tick`].
     ///
     /// # Errors
-    /// Where `/proc/stat` cannot be read.
+    /// If `/proc/stat` cannot be read.
     pub fn sample() -> Result<Self> {
         let text = fs::read_to_string("/proc/stat").during(|| "reading /proc/stat")?;
         Self::parse(&text, clock::monotonic(), tick())
@@ -74,7 +73,7 @@ impl Machine {
         })
     }
 
-    /// What happened since `earlier`.
+    /// The use since `earlier`.
     pub fn since(&self, earlier: &Self) -> MachineUse {
         let elapsed = self.taken.since(earlier.taken).unwrap_or_default();
         let since = |now: u64, before: u64| self.tick * now.saturating_sub(before);
@@ -98,14 +97,14 @@ pub fn tick() -> Span {
     Span::from_picos(1_000_000_000_000 / hertz.unwrap_or(100).max(1))
 }
 
-/// Processor time of the calling process since it began.
+/// Processor time of the calling process since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Process {
-    /// Time on a processor, in user and kernel mode, including interrupts
-    /// that happened to affect it.
+    /// Time on a processor, in user and kernel mode, including interrupts during that
+    /// time.
     pub cpu: Span,
-    /// Time runnable without a processor: someone else had it.
+    /// Time in which the process was runnable but had no processor.
     pub waited: Span,
 }
 
@@ -113,7 +112,7 @@ impl Process {
     /// Reads the counters of the calling process.
     ///
     /// # Errors
-    /// Where the kernel gives none.
+    /// If the kernel provides none.
     pub fn sample() -> Result<Self> {
         let usage =
             getrusage(UsageWho::RUSAGE_SELF).during(|| "reading the process's processor time")?;

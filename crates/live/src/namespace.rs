@@ -1,4 +1,4 @@
-//! A network namespace and the sockets through which it is configured.
+//! A network namespace and the sockets that configure it.
 
 use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,22 +14,22 @@ use nix::unistd::setsid;
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
 
-/// A network namespace without a name: it lives as long as this value or a
-/// process in it, and nothing is left of it afterwards.
+/// An unnamed network namespace: it exists as long as this value or a process in it,
+/// and leaves nothing behind.
 pub struct Namespace {
     file: File,
-    /// Speaks rtnetlink in this namespace, wherever the caller is.
+    /// The rtnetlink socket of this namespace, usable from any other.
     pub(crate) route: Route,
-    /// Any socket of this namespace, for ioctls on its interfaces.
+    /// A socket of this namespace, for ioctls on its interfaces.
     pub(crate) control: OwnedFd,
 }
 
 impl Namespace {
-    /// Makes an empty namespace. The calling thread is in it afterwards.
+    /// Creates an empty namespace and moves the calling thread into it.
     ///
     /// # Errors
-    /// Where the kernel refuses; the caller's [`Sandbox`](crate::Sandbox) has
-    /// the privilege unless a limit is reached.
+    /// If the kernel refuses; the caller's [`Sandbox`](crate::Sandbox) has the
+    /// privilege unless a limit is reached.
     pub(crate) fn create() -> Result<Self> {
         unshare(CloneFlags::CLONE_NEWNET).during(|| "making a network namespace")?;
         let file =
@@ -51,14 +51,14 @@ impl Namespace {
     /// Runs `work` with the calling thread in this namespace, where it stays.
     ///
     /// # Errors
-    /// Where the kernel refuses to enter, and those of `work`.
+    /// If the kernel refuses to enter, and the errors of `work`.
     pub(crate) fn within<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         setns(&self.file, CloneFlags::CLONE_NEWNET).during(|| "entering a network namespace")?;
         work()
     }
 
-    /// Has `command` start in this namespace, and end with the calling thread.
-    /// It ignores Ctrl-C: the caller ends it.
+    /// Makes `command` start in this namespace and end with the calling thread. It
+    /// ignores Ctrl-C: the caller ends it.
     pub fn place(&self, command: &mut Command) {
         place(Some(self), Terminal::Ignored, command);
     }
@@ -94,21 +94,21 @@ impl AsFd for Namespace {
     }
 }
 
-/// What the parent's terminal is to a child.
+/// The relation of a child to the parent's terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Terminal {
-    /// Ctrl-C and the end of a terminal reach all its processes; the child
-    /// ignores both, because the parent decides what they mean and ends its
-    /// children itself.
+    /// The child ignores Ctrl-C and hang-ups, which a terminal sends to all its
+    /// processes: the parent handles them and ends its children itself.
     Ignored,
-    /// The child is the user's own program: its keys mean what they always do.
+    /// The child is the user's program: signals of the terminal have their usual
+    /// effect.
     Shared,
-    /// The child has none: it leads a session and a process group of its own.
+    /// The child has no terminal: it leads its own session and process group.
     Absent,
 }
 
-/// Has `command` start in `namespace`, or in the caller's, and die when the
-/// calling thread ends, however it ends.
+/// Makes `command` start in `namespace`, or in the caller's, and die when the calling
+/// thread ends for any reason.
 pub(crate) fn place(namespace: Option<&Namespace>, terminal: Terminal, command: &mut Command) {
     let place = namespace.map(|namespace| namespace.as_fd().as_raw_fd());
     let settle = move || {
@@ -127,8 +127,8 @@ pub(crate) fn place(namespace: Option<&Namespace>, terminal: Terminal, command: 
         set_pdeathsig(Signal::SIGKILL)?;
         if let Some(place) = place {
             #[expect(unsafe_code, reason = "a borrow cannot be moved into the closure")]
-            // SAFETY: fork copied the parent's descriptor, which its owner
-            // keeps open until the child runs: spawning waits for that.
+            // SAFETY: fork copied the parent's descriptor, which its owner keeps open
+            // until the child runs: spawning waits for that.
             let place = unsafe { BorrowedFd::borrow_raw(place) };
             setns(place, CloneFlags::CLONE_NEWNET)?;
         }
@@ -142,7 +142,7 @@ pub(crate) fn place(namespace: Option<&Namespace>, terminal: Terminal, command: 
     }
 }
 
-/// Gives `signals` a disposition that runs no code of ours.
+/// Sets the disposition of `signals` to one that runs no code of this program.
 fn set_signals(signals: &[Signal], disposition: SigHandler) -> nix::Result<()> {
     signals.iter().try_for_each(|&number| {
         #[expect(unsafe_code, reason = "a disposition may be a handler; these are none")]

@@ -21,19 +21,19 @@ pub(crate) use link::VethEnd;
 pub(crate) use qdisc::TokenBucket;
 pub(crate) use route::HostRoute;
 
-/// An rtnetlink socket. It speaks for the namespace in which it was opened.
+/// An rtnetlink socket for the namespace in which it was opened.
 pub(crate) struct Route {
     socket: Socket,
 }
 
-/// What the kernel is to do when the object exists or does not.
+/// The kernel's action depending on whether the object exists.
 #[derive(Clone, Copy)]
 enum Mode {
-    /// Change what exists.
+    /// Change an existing object.
     Change,
-    /// Make what does not exist.
+    /// Create an object that does not exist.
     Create,
-    /// Make it, or replace what exists.
+    /// Create the object, or replace it if it exists.
     Replace,
 }
 
@@ -67,7 +67,7 @@ impl Route {
             .during(operation)
     }
 
-    /// Asks for a list and hands each entry to `entry`.
+    /// Requests a list and passes each entry to `entry`.
     fn dump(
         &self,
         message: RouteNetlinkMessage,
@@ -126,7 +126,7 @@ const fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-/// What is said when an answer that must be there is not.
+/// The error for an answer without the expected data.
 fn missing(operation: impl Into<String>) -> Error {
     Error::new(operation, "the kernel's answer does not hold it")
 }

@@ -1,5 +1,4 @@
-//! The network interfaces of this machine that have hardware below them, and
-//! what they are set to.
+//! Physical network interfaces of this machine and their settings.
 
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,7 +12,7 @@ use crate::netlink::Route;
 use crate::sys::ethtool;
 pub use crate::sys::ethtool::{Coalescing, Rings};
 
-/// One interface; what its driver does not tell is absent.
+/// A network interface; properties unknown to its driver are absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nic {
     /// Its name, e.g. `eth0`.
@@ -24,11 +23,11 @@ pub struct Nic {
     pub mtu: u32,
     /// The largest MTU in octets that its driver accepts.
     pub largest_mtu: Option<u32>,
-    /// Its driver.
+    /// Name of its driver.
     pub driver: Option<String>,
-    /// The rate of its link; virtual ones have none.
+    /// Data rate of its link; virtual interfaces have none.
     pub speed: Option<Rate>,
-    /// Its rings.
+    /// Sizes of its rings.
     pub rings: Option<Rings>,
     /// Its interrupt coalescing.
     pub coalescing: Option<Coalescing>,
@@ -36,11 +35,11 @@ pub struct Nic {
     pub offloads: Vec<String>,
 }
 
-/// Every interface with a device below it, by name: neither loopback nor
-/// veth, bridges or tunnels.
+/// All interfaces with a device, sorted by name: neither loopback nor veth, bridges or
+/// tunnels.
 ///
 /// # Errors
-/// Where a socket is refused, or the kernel does not list its interfaces.
+/// If a socket is refused, or the kernel does not list its interfaces.
 pub fn all() -> Result<Vec<Nic>> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let control = socket(AddressFamily::Inet, SockType::Datagram, flags, None)
@@ -86,8 +85,7 @@ impl Nic {
     }
 }
 
-/// The file `speed` holds Mbit/s, or -1 where there is no such thing
-/// [LinuxDoc sysfs-class-net].
+/// The file `speed` holds Mbit/s, or -1 if unknown [LinuxDoc sysfs-class-net].
 fn speed(text: &str) -> Option<Rate> {
     let megabits: u64 = text.parse().ok()?;
     Rate::from_bits_per_second(megabits.checked_mul(1_000_000)?)

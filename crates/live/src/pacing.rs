@@ -1,5 +1,4 @@
-//! Waiting until an instant as exactly as an ordinary process can, and for
-//! frames beside it.
+//! Precise waiting of ordinary processes for an instant, and for frames.
 
 mod poller;
 mod rt_scheduling;
@@ -14,19 +13,18 @@ use crate::error::{During, Result};
 pub use poller::{Poller, Round, Stop};
 pub use rt_scheduling::Scheduling;
 
-/// By how much a waking may be late: a [`Pacer`] sleeps until so long before
-/// an instant and watches the clock for the rest. It covers the wake-up of an
-/// idle processor, virtual ones too, and costs 6 % of a processor at 1000
-/// waits a second.
+/// The span before an instant in which a [`Pacer`] polls the clock instead of sleeping.
+/// It covers the wake-up latency of an idle processor, virtual ones included, and costs
+/// 6 % of a processor at 1000 waits per second.
 const SPIN: Span = Span::from_micros(60);
 
-/// Waits for one instant after another; for emulated links and for traffic at
-/// a pace. Instants should lie on a grid that does not depend on when a wait
-/// ended, so that a late one does not delay those after it.
+/// Waits for consecutive instants, for emulated links and paced traffic. Instants
+/// should lie on a grid that does not depend on when a wait ended, so that a late one
+/// does not delay later ones.
 ///
-/// While it lives, the kernel does not bundle the wakings of its thread with
-/// others (timer slack 1 ns); afterwards it does as before. Slack belongs to a
-/// thread, so a pacer stays in its own.
+/// During its life the timer slack of its thread is 1 ns; the kernel then does not
+/// batch the thread's wake-ups with others. Timer slack belongs to a thread, so a pacer
+/// stays in its thread.
 pub struct Pacer {
     spin: Span,
     slack_before: Option<u64>,
@@ -34,15 +32,15 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer that sleeps, then watches the clock for the last 60 us.
+    /// A pacer that sleeps, and polls the clock for the last 60 us.
     ///
     /// # Errors
-    /// Where the kernel does not change the timer slack.
+    /// If the kernel refuses to change the timer slack.
     pub fn new() -> Result<Self> {
         Self::watching(SPIN)
     }
 
-    /// A pacer that only sleeps: it costs less, and is late by a waking.
+    /// A pacer that only sleeps: it costs less, and is late by a wake-up.
     ///
     /// # Errors
     /// As [`Pacer::new`].
@@ -50,7 +48,7 @@ impl Pacer {
         Self::watching(Span::ZERO)
     }
 
-    /// A pacer that sleeps, then watches the clock for the last `spin`.
+    /// A pacer that sleeps, and polls the clock for the last `spin`.
     ///
     /// # Errors
     /// As [`Pacer::new`].
@@ -64,8 +62,8 @@ impl Pacer {
         })
     }
 
-    /// Waits until the monotonic clock shows `deadline`, and returns what it
-    /// showed then: never less, and at once where it has passed already.
+    /// Waits until the monotonic clock shows `deadline`, and returns its reading then,
+    /// never less than `deadline`. Returns at once if the deadline has passed.
     pub fn wait_until(&self, deadline: Time) -> Time {
         let now = clock::monotonic();
         if deadline.since(now) > Some(self.spin) {
@@ -84,7 +82,7 @@ impl Pacer {
 
 impl Drop for Pacer {
     fn drop(&mut self) {
-        // It can only fail where it failed before there was a pacer.
+        // This can fail only if setting the timer slack failed before.
         if let Some(slack) = self.slack_before {
             let _ = set_timerslack(slack);
         }

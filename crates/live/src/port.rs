@@ -1,7 +1,7 @@
-//! A network interface, as whole frames pass it: through a raw packet socket,
-//! so that no privilege beyond CAP_NET_RAW is needed.
+//! A network interface as a port for whole frames: a raw packet socket, which needs no
+//! privilege beyond CAP_NET_RAW.
 //!
-//! This forwards what comes to one interface through another:
+//! This example forwards the frames that arrive at one interface through another:
 //!
 //! ```no_run
 //! use jumbolab_live::clock::{self, Mapping};
@@ -59,38 +59,37 @@ use crate::netlink::Route;
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
 
-/// What may wait in the socket of frames that are too large for the ring.
+/// Octets of frames too large for the ring that may wait in the socket.
 const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// Octets of a frame around its packet: addresses, type, and a VLAN tag that
-/// the kernel left in it beside the one that it took out [IEEE802.3 s3.1.1]
-/// [IEEE802.1Q].
+/// Octets of framing around a packet: addresses, type, and a VLAN tag that the kernel
+/// left in the frame besides the one that it removed [IEEE802.3 s3.1.1] [IEEE802.1Q].
 const AROUND: usize = 14 + 4;
 
-/// Octets of the largest frame: MTUs may grow while frames are carried.
+/// Octets of the largest frame; MTUs may grow while frames are carried.
 const LARGEST_FRAME: usize = 65_600;
 
-/// No GSO in a virtio header [Virtio s5.1.6].
+/// The GSO type "none" of a virtio header [Virtio s5.1.6].
 const GSO_NONE: u8 = 0;
-/// Where a virtio header says which GSO there is.
+/// The offset of the GSO type in a virtio header.
 const GSO_TYPE: usize = 1;
 
-/// What a port could not pass on.
+/// Frames that a port could not pass on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Refused {
-    /// Frames that found no room in the socket: whoever receives was too slow.
+    /// Frames dropped because the socket's buffer was full: the receiver was too slow.
     pub overrun: u64,
-    /// Super-packets, which no wire carries: switch segmentation offload off.
+    /// Super-packets, which no wire carries: disable segmentation offload.
     pub super_packets: u64,
-    /// Frames that the interface did not take.
+    /// Frames that the interface did not accept.
     pub unsent: u64,
-    /// Frames that the kernel stamped only when it handed them over.
+    /// Frames that the kernel timestamped only on delivery to the program.
     pub unstamped: u64,
 }
 
 impl Refused {
-    /// What was refused since `earlier`.
+    /// The change since `earlier`.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self {
@@ -102,7 +101,7 @@ impl Refused {
     }
 }
 
-/// What a port is opened for, in the words of messages.
+/// The purpose of a port, for error messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
     /// For instance `emulation`, in "opening eth0 for emulation".
@@ -111,31 +110,32 @@ pub struct Purpose {
     pub verb: &'static str,
 }
 
-/// A raw packet socket on one interface. It takes every frame that comes to the
-/// interface, whomever it is for, and sends frames past the interface's queue.
+/// A raw packet socket on one interface. It receives every frame that arrives at the
+/// interface, regardless of its destination, and sends frames bypassing the interface's
+/// queue.
 pub struct Port {
     name: String,
     purpose: Purpose,
     index: u32,
     socket: OwnedFd,
     ring: PacketRing,
-    /// For frames that the ring has no room for; empty until one comes.
+    /// The buffer for frames that do not fit the ring; allocated for the first one.
     large: Vec<u8>,
     refused: Refused,
 }
 
 impl Port {
-    /// Opens the interface called `name` in the calling process's namespace.
+    /// Opens the interface `name` in the calling process's namespace.
     ///
     /// # Errors
-    /// Where there is no such interface, or the kernel refuses the socket.
+    /// If the interface does not exist, or the kernel refuses the socket.
     pub fn open(name: &str, purpose: Purpose) -> Result<Self> {
         let route = Route::open()?;
         let index = route.index(name)?;
         let mtu = usize::try_from(route.mtu(name)?).unwrap_or(LARGEST_FRAME);
         let operation = || format!("opening {name} for {}", purpose.noun);
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        // Bound to every protocol only once all options are set.
+        // Bound to all protocols only after all options are set.
         let socket = socket(
             AddressFamily::Packet,
             SockType::Raw,
@@ -149,7 +149,7 @@ impl Port {
         packet::switch_on(fd, libc::PACKET_QDISC_BYPASS).during(operation)?;
         packet::hear_all(fd, index).during(operation)?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true).during(operation)?;
-        // The kernel may give less; what it drops is counted.
+        // The kernel may grant less; frames that it drops are counted.
         setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
         let ring = PacketRing::open(fd, mtu.min(LARGEST_FRAME - AROUND) + AROUND);
         let ring = ring.during(|| format!("mapping the frames of {name}"))?;
@@ -165,14 +165,15 @@ impl Port {
         })
     }
 
-    /// Whether a frame is there.
+    /// Whether a frame is waiting.
     pub fn has_frame(&self) -> bool {
         self.ring.has_frame()
     }
 
-    /// Takes what has arrived, at most one batch; each frame goes to `take`
-    /// with the instant at which the kernel got it, by `mapping`, or `now`.
-    /// Whether there may be more. `mapping` is to be renewed shortly before.
+    /// Receives the frames that have arrived, at most one batch. Each frame is passed
+    /// to `take` with the instant at which the kernel received it according to
+    /// `mapping`, or else `now`. Returns whether there may be more. Renew `mapping`
+    /// shortly before.
     pub fn receive(
         &mut self,
         mapping: &Mapping,
@@ -205,11 +206,10 @@ impl Port {
         true
     }
 
-    /// Sends `frames` as far as the interface takes them; the others are counted
-    /// as unsent.
+    /// Sends `frames` while the interface accepts them; the others count as unsent.
     ///
     /// # Errors
-    /// Where the interface is gone. One that is down is no error.
+    /// If the interface has disappeared. An interface that is down is not an error.
     pub fn send(&mut self, frames: &[Frame]) -> Result<()> {
         let mut rest = frames;
         while !rest.is_empty() {
@@ -218,8 +218,8 @@ impl Port {
                 Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
                     Errno::EINTR => {}
                     Errno::ENXIO | Errno::ENODEV => return Err(self.gone()),
-                    // Down, too long for an MTU that was changed, or without
-                    // room: this one is lost, the next may pass.
+                    // The interface is down, its MTU was lowered, or it has no room:
+                    // this frame is lost, the next one may pass.
                     _ => {
                         self.refused.unsent += 1;
                         rest = &rest[1..];
@@ -230,16 +230,16 @@ impl Port {
         Ok(())
     }
 
-    /// What it could not pass on so far, without frames that the kernel dropped
-    /// since [`Port::count_overrun`].
+    /// The frames that it could not pass on so far, without those that the kernel
+    /// dropped since [`Port::count_overrun`].
     pub const fn refused(&self) -> Refused {
         self.refused
     }
 
-    /// Counts what the kernel dropped before it was received.
+    /// Counts the frames that the kernel dropped before they were received.
     ///
     /// # Errors
-    /// Where the kernel does not tell.
+    /// If the kernel does not provide the count.
     pub fn count_overrun(&mut self) -> Result<()> {
         let dropped = packet::dropped(self.socket.as_fd());
         self.refused.overrun +=
@@ -247,18 +247,18 @@ impl Port {
         Ok(())
     }
 
-    /// Looks whether there is still an interface: an idle socket does not tell.
+    /// Checks that the interface still exists: an idle socket does not report it.
     ///
     /// # Errors
-    /// Where it was removed, or moved to another namespace.
+    /// If it was removed, or moved to another namespace.
     pub fn check_there(&self) -> Result<()> {
         if_indextoname(self.index)
             .map(drop)
             .map_err(|_| self.gone())
     }
 
-    /// Takes a pending error off the socket, which says that the interface went
-    /// down: it may come back, and the kernel goes on by itself then.
+    /// Clears a pending error of the socket, which means that the interface went down.
+    /// It may come up again, and the kernel then continues by itself.
     pub(crate) fn clear_error(&self) -> Result<()> {
         let operation = || self.operation();
         match getsockopt(&self.socket, sockopt::SocketError).during(operation)? {
@@ -276,19 +276,19 @@ impl Port {
     }
 }
 
-/// What to wait for.
+/// The descriptor to wait for.
 impl AsFd for Port {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-/// Whether what came is a frame.
+/// The classification of received data.
 enum Verdict {
     Whole,
     /// Segmentation was left to the interface.
     SuperPacket,
-    /// There was no room for all of it.
+    /// The frame was truncated.
     Cut,
 }
 
@@ -300,8 +300,8 @@ fn verdict(octets: &[u8], arrival: &Arrival<'_>) -> Verdict {
     }
 }
 
-/// Receives the frame that waits in the socket, as far as there can be one so
-/// large; nothing where it is gone.
+/// Receives the waiting frame from the socket, up to the largest size; empty if it is
+/// gone.
 fn read_whole<'a>(socket: &OwnedFd, large: &'a mut Vec<u8>) -> &'a [u8] {
     large.resize(HEADER + LARGEST_FRAME, 0);
     let length = recv(socket.as_raw_fd(), large, MsgFlags::MSG_DONTWAIT).unwrap_or(0);

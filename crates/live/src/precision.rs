@@ -1,4 +1,4 @@
-//! How exactly this machine reads its clock and keeps to a pace.
+//! Precision of this machine's clock and of paced waiting.
 
 use hdrhistogram::Histogram;
 use units::{Span, Time};
@@ -7,40 +7,41 @@ use crate::clock;
 use crate::error::Result;
 use crate::pacing::Pacer;
 
-/// How to wait for an instant.
+/// Ways to wait for an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// An ordinary sleep for the time that is left.
+    /// An ordinary sleep for the remaining time.
     Sleep,
     /// A sleep until the instant, without timer slack.
     Timer,
-    /// As [`Pacer::new`]: such a sleep until shortly before, then watching the clock.
+    /// As [`Pacer::new`]: sleeps until shortly before the instant, then polls the
+    /// clock.
     Pacer,
 }
 
-/// How late waits ended.
+/// Lateness of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
-    /// Half of the waits were later.
+    /// Median lateness.
     pub median: Span,
-    /// One in a hundred was later.
+    /// 99th percentile of the lateness.
     pub p99: Span,
-    /// The latest.
+    /// Maximum lateness.
     pub max: Span,
 }
 
-/// What reading the clock costs and tells.
+/// Cost and resolution of a reading of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Time that a reading takes: the mean of a thousand, where least disturbed.
+    /// Time of a reading: the mean of a thousand in the least disturbed batch.
     pub cost: Span,
-    /// The smallest difference between two readings that differ.
+    /// The smallest non-zero difference between two readings.
     pub step: Span,
 }
 
-/// Waits for `count` instants, `interval` apart on a fixed grid, and says how
-/// late each wait ended. It takes `interval` times `count`. A wait that ends
-/// after the next instant makes that one late too, as it would a packet.
+/// Measures the lateness of waits for `count` instants, `interval` apart on a fixed
+/// grid. It takes `interval` times `count`. A wait that ends after the next instant
+/// makes that one late, too, as it would delay a packet.
 ///
 /// # Errors
 /// As [`Pacer::new`].
@@ -82,10 +83,10 @@ impl Lateness {
     }
 }
 
-/// Reads the monotonic clock some ten thousand times; takes a millisecond, or
-/// ten where reading is slow.
+/// Reads the monotonic clock about ten thousand times; takes a millisecond, or ten if
+/// reading is slow.
 pub fn reading() -> Reading {
-    // Other processes disturb some of the batches, and is not part of a reading.
+    // Other processes disturb some of the batches, which would falsify the cost.
     let batches = [(); 10].map(|()| batch());
     let steps = batches.iter().filter_map(|(_, step)| *step);
     Reading {
@@ -94,13 +95,13 @@ pub fn reading() -> Reading {
             .map(|(cost, _)| *cost)
             .min()
             .unwrap_or_default(),
-        // All readings alike: the clock steps more coarsely than that took.
+        // All readings are equal: the clock is coarser than the batch is long.
         step: steps.min().unwrap_or_else(next_step),
     }
 }
 
-/// The mean cost of a thousand readings, and the smallest difference between
-/// two of them in turn.
+/// The mean cost of a thousand readings, and the smallest difference between two
+/// consecutive ones.
 fn batch() -> (Span, Option<Span>) {
     const READINGS: u64 = 1_000;
     let start = clock::monotonic();
@@ -115,7 +116,7 @@ fn batch() -> (Span, Option<Span>) {
     (Span::from_picos(elapsed.as_picos() / READINGS), step)
 }
 
-/// Waits for the clock to show something else.
+/// Waits for the clock to change.
 fn next_step() -> Span {
     let before = clock::monotonic();
     loop {

@@ -1,4 +1,4 @@
-//! Who uses the processors.
+//! Processor time by process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use units::Span;
 
 use crate::meter::tick;
 
-/// The processor time of every process that can be seen, at one instant.
+/// The processor time of every visible process at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct Processes {
     /// Name and ticks by process id.
@@ -15,7 +15,7 @@ pub struct Processes {
 }
 
 impl Processes {
-    /// Reads `/proc`; the calling process is left out.
+    /// Reads `/proc`, without the calling process.
     pub fn sample() -> Self {
         let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
         let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -29,8 +29,8 @@ impl Processes {
         }
     }
 
-    /// What processes have used since `earlier`, all of one name together, the
-    /// busiest first; those that used nothing are left out.
+    /// The time used since `earlier`, summed by process name, the largest first; names
+    /// without use are left out.
     pub fn since(&self, earlier: &Self) -> Vec<(String, Span)> {
         let mut by_name = BTreeMap::<String, u64>::new();
         for (id, (name, ticks)) in &self.used {
@@ -50,8 +50,8 @@ impl Processes {
     }
 }
 
-/// What a process was called when it was started, without its folder: the name
-/// of the file may say nothing. Kernel threads have none, nor do the dead.
+/// The name by which a process was started, without its folder: the name of its file
+/// may be uninformative. Kernel threads and ended processes have none.
 fn title(id: u32) -> Option<String> {
     let line = fs::read(format!("/proc/{id}/cmdline")).ok()?;
     let first = line.split(|octet| *octet == 0).next()?;
@@ -60,8 +60,8 @@ fn title(id: u32) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Name and ticks in user and kernel mode [proc_pid_stat(5)]. The name stands
-/// in parentheses and may hold any character, parentheses too.
+/// Name, and ticks in user and kernel mode [proc_pid_stat(5)]. The name is in
+/// parentheses and may contain any character, parentheses included.
 fn parse(line: &str) -> Option<(String, u64)> {
     let (head, rest) = line.rsplit_once(')')?;
     let (_, name) = head.split_once('(')?;
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_busiest_comes_first_and_the_idle_not_at_all() {
-        // Above the largest process id that Linux gives, so that none is alive.
+        // Above the largest process id of Linux, so no process has it.
         const NOBODY: u32 = 1 << 23;
         let sample = |used: &[(u32, &str, u64)]| Processes {
             used: used

@@ -1,21 +1,20 @@
-//! The processor that a thread runs on.
+//! Pinning of a thread to a processor.
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::error::{During, Result};
 
-/// Keeps the calling thread on one processor for as long as it lives.
+/// Pins the calling thread to one processor until it is dropped.
 ///
-/// What one processor sends over loopback arrives in the order in which it was
-/// sent; what a thread sends from one and then from another does not, where the
-/// first is busy.
+/// Packets sent over loopback from one processor arrive in order. Packets that a thread
+/// sends from different processors may not, if the first one is busy.
 pub(crate) struct Pinned {
     before: CpuSet,
 }
 
 impl Pinned {
-    /// On the processor where the thread is.
+    /// Pins the thread to its current processor.
     pub(crate) fn here() -> Result<Self> {
         let operation = || "staying on one processor";
         let before = sched_getaffinity(CALLER).during(operation)?;
@@ -29,12 +28,12 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // These were allowed before.
+        // These processors were allowed before.
         let _ = sched_setaffinity(CALLER, &self.before);
     }
 }
 
-/// The calling thread, as the kernel's calls name it.
+/// The calling thread in the kernel's calls.
 const CALLER: Pid = Pid::from_raw(0);
 
 #[cfg(test)]

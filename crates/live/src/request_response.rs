@@ -1,11 +1,9 @@
-//! Messages that go one at a time: each is sent once the one before it was
-//! answered, and the time it took is reported by size.
-//!
-//! The answering end opens first and names its port; then the asking end
-//! connects and goes through its sizes over one connection. Every message has
-//! a deadline. One that misses it is a [`Stall`]: what the kernel says of the
-//! connection then is kept, the connection is given up, and the next size goes
-//! over a new one.
+//! Request/response traffic: each message is sent once the previous one was answered,
+//! and the times are reported by message size.
+//! The answering end opens first and reports its port; then the asking end connects and
+//! goes through its sizes over one connection. Every message has a deadline. A missed
+//! deadline is a [`Stall`]: the kernel's state of the connection is recorded, the
+//! connection is abandoned, and the next size uses a new one.
 
 mod answer;
 mod ask;
@@ -20,12 +18,12 @@ use units::{Bytes, Span, Transport};
 pub use answer::Answerer;
 pub use ask::ask;
 
-/// The steps of the coarse clocks that are held against the fine one, in
-/// milliseconds: a tick of 1000 Hz, one of 100 Hz, and that of a personal
-/// computer of the nineties [Egan s4].
+/// Resolutions of the coarse clocks that are compared with the fine one, in
+/// milliseconds: a tick of 1000 Hz, one of 100 Hz, and that of a personal computer of
+/// the nineties [Egan s4].
 pub const COARSE: [u64; 3] = [1, 10, 55];
 
-/// What both ends must agree on.
+/// The settings that both ends share.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RequestResponse {
@@ -33,155 +31,154 @@ pub struct RequestResponse {
     pub protocol: Transport,
     /// The answering end's address.
     pub address: IpAddr,
-    /// Octets of a message, in the order in which sizes are gone through; none
-    /// is shorter than a message's header.
+    /// Message sizes in octets, in the order of use; none is shorter than a message's
+    /// header.
     pub sizes: Vec<u32>,
-    /// Octets sent of each size; the last message of a size may be shorter.
+    /// Octets sent per size; the last message of a size may be shorter.
     pub octets: u64,
-    /// What comes back.
+    /// The form of a response.
     pub answer: Answer,
-    /// How it is taken.
+    /// How the asking end reads a response.
     pub read_mode: ReadMode,
     /// How a message is written.
     pub write_mode: WriteMode,
     /// TCP congestion control.
     pub congestion: String,
-    /// SO_SNDBUF of both ends, or the kernel's choice.
+    /// SO_SNDBUF of both ends; `None`: the kernel's default.
     pub send_buffer: Option<Bytes>,
-    /// SO_RCVBUF of both ends, or the kernel's choice.
+    /// SO_RCVBUF of both ends; `None`: the kernel's default.
     pub receive_buffer: Option<Bytes>,
-    /// Whether Nagle's algorithm is on.
+    /// Whether Nagle's algorithm is active.
     pub nagle: bool,
-    /// For how long an acknowledgement may be delayed at the answering end at
-    /// most, or the kernel's choice; over TCP.
+    /// The longest delay of an acknowledgement at the answering end (TCP); `None`: the
+    /// kernel's default.
     pub delayed_ack: Option<Span>,
-    /// How long the answering end waits before it reads, each time.
+    /// The pause of the answering end before each read.
     pub pause: Span,
-    /// How long a message may take, its answer included.
+    /// The longest time for a message and its response.
     pub deadline: Span,
-    /// After which time without an answer a datagram is sent again.
+    /// The time without a response after which a datagram is sent again.
     pub retransmit_after: Span,
-    /// How long all of it may take.
+    /// The longest time for all messages.
     pub timeout: Span,
 }
 
-/// What the asking end saw.
+/// The results of the asking end.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Asked {
-    /// Each size that was gone through, in that order.
+    /// The results of each completed size, in the order of use.
     pub sizes: Vec<OfSize>,
     /// Messages that were not answered in time.
     pub stalls: Vec<Stall>,
-    /// Datagrams that were sent again.
+    /// Datagrams sent again.
     pub repeats: u64,
-    /// Segments that TCP sent again.
+    /// Segments retransmitted by TCP.
     pub retransmitted: u64,
-    /// Segments with data that TCP sent.
+    /// Data segments sent by TCP.
     pub segments: u64,
-    /// Segments without data that came back, which acknowledge.
+    /// Segments without data received, which are acknowledgements.
     pub acknowledgements: u64,
-    /// Congestion control in force, over TCP.
+    /// Congestion control in force (TCP).
     pub congestion: Option<String>,
-    /// SO_SNDBUF as the kernel had it at the end, in octets of its memory.
+    /// SO_SNDBUF at the end, in octets of kernel memory.
     pub send_buffer: u64,
-    /// SO_RCVBUF likewise.
+    /// SO_RCVBUF at the end, in octets of kernel memory.
     pub receive_buffer: u64,
 }
 
-/// How long messages of one size took, from before they were written until
-/// their answer was read; the last one, which may be shorter, is not among
-/// them. In nanoseconds.
+/// Times of the messages of one size, from before the write until the response was
+/// read, in nanoseconds. The last message, which may be shorter, is excluded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct OfSize {
     /// Octets of a message.
     pub size: u32,
-    /// How many were answered.
+    /// Number of answered messages.
     pub messages: u64,
-    /// The mean.
+    /// Mean time.
     pub mean: f64,
     /// The standard deviation; zero for one message.
     pub deviation: f64,
-    /// The shortest.
+    /// Minimum time.
     pub least: u64,
-    /// All octets, from before the first message to the last answer.
+    /// Time from before the first message until the last response, of all octets.
     pub whole: u64,
-    /// What the process's clock of processor time says of a message.
+    /// Processor time per message, by the process's clock.
     pub processor: f64,
-    /// The mean as clocks tell it that move in steps, see [`COARSE`].
+    /// Mean times as measured by coarse clocks, see [`COARSE`].
     pub coarse: [f64; 3],
 }
 
-/// A message that was not answered in time, and what the kernel said then.
+/// A message that was not answered in time, with the kernel's state of the connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Stall {
     /// Octets of the message.
     pub size: u32,
-    /// Which one of its size it was, from 1.
+    /// Number of the message in its size, from 1.
     pub message: u64,
-    /// Octets of it that the kernel had taken.
+    /// Octets of it that the kernel had accepted.
     pub written: u64,
-    /// Octets of its answer that had been read.
+    /// Octets of its response that had been read.
     pub read: u64,
-    /// What the asking end was at.
+    /// The activity of the asking end.
     pub at: String,
-    /// Octets in the sending queue that were not acknowledged.
+    /// Unacknowledged octets in the send queue.
     pub send_queue: u64,
-    /// Octets in the receiving queue that were not read.
+    /// Unread octets in the receive queue.
     pub receive_queue: u64,
-    /// Statistics of TCP, over TCP.
+    /// Statistics of TCP; `None` over UDP.
     pub tcp: Option<TcpStats>,
 }
 
-/// Parts of TCP_INFO that tell why nothing moves [LinuxUapi tcp.h].
+/// The fields of TCP_INFO that explain a stall [LinuxUapi tcp.h].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TcpStats {
-    /// Segments in flight that are not acknowledged.
+    /// Unacknowledged segments in flight.
     pub unacknowledged: u32,
-    /// Segments taken for lost.
+    /// Segments considered lost.
     pub lost: u32,
-    /// Time-outs in a row of the same segment.
+    /// Consecutive timeouts of the same segment.
     pub retransmits: u8,
-    /// How often the time-out was doubled.
+    /// Number of doublings of the timeout.
     pub backoff: u8,
-    /// Probes of a closed window that were not answered with an open one.
+    /// Unanswered window probes.
     pub probes: u8,
-    /// The time-out, in microseconds.
+    /// Retransmission timeout, in microseconds.
     pub timeout_us: u32,
-    /// The congestion window, in segments.
+    /// Congestion window, in segments.
     pub window: u32,
-    /// Segments sent again over the life of the connection.
+    /// Segments retransmitted during the connection.
     pub retransmitted: u32,
-    /// The smoothed round trip, in microseconds.
+    /// Smoothed round-trip time, in microseconds.
     pub round_trip_us: u32,
-    /// Since when nothing was sent, in milliseconds.
+    /// Time since the last transmission, in milliseconds.
     pub silent_ms: u32,
 }
 
-/// What the answering end saw.
+/// The results of the answering end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answered {
-    /// Messages that were answered.
+    /// Number of answered messages.
     pub messages: u64,
-    /// Packets that found no room in its socket.
+    /// Packets dropped because its socket's buffer was full.
     pub dropped: u64,
     /// Connections that ended within a message.
     pub broken: Vec<Broken>,
 }
 
-/// A connection that ended within a message, as the answering end had it.
+/// A connection that ended within a message, as the answering end saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Broken {
-    /// Octets of the message, if its header was there.
+    /// Octets of the message, if its header had arrived.
     pub size: u32,
     /// Octets of it that had been read.
     pub read: u64,
-    /// Octets of the answer that the kernel had taken.
+    /// Octets of the response that the kernel had accepted.
     pub written: u64,
 }
 

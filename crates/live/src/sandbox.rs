@@ -1,5 +1,4 @@
-//! The privileges of a run: namespaces of its own, and an end to everything
-//! in them when the process ends, however it ends.
+//! The sandbox of a run: private namespaces, whose processes all end with this process.
 
 use std::path::Path;
 use std::{fs, io};
@@ -15,33 +14,33 @@ use crate::worker::{Command, INIT_PROCESS, Worker};
 /// CAP_NET_RAW (13) and CAP_SYS_ADMIN (21).
 const NEEDED: u64 = 1 << 12 | 1 << 13 | 1 << 21;
 
-/// The calling process with namespaces of its own: network, mounts, processes
-/// and, where it lacks privilege, users.
+/// The calling process in private namespaces: network, mounts, processes and, if it
+/// lacks privilege, users.
 ///
-/// Network namespaces made inside have no names, so the kernel removes them
-/// with the last process in them. All workers live in one process namespace;
-/// its first process, the init process, dies with this process (parent-death
-/// signal), and the kernel then kills the rest.
+/// Network namespaces made inside have no names, so the kernel removes them with their
+/// last process. All workers live in one process namespace. Its first process, the init
+/// process, dies with this process (parent-death signal), and the kernel then kills the
+/// others.
 pub struct Sandbox {
     _init_process: Worker,
 }
 
 impl Sandbox {
-    /// Enters the sandbox; there is no way back for the process.
+    /// Enters the sandbox, permanently.
     ///
-    /// The process must be single-threaded, and stays so: after it the kernel
-    /// refuses new threads, because children belong to another process
-    /// namespace than their parent.
+    /// The process must be single-threaded and stays so: afterwards the kernel refuses
+    /// new threads, because children belong to another process namespace than their
+    /// parent.
     ///
     /// # Errors
-    /// Where this machine forbids user namespaces: one line with the remedy.
+    /// If this machine forbids user namespaces: one line with the remedy.
     pub fn enter() -> Result<Self> {
         if !privileged() {
             enter_user_namespace().map_err(refused)?;
         }
         let flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET;
         unshare(flags).map_err(|error| refused(error.into()))?;
-        // Mounts made later, e.g. for a user's own tool, stay in here.
+        // Later mounts, e.g. for a user's program, stay inside.
         let flags = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
         mount(None::<&str>, "/", None::<&str>, flags, None::<&str>)
             .map_err(|error| refused(error.into()))?;
@@ -51,9 +50,9 @@ impl Sandbox {
     }
 }
 
-/// Lets the process make network namespaces, and nothing more: it may have
-/// threads afterwards, which see the same processes as before. What it makes
-/// goes when the process does, however it ends.
+/// Allows the process to create network namespaces, without further changes: it may
+/// have threads afterwards, and sees the same processes as before. Its namespaces are
+/// removed when it ends.
 ///
 /// # Errors
 /// As [`Sandbox::enter`].
@@ -64,8 +63,8 @@ pub(crate) fn allow_networks() -> Result<()> {
     }
 }
 
-/// Whether the process has the capabilities already. A real root keeps
-/// powers that no user namespace gives, so it does not enter one.
+/// Whether the process has the capabilities already. The real root has powers that no
+/// user namespace grants, so it does not enter one.
 pub fn privileged() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     status
@@ -75,7 +74,7 @@ pub fn privileged() -> bool {
         .is_some_and(|capabilities| capabilities & NEEDED == NEEDED)
 }
 
-/// Becomes root of a new user namespace in which only the caller exists.
+/// Becomes root of a new user namespace that contains only the caller.
 fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)?;
@@ -84,19 +83,19 @@ fn enter_user_namespace() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))
 }
 
-/// Why the sandbox could not be entered.
+/// The reason for which the sandbox could not be entered, with a remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Who forbids it.
+    /// The cause.
     pub reason: &'static str,
-    /// What to type.
+    /// The command to type.
     pub command: &'static str,
-    /// What else would help.
+    /// Alternatives.
     pub advice: &'static str,
 }
 
 impl Refusal {
-    /// What an error of [`Sandbox::enter`] means on this machine.
+    /// The meaning of an error of [`Sandbox::enter`] on this machine.
     pub fn of(error: &Error) -> Self {
         reason(&error.source, &Facts::of_this_machine())
     }
@@ -113,7 +112,7 @@ fn refused(source: io::Error) -> Error {
     Error { operation, source }
 }
 
-/// What the machine says about user namespaces.
+/// This machine's settings of user namespaces.
 #[derive(Clone, Copy, Debug, Default)]
 struct Facts {
     /// `user.max_user_namespaces` is 0.
@@ -122,7 +121,7 @@ struct Facts {
     apparmor: bool,
     /// `kernel.unprivileged_userns_clone` is 0.
     clone_off: bool,
-    /// The marks that container engines leave.
+    /// Whether the machine has the marks of a container engine.
     container: bool,
 }
 
@@ -145,7 +144,7 @@ impl Facts {
     }
 }
 
-/// Who forbids it, and what to type.
+/// The cause and the remedy.
 fn reason(error: &io::Error, facts: &Facts) -> Refusal {
     let (reason, command, advice) = match error.raw_os_error() {
         Some(libc::ENOSPC) if facts.none_allowed => (

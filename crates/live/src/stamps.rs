@@ -1,4 +1,4 @@
-//! Whether the kernel stamps what arrives, tried on loopback.
+//! A test of the kernel's receive timestamps over loopback.
 
 pub(crate) mod departing;
 
@@ -17,28 +17,28 @@ use crate::clock::{self, Epoch};
 use crate::error::{During, Result};
 use crate::transfer::{endpoint, stamp_arrivals, wait};
 
-/// How long a datagram to ourselves may take.
+/// The longest delay of a datagram over loopback.
 const TIMEOUT: Span = Span::from_millis(200);
 
-/// The kernel begins to stamp a little after it was asked to.
+/// The kernel's delay before it begins to timestamp.
 const WARM_UP: Span = Span::from_millis(10);
 
-/// What became of datagrams that were sent to ourselves.
+/// The results of datagrams over loopback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamps {
     /// Datagrams sent.
     pub sent: u64,
-    /// Those that arrived with the kernel's stamp.
+    /// Datagrams that arrived with the kernel's timestamp.
     pub stamped: u64,
-    /// The median time from just before the send to the stamp, of those whose
-    /// stamp is not earlier; none if there is none.
+    /// Median time from just before the send to the timestamp, of timestamps that are
+    /// not earlier; `None` if there are none.
     pub delay: Option<Span>,
 }
 
 /// Sends `count` datagrams over loopback, one after the other.
 ///
 /// # Errors
-/// Where loopback is down or a socket is refused.
+/// If loopback is down or a socket is refused.
 pub fn try_loopback(count: u64) -> Result<Stamps> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Datagram, flags, None)

@@ -1,5 +1,5 @@
-//! The system calls that no crate wraps: each a few lines of `unsafe` behind
-//! a safe function.
+//! System calls that no crate wraps: each a few lines of `unsafe` behind a safe
+//! function.
 #![expect(unsafe_code, reason = "this is the folder for it")]
 
 pub(crate) mod bpf;

@@ -1,4 +1,4 @@
-//! A path of network namespaces on this machine.
+//! Test beds: paths of network namespaces on this machine.
 
 mod addressing;
 mod advertise;
@@ -28,27 +28,27 @@ pub use path::{Addresses, Forwarder, Link, Medium, Part, Path};
 pub struct Node {
     /// `sender`, `router` or `router1`, .., `receiver`.
     pub name: String,
-    /// What it does.
+    /// Its function.
     pub part: Part,
-    /// Where it lives.
+    /// Its network namespace.
     pub namespace: Namespace,
-    /// Its interfaces, the one towards the sender first.
+    /// Its interfaces, the one toward the sender first.
     pub interfaces: Vec<Interface>,
 }
 
-/// A path that stands.
+/// A path that has been built.
 pub struct Testbed {
     /// The nodes, sender first.
     pub nodes: Vec<Node>,
-    /// Where the emulated links' ends are, if there are any.
+    /// The namespace of the emulated links' ends, if there are any.
     emulator: Option<Namespace>,
 }
 
 impl Testbed {
-    /// Makes a path of kernel links and returns when packets can cross it.
+    /// Builds a path of kernel links and returns when packets can cross it.
     ///
     /// # Errors
-    /// As [`Testbed::build_with`], and where a link is to be emulated.
+    /// As [`Testbed::build_with`], and if a link is to be emulated.
     pub fn build(path: &Path) -> Result<Self> {
         Self::build_with(path, |_, _| {
             Err(Error::new(
@@ -58,13 +58,13 @@ impl Testbed {
         })
     }
 
-    /// Makes the path and returns when packets can cross it. If links are to
-    /// be emulated, `emulate` starts the emulator of the links between the
-    /// interfaces in a namespace of its own, and returns when it carries frames.
+    /// Builds the path and returns when packets can cross it. If links are to be
+    /// emulated, `emulate` starts the emulator of the links between the interfaces in a
+    /// separate namespace, and returns when it carries frames.
     ///
     /// # Errors
-    /// Where the kernel refuses a step, or does not do what it acknowledged;
-    /// those of `emulate`.
+    /// If the kernel refuses a step, or does not do a step that it acknowledged; the
+    /// errors of `emulate`.
     pub fn build_with<E: From<Error>>(
         path: &Path,
         emulate: impl FnOnce(&Namespace, Vec<EmulatedLink>) -> std::result::Result<(), E>,
@@ -113,7 +113,7 @@ impl Testbed {
         &self.nodes[self.nodes.len() - 1]
     }
 
-    /// The address that traffic is sent to.
+    /// The address to which traffic is sent.
     pub fn destination(&self, path: &Path) -> IpAddr {
         Plan::of(path).address(&self.receiver().interfaces[0])
     }
@@ -123,10 +123,10 @@ impl Testbed {
         (node.part != Part::Forwarder(Forwarder::Switch)).then(|| Plan::of(path).address(interface))
     }
 
-    /// Packets dropped in front of all links since the path stands.
+    /// Packets dropped in front of all links since the path was built.
     ///
     /// # Errors
-    /// Where a counter cannot be read.
+    /// If a counter cannot be read.
     pub fn queue_drops(&self) -> Result<u64> {
         let mut drops = 0;
         for (node, interface) in self.interfaces().filter(|(_, interface)| interface.shaped) {
@@ -135,7 +135,7 @@ impl Testbed {
         Ok(drops)
     }
 
-    /// Every interface of the path with its node.
+    /// Every interface of the path, with its node.
     pub fn interfaces(&self) -> impl Iterator<Item = (&Node, &Interface)> {
         self.nodes.iter().flat_map(|node| {
             node.interfaces
@@ -149,9 +149,8 @@ impl Node {
     /// An empty node with the kernel parameters that its part needs.
     fn create(name: String, part: Part, ip: IpVersion) -> Result<Self> {
         let namespace = Namespace::create()?;
-        // No address waits for duplicate detection, every address is derived
-        // from the interface's own, and nothing that TCP learnt in one trial
-        // is there in the next.
+        // No address waits for duplicate detection, every address is derived from the
+        // interface's own, and TCP keeps no metrics from one trial to the next.
         namespace.set_parameters(&[
             ("ipv4/tcp_no_metrics_save", "1"),
             ("ipv4/tcp_mtu_probing", "0"),
@@ -183,11 +182,11 @@ impl Node {
         })
     }
 
-    /// Which of `kinds` of queueing disciplines this kernel has. Each is tried
-    /// in front of the node's first interface, where the last one stays.
+    /// The `kinds` of queueing disciplines that this kernel has. Each is tried in front
+    /// of the node's first interface, where the last one stays.
     ///
     /// # Errors
-    /// Where the interface cannot be found.
+    /// If the interface cannot be found.
     pub fn queues_known<'a>(&self, kinds: &[&'a str]) -> Result<Vec<&'a str>> {
         let mut known = Vec::new();
         for kind in kinds {
@@ -199,7 +198,7 @@ impl Node {
         Ok(known)
     }
 
-    /// Sets offloads, joins the switch's ports, and brings all up.
+    /// Sets offloads, adds the switch's ports, and brings all interfaces up.
     fn bring_up(&self, path: &Path) -> Result<()> {
         let route = &self.namespace.route;
         route.set_up("lo")?;
@@ -221,7 +220,7 @@ impl Node {
     }
 }
 
-/// The ends of emulated links, in a namespace of their own.
+/// The ends of emulated links, in a separate namespace.
 #[derive(Default)]
 struct Emulated {
     namespace: Option<Namespace>,
@@ -229,11 +228,11 @@ struct Emulated {
 }
 
 impl Emulated {
-    /// The namespace, made if it is not there.
+    /// The namespace, created on first use.
     fn namespace(&mut self) -> Result<&Namespace> {
         if self.namespace.is_none() {
             let namespace = Namespace::create()?;
-            // What the kernel itself would say there is no traffic of ours.
+            // Disables the kernel's own IPv6 packets there.
             if FilePath::new("/proc/sys/net/ipv6").exists() {
                 for scope in ["all", "default"] {
                     let parameter = format!("ipv6/conf/{scope}/disable_ipv6");
@@ -246,8 +245,8 @@ impl Emulated {
     }
 }
 
-/// Makes link `number` between its two nodes: one veth pair that token buckets
-/// shape, or two with an emulator between them.
+/// Builds link `number` between its two nodes: a veth pair with token buckets, or two
+/// pairs with an emulator between them.
 fn connect(
     nodes: &mut [Node],
     number: usize,
@@ -293,7 +292,8 @@ fn connect(
             for (node, interface, side) in [(number, &near, "a"), (number + 1, &far, "b")] {
                 let leg = VethEnd {
                     name: format!("wire{number}{side}"),
-                    // Of the interface it serves, told apart by the first octet.
+                    // Derived from the address of the interface it serves, with another
+                    // first octet.
                     address: [0x06, 0, 0, 0, interface.mac[4], interface.mac[5]],
                     mtu: link.mtu,
                 };
@@ -304,7 +304,7 @@ fn connect(
                 ends.push(leg.name);
             }
             let [first, second] = <[String; 2]>::try_from(ends).expect("a link has two ends");
-            // A host takes a frame in only when all of it is there.
+            // A host receives a frame only when it has arrived completely.
             let direction = |settings: &Settings, far_end: &Node| Settings {
                 cut_through: settings.cut_through && far_end.part != Part::Host,
                 ..settings.clone()

@@ -1,5 +1,5 @@
-//! Programs of the user's own in a node: one that has the terminal, and others
-//! without one beside it or as part of a trial.
+//! The user's programs in a node: one with the terminal, and others without it, beside
+//! it or as part of a trial.
 
 mod stream;
 
@@ -22,23 +22,23 @@ use crate::namespace::{self, Namespace, Terminal};
 use crate::{clock, interrupt};
 use stream::{Stream, hear};
 
-/// The most that is kept of what a program says on stdout: 16 MiB.
+/// The most octets kept of a program's stdout: 16 MiB.
 pub const MOST_OUTPUT: usize = 16 << 20;
 
-/// The most that is kept of stderr, for a message.
+/// The most octets kept of stderr, for a message.
 const MOST_COMPLAINT: usize = 1 << 16;
 
-/// How long a program has to leave by itself once it is asked to.
+/// The time for a program to end after it was asked to.
 const GRACE: Span = Span::from_millis(1_000);
 
-/// How long nothing is done where a program has closed its streams and stays.
+/// The interval between checks of a program that closed its streams but still runs.
 const PAUSE: Span = Span::from_millis(2);
 
-/// Runs `command` in `namespace` with this process's terminal and streams, and
-/// waits for its end. Ctrl-C is the child's from now on.
+/// Runs `command` in `namespace` with this process's terminal and streams, and waits
+/// for its end. Ctrl-C goes to the child from now on.
 ///
 /// # Errors
-/// Where it cannot be started: [`Error::source`] is what the kernel said.
+/// If it cannot be started: [`Error::source`] is the kernel's error.
 pub fn in_foreground(namespace: &Namespace, command: &mut Command) -> Result<ExitStatus> {
     let program = command.get_program().display().to_string();
     interrupt::leave_to_child()?;
@@ -49,30 +49,30 @@ pub fn in_foreground(namespace: &Namespace, command: &mut Command) -> Result<Exi
     child.wait().during(|| format!("waiting for `{program}`"))
 }
 
-/// A program without a terminal, asked to leave and then killed with all that
-/// it started when this value goes.
+/// A program without a terminal. When this value is dropped, the program is asked to
+/// end and then killed, with all processes that it started.
 pub struct Tool {
     child: Child,
-    /// Set once it has been waited for.
+    /// Its exit status, once known.
     status: Option<ExitStatus>,
     output: Stream,
     complaint: Stream,
 }
 
 impl Tool {
-    /// Starts `words`, a program and its arguments, in `namespace`, and hears
-    /// what it says.
+    /// Starts `words`, a program and its arguments, in `namespace`, and captures its
+    /// output.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// If it cannot be started.
     pub fn heard(namespace: &Namespace, words: &[String]) -> Result<Self> {
         Self::start(namespace, words, |command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         })
     }
 
-    /// Likewise, but what it says goes to this process's stderr, and it sees
-    /// its node's `/proc` and `/sys` where the kernel lets it.
+    /// The same, but its output goes to this process's stderr, and it sees its node's
+    /// `/proc` and `/sys` if the kernel allows it.
     ///
     /// # Errors
     /// As [`Tool::heard`].
@@ -106,15 +106,15 @@ impl Tool {
         })
     }
 
-    /// Hears it for at most `timeout`, or until a signal comes; how it ended,
-    /// if it has. What it leaves running in its process group ends with it.
+    /// Reads its output for at most `timeout`, or until a signal. Returns its exit
+    /// status, if it has ended. Processes left in its process group are ended with it.
     ///
     /// # Errors
-    /// Where it cannot be heard or waited for.
+    /// If its output or status cannot be read.
     pub fn attend(&mut self, timeout: Span) -> Result<Option<ExitStatus>> {
         let deadline = clock::monotonic() + timeout;
         while self.status.is_none() {
-            // Asked first: what was said before the end is in the pipes then.
+            // Checked first: the pipes then hold all output from before the end.
             let ended = self.has_ended()?;
             let left = left_until(deadline);
             let timeout = if ended { Span::ZERO } else { left };
@@ -135,12 +135,12 @@ impl Tool {
         Ok(self.status)
     }
 
-    /// What it said on stdout; `None` if that is more than [`MOST_OUTPUT`].
+    /// Its stdout; `None` if that exceeds [`MOST_OUTPUT`].
     pub fn output(&self) -> Option<&[u8]> {
         self.output.whole()
     }
 
-    /// The first line that it wrote to stderr; empty if there was none.
+    /// The first line of its stderr; empty if there is none.
     pub fn complaint(&self) -> String {
         let text = String::from_utf8_lossy(self.complaint.kept());
         let mut lines = text.lines().map(str::trim);
@@ -151,7 +151,7 @@ impl Tool {
     }
 
     fn has_ended(&self) -> Result<bool> {
-        // Its entry is left, so that its process group cannot be another's yet.
+        // The entry is left, so that its process group id cannot be reused yet.
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
         match waitid(Id::Pid(self.id()), flags) {
             Ok(WaitStatus::StillAlive) | Err(Errno::EINTR) => Ok(false),
@@ -160,7 +160,7 @@ impl Tool {
         }
     }
 
-    /// Sends `signal` to all of its process group. It may be gone already.
+    /// Sends `signal` to its process group, which may have ended already.
     fn signal_group(&self, signal: Signal) {
         let _ = killpg(self.id(), signal);
     }
@@ -176,7 +176,7 @@ impl Drop for Tool {
             return;
         }
         self.signal_group(Signal::SIGTERM);
-        // None of it can fail in a way that matters: it may be gone already.
+        // Failures do not matter here: the program may have ended already.
         let deadline = clock::monotonic() + GRACE;
         while matches!(self.attend(left_until(deadline)), Ok(None))
             && left_until(deadline) > Span::ZERO
@@ -192,15 +192,14 @@ fn left_until(deadline: Time) -> Span {
     deadline.since(clock::monotonic()).unwrap_or_default()
 }
 
-/// The terminal of a process in its foreground, given back when a child that
-/// took it is gone: an interactive shell takes it and, where its parent is in
-/// another process namespace, cannot name whom to give it back to.
+/// The foreground of the terminal, restored after a child took it. An interactive shell
+/// takes it and, if its parent is in another process namespace, cannot return it.
 struct Foreground {
     terminal: File,
 }
 
 impl Foreground {
-    /// `None` without a terminal, or in its background.
+    /// `None` without a terminal, or if this process is in its background.
     fn remember() -> Option<Self> {
         let terminal = File::open("/dev/tty").ok()?;
         (tcgetpgrp(&terminal).ok()? == getpgrp()).then_some(Self { terminal })
@@ -209,19 +208,19 @@ impl Foreground {
 
 impl Drop for Foreground {
     fn drop(&mut self) {
-        // Who does this from the background is stopped by SIGTTOU otherwise.
+        // Without this, SIGTTOU stops a process that does this from the background.
         let mut stopping = SigSet::empty();
         stopping.add(Signal::SIGTTOU);
-        // Whoever started us takes the terminal where this fails.
+        // If this fails, the process that started this one takes the terminal.
         let _ = stopping.thread_block();
         let _ = tcsetpgrp(&self.terminal, getpgrp());
         let _ = stopping.thread_unblock();
     }
 }
 
-/// Has `command` see the processes of its process namespace in `/proc` and the
-/// interfaces of its network namespace in `/sys`, as `ip netns exec` does,
-/// where the kernel lets it: a container may forbid both.
+/// Makes `command` see the processes of its process namespace in `/proc` and the
+/// interfaces of its network namespace in `/sys`, as `ip netns exec` does, if the
+/// kernel allows it: a container may forbid both.
 fn show_surroundings(command: &mut Command) {
     let settle = || {
         if unshare(CloneFlags::CLONE_NEWNS).is_ok() {
@@ -230,15 +229,15 @@ fn show_surroundings(command: &mut Command) {
                 mount(Some(kind), place, Some(kind), flags, None::<&CStr>)
             };
             let _ = over(c"/proc", c"proc", flags);
-            // Where the one that is there is read-only, so must be the new one.
+            // If the existing mount is read-only, the new one must be, too.
             let _ = over(c"/sys", c"sysfs", flags)
                 .or_else(|_| over(c"/sys", c"sysfs", flags | MsFlags::MS_RDONLY));
         }
         Ok(())
     };
     #[expect(unsafe_code, reason = "mounts must be the child's own")]
-    // SAFETY: `settle` makes system calls only, with strings that are there
-    // already; it neither allocates nor takes a lock.
+    // SAFETY: `settle` makes system calls only, with existing strings; it neither
+    // allocates nor takes a lock.
     unsafe {
         command.pre_exec(settle);
     }

@@ -1,10 +1,10 @@
-//! Traffic by hand between two hosts: flows that follow laws, a receiver that
-//! serves whoever may ask, and what both saw.
+//! Generated traffic between two hosts: flows that follow laws, a receiver for any
+//! number of senders, and the results of both ends.
 //!
-//! A session begins with a control connection ([`proto::control`]), over which
-//! flows are asked for. Each flow has a socket and a thread at either end;
-//! each message has the header of [`wire::message`]. Instants are of the clock
-//! that nobody sets (CLOCK_MONOTONIC), the kernel's receive stamps among them.
+//! A session begins with a control connection ([`proto::control`]), over which flows
+//! are requested. Each flow has a socket and a thread at either end; each message has
+//! the header of [`wire::message`]. All instants, including the kernel's receive
+//! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
 
 mod admission;
 mod connect;

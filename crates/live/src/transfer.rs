@@ -1,8 +1,8 @@
-//! A transfer between two workers: one sends messages, the other receives
-//! them, and each says what it saw.
+//! A transfer between two workers: one sends messages, the other receives them, and
+//! each reports its results.
 //!
-//! The receiver opens first and names its port; then the sender connects,
-//! sends the pre-roll and the counted messages, and both end by themselves.
+//! The receiver opens first and reports its port; then the sender connects and sends
+//! the pre-roll and the counted messages. Both end by themselves.
 
 mod acknowledged;
 pub mod latency_breakdown;
@@ -26,19 +26,19 @@ pub(crate) use socket::{
     wait,
 };
 
-/// What the receiver answers.
+/// The receiver's echoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Echo {
-    /// Nothing.
+    /// None.
     Off,
-    /// Every message with its header, while others come.
+    /// The header of every message, while others are in flight.
     Headers,
-    /// Every message with all its octets; the next one leaves once it is back.
+    /// All octets of every message; the next message is sent after the echo.
     Whole,
 }
 
-/// What both ends must agree on.
+/// The settings that both ends share.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transfer {
@@ -46,44 +46,45 @@ pub struct Transfer {
     pub protocol: Transport,
     /// The receiver's address.
     pub address: IpAddr,
-    /// Octets sent before counting begins.
+    /// Octets of the pre-roll, sent before counting begins.
     pub preroll: Bytes,
-    /// Octets of a message of the pre-roll: long ones outrun a link where
-    /// short ones would not, and only then is its bucket drained.
+    /// Octets per message of the pre-roll. Long messages outrun a link that short ones
+    /// may not, and only then is its token bucket drained.
     pub preroll_message: Bytes,
-    /// Counted octets.
+    /// Octets that count.
     pub size: Bytes,
-    /// Octets of a message, i.e. of one write.
+    /// Octets per message, i.e. per write.
     pub message: Bytes,
-    /// The most goodput that the path can carry, if it has a rate: where
-    /// counting may begin is judged by it ([`proto::GoodputWindow`]).
+    /// The largest goodput of the path, if it has a rate: determines where counting may
+    /// begin ([`proto::GoodputWindow`]).
     pub pace: Option<Rate>,
-    /// Whether messages leave no faster than `pace`, each at its instant of a
-    /// grid: for datagrams into a link that does not hold its sender back.
+    /// Whether messages leave at `pace`, each at its instant of a grid: for datagrams
+    /// into a link without back-pressure.
     pub paced: bool,
-    /// Whether the receiver keeps the delay of every message, which costs it
-    /// some processor time.
+    /// Whether the receiver records the delay of every message, which costs some
+    /// processor time.
     pub delays: bool,
-    /// What the receiver answers.
+    /// The receiver's echoes.
     pub echo: Echo,
     /// TCP congestion control.
     pub congestion: String,
-    /// SO_SNDBUF, or the kernel's choice.
+    /// SO_SNDBUF; `None`: the kernel's default.
     pub send_buffer: Option<Bytes>,
-    /// SO_RCVBUF, or the kernel's choice (UDP: the most the kernel gives).
+    /// SO_RCVBUF; `None`: the kernel's default (UDP: the largest that the kernel
+    /// grants).
     pub receive_buffer: Option<Bytes>,
-    /// Whether Nagle's algorithm is on.
+    /// Whether Nagle's algorithm is active.
     pub nagle: bool,
-    /// The instant from which both ends count.
+    /// The zero of both ends' instants.
     pub epoch: Epoch,
-    /// How long either end waits for progress.
+    /// The longest time without progress of either end.
     pub timeout: Span,
-    /// After this silence a UDP receiver takes the rest for lost.
+    /// The time without arrivals after which a UDP receiver takes the rest for lost.
     pub quiet: Span,
 }
 
 impl Transfer {
-    /// Octets that cross, the pre-roll among them.
+    /// Total octets, pre-roll included.
     pub fn octets(&self) -> Bytes {
         self.message_plan().octets()
     }
@@ -93,29 +94,30 @@ impl Transfer {
     }
 }
 
-/// What the sender saw.
+/// The sender's results.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Sent {
     /// Messages handed to the kernel.
     pub messages: u64,
-    /// Just before the first counted octet was written.
+    /// The instant just before the first counted octet was written.
     pub first_write: Time,
-    /// When the kernel took the acknowledgement of the last octet (TCP).
+    /// The instant at which the kernel received the acknowledgement of the last octet
+    /// (TCP).
     pub last_acknowledged: Option<Time>,
-    /// Times from write to echo of the counted messages, if echoes were asked.
+    /// Times from write to echo of the counted messages, if echoes were requested.
     pub round_trips: Option<Summary>,
-    /// From the first write to the last echo of whole messages, if none was lost.
+    /// Time from the first write to the last echo of whole messages, if none was lost.
     pub echoes_took: Option<Span>,
-    /// What TCP said at the end.
+    /// TCP's statistics at the end.
     pub tcp: Option<TcpState>,
-    /// SO_SNDBUF as the kernel had it at the end, in octets of its memory.
+    /// SO_SNDBUF at the end, in octets of kernel memory.
     pub send_buffer: u64,
-    /// What it cost this process.
+    /// Processor time of this process.
     pub process: Process,
 }
 
-/// The statistics that TCP keeps, at the end of a transfer [LinuxUapi tcp.h].
+/// TCP's statistics at the end of a transfer [LinuxUapi tcp.h].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TcpState {
@@ -123,32 +125,31 @@ pub struct TcpState {
     pub congestion: String,
     /// Smoothed round-trip time.
     pub round_trip: Span,
-    /// Segments sent, retransmissions among them.
+    /// Segments sent, retransmissions included.
     pub segments: u64,
-    /// Segments sent more than once.
+    /// Segments retransmitted.
     pub retransmitted: u64,
-    /// The largest segment it sent, in octets of payload.
+    /// The largest segment sent, in octets of payload.
     pub segment_size: u64,
 }
 
-/// What the receiver saw.
+/// The receiver's results.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Received {
     /// Octets that arrived, pre-roll included.
     pub octets: Bytes,
-    /// Counted reads that came without the kernel's stamp and took the user's
-    /// clock.
+    /// Counted reads without the kernel's timestamp, timed by the program's clock.
     pub unstamped: u64,
-    /// How much a delay may be overstated, on average: the time between the
-    /// reads in which messages ended.
+    /// The mean overestimate of a delay: the time between the reads in which messages
+    /// ended.
     pub spread: Span,
-    /// Counted octets over the time between the kernel's receive stamps.
+    /// Counted octets over the time between the kernel's receive timestamps.
     pub goodput: Option<Goodput>,
     /// One-way delays and losses of the counted messages.
     pub delays: Summary,
-    /// SO_RCVBUF as the kernel had it at the end, in octets of its memory.
+    /// SO_RCVBUF at the end, in octets of kernel memory.
     pub receive_buffer: u64,
-    /// What it cost this process.
+    /// Processor time of this process.
     pub process: Process,
 }

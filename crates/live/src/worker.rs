@@ -1,5 +1,5 @@
-//! Processes of our own, spoken to in lines: inside the sandbox, or behind a
-//! program that reaches them.
+//! Worker processes that exchange lines of text with this process: inside the sandbox,
+//! or behind a program that reaches them.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -14,11 +14,11 @@ use crate::error::{During, Error, Result};
 use crate::namespace::{self, Namespace, Terminal};
 use crate::{clock, interrupt};
 
-/// The first argument that makes the program a worker; the second is its role.
+/// The first argument that makes the program a worker; its role follows.
 pub const ARGUMENT: &str = "--worker";
 
-/// The role this process was started in, if it is a worker: every program that
-/// uses namespaces asks this first.
+/// The role in which this process was started, if it is a worker. Every program that
+/// uses namespaces checks this first.
 pub fn role() -> Option<String> {
     let mut words = std::env::args().skip(1);
     (words.next()? == ARGUMENT).then(|| words.next().unwrap_or_default())
@@ -27,32 +27,31 @@ pub fn role() -> Option<String> {
 /// The role of the sandbox's first process.
 pub const INIT_PROCESS: &str = "init";
 
-/// The longest answer that is read: a worker that says more is broken.
+/// The longest line that is read; a worker that sends more is broken.
 const LONGEST_LINE: usize = 16 << 20;
 
-/// How often a worker that has time to leave is asked whether it has.
+/// Interval between checks whether a worker has ended.
 const PAUSE: Span = Span::from_millis(2);
 
-/// A command that starts a worker: a program that reads requests from its
-/// standard input, answers on its standard output, and leaves when its input
-/// ends.
+/// A command that starts a worker: a program that reads requests from its standard
+/// input, answers on its standard output, and ends when its input ends.
 pub struct Command<'a> {
     program: process::Command,
-    /// The network namespace that it starts in; the caller's if `None`.
+    /// The network namespace in which it starts; `None`: the caller's.
     namespace: Option<&'a Namespace>,
-    /// The worker's name in messages.
+    /// Name of the worker in messages.
     name: String,
-    /// The time that the worker has to leave once its input has ended; it is
-    /// killed afterwards.
+    /// The time for the worker to end after its input has ended; it is killed
+    /// afterwards.
     grace: Span,
 }
 
 impl Command<'static> {
-    /// A program that is a worker or reaches one on another machine, for
-    /// instance `ssh`. It starts in the caller's namespaces.
+    /// A program that is a worker or reaches one on another machine, for instance
+    /// `ssh`. It starts in the caller's namespaces.
     ///
-    /// When its [`Worker`] is dropped, the program is killed `grace` after its
-    /// input has ended, unless it has left by then.
+    /// When its [`Worker`] is dropped, its input ends, and the program is killed after
+    /// `grace` unless it has ended.
     pub fn new(
         program: &str,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -70,8 +69,8 @@ impl Command<'static> {
 }
 
 impl<'a> Command<'a> {
-    /// This program again, as a worker in `role`, inside `namespace` or in the
-    /// caller's. It is killed as soon as its [`Worker`] is dropped.
+    /// This program again, as a worker in `role`, inside `namespace` or the caller's.
+    /// It is killed when its [`Worker`] is dropped.
     pub fn local(namespace: Option<&'a Namespace>, role: &str) -> Self {
         let mut program = process::Command::new("/proc/self/exe");
         program.arg0("jumbolab").args([ARGUMENT, role]);
@@ -84,9 +83,9 @@ impl<'a> Command<'a> {
     }
 }
 
-/// A process that is spoken to in lines.
+/// A process that exchanges lines with this one.
 ///
-/// It dies when its parent dies, and leaves when its input ends.
+/// It dies when its parent dies, and ends when its input ends.
 pub struct Worker {
     child: Child,
     input: Option<ChildStdin>,
@@ -96,11 +95,11 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Starts the worker of `command`, which ignores Ctrl-C and the end of the
+    /// Starts the worker of `command`, which ignores Ctrl-C and hang-ups of the
     /// terminal.
     ///
     /// # Errors
-    /// Where the kernel refuses to start or place it.
+    /// If the kernel refuses to start it or to enter the namespace.
     pub fn spawn(command: Command<'_>) -> Result<Self> {
         let Command {
             mut program,
@@ -127,7 +126,7 @@ impl Worker {
     /// Sends one line.
     ///
     /// # Errors
-    /// When the worker is gone.
+    /// If the worker has ended.
     pub fn send_line(&mut self, line: &str) -> Result<()> {
         let input = self
             .input
@@ -136,11 +135,11 @@ impl Worker {
         writeln!(input, "{line}").during(|| "speaking to a worker")
     }
 
-    /// Waits for one line until the monotonic clock shows `deadline`, or a
-    /// signal comes; `None` when either was first.
+    /// Waits for one line until the monotonic clock shows `deadline`, or a signal
+    /// arrives; `None` in either case.
     ///
     /// # Errors
-    /// When the worker is gone, or says more than a line may hold.
+    /// If the worker has ended, or its line is too long.
     pub fn receive_line(&mut self, deadline: Time) -> Result<Option<String>> {
         loop {
             if let Some(end) = self.unread.iter().position(|&octet| octet == b'\n') {
@@ -177,8 +176,8 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Closing its input asks it to leave; killing it makes sure. Neither
-        // can fail in a way that matters: it may be gone already.
+        // Closing its input asks it to end; killing it enforces this. Failures do not
+        // matter: it may have ended already.
         drop(self.input.take());
         let deadline = clock::monotonic() + self.grace;
         while clock::monotonic() < deadline && matches!(self.child.try_wait(), Ok(None)) {
@@ -189,9 +188,9 @@ impl Drop for Worker {
     }
 }
 
-/// What the init process does: nothing, until its parent is gone. As the first
-/// process of its namespace it inherits the orphans of users' programs
-/// [pid_namespaces(7)]; those that end vanish without being waited for.
+/// The init process: it waits until its parent ends. As the first process of its
+/// namespace it inherits the orphans of users' programs [pid_namespaces(7)], which
+/// vanish without a wait when they end.
 pub fn init_process() {
     interrupt::forget_children();
     let mut sink = [0; 64];
@@ -220,8 +219,8 @@ mod tests {
 
     #[test]
     fn a_worker_has_its_time_to_leave_and_no_more() {
-        // It says its own number and stays for as long as it is told after its
-        // input has ended.
+        // It prints its process id and stays for the given time after the end of its
+        // input.
         let says = |seconds: &str, grace| {
             let script = "echo $$; read nothing; exec sleep $0";
             let command = Command::new("sh", ["-c", script, seconds], grace);

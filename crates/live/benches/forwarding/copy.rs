@@ -1,4 +1,4 @@
-//! The plain loop: a batch of frames out of one packet socket, into another.
+//! The reference loop: batches of frames from one packet socket to another.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -10,10 +10,10 @@ use nix::poll::{PollFd, PollFlags, poll};
 use crate::network::{Result, Station};
 use crate::{CARRYING, live};
 
-/// Frames that one call takes.
+/// Frames per system call.
 const BATCH: usize = 64;
 
-/// Copies from a0 to b0, and says how many frames.
+/// Copies frames from a0 to b0. Returns their number.
 pub(crate) fn run() -> Result<u64> {
     let (from, to) = (Station::open("a0")?, Station::open("b0")?);
     println!("ready");
@@ -43,10 +43,10 @@ pub(crate) fn run() -> Result<u64> {
     Ok(frames)
 }
 
-/// A message for each piece.
+/// A message header for each buffer.
 fn messages(pieces: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
     #[expect(unsafe_code, reason = "the C interface")]
-    // SAFETY: a structure of numbers and of pointers that may be null.
+    // SAFETY: the structure holds numbers, and pointers that may be null.
     let empty: libc::mmsghdr = unsafe { std::mem::zeroed() };
     let with = |piece| {
         let mut message = empty;
@@ -60,7 +60,7 @@ fn messages(pieces: &mut [libc::iovec]) -> Vec<libc::mmsghdr> {
         .collect()
 }
 
-/// The lengths of the frames that were there.
+/// The lengths of the frames that were waiting.
 fn receive(socket: RawFd, pieces: &mut [libc::iovec]) -> Result<Vec<usize>> {
     let mut messages = messages(pieces);
     let count = u32::try_from(messages.len())?;
@@ -78,7 +78,7 @@ fn receive(socket: RawFd, pieces: &mut [libc::iovec]) -> Result<Vec<usize>> {
     }
 }
 
-/// How many frames the kernel took.
+/// The number of frames that the kernel accepted.
 fn send(socket: RawFd, pieces: &mut [libc::iovec]) -> Result<u64> {
     let mut messages = messages(pieces);
     let count = u32::try_from(messages.len())?;

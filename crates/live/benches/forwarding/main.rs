@@ -1,13 +1,13 @@
-//! Frames a second and per second of processor through the emulator, beside a
-//! plain loop that copies frames from one packet socket to another.
+//! Throughput of the emulator in frames per second and per second of processor time,
+//! compared with a loop that copies frames from one packet socket to another.
 //!
 //!     cargo bench -p jumbolab-live --bench forwarding
 //!
-//! The link has no rate and no delay, so that every frame leaves at once: what
-//! is measured is the cost of carrying it. A third process sends as fast as it
-//! can. Frames a second depend on what else runs; frames per second of
-//! processor hardly do. Both carriers are ordinary processes: one that runs
-//! before all others is woken for every frame and carries none in passing.
+//! The link has no rate and no delay, so every frame leaves at once and the benchmark
+//! measures the cost of carrying it. A third process sends as fast as it can. Frames
+//! per second depend on the machine's other load; frames per second of processor time
+//! hardly do. Both carriers run with ordinary priority: with real-time priority a
+//! carrier wakes up for every frame and carries no batches.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -32,12 +32,13 @@ use units::{Bytes, Seed, Span};
 
 use network::{Result, Station, add_pair, frame, remove};
 
-/// How long frames are sent, and for how much longer they are carried.
+/// The sending time, and the time for which carrying continues after it.
 const SENDING: Span = Span::from_millis(1500);
 const CARRYING: Span = Span::from_millis(2000);
-/// Rounds of each; the median is printed, and that of the ratios of pairs.
+/// Rounds per carrier. The benchmark prints the median, and the median of the ratios of
+/// pairs.
 const ROUNDS: usize = 5;
-/// Who carries frames, each a worker's role.
+/// The carriers, by the worker's role.
 const CARRIERS: [&str; 2] = ["copy", "emulator"];
 
 fn main() -> ExitCode {
@@ -68,7 +69,7 @@ fn compare() -> Result<()> {
         for (near, far) in [("s0", "a0"), ("r0", "b0")] {
             add_pair(near, far, mtu)?;
         }
-        // In turn, so that both meet the same other work.
+        // Alternating, so that both carriers meet the same other load.
         let mut rounds = [const { Vec::new() }; 2];
         for _ in 0..ROUNDS {
             for (carrier, rounds) in CARRIERS.iter().zip(&mut rounds) {
@@ -106,7 +107,7 @@ fn median(numbers: &mut [f64]) -> f64 {
     numbers[numbers.len() / 2]
 }
 
-/// Frames a second and per second of processor.
+/// Frames per second, and per second of processor time.
 fn round(carrier: &str, size: u32) -> Result<(f64, f64)> {
     let mut carrier = Worker::spawn(Command::local(None, carrier))?;
     carrier.send_line("")?;
@@ -128,8 +129,8 @@ fn hear(worker: &mut Worker) -> Result<String> {
         .ok_or("a worker says nothing")?)
 }
 
-/// The life of a carrier: says that it is ready, carries, and says how many
-/// frames it carried with how much processor.
+/// A carrier's process: reports readiness, carries frames, and reports their number and
+/// its processor time.
 fn carry(run: fn() -> Result<u64>) -> Result<()> {
     stdin().lock().read_line(&mut String::new())?;
     let before = Process::sample()?;
@@ -161,7 +162,7 @@ fn flood() -> Result<()> {
     let end = monotonic() + SENDING;
     while monotonic() < end {
         for _ in 0..64 {
-            // One that finds no room is missing from no count.
+            // Frames that do not fit the socket are not counted.
             let _ = station.send(&frame);
         }
     }

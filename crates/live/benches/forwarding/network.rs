@@ -1,5 +1,5 @@
-//! Interfaces to carry frames between: veth pairs, all in the namespace of
-//! this program.
+//! Network interfaces of the benchmark: veth pairs, all in the namespace of this
+//! program.
 
 use std::error::Error;
 use std::fs;
@@ -22,8 +22,8 @@ use nix::sys::socket::{
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Makes `near` and `far`, each the other's peer, with this MTU, and sets both
-/// up. They have no addresses, and the kernel says nothing on them by itself.
+/// Creates the veth pair `near` and `far` with this MTU, and sets both up. They have no
+/// addresses, and the kernel sends no packets of its own on them.
 pub(crate) fn add_pair(near: &str, far: &str, mtu: u32) -> Result<()> {
     fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1")?;
     let attributes = |name: &str| {
@@ -48,7 +48,7 @@ pub(crate) fn add_pair(near: &str, far: &str, mtu: u32) -> Result<()> {
     set_up(far)
 }
 
-/// A frame of `length` octets, of the type for experiments, which nobody answers.
+/// A frame of `length` octets with an experimental EtherType, which no host answers.
 pub(crate) fn frame(length: usize) -> Vec<u8> {
     let mut frame = vec![0xff; 6];
     frame.extend([2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
@@ -71,7 +71,7 @@ fn set_up(name: &str) -> Result<()> {
 
 /// A packet socket at an interface.
 pub(crate) struct Station {
-    /// Non-blocking.
+    /// A non-blocking packet socket.
     pub(crate) socket: OwnedFd,
 }
 
@@ -85,7 +85,7 @@ impl Station {
             SockProtocol::EthAll,
         )?;
         setsockopt(&socket, sockopt::RcvBuf, &(4 << 20))?;
-        // struct sockaddr_ll: family, protocol, index; then what is not read.
+        // struct sockaddr_ll: family, protocol, index; the kernel ignores the rest.
         let mut address = [0u8; size_of::<libc::sockaddr_ll>()];
         let family = u16::try_from(libc::AF_PACKET)?.to_ne_bytes();
         let protocol = u16::try_from(libc::ETH_P_ALL)?.to_be_bytes();
@@ -115,7 +115,7 @@ fn named(name: &str) -> Result<LinkMessage> {
     Ok(link)
 }
 
-/// Sends a request to the kernel and waits until it is done.
+/// Sends a request to the kernel and waits for its completion.
 fn ask(message: RouteNetlinkMessage, flags: u16) -> Result<()> {
     let mut socket = Socket::new(NETLINK_ROUTE)?;
     socket.bind_auto()?;

@@ -1,31 +1,31 @@
-//! The kernel's stamps on the clock that nobody sets.
+//! Conversion of the kernel's timestamps to the monotonic clock.
 
 use units::{Span, Time};
 
 use super::{compare, monotonic};
 
-/// The clocks are compared so often that they drift apart by less than this
-/// from one comparison to the next: more means that one was set.
+/// The largest drift of the clocks between two comparisons; a larger change means that
+/// the wall clock was set.
 const STEP_NANOS: u128 = 2_000_000;
 
-/// By how much a stamp may be later than the latest look at the clock: frames
-/// come while others are read.
+/// The most by which a timestamp may be later than the latest reading of the clock,
+/// because frames arrive while others are read.
 const AHEAD: Span = Span::from_millis(1);
 
-/// How long a stamp from before a step may be on its way.
+/// The time for which timestamps from before a step may still arrive.
 const MEMORY: Span = Span::from_secs(1);
 
-/// Turns stamps, which are of the wall clock, into instants of [`monotonic`].
+/// Converts wall-clock timestamps to instants of [`monotonic`].
 ///
-/// Whether a stamp was taken before the wall clock was set or after it, nobody
-/// says. So both are tried for a while after a step, and the later instant
-/// counts that is not in the future: the other one is there, or further back by
-/// the step.
+/// A timestamp does not tell whether it was taken before or after the wall clock was
+/// set. For a while after a step, both offsets are therefore tried, and the later
+/// instant that is not in the future counts: the wrong one is in the future, or earlier
+/// by the step.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapping {
-    /// What the wall clock shows when the other one is zero, in nanoseconds.
+    /// The wall clock at the zero of the monotonic clock, in nanoseconds.
     zero: i128,
-    /// The same before the latest step, and when that was noticed.
+    /// The same before the latest step, and the instant at which the step was noticed.
     before: Option<(i128, Time)>,
 }
 
@@ -38,7 +38,7 @@ impl Mapping {
         }
     }
 
-    /// Compares them again.
+    /// Compares the clocks again.
     pub fn renew(&mut self) {
         self.set(compare(), monotonic());
     }
@@ -52,22 +52,22 @@ impl Mapping {
         self.zero = zero;
     }
 
-    /// The instant of a stamp in nanoseconds since 1970, if that is not in the
-    /// future of `now`.
+    /// The instant of a timestamp in nanoseconds since 1970, if it is not later than
+    /// `now`.
     pub(crate) fn instant(&self, unix_nanos: u64, now: Time) -> Option<Time> {
         let zeroes = [Some(self.zero), self.before.map(|(zero, _)| zero)];
         let instants = zeroes.into_iter().flatten().filter_map(|zero| {
             let nanos = (i128::from(unix_nanos) - zero).max(0);
-            // What a `Time` cannot hold is in the future.
+            // Instants beyond the range of `Time` are in the future.
             let instant = u64::try_from(nanos).ok()?.checked_mul(1_000)?;
             Some(Time::from_picos(instant)).filter(|instant| *instant <= now + AHEAD)
         });
         instants.max()
     }
 
-    /// The same of a frame that was taken some time after `now`: where its stamp
-    /// is in the future of that, the clock is looked at again. Whoever was
-    /// interrupted meanwhile finds frames that came long after its last look.
+    /// The same for a frame that was taken some time after `now`: if its timestamp is
+    /// later than `now`, the clock is read again, because the process may have been
+    /// interrupted since.
     pub(crate) fn instant_by_now(&self, unix_nanos: u64, now: Time) -> Option<Time> {
         self.instant(unix_nanos, now)
             .or_else(|| self.instant(unix_nanos, monotonic()))
@@ -81,7 +81,7 @@ mod tests {
     const SECOND: i128 = 1_000_000_000;
     const ZERO: i128 = 1_700_000_000 * SECOND;
 
-    /// What the wall clock shows at `micros` if it shows `zero` at zero.
+    /// The wall clock at `micros` if it shows `zero` at zero.
     fn stamp(zero: i128, micros: u64) -> u64 {
         u64::try_from(zero + i128::from(micros) * 1_000).unwrap()
     }

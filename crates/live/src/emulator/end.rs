@@ -1,4 +1,4 @@
-//! What an interface is like before an emulator takes it.
+//! Properties of an interface before an emulator uses it.
 
 use std::os::fd::AsFd;
 
@@ -9,9 +9,8 @@ use crate::error::{During, Result};
 use crate::netlink::Route;
 use crate::sys::ethtool;
 
-/// Features that make packets larger than the MTU out of those that programs
-/// or the wire send, by the kernel's names; tunnels have more, which nobody
-/// meets without them.
+/// Features that create packets larger than the MTU, by the kernel's names. Tunnels
+/// have more, which matter only to tunnels.
 const BUNDLING: [&str; 7] = [
     "rx-gro",
     "rx-gro-hw",
@@ -22,10 +21,10 @@ const BUNDLING: [&str; 7] = [
     "tx-udp-segmentation",
 ];
 
-/// An interface of the calling process's namespace, as an emulator would meet it.
+/// An interface of the calling process's namespace, as an emulator would find it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    /// Whether it was set up.
+    /// Whether the interface is set up.
     pub up: bool,
     /// Whether its frames are Ethernet frames.
     pub ethernet: bool,
@@ -33,15 +32,15 @@ pub struct End {
     pub loopback: bool,
     /// Its MTU.
     pub mtu: Bytes,
-    /// Features that are on and make super-packets, by the kernel's names.
+    /// Active features that create super-packets, by the kernel's names.
     pub bundling: Vec<String>,
 }
 
 impl End {
-    /// Looks at the interface called `name`.
+    /// Reads the properties of the interface `name`.
     ///
     /// # Errors
-    /// Where there is none of this name.
+    /// If the interface does not exist.
     pub fn look(name: &str) -> Result<Self> {
         let kind = Route::open()?.kind(name)?;
         let control = socket(
@@ -51,7 +50,7 @@ impl End {
             None,
         )
         .during(|| "opening a control socket")?;
-        // An interface without features bundles nothing.
+        // An interface without features creates no super-packets.
         let features = ethtool::features(control.as_fd(), name).unwrap_or_default();
         Ok(Self {
             up: kind.up,

@@ -1,4 +1,4 @@
-//! How late frames left.
+//! Statistics of the lateness of departures.
 
 use hdrhistogram::Histogram;
 use units::{Span, Time};
@@ -6,14 +6,14 @@ use units::{Span, Time};
 use crate::clock;
 use crate::error::{Error, Result};
 
-/// Lateness above this is not told apart.
+/// Upper bound of the recorded lateness.
 const LATEST_NANOS: u64 = 1_000_000_000;
 
 /// Two histograms of nanoseconds, to three digits [HdrHistogram].
 pub(super) struct Lateness {
-    /// Of departures since they were last taken.
+    /// Departures since the last [`Lateness::take`].
     recent: Histogram<u64>,
-    /// Of all until then.
+    /// All departures before that.
     whole: Histogram<u64>,
 }
 
@@ -27,9 +27,9 @@ impl Lateness {
         })
     }
 
-    /// Keeps how late a batch was that began to leave at `begun` and has just
-    /// left: the kernel takes one frame after the other, so they are spread
-    /// evenly.
+    /// Records the lateness of a batch whose sending began at `begun` and has just
+    /// ended: the kernel sends one frame after the other, so their departures are
+    /// interpolated.
     pub(super) fn record(&mut self, begun: Time, due: &[Time]) {
         let took = clock::monotonic().since(begun).unwrap_or_default();
         let each = took.as_picos() / due.len().max(1) as u64;
@@ -41,23 +41,23 @@ impl Lateness {
         }
     }
 
-    /// How many left and how late since this was last asked: median, 99th
-    /// percentile and the latest.
+    /// The number of departures since the last call, and their lateness: median, 99th
+    /// percentile and maximum.
     pub(super) fn take(&mut self) -> (u64, [Span; 3]) {
         let taken = (self.recent.len(), quantiles(&self.recent));
-        // Both have the same bounds, so that nothing is out of range.
+        // Both have the same bounds, so no value is out of range.
         let _ = self.whole.add(&self.recent);
         self.recent.reset();
         taken
     }
 
-    /// How late all were until [`Lateness::take`], likewise.
+    /// The lateness of all departures until the last [`Lateness::take`], likewise.
     pub(super) fn whole(&self) -> [Span; 3] {
         quantiles(&self.whole)
     }
 }
 
-/// The median, the 99th percentile and the largest.
+/// Median, 99th percentile and maximum.
 fn quantiles(nanos: &Histogram<u64>) -> [Span; 3] {
     [0.5, 0.99, 1.0].map(|quantile| Span::from_nanos(nanos.value_at_quantile(quantile)))
 }

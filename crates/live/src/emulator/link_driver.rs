@@ -1,9 +1,10 @@
-//! One direction of an emulated link: its link, and cross traffic that shares it.
+//! The driver of one direction of an emulated link, with the cross traffic that shares
+//! it.
 //!
-//! Packets of cross traffic are made here, at the instants of their schedule,
-//! and end at the far end: they take room in the queue and time on the wire,
-//! and cost the kernel nothing. However late the emulator wakes, they come to
-//! the queue in their place between the frames that the kernel stamped.
+//! Packets of cross traffic are generated here, at the instants of their schedule, and
+//! end at the far end: they take room in the queue and time on the wire, but cost the
+//! kernel nothing. Even if the emulator wakes up late, they enter the queue in the
+//! right order among the frames that the kernel timestamped.
 
 use std::iter::Peekable;
 
@@ -29,22 +30,22 @@ pub struct Cross {
     pub sizes: Law,
 }
 
-/// What became of cross traffic.
+/// The counters of cross traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Crossed {
-    /// Its packets by fate. They are counted among all packets of the direction too.
+    /// Its packets by fate. The counters of the direction include them.
     pub counters: Counters,
-    /// Octets of wire that it asked for, with preamble and gap.
+    /// Octets of wire offered, preamble and gap included.
     pub offered: Bytes,
-    /// Octets of wire of those that were neither dropped nor lost.
+    /// Octets of wire of the packets that were neither dropped nor lost.
     pub carried: Bytes,
-    /// For how long there was any.
+    /// Duration of the cross traffic.
     pub lasted: Span,
 }
 
 impl Crossed {
-    /// What happened since `earlier`.
+    /// The change since `earlier`.
     pub(super) fn since(self, earlier: &Self) -> Self {
         Self {
             counters: self.counters.since(&earlier.counters),
@@ -55,27 +56,27 @@ impl Crossed {
     }
 }
 
-/// A link with what shares it.
+/// A link with its cross traffic.
 pub(super) struct LinkDriver {
     link: Link<Frame>,
-    /// Packets that came out.
+    /// Number of packets delivered.
     out: u64,
-    /// The cross traffic that there is.
+    /// The cross traffic, if any.
     cross: Option<Running>,
     crossed: Crossed,
-    /// Packets of cross traffic that came out.
+    /// Number of packets of cross traffic delivered.
     crossed_out: u64,
-    /// Whether the link keeps a record, without which nobody knows which
-    /// packets it dropped.
+    /// Whether the link keeps a record, which is needed to know the packets that it
+    /// dropped.
     watched: bool,
-    /// What became of packets, for whoever asked.
+    /// The events of real frames, if recorded.
     kept: Option<Vec<Event>>,
 }
 
 /// Cross traffic that has not been stopped.
 struct Running {
     schedule: Peekable<Schedule>,
-    /// Until when its time is counted in [`Crossed::lasted`].
+    /// The instant up to which [`Crossed::lasted`] counts its time.
     counted: Time,
 }
 
@@ -92,7 +93,7 @@ impl LinkDriver {
         })
     }
 
-    /// Begins all chance of the link anew.
+    /// Restarts the random streams of the link.
     pub(super) fn reseed(&mut self, now: Time, seed: Seed) {
         self.link.reseed(now, seed);
     }
@@ -103,33 +104,33 @@ impl LinkDriver {
         kept.flat_map(|_| self.link.waiting())
     }
 
-    /// When chance began anew, as far as that was recorded.
+    /// The recorded restarts of the random streams.
     pub(super) fn reseeds(&self) -> &[Reseed] {
         self.link.reseeds()
     }
 
-    /// Begins to keep what becomes of packets.
+    /// Starts a record of packets.
     pub(super) fn record(&mut self) {
-        // What was watched before for cross traffic belongs to no record.
+        // Earlier events, recorded for cross traffic, are not part of it.
         self.settle();
         self.watched = true;
         self.link.record();
         self.kept = Some(Vec::new());
     }
 
-    /// What became of packets since it was last asked.
+    /// The events since the last call.
     pub(super) fn take_events(&mut self) -> Vec<Event> {
         self.settle();
         self.kept.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Keeps nothing from here on.
+    /// Ends the record.
     pub(super) fn end_record(&mut self) {
         self.settle();
         self.kept = None;
     }
 
-    /// Begins cross traffic.
+    /// Starts cross traffic.
     pub(super) fn begin_cross(&mut self, now: Time, gaps: Law, sizes: Law, seed: Seed) {
         self.watch();
         self.cross = Some(Running {
@@ -138,7 +139,7 @@ impl LinkDriver {
         });
     }
 
-    /// Ends it; what waits or is on its way goes on.
+    /// Stops cross traffic; its packets in the queue and in flight stay.
     pub(super) fn end_cross(&mut self, now: Time) {
         self.catch_up(now);
         self.cross = None;
@@ -149,15 +150,15 @@ impl LinkDriver {
         self.cross.is_some()
     }
 
-    /// Takes a frame that came at `at`. Of one that is too big the sender is
-    /// notified by the frame that is returned, where the link notifies senders.
+    /// Takes a frame that arrived at `at`. Returns the notification for its sender if
+    /// the frame is too big and the link notifies senders.
     pub(super) fn receive(&mut self, at: Time, frame: Frame, pool: &Pool) -> Option<Frame> {
         self.catch_up(at);
         let frame = self.link.receive(at, frame)?;
         answer(&mut self.link, at, &frame, pool)
     }
 
-    /// Takes the cross traffic that came by `now`.
+    /// Generates the cross traffic that arrived by `now`.
     pub(super) fn catch_up(&mut self, now: Time) {
         let Some(running) = &mut self.cross else {
             return;
@@ -167,7 +168,7 @@ impl LinkDriver {
             let size = filler.view().size;
             self.crossed.counters.arrived += 1;
             self.crossed.offered += size + Framing::PREAMBLE + Framing::GAP;
-            // Nobody misses one that is too big.
+            // Oversized packets of cross traffic are ignored.
             self.link.receive(at, filler);
         }
         self.crossed.lasted += now.since(running.counted).unwrap_or_default();
@@ -175,7 +176,7 @@ impl LinkDriver {
         self.settle();
     }
 
-    /// The next frame that has come out by `now`; cross traffic ends here.
+    /// The next frame delivered by `now`; cross traffic is removed here.
     pub(super) fn poll_transmit(&mut self, now: Time) -> Option<Delivery<Frame>> {
         loop {
             let delivery = self.link.poll_transmit(now)?;
@@ -187,9 +188,9 @@ impl LinkDriver {
         }
     }
 
-    /// When a frame may come out next. Nobody waits for cross traffic.
+    /// The instant of the next delivery of a frame; cross traffic does not count.
     pub(super) fn next_timeout(&mut self) -> Option<Time> {
-        // What nobody asked for must not pile up either.
+        // Unclaimed events must not accumulate.
         self.settle();
         if self.crossed.counters.arrived > 0 {
             let fillers = inside(&self.crossed.counters, self.crossed_out);
@@ -208,7 +209,7 @@ impl LinkDriver {
         self.link.backlog()
     }
 
-    /// What became of cross traffic until `now`.
+    /// The counters of cross traffic until `now`.
     pub(super) fn crossed(&mut self, now: Time) -> Crossed {
         self.catch_up(now);
         self.settle();
@@ -222,7 +223,7 @@ impl LinkDriver {
         }
     }
 
-    /// Sorts what the link wrote down.
+    /// Assigns the link's events to frames and cross traffic.
     fn settle(&mut self) {
         if !self.watched {
             return;
@@ -253,8 +254,8 @@ impl LinkDriver {
     }
 }
 
-/// The notification for the sender of `frame`, which is too big for `link`, if
-/// the link sends one.
+/// The notification for the sender of `frame`, which is too big for `link`, if the link
+/// sends notifications.
 fn answer(link: &mut Link<Frame>, at: Time, frame: &Frame, pool: &Pool) -> Option<Frame> {
     let mtu = u32::try_from(link.advertised_mtu()?.get()).ok()?;
     let answer = TooBig::to(frame.ethernet(), mtu)?;
@@ -266,7 +267,7 @@ fn answer(link: &mut Link<Frame>, at: Time, frame: &Frame, pool: &Pool) -> Optio
     Some(pool.frame(&octets))
 }
 
-/// Packets that wait or are on their way.
+/// Packets in the queue or in flight.
 fn inside(counters: &Counters, out: u64) -> u64 {
     let gone = [Fate::Dropped, Fate::Lost, Fate::Damaged, Fate::TooBig];
     let gone: u64 = gone.iter().map(|&fate| counters.of(fate)).sum();

@@ -1,5 +1,5 @@
-//! Real frames meet the fates of headers that say the same: whatever queue is
-//! in front of a link, it decides by what [`Packet`] shows and nothing else.
+//! Parity: real frames have the same fates as simulated packets with the same headers,
+//! because every queue decides by [`Packet`] alone.
 
 mod bundles;
 
@@ -15,10 +15,10 @@ use units::{Bytes, Rate, Seed, Span, Time};
 use crate::frames::{Frame, Pool};
 use crate::sys::packet::HEADER;
 
-/// A packet as the simulator has them: nothing but what a queue may know.
+/// A packet as in the simulator: only the properties that a queue may see.
 struct Header {
     view: View,
-    /// Whether it may be marked, and whether it is [RFC3168 s5].
+    /// Whether it can be marked, and whether it is [RFC3168 s5].
     capable: bool,
     marked: bool,
     number: u32,
@@ -39,16 +39,16 @@ impl Packet for Header {
     }
 }
 
-/// What comes to the link.
+/// An arrival at the link.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
-    /// After the one before it.
+    /// Time since the previous arrival.
     gap: Span,
-    /// Octets of its frame without FCS.
+    /// Octets of the frame without FCS.
     size: usize,
-    /// Its flow's port.
+    /// Source port of its flow.
     port: u8,
-    /// The octet of service: codepoint and ECN.
+    /// Service octet: DSCP and ECN.
     service: u8,
 }
 
@@ -67,7 +67,7 @@ fn octets(arrival: Arrival, number: u32) -> Vec<u8> {
     octets
 }
 
-/// The header that says of a packet what its frame says.
+/// The simulated packet with the properties of the frame.
 fn header(arrival: Arrival, number: u32) -> Header {
     let codepoint = arrival.service >> 2;
     let precedence = match (codepoint >> 3, codepoint & 0b111) {
@@ -88,7 +88,7 @@ fn header(arrival: Arrival, number: u32) -> Header {
     }
 }
 
-/// Every discipline as it is usually, and those that decide more when set so.
+/// Every discipline with its default settings, and variants that drop more.
 fn disciplines() -> Vec<Spec> {
     let limit = Limit::Packets(12);
     let size = Bytes::new(1_000);
@@ -116,7 +116,7 @@ fn disciplines() -> Vec<Spec> {
     usual.chain(set).collect()
 }
 
-/// What became of all packets, and which came out when, marked or not.
+/// The counters, and the deliveries with their instants and marks.
 fn run<P: Packet + 'static>(
     spec: &Spec,
     arrivals: &[Arrival],
@@ -147,7 +147,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     prop::collection::vec(arrival(60..9_000), 1..400)
 }
 
-/// One with a frame of so many octets.
+/// An arrival whose frame has a size in this range.
 fn arrival(size: Range<usize>) -> impl Strategy<Value = Arrival> {
     (0u64..2_000, size, 0u8..4, any::<u8>()).prop_map(|(micros, size, port, service)| Arrival {
         gap: Span::from_micros(micros),

@@ -1,5 +1,4 @@
-//! What whoever runs an emulator may ask of it beside carrying frames: a record,
-//! and cross traffic.
+//! Controls of an emulator: random streams, records and cross traffic.
 
 use proto::link::{Arrival, Event, Reseed};
 use units::{Seed, Time};
@@ -10,7 +9,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 
 impl Emulator {
-    /// Begins all chance anew, as if it had been opened with `seed`.
+    /// Restarts all random streams, as if the emulator had been opened with `seed`.
     pub fn reseed(&mut self, seed: Seed) {
         let now = clock::monotonic();
         for (number, link) in self.links.iter_mut().enumerate() {
@@ -20,25 +19,26 @@ impl Emulator {
         }
     }
 
-    /// Keeps a record of what becomes of every packet.
+    /// Starts a record of every packet.
     pub fn record(&mut self) {
         (0..self.links.len()).for_each(|number| self.record_link(number));
     }
 
-    /// Likewise, on link `number` alone; one that is not there has no packets.
+    /// Starts a record on link `number` only; a link that does not exist has no
+    /// packets.
     pub fn record_link(&mut self, number: usize) {
         let drivers = self.links.get_mut(number).map(|link| &mut link.drivers);
         drivers.into_iter().flatten().for_each(LinkDriver::record);
     }
 
-    /// Keeps a record no longer; what was not taken is gone.
+    /// Ends the record; events that were not taken are lost.
     pub fn end_record(&mut self) {
         let drivers = self.links.iter_mut().flat_map(|link| &mut link.drivers);
         drivers.for_each(LinkDriver::end_record);
     }
 
-    /// What became of packets since it was last asked: link, direction, event. Its
-    /// instants are those of the clock that is never set.
+    /// The events since the last call: link, direction, event. Instants are on the
+    /// monotonic clock.
     pub fn take_events(&mut self) -> Vec<(usize, usize, Event)> {
         let mut all = Vec::new();
         for (number, link) in self.links.iter_mut().enumerate() {
@@ -50,14 +50,13 @@ impl Emulator {
         all
     }
 
-    /// The packets on link `number` that wait in each direction's queue, if they are
-    /// recorded.
+    /// The recorded packets on link `number` that wait in each direction's queue.
     pub fn waiting(&self, number: usize) -> [Vec<Arrival>; 2] {
         self.of_drivers(number, |driver| driver.waiting().collect())
     }
 
-    /// When the chance of each direction of link `number` began anew since it is
-    /// recorded, what it went on from first.
+    /// The restarts of the random streams in each direction of link `number` since its
+    /// record began; the first entry is the state at that moment.
     pub fn reseeds(&self, number: usize) -> [Vec<Reseed>; 2] {
         self.of_drivers(number, |driver| driver.reseeds().to_vec())
     }
@@ -67,16 +66,16 @@ impl Emulator {
         [0, 1].map(|direction| link.map_or_else(Vec::new, |link| of(&link.drivers[direction])))
     }
 
-    /// When it was opened, by the clock that is never set.
+    /// The instant at which the emulator was opened, on the monotonic clock.
     pub const fn opened(&self) -> Time {
         self.opened
     }
 
-    /// Begins cross traffic, in the place of what there was. Its chance
-    /// follows from `seed`.
+    /// Starts cross traffic, which replaces any earlier one. Its random streams derive
+    /// from `seed`.
     ///
     /// # Errors
-    /// Where there is no such direction.
+    /// If a direction does not exist.
     pub fn begin_cross(&mut self, all: &[Cross], seed: Seed) -> Result<()> {
         self.end_cross();
         let now = clock::monotonic();
@@ -98,7 +97,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Ends it.
+    /// Stops cross traffic.
     pub fn end_cross(&mut self) {
         let now = clock::monotonic();
         let drivers = self.links.iter_mut().flat_map(|link| &mut link.drivers);

@@ -1,5 +1,5 @@
-//! Frames with bundles inside, as queues see them: what `queue::Bundle` is of
-//! packets, done on octets.
+//! Frames with bundles inside, as queues see them: the counterpart of `queue::Bundle`
+//! on octets.
 
 use queue::{Advertised, InnerDrop, Victims};
 use units::{Bytes, Framing};
@@ -7,7 +7,7 @@ use wire::bundle::{Carried, Inner};
 
 use super::{Body, Buffer, Frame, HEADER};
 
-/// The octets that are sent, the virtio header in front of the first.
+/// The octets to send; the first piece includes the virtio header.
 pub(super) fn pieces(bundle: &Carried<Buffer>) -> [&[u8]; 2] {
     let mut parts = bundle.parts();
     let first = parts.next().unwrap_or_default().len();
@@ -40,8 +40,8 @@ pub(super) fn mark(bundle: &mut Carried<Buffer>) -> bool {
     able
 }
 
-/// Drops packets, or marks them; each that is dropped goes to `lost`. Returns
-/// how many are marked.
+/// Drops or marks packets; the dropped ones are appended to `lost`. Returns the number
+/// of marked packets.
 pub(super) fn drop_inner(
     bundle: &mut Carried<Buffer>,
     inner_drop: InnerDrop,
@@ -61,7 +61,7 @@ pub(super) fn drop_inner(
         }
         _ => drop_one_by_one(bundle, inner_drop, lost),
     };
-    // A packet socket is handed two pieces at most.
+    // A packet socket takes at most two pieces.
     if bundle.parts().nth(2).is_some() {
         bundle.compact();
     }
@@ -94,7 +94,7 @@ fn drop_one_by_one(
     marked
 }
 
-/// A packet out of a bundle, as what is left to be said of it.
+/// A packet dropped out of a bundle, without its octets.
 fn dropped(inner: &Inner<'_>) -> Frame {
     let size = Framing::MAC_HEADER + Bytes::new(inner.octets.len() as u64) + Framing::FCS;
     Frame {
@@ -154,7 +154,7 @@ mod tests {
     fn a_checksum_that_was_left_to_the_interface_is_there_before_anything_is_dropped() {
         let mut octets = octets();
         octets[virtio::FLAGS] = virtio::NEEDS_CHECKSUM;
-        // Of the pseudo-header alone, as the kernel leaves it.
+        // The sum of the pseudo-header alone, as the kernel leaves it.
         octets[HEADER + 14 + 46..HEADER + 14 + 48].copy_from_slice(&[0x12, 0x34]);
         let mut kept = Pool::default().keep(&octets, None);
         kept.drop_inner(inner_drop(1), &mut |_| {});
@@ -175,7 +175,7 @@ mod tests {
             kept.drop_inner(inner_drop(3), &mut |packet| lost.push(packet)),
             0
         );
-        // 14 octets around it and 4 behind it.
+        // Framing adds 14 octets in front and 4 behind.
         let sizes: Vec<u64> = lost.iter().map(|packet| packet.view().size.get()).collect();
         assert_eq!(sizes, [68; 3]);
         assert!(lost.iter().all(|packet| packet.octets().is_empty()));

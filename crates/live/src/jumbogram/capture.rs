@@ -1,4 +1,4 @@
-//! A capture of what arrives, for whoever wants to see the headers.
+//! Capture files of arriving packets.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,11 +14,11 @@ use crate::capture::heard_at;
 use crate::clock::Epoch;
 use crate::error::{During, Result};
 
-/// Octets of each frame that are kept. Of a jumbogram that is all that has a
-/// meaning, and readers of captures refuse frames above 256 KiB.
+/// Octets kept of each frame. For a jumbogram these are all headers; capture readers
+/// refuse frames above 256 KiB.
 const SNAP: u32 = 256;
 
-/// A file that frames are written to, and where they come from.
+/// A capture file and the socket that feeds it.
 pub(super) struct Capture {
     socket: OwnedFd,
     file: File,
@@ -26,10 +26,10 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Begins a new file of what arrives at the end of `jumbo_path`.
+    /// Starts a new file of the packets that arrive at the end of `jumbo_path`.
     ///
     /// # Errors
-    /// Where the file exists or cannot be written, or the kernel refuses.
+    /// If the file exists or cannot be written, or the kernel refuses the socket.
     pub(super) fn begin(jumbo_path: &JumboPath, path: &Path) -> Result<Self> {
         let file = File::create_new(path)
             .during(|| format!("--capture {}: a new file is written", path.display()))?;
@@ -49,14 +49,15 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Writes what has arrived since.
+    /// Writes the packets that have arrived since the last call.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn drain(&mut self) -> Result<()> {
         let mut head = [0; SNAP as usize];
         loop {
-            // With MSG_TRUNC the answer is the frame's length, not the piece's.
+            // With MSG_TRUNC the result is the frame's length, not that of the captured
+            // part.
             let length = match recv(self.socket.as_raw_fd(), &mut head, MsgFlags::MSG_TRUNC) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN) => return Ok(()),

@@ -1,4 +1,4 @@
-//! One message after the other, each held against its hash.
+//! Single messages, each verified by its hash.
 
 use std::fs;
 use std::path::Path;
@@ -13,42 +13,42 @@ use crate::error::{During, Result};
 use crate::interrupt;
 use crate::namespace::Namespace;
 
-/// How long a message may take.
+/// The longest delay of a message.
 const TIMEOUT: Span = Span::from_secs(2);
 
-/// What was carried.
+/// The result of carrying messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
     /// Octets of each packet, headers included.
     pub packet: u64,
-    /// Whether each was a jumbogram.
+    /// Whether the packets were jumbograms.
     pub jumbogram: bool,
-    /// Messages that were sent.
+    /// Messages sent.
     pub sent: u64,
-    /// Packets that the receiver's interface counted meanwhile; two where each
-    /// message is seen on its way out as well.
+    /// Packets that the receiver's interface counted meanwhile; two per message if the
+    /// interface also counts it on the way out.
     pub packets: u64,
     /// Packets that the router forwarded, if there is one.
     pub forwarded: Option<u64>,
-    /// Those that arrived.
+    /// Messages that arrived.
     pub arrived: Vec<Arrived>,
 }
 
-/// What is to be carried.
+/// The messages to carry.
 #[derive(Clone, Copy, Debug)]
 pub struct Carrying<'a> {
     /// Octets of each message.
     pub size: u32,
-    /// How many there are.
+    /// Number of messages.
     pub count: u64,
-    /// The file that gets a capture of them.
+    /// The file for a capture of them.
     pub capture: Option<&'a Path>,
 }
 
 /// Carries messages along `jumbo_path`, one at a time.
 ///
 /// # Errors
-/// Where the kernel refuses one, or the capture cannot be written.
+/// If the kernel refuses one, or the capture cannot be written.
 pub fn carry(jumbo_path: &JumboPath, wanted: Carrying<'_>) -> Result<Carried> {
     let Carrying {
         size,
@@ -95,8 +95,7 @@ pub fn carry(jumbo_path: &JumboPath, wanted: Carrying<'_>) -> Result<Carried> {
 /// Counters of the kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
-    /// Packets to single hosts that the receiver's IPv6 has taken in, fragments
-    /// one by one.
+    /// Unicast packets that the receiver's IPv6 accepted; each fragment counts.
     pub(super) packets: u64,
     forwarded: Option<u64>,
 }
@@ -109,7 +108,7 @@ impl Counted {
             let counters = counters(router)?;
             Ok(count(&counters, "Ip6OutForwDatagrams"))
         });
-        // What the kernel itself says to groups is none of ours.
+        // Multicast packets are the kernel's own.
         let groups = count(&arrived, "Ip6InMcastPkts");
         Ok(Self {
             packets: count(&arrived, "Ip6InReceives").saturating_sub(groups),

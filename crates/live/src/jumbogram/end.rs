@@ -1,5 +1,5 @@
-//! The two ends: a socket that packets are written to with their headers, and
-//! an ordinary one that receives them.
+//! The two ends of a path: a socket for whole packets with their headers, and an
+//! ordinary UDP socket that receives them.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
@@ -19,28 +19,28 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::option;
 
-/// What a receiver asks to have room for.
+/// The receive buffer to request, in octets.
 const ROOM: usize = 64 << 20;
 
-/// How often a packet is sent again for which the kernel finds no memory.
+/// Number of attempts to send a packet for which the kernel has no memory.
 const TRIES: u32 = 200;
 
-/// The source port of jumbograms, for which nobody listens.
+/// The source port of jumbograms; no socket listens on it.
 pub(super) const FROM: u16 = 7_771;
 
-/// Where whole packets are written to.
+/// A socket for whole packets.
 pub(super) struct Raw {
     socket: OwnedFd,
     to: SockaddrIn6,
 }
 
 impl Raw {
-    /// Opens one in the calling thread's namespace.
+    /// Opens the socket in the calling thread's namespace.
     ///
     /// # Errors
-    /// One line with the remedy where privilege is missing.
+    /// One line with the remedy if privilege is missing.
     pub(super) fn open(to: Ipv6Addr) -> Result<Self> {
-        // Of this protocol headers are included.
+        // With this protocol the program provides the headers.
         let socket = socket(
             AddressFamily::Inet6,
             SockType::Raw,
@@ -48,7 +48,7 @@ impl Raw {
             SockProtocol::Raw,
         )
         .during(|| "opening a raw socket, which needs CAP_NET_RAW; type sudo before the command, or leave HOST out")?;
-        // Without it the kernel says nothing where it has no memory.
+        // Without this option the kernel does not report a lack of memory.
         let (level, name) = (libc::IPPROTO_IPV6, libc::IPV6_RECVERR);
         option::set(socket.as_fd(), level, name, 1).during(|| "asking for errors")?;
         Ok(Self {
@@ -60,13 +60,13 @@ impl Raw {
     /// Sends a packet.
     ///
     /// # Errors
-    /// What the kernel refuses it for.
+    /// The kernel's error.
     pub(super) fn send(&self, packet: &[u8]) -> io::Result<()> {
         let mut tries = 0;
         let sent = loop {
             let flags = MsgFlags::empty();
             match sendto(self.socket.as_raw_fd(), packet, &self.to, flags) {
-                // Large pieces of memory come free by and by.
+                // Large blocks of memory become free with time.
                 Err(Errno::ENOBUFS | Errno::ENOMEM) if tries < TRIES => {
                     tries += 1;
                     clock::sleep(Span::from_millis(1));
@@ -88,13 +88,13 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens in the calling thread's namespace.
+    /// Opens the socket in the calling thread's namespace.
     ///
     /// # Errors
-    /// Where the port is taken.
+    /// If the port is in use.
     pub fn open(address: IpAddr, port: u16) -> Result<Self> {
         let socket = udp(address, port).during(|| format!("listening on {address} port {port}"))?;
-        // More than anybody may have needs privilege.
+        // A size above the machine's limit needs privilege.
         if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
             setsockopt(&socket, sockopt::RcvBuf, &ROOM).during(|| "asking for a buffer")?;
         }
@@ -104,34 +104,34 @@ impl Listener {
         })
     }
 
-    /// Octets that its buffer takes, the kernel's records among them.
+    /// Size of its receive buffer in octets, including the kernel's bookkeeping.
     ///
     /// # Errors
-    /// Where the kernel does not say.
+    /// If the kernel does not provide it.
     pub fn room(&self) -> Result<usize> {
         getsockopt(&self.socket, sockopt::RcvBuf).during(|| "reading the size of a buffer")
     }
 
-    /// The port.
+    /// The local port.
     ///
     /// # Errors
-    /// Where the kernel does not say.
+    /// If the kernel does not provide it.
     pub fn port(&self) -> Result<u16> {
         let address = self.socket.local_addr();
         Ok(address.during(|| "reading a port")?.port())
     }
 
-    /// The next message that is ours and its sender, or nothing after `timeout`
-    /// and where a signal came.
+    /// The next message of this program, and its sender; `None` after `timeout` or a
+    /// signal.
     ///
     /// # Errors
-    /// Where the kernel refuses.
+    /// If the kernel refuses.
     pub fn next(&mut self, timeout: Span, hash: bool) -> Result<Option<(Arrived, SocketAddr)>> {
         self.wait_at_most(timeout)?;
         self.take(hash)
     }
 
-    /// Likewise, after the timeout of the last call.
+    /// The same with the timeout of the last call.
     ///
     /// # Errors
     /// As [`Listener::next`].
@@ -143,7 +143,7 @@ impl Listener {
         Ok(arrived.map(|arrived| (arrived, from)))
     }
 
-    /// The octets of the next message, whoever's it is.
+    /// The octets of the next datagram from any program.
     ///
     /// # Errors
     /// As [`Listener::next`].
@@ -172,22 +172,22 @@ impl Listener {
     }
 }
 
-/// What was sent to a host.
+/// The messages sent to a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Messages.
+    /// Number of messages.
     pub messages: u64,
     /// Octets of each packet.
     pub packet: u64,
-    /// Whether each was a jumbogram.
+    /// Whether the packets were jumbograms.
     pub jumbogram: bool,
 }
 
 /// Sends `count` messages of `size` octets to a host, `gap` apart.
 ///
 /// # Errors
-/// Where privilege is missing, or a link on the route does not carry them: one
-/// line with the remedy.
+/// If privilege is missing, or a link on the route does not carry the packets: one line
+/// with the remedy.
 pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> {
     let (from, mtu) = look_up_route(to)?;
     let mut message = Message::new([from, *to.ip()], [FROM, to.port()], size);
@@ -229,7 +229,7 @@ pub(super) fn udp(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
     UdpSocket::bind((address, port))
 }
 
-/// What a kernel's refusal means.
+/// The meaning of a kernel's error.
 pub(super) fn refused(size: u32, error: io::Error) -> Error {
     let why = match error.raw_os_error() {
         Some(libc::ENOBUFS | libc::ENOMEM) => {
@@ -243,7 +243,7 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
     Error::new(format!("sending {size} octets"), format!("{why} ({error})"))
 }
 
-/// The address that packets to `to` come from, and the MTU of the route there.
+/// The source address of packets to `to`, and the MTU of the route.
 fn look_up_route(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
     let operation = || format!("looking up the route to {}", to.ip());
     let probe = udp(Ipv6Addr::UNSPECIFIED.into(), 0).during(operation)?;

@@ -1,10 +1,10 @@
-//! Where jumbograms travel: over loopback, or from one network namespace to
-//! another, perhaps through a router.
+//! Paths for jumbograms: over loopback, or between network namespaces, directly or
+//! through a router.
 //!
-//! No interface of a kernel that leads out of a namespace takes an MTU above
-//! 65 535. Between namespaces packets therefore go out of an `ifb`, which has no
-//! limit; a program there moves them to where loopback takes packets in, and one
-//! there into the far end of a veth pair [LinuxUapi bpf.h].
+//! No interface that leads out of a namespace accepts an MTU above 65 535. Between
+//! namespaces packets therefore leave through an `ifb`, which has no limit; a program
+//! there redirects them to the input of loopback, and another one from there into the
+//! far end of a veth pair [LinuxUapi bpf.h].
 
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -20,45 +20,44 @@ use crate::netlink::VethEnd;
 use crate::sandbox::{allow_networks, privileged};
 use crate::sys::bpf::{Fate, Hook, attach};
 
-/// How long it may take until packets cross a path that was just built, and how
-/// long each may.
+/// The longest time until packets pass a new path, and the longest delay of each.
 const TIMEOUT: Span = Span::from_secs(10);
 const LOOK: Span = Span::from_millis(20);
 
 /// The index of `lo` in every namespace.
 const LOOPBACK: u32 = 1;
 
-/// What lies between sender and receiver.
+/// The path between sender and receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Loopback of one network namespace.
     Loopback,
-    /// Nothing: two network namespaces are neighbours.
+    /// A direct connection between two network namespaces.
     Namespaces,
     /// A router between two namespaces.
     Router,
 }
 
-/// A path for jumbograms that exists as long as this value does.
+/// A path for jumbograms; it is removed when this value is dropped.
 pub struct JumboPath {
-    /// What lies on it.
+    /// The kind of path.
     pub between: Between,
-    /// The sender's address and the receiver's.
+    /// Addresses of sender and receiver.
     pub addresses: [Ipv6Addr; 2],
-    /// The largest packet that it carries.
+    /// The largest packet that it carries, in octets.
     pub mtu: u32,
-    /// One to three, sender first.
+    /// One to three namespaces, the sender's first.
     namespaces: Vec<Namespace>,
     _programs: Vec<OwnedFd>,
 }
 
 impl JumboPath {
-    /// Builds it for packets up to `mtu`, and returns when they can cross it. The
-    /// process may have no other thread.
+    /// Builds a path for packets of up to `mtu` octets, and returns when packets pass
+    /// it. The process must be single-threaded.
     ///
     /// # Errors
-    /// One line with the remedy where privilege is missing; where the kernel
-    /// refuses a step; where nothing crosses it.
+    /// One line with the remedy if privilege is missing; if the kernel refuses a step;
+    /// if no packet passes the path.
     pub fn build(between: Between, mtu: u32) -> Result<Self> {
         if between != Between::Loopback && !really_root() {
             return Err(Error::new(
@@ -89,7 +88,7 @@ impl JumboPath {
         }
         match last {
             0 => namespaces[0].route.set_mtu("lo", mtu)?,
-            // What a router or the receiver has to say finds its way back.
+            // Routes for ICMP errors from the router or the receiver.
             1 => {}
             _ => namespaces[last].route.add_route(
                 Some((address(0, 0).into(), 64)),
@@ -108,8 +107,8 @@ impl JumboPath {
         Ok(jumbo_path)
     }
 
-    /// Sends little packets until one arrives: a kernel makes an address usable
-    /// when it finds the time, which on a busy machine is later.
+    /// Sends small packets until one arrives: on a busy machine the kernel takes time
+    /// until an address is usable.
     fn settle(&self) -> Result<()> {
         let to = self.addresses[1];
         let mut listener = self.at_receiver(|| Listener::open(to.into(), 0))?;
@@ -118,7 +117,7 @@ impl JumboPath {
         let deadline = clock::monotonic() + TIMEOUT;
         let mut number = 0;
         while clock::monotonic() < deadline {
-            // Where it cannot be sent yet it does not arrive either.
+            // A packet that cannot be sent yet does not arrive either.
             let _ = raw.send(message.stamped(number)?);
             if listener.next(LOOK, true)?.is_some() {
                 return Ok(());
@@ -133,15 +132,15 @@ impl JumboPath {
         ))
     }
 
-    /// Does `work` where the sender is.
+    /// Runs `work` in the sender's namespace.
     ///
     /// # Errors
-    /// Those of `work`, and where the kernel lets nobody in.
+    /// The errors of `work`, and those of entering the namespace.
     pub(super) fn at_sender<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         self.namespaces[0].within(work)
     }
 
-    /// Does `work` where the receiver is.
+    /// Runs `work` in the receiver's namespace.
     ///
     /// # Errors
     /// As [`JumboPath::at_sender`].
@@ -157,7 +156,7 @@ impl JumboPath {
         }
     }
 
-    /// The namespace of the receiver, and the interface at which packets reach it.
+    /// The namespace of the receiver, and the interface at which packets arrive.
     pub(super) fn arrival(&self) -> (&Namespace, &'static str) {
         let interface = match self.between {
             Between::Loopback => "lo",
@@ -166,23 +165,24 @@ impl JumboPath {
         (&self.namespaces[self.namespaces.len() - 1], interface)
     }
 
-    /// Has TCP make super-packets of up to `most` octets on loopback.
+    /// Allows TCP super-packets of up to `most` octets on loopback.
     ///
     /// # Errors
-    /// Where the kernel refuses it.
+    /// If the kernel refuses.
     pub(super) fn set_super_packets(&self, most: u32) -> Result<()> {
         self.namespaces[0].route.set_super_packets("lo", most)
     }
 }
 
-/// Whether the process has what no user namespace gives.
+/// Whether the process has the privileges of the real root, which no user namespace
+/// grants.
 fn really_root() -> bool {
     let all = "0          0 4294967295";
     let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     privileged() && map.trim() == all
 }
 
-/// A namespace with IPv6 and without delay, that forwards.
+/// A namespace with IPv6 that forwards packets, without delays for configuration.
 fn node() -> Result<Namespace> {
     let namespace = Namespace::create()?;
     for scope in ["all", "default"] {
@@ -197,20 +197,20 @@ fn node() -> Result<Namespace> {
     Ok(namespace)
 }
 
-/// The address at one end of a hop: 1 nearer to the sender, 2 to the receiver.
-/// Unique local addresses [RFC4193 s3.1], which nobody else sees.
+/// The address at one end of a hop: 1 nearer to the sender, 2 to the receiver. Unique
+/// local addresses [RFC4193 s3.1], invisible outside.
 fn address(hop: usize, end: u16) -> Ipv6Addr {
     let hop = u16::try_from(hop).unwrap_or(u16::MAX);
     Ipv6Addr::new(0xfd00, 0x2675, 0, hop, 0, 0, 0, end)
 }
 
-/// The interface of a hop's nearer end: the first of a sender, the second of a
+/// The interface at the nearer end of a hop: the first of a sender, the second of a
 /// router. The farther end is the first of its node.
 fn near(hop: usize) -> String {
     format!("eth{}", hop.min(1))
 }
 
-/// Joins two namespaces by a veth pair with addresses.
+/// Connects two namespaces by a veth pair with addresses.
 fn connect(hop: usize, here: &Namespace, there: &Namespace) -> Result<()> {
     let mtu = IpMtu::new(1_500, IpVersion::V6)
         .map_err(|bad| Error::new("joining namespaces", bad.to_string()))?;
@@ -231,8 +231,8 @@ fn connect(hop: usize, here: &Namespace, there: &Namespace) -> Result<()> {
     Ok(())
 }
 
-/// Routes what is for `receiver` out of an interface without a limit, and has
-/// programs move it into the far end of the hop's veth pair.
+/// Routes packets to `receiver` out of an interface without a limit, and attaches
+/// programs that redirect them into the far end of the hop's veth pair.
 fn lift(namespace: &Namespace, hop: usize, receiver: Ipv6Addr, mtu: u32) -> Result<[OwnedFd; 2]> {
     let route = &namespace.route;
     route.add_ifb("jumbo0", mtu)?;

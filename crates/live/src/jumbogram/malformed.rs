@@ -1,4 +1,4 @@
-//! Jumbograms that are wrong, each in one way, and what a kernel does to them.
+//! Malformed jumbograms, each with one fault, and the kernel's reactions.
 
 mod change;
 mod variants;
@@ -19,7 +19,7 @@ use crate::error::{During, Error, Result};
 use crate::processor::Pinned;
 use variants::{LARGER, VARIANTS, Variant};
 
-/// Counters that say that a packet was dropped, and why.
+/// Counters of dropped packets, by reason.
 const COUNTERS: [&str; 9] = [
     "Ip6InHdrErrors",
     "Ip6InTruncatedPkts",
@@ -32,30 +32,30 @@ const COUNTERS: [&str; 9] = [
     "Udp6InCsumErrors",
 ];
 
-/// What comes behind each of them: once it is there, so is what the kernel had
-/// to say.
+/// The payload of the last datagram: once it has arrived, the kernel has reacted to all
+/// packets before it.
 const BARRIER: &[u8] = b"what comes last";
 const TIMEOUT: Span = Span::from_secs(10);
 
-/// What became of a variant.
+/// The outcome of a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// What is wrong with it.
+    /// Description of the fault.
     pub name: &'static str,
-    /// What is asked for.
+    /// The reaction that the standard demands.
     pub asked: Answer,
-    /// Who asks for it: a key of docs/sources.md and a section.
+    /// The source of the demand: a key of docs/sources.md and a section.
     pub source: &'static str,
-    /// The ICMPv6 error that its sender got, as type, code and pointer.
+    /// The ICMPv6 error to its sender: type, code and pointer.
     pub error: Option<(u8, u8, u32)>,
-    /// Counters that went up, and by how much.
+    /// Counters that increased, and by how much.
     pub counters: Vec<(&'static str, u64)>,
-    /// Octets of the datagram that was delivered all the same.
+    /// Octets of the datagram if it was delivered.
     pub delivered: Option<usize>,
 }
 
 impl Ended {
-    /// Whether the kernel did what is asked for.
+    /// Whether the kernel reacted as demanded.
     pub fn as_asked(&self) -> bool {
         let answered = match (self.asked, self.error) {
             (Answer::Discard, None) => !self.counters.is_empty(),
@@ -68,11 +68,10 @@ impl Ended {
     }
 }
 
-/// Sends every variant over loopback of a namespace of its own.
+/// Sends every variant over loopback of a separate namespace.
 ///
 /// # Errors
-/// Where the world cannot be built, and where a packet that is right does not
-/// arrive.
+/// If the namespace cannot be built, or a valid packet does not arrive.
 pub fn malformed() -> Result<Vec<Ended>> {
     let _pinned = Pinned::here()?;
     let jumbo_path = JumboPath::build(Between::Loopback, LARGER)?;
@@ -85,7 +84,7 @@ pub fn malformed() -> Result<Vec<Ended>> {
         .collect()
 }
 
-/// What variants are tried with.
+/// The environment in which variants are tried.
 struct Bench<'a> {
     jumbo_path: &'a JumboPath,
     raw: Raw,
@@ -134,8 +133,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Waits until a packet that is right has come through behind another, all
-    /// of them from one processor; octets of what else was delivered.
+    /// Waits until a valid packet has arrived behind another one, all sent from one
+    /// processor. Returns the octets of another delivered datagram, if any.
     fn settle(&self, listener: &mut Listener) -> Result<Option<usize>> {
         let to = (self.jumbo_path.addresses[1], listener.port()?);
         let probe = self.jumbo_path.at_sender(|| {
@@ -161,7 +160,7 @@ impl<'a> Bench<'a> {
         Ok(delivered)
     }
 
-    /// The ICMPv6 error that has come.
+    /// The ICMPv6 error that has arrived.
     fn error(&self) -> Result<Option<(u8, u8, u32)>> {
         let mut found = None;
         let mut octets = [0; 64];

@@ -1,4 +1,4 @@
-//! How fast datagrams of a size go, how long one takes, and what they cost.
+//! Rate, delay and cost of datagrams of one size.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
@@ -20,83 +20,83 @@ use crate::{clock, meter};
 /// The origin of the headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderSource {
-    /// We do: jumbograms or not.
+    /// This program, whether or not the packet is a jumbogram.
     Packet,
-    /// The kernel does, for an ordinary socket: up to 65 527 octets.
+    /// The kernel, for an ordinary socket: up to 65 527 octets.
     Socket,
 }
 
-/// What is to be measured.
+/// The measurement to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Measuring<'a> {
     /// The origin of the headers.
     pub by: HeaderSource,
     /// Octets of each message.
     pub size: u32,
-    /// How long all of it takes.
+    /// Total duration of the measurement.
     pub length: Span,
-    /// The file that gets a capture of one message, which goes before the others
-    /// and is in no figure: nobody captures while times are taken.
+    /// The file for a capture of one message. It is sent before the others and counts
+    /// nowhere: no capture runs during the measurement.
     pub capture: Option<&'a Path>,
 }
 
-/// What was measured.
+/// The results of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// Octets of each packet, headers included.
     pub packet: u64,
-    /// Whether each was a jumbogram.
+    /// Whether the packets were jumbograms.
     pub jumbogram: bool,
-    /// How long single messages took, in order of length: from just before one
-    /// was sent until the receiver had it, no other in flight.
+    /// Sorted delays of single messages: from just before sending until the receiver
+    /// has the message, with no other in flight.
     pub delays: Vec<Span>,
-    /// Messages that arrived while many were sent.
+    /// Messages that arrived in the throughput part.
     pub messages: u64,
-    /// Octets that they carried.
+    /// Octets of payload in them.
     pub octets: u64,
-    /// From the first of them until the last one was there.
+    /// Time from the first of them until the last one had arrived.
     pub elapsed: Span,
-    /// Processor time of both ends and what the kernel did in their names.
+    /// Processor time of both ends, including the kernel's work in their names.
     pub programs: Span,
-    /// That of the whole machine.
+    /// Processor time of the whole machine.
     pub machine: Span,
     /// Packets that the receiver's interface counted meanwhile.
     pub packets: u64,
-    /// Messages that may be in flight.
+    /// The most messages in flight.
     pub window: u64,
-    /// Messages that were sent, alone or among many, and did not arrive.
+    /// Messages of both parts that did not arrive.
     pub lost: u64,
 }
 
-/// In one part of so many messages go one at a time.
+/// One part in this many is for single messages.
 const ALONE: u64 = 4;
-/// The least and the most of them.
+/// The least and the most single messages.
 const LEAST_ALONE: usize = 20;
 const MOST_ALONE: usize = 100_000;
-/// How many of them may be lost: others than we fill the kernel's queues too.
+/// The number of losses allowed: other programs fill the kernel's queues, too.
 const MOST_MISSING: u64 = 3;
-/// How long one may take.
+/// The longest delay of a message.
 const TIMEOUT: Span = Span::from_millis(1_000);
-/// How often a receiver looks whether it may stop.
+/// Interval at which a receiver checks whether it may stop.
 const LOOK: Span = Span::from_millis(50);
-/// Octets that may be in flight: all sockets of a machine share the memory of UDP,
-/// and what finds none is dropped.
+/// The most octets in flight: all sockets of a machine share the memory of UDP, and
+/// datagrams without memory are dropped.
 const MOST_UNDER_WAY: u64 = 8 << 20;
-/// What the kernel keeps with every packet.
+/// Octets of the kernel's bookkeeping per packet.
 const RECORDS: u64 = 1_024;
-/// Packets that may be in flight: a processor queues 1000 from all namespaces
-/// together until it takes them, and drops more [LinuxDoc net].
+/// The most packets in flight: a processor queues 1000 packets from all namespaces
+/// together, and drops more [LinuxDoc net].
 const MOST_PACKETS: u64 = 256;
 
-/// What both ends know of each other.
+/// The state that both ends share.
 #[derive(Debug, Default)]
 struct Between {
     received: AtomicU64,
     octets: AtomicU64,
-    /// CLOCK_MONOTONIC of the last arrival, and how long it had taken.
+    /// CLOCK_MONOTONIC at the last arrival, and its delay.
     last: AtomicU64,
     delay: AtomicU64,
-    /// The sender sleeps until something arrives.
+    /// Whether the sender sleeps until an arrival.
     waiting: AtomicBool,
     done: AtomicBool,
 }
@@ -104,8 +104,8 @@ struct Between {
 /// Measures messages along `jumbo_path`.
 ///
 /// # Errors
-/// Where the kernel refuses one, single ones do not arrive, or the capture cannot
-/// be written.
+/// If the kernel refuses a message, single messages do not arrive, or the capture
+/// cannot be written.
 pub fn measure(jumbo_path: &JumboPath, wanted: Measuring<'_>) -> Result<Measured> {
     let Measuring {
         by,
@@ -141,19 +141,19 @@ pub fn measure(jumbo_path: &JumboPath, wanted: Measuring<'_>) -> Result<Measured
     })
 }
 
-/// How much of `length` is for messages one at a time.
+/// The part of `length` for single messages.
 pub(super) const fn alone(length: Span) -> Span {
     Span::from_picos(length.as_picos() / ALONE)
 }
 
-/// How many messages may wait in a buffer of `room` octets, of which the kernel
-/// takes each for the next power of two; one always may.
+/// The number of messages that fit a buffer of `room` octets, at least one; the kernel
+/// rounds each up to a power of two.
 fn window(room: usize, packet: u64) -> u64 {
     let each = (packet + RECORDS).next_power_of_two();
     ((room as u64).min(MOST_UNDER_WAY) / each).clamp(1, MOST_PACKETS)
 }
 
-/// Takes what comes until all is done.
+/// Receives messages until the measurement ends.
 fn receive(mut listener: Listener, between: &Between, sender: &Thread) -> Result<()> {
     let mut first = listener.next(LOOK, false)?;
     while !between.done.load(Ordering::SeqCst) {
@@ -174,7 +174,7 @@ fn receive(mut listener: Listener, between: &Between, sender: &Thread) -> Result
 }
 
 impl Between {
-    /// Waits until `count` messages have arrived; whether they have.
+    /// Waits until `count` messages have arrived. Returns whether they have.
     fn wait_for(&self, count: u64, timeout: Span) -> bool {
         let there = || self.received.load(Ordering::SeqCst) >= count;
         let mut deadline = None::<Time>;
@@ -195,7 +195,7 @@ impl Between {
     }
 }
 
-/// Where messages go.
+/// The socket that sends messages.
 enum Out {
     Packets(Raw),
     Datagrams(UdpSocket),
@@ -212,7 +212,7 @@ impl Out {
                 socket
                     .connect(SocketAddr::from((to, port)))
                     .during(operation)?;
-                // A kernel that would cut a datagram refuses it instead.
+                // The kernel then refuses a datagram instead of fragmenting it.
                 let _ = setsockopt(&socket, sockopt::Ipv6DontFrag, &true);
                 Ok(Self::Datagrams(socket))
             }
@@ -230,7 +230,7 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    /// One message, in a capture at `path`.
+    /// Sends one message while capturing to `path`.
     fn shown(&mut self, jumbo_path: &JumboPath, path: &Path) -> Result<()> {
         let mut capture = Capture::begin(jumbo_path, path)?;
         while !self.single(self.missing())? {
@@ -241,7 +241,7 @@ impl Sending<'_> {
         capture.drain()
     }
 
-    /// First one at a time, then many.
+    /// Sends single messages first, then many.
     fn all(&mut self, jumbo_path: &JumboPath, window: u64, length: Span) -> Result<Measured> {
         let delays = self.alone(clock::monotonic() + alone(length))?;
         let before = self.between.received.load(Ordering::SeqCst);
@@ -260,7 +260,7 @@ impl Sending<'_> {
             self.one()?;
         }
         self.between.wait_for(self.sent - given_up, TIMEOUT);
-        // What was given up may have come late.
+        // Messages taken for lost may have arrived late.
         let lost = self.missing();
         let last = self.between.last.load(Ordering::SeqCst);
         let programs = meter::Process::sample()? - programs;
@@ -280,12 +280,12 @@ impl Sending<'_> {
         })
     }
 
-    /// Messages that were sent and have not arrived.
+    /// Messages sent that have not arrived.
     fn missing(&self) -> u64 {
         self.sent - self.between.received.load(Ordering::SeqCst)
     }
 
-    /// How long messages take, shortest first.
+    /// Delays of single messages, sorted.
     fn alone(&mut self, deadline: Time) -> Result<Vec<Span>> {
         let mut delays = Vec::new();
         let mut given_up = self.missing();
@@ -306,7 +306,8 @@ impl Sending<'_> {
         Ok(delays)
     }
 
-    /// One message, beside so many that are given up; whether it has arrived.
+    /// Sends one message, with `given_up` others taken for lost. Returns whether it has
+    /// arrived.
     fn single(&mut self, given_up: u64) -> Result<bool> {
         self.one()?;
         Ok(self.between.wait_for(self.sent - given_up, TIMEOUT))

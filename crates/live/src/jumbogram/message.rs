@@ -1,4 +1,4 @@
-//! What a datagram carries: a number, an instant, and a hash of the rest.
+//! The payload of a datagram: a number, an instant, and a hash of the rest.
 
 use std::net::Ipv6Addr;
 
@@ -8,39 +8,39 @@ use wire::jumbogram::{Packet, Sum};
 use crate::clock;
 use crate::error::{During, Result};
 
-/// The octets in front of what is hashed: a number of 64 bits, the instant of
-/// sending (CLOCK_MONOTONIC in nanoseconds), and SHA-256 of what follows.
+/// Octets in front of the hashed data: a number of 64 bits, the instant of sending
+/// (CLOCK_MONOTONIC in nanoseconds), and the SHA-256 of the rest.
 pub const LEAST: u32 = 48;
 const HEAD: usize = 48;
-/// Those of them that change from message to message.
+/// Octets that change from message to message.
 const CHANGING: usize = 16;
 
-/// A packet that is sent again and again.
+/// A packet that is sent repeatedly.
 pub(super) struct Message {
     octets: Vec<u8>,
     packet: Packet,
-    /// The sum of what does not change.
+    /// The sum of the octets that do not change.
     still: Sum,
 }
 
-/// What arrived.
+/// A message that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
     /// Octets of its payload.
     pub octets: usize,
     /// The number of the message.
     pub number: u64,
-    /// From just before it was sent until the receiver had it, in nanoseconds.
+    /// Time from just before sending until the receiver had it, in nanoseconds.
     pub delay_nanos: u64,
-    /// The hash that it came with, its first eight octets.
+    /// The first eight octets of the hash in the message.
     pub digest: [u8; 8],
-    /// Whether the hash is that of what came, if it was asked for.
+    /// Whether the hash matches the data; `None` if not requested.
     pub whole: Option<bool>,
 }
 
 impl Message {
-    /// A payload of `size` octets, at least [`LEAST`], that no compression and
-    /// no shift leaves the same.
+    /// A payload of `size` octets, at least [`LEAST`], that neither compression nor
+    /// shifts leave unchanged.
     pub(super) fn new(addresses: [Ipv6Addr; 2], ports: [u16; 2], size: u32) -> Self {
         let packet = Packet {
             addresses,
@@ -67,10 +67,10 @@ impl Message {
         }
     }
 
-    /// Its packet, with this number and the present instant, headers and all.
+    /// The packet with this number and the present instant, headers included.
     ///
     /// # Errors
-    /// Where no packet is so large.
+    /// If no packet has this size.
     pub(super) fn stamped(&mut self, number: u64) -> Result<&[u8]> {
         let (head, payload) = self.octets.split_at_mut(self.packet.head_len());
         payload[..8].copy_from_slice(&number.to_be_bytes());
@@ -83,7 +83,7 @@ impl Message {
         Ok(&self.octets)
     }
 
-    /// Its payload alone, likewise.
+    /// The payload alone, likewise.
     ///
     /// # Errors
     /// As [`Message::stamped`].
@@ -104,8 +104,8 @@ impl Message {
 }
 
 impl Arrived {
-    /// Reads a payload that has just come; nothing if it is none of ours.
-    /// Hashing takes longer than carrying, so it is done where it is asked for.
+    /// Reads a payload that has just arrived; `None` if it is from another program.
+    /// Hashing takes longer than carrying, so it is optional.
     pub(super) fn read(payload: &[u8], hash: bool) -> Option<Self> {
         let now = clock::monotonic_nanos();
         let number = u64::from_be_bytes(*payload.first_chunk()?);

@@ -1,5 +1,5 @@
-//! What became of jumbograms: super-packets of TCP above 64 KiB, which exist
-//! inside hosts only ("BIG TCP").
+//! TCP super-packets above 64 KiB ("BIG TCP"), today's successors of jumbograms, which
+//! exist inside hosts only.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv6Addr, TcpListener, TcpStream};
@@ -14,23 +14,23 @@ use super::measure::{Measured, alone};
 use crate::error::{During, Error, Result};
 use crate::{clock, meter};
 
-/// The largest super-packets that a kernel makes [LinuxUapi if_link.h].
+/// The largest super-packets that the kernel makes [LinuxUapi if_link.h].
 pub const LARGEST_SUPER: u32 = 8 * 65_535;
-/// The largest that it makes unless it is told to.
+/// The largest super-packets that it makes by default.
 pub const ORDINARY_SUPER: u32 = 65_536;
 
-/// What a program writes and reads at once.
+/// Octets per write and read of a program.
 const PIECE: usize = 1 << 20;
 
-/// How long a stream may stand still.
+/// The longest time without progress of a stream.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Measures TCP over loopback of `jumbo_path` for `length`: messages of `size` octets
-/// one at a time first, then as much as goes through. Its super-packets have up
-/// to as many octets, within [`ORDINARY_SUPER`] and [`LARGEST_SUPER`].
+/// Measures TCP over loopback of `jumbo_path` for `length`: single messages of `size`
+/// octets first, then the throughput. Its super-packets have up to `size` octets,
+/// within [`ORDINARY_SUPER`] and [`LARGEST_SUPER`].
 ///
 /// # Errors
-/// Where the kernel refuses the size, and where the stream stops.
+/// If the kernel refuses the size, or the stream stops.
 pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<Measured> {
     let most = size.clamp(ORDINARY_SUPER, LARGEST_SUPER);
     jumbo_path.set_super_packets(most)?;
@@ -68,7 +68,7 @@ pub fn super_packets(jumbo_path: &JumboPath, size: u32, length: Span) -> Result<
     })
 }
 
-/// A stream to a listener of our own.
+/// A stream to a listener of this process.
 #[expect(clippy::disallowed_methods, reason = "`live` is where sockets belong")]
 fn both_ends(to: Ipv6Addr) -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((to, 0))?;
@@ -76,8 +76,8 @@ fn both_ends(to: Ipv6Addr) -> io::Result<(TcpStream, TcpStream)> {
     Ok((stream, listener.accept()?.0))
 }
 
-/// How long messages of `size` octets take, shortest first: from just before
-/// one is written until all of it was read, no other in flight.
+/// Sorted delays of messages of `size` octets: from just before a message is written
+/// until all of it was read, with no other in flight.
 fn messages(
     mut out: TcpStream,
     mut there: TcpStream,
@@ -119,7 +119,7 @@ fn messages(
     })
 }
 
-/// Writes as much as goes through for `length`; the octets that were read.
+/// Writes at full speed for `length`. Returns the octets that were read.
 fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> {
     let operation = || "filling a stream";
     thread::scope(|scope| {
@@ -130,7 +130,7 @@ fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> 
                 match there.read(&mut piece) {
                     Ok(0) => return Ok(octets),
                     Ok(read) => octets += read as u64,
-                    // A process that was stopped and goes on, say.
+                    // For example after the process was stopped and continued.
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) => return Err(error).during(operation),
                 }

@@ -11,8 +11,8 @@ use super::{Mode, Route, family};
 use crate::error::Result;
 
 impl Route {
-    /// Gives `interface` an address, usable at once: duplicate address
-    /// detection [RFC4862 s5.4] would delay the first packet by a second.
+    /// Assigns an address to `interface`, usable at once: duplicate address detection
+    /// [RFC4862 s5.4] would delay the first packet by a second.
     pub(crate) fn add_address(&self, interface: &str, address: IpAddr, prefix: u8) -> Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
@@ -31,7 +31,7 @@ impl Route {
         )
     }
 
-    /// Whether `interface` has `address` and may use it.
+    /// Whether `interface` has `address` in a usable state.
     pub(crate) fn has_address(&self, interface: &str, address: IpAddr) -> Result<bool> {
         let index = self.index(interface)?;
         let mut found = false;

@@ -12,7 +12,7 @@ use units::IpMtu;
 use super::{Mode, Route, missing};
 use crate::error::Result;
 
-/// One end of a veth pair that is to be made.
+/// One end of a veth pair to create.
 pub(crate) struct VethEnd {
     /// The interface's name in its namespace.
     pub(crate) name: String,
@@ -22,7 +22,7 @@ pub(crate) struct VethEnd {
     pub(crate) mtu: IpMtu,
 }
 
-/// What an interface is.
+/// Properties of an interface.
 pub(crate) struct Kind {
     /// Whether it was set up.
     pub(crate) up: bool,
@@ -45,7 +45,7 @@ impl VethEnd {
 }
 
 impl Route {
-    /// Makes a veth pair: `near` here, `far` in the namespace `there`.
+    /// Creates a veth pair: `near` here, `far` in the namespace `there`.
     pub(crate) fn add_veth(
         &self,
         near: &VethEnd,
@@ -73,7 +73,7 @@ impl Route {
         .map_err(|error| error.lacking("veth", "load it; without it there is no test bed"))
     }
 
-    /// Makes a bridge that forwards at once: no spanning tree, no delay.
+    /// Creates a bridge that forwards at once, without spanning tree or delay.
     pub(crate) fn add_bridge(&self, name: &str) -> Result<()> {
         let mut message = LinkMessage::default();
         message.attributes = vec![
@@ -92,7 +92,7 @@ impl Route {
         .map_err(|error| error.lacking("bridge", "load it, or choose another shape"))
     }
 
-    /// Makes `port` a port of the bridge.
+    /// Adds `port` to the bridge.
     pub(crate) fn join_bridge(&self, port: &str, bridge: &str) -> Result<()> {
         let mut message = self.named(port)?;
         message.attributes = vec![LinkAttribute::Controller(self.index(bridge)?)];
@@ -101,8 +101,8 @@ impl Route {
         })
     }
 
-    /// Makes an interface that hands what is sent out of it to whoever
-    /// redirects it, and that has no limit to its MTU.
+    /// Creates an `ifb` interface, whose output can be redirected and whose MTU has no
+    /// limit.
     pub(crate) fn add_ifb(&self, name: &str, mtu: u32) -> Result<()> {
         let mut message = LinkMessage::default();
         message.attributes = vec![
@@ -116,14 +116,14 @@ impl Route {
         .map_err(|error| error.lacking("ifb", "load it, or send over loopback"))
     }
 
-    /// Gives an interface another MTU.
+    /// Sets the MTU of an interface.
     pub(crate) fn set_mtu(&self, name: &str, mtu: u32) -> Result<()> {
         let operation = || format!("giving {name} MTU {mtu}");
         self.set(name, vec![LinkAttribute::Mtu(mtu)], operation)
     }
 
-    /// Sets the most octets of the super-packets of TCP over IPv6 that leave
-    /// and enter an interface.
+    /// Sets the largest TCP super-packets over IPv6, in octets, that leave and enter an
+    /// interface.
     pub(crate) fn set_super_packets(&self, name: &str, most: u32) -> Result<()> {
         let sizes = vec![
             LinkAttribute::GsoMaxSize(most),
@@ -156,7 +156,7 @@ impl Route {
         })
     }
 
-    /// The MTU that an interface has.
+    /// The MTU of an interface.
     pub(crate) fn mtu(&self, name: &str) -> Result<u32> {
         self.link(name)?
             .attributes
@@ -168,7 +168,7 @@ impl Route {
             .ok_or_else(|| missing(format!("reading the MTU of {name}")))
     }
 
-    /// What an interface is.
+    /// The properties of an interface.
     pub(crate) fn kind(&self, name: &str) -> Result<Kind> {
         let header = self.link(name)?.header;
         Ok(Kind {
@@ -179,14 +179,14 @@ impl Route {
         })
     }
 
-    /// The largest MTU that an interface can be given, where its driver says.
+    /// The largest MTU of an interface, if its driver states it.
     pub(crate) fn largest_mtu(&self, name: &str) -> Result<Option<u32>> {
         let link = self.link(name)?;
         Ok(link
             .attributes
             .iter()
             .find_map(|attribute| match attribute {
-                // 0 stands for no limit.
+                // 0 means no limit.
                 LinkAttribute::MaxMtu(mtu) if *mtu > 0 => Some(*mtu),
                 _ => None,
             }))
@@ -197,7 +197,7 @@ impl Route {
         Ok(self.link(name)?.header.index)
     }
 
-    /// An empty message about an interface that exists.
+    /// An empty message that refers to an existing interface.
     fn named(&self, name: &str) -> Result<LinkMessage> {
         let mut message = LinkMessage::default();
         message.header.index = self.index(name)?;

@@ -1,4 +1,4 @@
-//! The kernel's token bucket, and what the queue in front of it did.
+//! The kernel's token bucket, and the counters of the queue in front of it.
 
 use netlink_packet_core::{DefaultNla, Emitable};
 use netlink_packet_route::RouteNetlinkMessage;
@@ -8,13 +8,13 @@ use units::{Bytes, Framing, Rate};
 use super::{Mode, Route, missing};
 use crate::error::Result;
 
-/// A token bucket in front of an interface, the kernel's `tbf`.
+/// The kernel's token bucket `tbf` in front of an interface.
 pub(crate) struct TokenBucket {
     /// The rate, Ethernet framing included.
     pub(crate) rate: Rate,
-    /// The bucket's depth, counted like the packets with framing.
+    /// Depth of the bucket, in octets with framing.
     pub(crate) burst: Bytes,
-    /// What may wait, in octets.
+    /// Limit of the waiting packets, in octets.
     pub(crate) limit: Bytes,
 }
 
@@ -26,8 +26,8 @@ const TCA_TBF_BURST: u16 = 6;
 const LINK_LAYER_ETHERNET: u8 = 1;
 
 impl TokenBucket {
-    /// What the bucket must add to a packet as the kernel counts it (with its
-    /// 14 octets of MAC header) to count the wire: FCS, preamble and gap.
+    /// Octets that the bucket must add to a packet as the kernel counts it (with its 14
+    /// octets of MAC header) to get its size on the wire: FCS, preamble and gap.
     const OVERHEAD: u16 = 24;
 
     /// `struct tc_tbf_qopt`: two `tc_ratespec`, limit, buffer, mtu.
@@ -51,7 +51,7 @@ impl TokenBucket {
 }
 
 impl Route {
-    /// Puts a token bucket in front of `interface`.
+    /// Adds a token bucket to `interface`.
     pub(crate) fn add_token_bucket(&self, interface: &str, bucket: &TokenBucket) -> Result<()> {
         debug_assert_eq!(
             u64::from(TokenBucket::OVERHEAD),
@@ -89,8 +89,8 @@ impl Route {
         })
     }
 
-    /// Packets that the queue in front of `interface` has dropped, GSO
-    /// super-packets counted as one.
+    /// Packets dropped by the queue in front of `interface`; a GSO super-packet counts
+    /// as one.
     pub(crate) fn queue_drops(&self, interface: &str) -> Result<u32> {
         let wanted = self.root_of(interface)?;
         let mut found = None;
@@ -109,9 +109,9 @@ impl Route {
         found.ok_or_else(|| missing(format!("reading the queue of {interface}")))
     }
 
-    /// Whether the kernel has a queueing discipline of this kind, asked by
-    /// putting one in front of `interface` without options: one that needs
-    /// options refuses it in other words than a kernel that has none.
+    /// Whether the kernel has a queueing discipline of this kind. Tested by adding one
+    /// to `interface` without options: the error of a discipline that needs options
+    /// differs from that of a missing one.
     pub(crate) fn knows_queue(&self, interface: &str, kind: &str) -> Result<bool> {
         let mut message = self.root_of(interface)?;
         message.attributes = vec![TcAttribute::Kind(kind.to_owned())];
@@ -135,7 +135,7 @@ impl Route {
     }
 }
 
-/// The drops in an attribute, if it is the one.
+/// The drops in an attribute, if it is the right one.
 fn drops(attribute: &TcAttribute) -> Option<u32> {
     let TcAttribute::Stats2(statistics) = attribute else {
         return None;

@@ -14,23 +14,23 @@ use netlink_packet_route::route::{
 use super::{Mode, Route, family};
 use crate::error::Result;
 
-/// A route to one host, and the congestion control of TCP along it.
+/// A route to one host, with the TCP congestion control for it.
 pub(crate) struct HostRoute<'a> {
     pub(crate) interface: &'a str,
     pub(crate) destination: IpAddr,
-    /// `None` where the host is on the link.
+    /// `None` if the host is on the link.
     pub(crate) gateway: Option<IpAddr>,
     pub(crate) congestion: &'a str,
 }
 
 impl Route {
-    /// Sends everything that has no closer route to `gateway`.
+    /// Adds a default route via `gateway`.
     pub(crate) fn add_default_route(&self, interface: &str, gateway: IpAddr) -> Result<()> {
         self.add_route(None, interface, gateway)
     }
 
-    /// Sends what is for the network (address and length of its prefix), or
-    /// everything that has no closer route, to `gateway`.
+    /// Adds a route via `gateway` to the network (address and prefix length), or a
+    /// default route.
     pub(crate) fn add_route(
         &self,
         network: Option<(IpAddr, u8)>,
@@ -52,7 +52,7 @@ impl Route {
         })
     }
 
-    /// Sends what is for one host out of an interface, where it is at once.
+    /// Adds a route to one host on the link of an interface.
     pub(crate) fn add_route_to_host(&self, interface: &str, host: IpAddr) -> Result<()> {
         let mut message = unicast(host);
         message.header.destination_prefix_length = match host {
@@ -69,7 +69,7 @@ impl Route {
         })
     }
 
-    /// Makes or replaces the route to one host.
+    /// Creates or replaces the route to one host.
     pub(crate) fn set_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
         let message = RouteNetlinkMessage::NewRoute(self.host_route(route)?);
         self.apply(message, Mode::Replace, || {
@@ -83,7 +83,7 @@ impl Route {
     /// Removes the route to one host, if there is one.
     pub(crate) fn remove_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
         let mut message = self.host_route(route)?;
-        // What matters is where it leads; its metrics may be another's.
+        // Routes match by destination; their metrics may differ.
         message
             .attributes
             .retain(|attribute| !matches!(attribute, RouteAttribute::Metrics(_)));
@@ -120,8 +120,8 @@ impl Route {
         Ok(message)
     }
 
-    /// Says for good which Ethernet address a neighbour has, so that no
-    /// packet ever waits for neighbour discovery.
+    /// Sets the Ethernet address of a neighbour permanently, so that no packet waits
+    /// for neighbour discovery.
     pub(crate) fn add_neighbour(
         &self,
         interface: &str,

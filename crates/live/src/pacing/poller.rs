@@ -14,54 +14,54 @@ use crate::clock;
 use crate::error::{During, Result};
 use crate::port::Port;
 
-/// The longest sleep, so that whoever asks to stop is heard.
+/// The longest sleep, which bounds the reaction to a stop request.
 const LONGEST_SLEEP: Span = Span::from_millis(100);
 
-/// How often descriptors are looked at while there is work.
+/// Interval at which descriptors are polled while there is work.
 const LOOK: Span = Span::from_millis(2);
 
-/// Waits for frames on ports or for the instant at which the next one is due,
-/// for a thread that receives, sends and waits in turns. It sleeps until 60 us
-/// before that instant; from there on it returns at once, and the thread
-/// watches the clock in its rounds: a sleep ends late by up to about so much.
+/// Waits for frames on ports or for the next due instant, for a thread that receives,
+/// sends and waits in turns. It sleeps until 60 us before that instant, about the
+/// largest lateness of a wake-up; from there on it returns at once, and the thread
+/// polls the clock in its rounds.
 ///
-/// The kernel does not bundle the wakings of its thread with others from
-/// [`Poller::new`] on (timer slack 1 ns).
+/// From [`Poller::new`] on, the timer slack of its thread is 1 ns, so the kernel does
+/// not batch its wake-ups with others.
 pub struct Poller {
     rt_scheduling: RtScheduling,
-    /// When descriptors were last looked at.
+    /// The instant of the latest poll of the descriptors.
     looked: Time,
 }
 
-/// A round of such a thread, which has just ended.
+/// A round of such a thread that has just ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Round {
-    /// The instant until which all that was due has been sent.
+    /// The instant up to which all due frames have been sent.
     pub now: Time,
-    /// Whether frames were received: there may be more.
+    /// Whether frames were received, so that there may be more.
     pub more: bool,
-    /// When the next frame is due to be sent.
+    /// The instant at which the next frame is due.
     pub next: Option<Time>,
-    /// The longest wait that the thread can bear; `None`: 100 ms.
+    /// The longest wait allowed; `None`: 100 ms.
     pub longest: Option<Span>,
 }
 
-/// What ends the work of such a thread; nothing, by default.
+/// The conditions that stop such a thread; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stop<'a> {
-    /// This descriptor has something to read.
+    /// This descriptor is readable.
     pub control: Option<BorrowedFd<'a>>,
-    /// The monotonic clock shows this.
+    /// The monotonic clock shows this instant.
     pub deadline: Option<Time>,
 }
 
 impl Poller {
-    /// A poller for the calling thread, which is scheduled as any other.
+    /// A poller for the calling thread, with ordinary scheduling.
     ///
     /// # Errors
-    /// Where the kernel does not change the timer slack.
+    /// If the kernel refuses to change the timer slack.
     pub fn new() -> Result<Self> {
-        // So that sleeps end when they are asked to, not 50 us later.
+        // Ends sleeps at their deadline instead of 50 us later.
         set_timerslack(1).during(|| "asking for exact sleeps")?;
         Ok(Self {
             rt_scheduling: RtScheduling::ordinary(),
@@ -69,24 +69,24 @@ impl Poller {
         })
     }
 
-    /// Lets the calling thread run before all ordinary processes where the
-    /// kernel allows that, within limits that keep these alive;
-    /// [`Poller::scheduling`] says so.
+    /// Gives the calling thread real-time priority if the kernel allows it, within
+    /// limits that keep other processes running; [`Poller::scheduling`] tells the
+    /// result.
     pub fn run_first(&mut self) {
         self.rt_scheduling = RtScheduling::take();
     }
 
-    /// How the scheduler treated the thread since this was last asked.
+    /// The scheduling of the thread since the last call.
     pub fn scheduling(&mut self) -> Scheduling {
         self.rt_scheduling.scheduling()
     }
 
-    /// Waits after `round` for the next one: until a frame is at one of `ports`,
-    /// or one is soon due. Whether the thread is to stop: something of `stop`
-    /// has come, give or take 2 ms, or a signal has interrupted a sleep.
+    /// Waits after `round` until a frame is at one of `ports`, or one is soon due.
+    /// Returns whether the thread is to stop: a condition of `stop` holds (checked
+    /// every 2 ms), or a signal interrupted a sleep.
     ///
     /// # Errors
-    /// Where an interface is gone.
+    /// If an interface has disappeared.
     pub fn wait<'p>(
         &mut self,
         ports: impl IntoIterator<Item = &'p Port>,
@@ -125,8 +125,8 @@ impl Poller {
     }
 }
 
-/// How long to sleep from `now` on, and no longer than `longest`, where `next` is
-/// the next instant that counts.
+/// The time to sleep from `now` on, at most `longest`; `next` is the next relevant
+/// instant.
 fn sleep_before(next: Option<Time>, longest: Span, now: Time) -> Span {
     let Some(next) = next else {
         return longest;
@@ -137,8 +137,8 @@ fn sleep_before(next: Option<Time>, longest: Span, now: Time) -> Span {
     }
 }
 
-/// Waits for a frame at one of `ports`, for `control` or for `longest`; whether
-/// it was `control` or a signal.
+/// Waits for a frame at one of `ports`, for `control` or for `longest`. Returns whether
+/// `control` or a signal ended the wait.
 fn poll<'p>(
     ports: impl IntoIterator<Item = &'p Port>,
     control: Option<BorrowedFd<'_>>,
@@ -175,7 +175,7 @@ mod tests {
 
     const NO_PORTS: iter::Empty<&Port> = iter::empty();
 
-    /// A round in which nothing came, with so much time until the next departure.
+    /// A round without frames, with this time until the next departure.
     fn round(next: Option<Span>) -> Round {
         let now = clock::monotonic();
         Round {

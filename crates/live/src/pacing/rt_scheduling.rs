@@ -1,5 +1,4 @@
-//! Real-time scheduling of the thread that carries frames, where the kernel
-//! allows it.
+//! Real-time scheduling of the thread that carries frames, if the kernel allows it.
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use units::{Span, Time};
@@ -7,40 +6,40 @@ use units::{Span, Time};
 use crate::clock;
 use crate::sys::scheduling;
 
-/// How often it is decided anew.
+/// Interval between two decisions about the priority.
 const WINDOW: Span = Span::from_millis(100);
 
-/// Of each window so much is left to others, a share of one in 5: whoever
-/// sleeps less has more to do than to be in time.
+/// The part of each window left to other processes, one in 5: a thread that sleeps less
+/// is overloaded anyway.
 const LEFT: Span = Span::from_millis(20);
 
-/// Whoever runs before others watches the clock for no longer than this in one
-/// go, and then yields: the latest frame goes a little later, and the others and
-/// the kernel's limit for such threads [sched(7)] get their share.
+/// The longest time for which a real-time thread polls the clock before it yields. The
+/// next frame is then a little later, but other processes get their share, and the
+/// thread stays below the kernel's limit for such threads [sched(7)].
 const WATCH: Span = Span::from_micros(100);
 
-/// How long the thread yields its processor.
+/// The length of a yield.
 pub(super) const YIELD: Span = Span::from_micros(25);
 
-/// Long enough for the thread to leave its processor.
+/// A sleep long enough for the thread to leave its processor.
 const PAUSE: Span = Span::from_micros(50);
 
-/// After so much processor time without a pause the kernel ends a thread that
-/// runs before others: no fault of ours may take a machine away.
+/// Processor time without a pause after which the kernel ends a real-time thread: a bug
+/// of this program must not block a machine.
 const LONGEST_MICROS: u64 = 1_000_000;
 
-/// How the scheduler treated the thread that carries frames.
+/// The scheduling of the thread that carries frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scheduling {
-    /// Like any other process: nobody asked for more, or the kernel does not
-    /// allow it, which a real root may.
+    /// Ordinary: real-time priority was not requested, or the kernel refuses it, which
+    /// it may even for root.
     #[default]
     Ordinary,
-    /// Before all ordinary processes (SCHED_FIFO) [sched(7)].
+    /// Real-time priority over all ordinary processes (SCHED_FIFO) [sched(7)].
     RealTime,
-    /// Before all ordinary processes but for moments in which it had so much to
-    /// do that these would have starved.
+    /// Real-time priority except for times of high load, in which it would have starved
+    /// other processes.
     RealTimeInPart,
 }
 
@@ -60,21 +59,21 @@ pub(super) struct RtScheduling {
     allowed: bool,
     first: bool,
     stepped_down: bool,
-    /// Of the window.
+    /// Start of the current window.
     begun: Time,
-    /// In the window.
+    /// Time slept in the current window.
     slept: Span,
-    /// When the latest sleep ended.
+    /// End of the latest sleep.
     woken: Time,
 }
 
 impl RtScheduling {
-    /// That of an ordinary process.
+    /// Ordinary scheduling.
     pub(super) fn ordinary() -> Self {
         Self::new(false)
     }
 
-    /// Takes precedence over ordinary processes, if that is allowed.
+    /// Requests real-time priority.
     pub(super) fn take() -> Self {
         Self::new(limited() && scheduling::run_first().is_ok())
     }
@@ -91,18 +90,18 @@ impl RtScheduling {
         }
     }
 
-    /// Says that the thread slept from `begun` until `now`.
+    /// Records that the thread slept from `begun` until `now`.
     pub(super) fn slept(&mut self, begun: Time, now: Time) {
         self.slept += now.since(begun).unwrap_or_default();
         self.woken = now;
     }
 
-    /// Whether it is time to yield, though something is due soon.
+    /// Whether the thread must yield, even if a frame is due soon.
     pub(super) fn is_yield_due(&self, now: Time) -> bool {
         self.allowed && now >= self.woken + WATCH
     }
 
-    /// Steps down or up again where a window has ended by `now`.
+    /// Lowers or raises the priority if a window has ended by `now`.
     pub(super) fn decide(&mut self, now: Time) {
         if !self.allowed || now < self.begun + WINDOW {
             return;
@@ -114,18 +113,18 @@ impl RtScheduling {
                 false => scheduling::run_as_others(),
             };
             self.stepped_down |= !first;
-            // Where the kernel changed its mind it stays as it is.
+            // If the kernel refuses meanwhile, the priority stays as it is.
             self.first = if set.is_ok() { first } else { self.first };
             if self.first {
-                // The kernel counts processor time without a pause from the
-                // latest pause in this state.
+                // The kernel counts processor time without a pause from the latest
+                // pause in this state.
                 clock::sleep(PAUSE);
             }
         }
         (self.begun, self.slept) = (now, Span::ZERO);
     }
 
-    /// How it was since it was last asked.
+    /// The scheduling since the last call.
     pub(super) fn scheduling(&mut self) -> Scheduling {
         match (
             self.allowed,
@@ -138,7 +137,8 @@ impl RtScheduling {
     }
 }
 
-/// Has the kernel end this process if it runs before others and never pauses.
+/// Makes the kernel end this process if it runs with real-time priority without a
+/// pause.
 fn limited() -> bool {
     let limit = getrlimit(Resource::RLIMIT_RTTIME);
     limit.is_ok_and(|(soft, hard)| {
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(step(WINDOW), reports(Scheduling::RealTime));
     }
 
-    /// Asked of the kernel once more, as the test may run with or without privilege.
+    /// Asks the kernel again, because the test may run with or without privilege.
     fn turn_allowed() -> bool {
         scheduling::run_first().is_ok()
     }

@@ -1,4 +1,4 @@
-//! The answering end.
+//! The answering end of request/response traffic.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -14,17 +14,17 @@ use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::transfer::wait;
 
-/// Room for the largest datagram, and for much of a message of a stream.
+/// Buffer size: the largest datagram, or a large part of a stream's message.
 const ROOM: usize = 1 << 16;
 
-/// How long the answering end waits for the first message at most.
+/// The longest wait of the answering end for the first message.
 const FIRST: Span = Span::from_secs(40);
 
-/// An end that waits to be asked.
+/// The answering end, waiting for messages.
 pub struct Answerer {
     request_response: RequestResponse,
     door: Door,
-    /// The port that the asking end needs.
+    /// The port to which the asking end connects.
     pub port: u16,
 }
 
@@ -33,19 +33,19 @@ enum Door {
     Datagrams(UdpSocket),
 }
 
-/// How a connection ended.
+/// The end of a connection.
 enum End {
-    /// The asking end said that it is done.
+    /// The asking end announced the end.
     Farewell,
-    /// It closed, or broke off.
+    /// The asking end closed or aborted the connection.
     Gone,
 }
 
 impl Answerer {
-    /// Opens a port on the address of the requests, and nowhere else.
+    /// Opens a port on the address of the requests only.
     ///
     /// # Errors
-    /// When the kernel refuses the address or an option.
+    /// If the kernel refuses the address or an option.
     pub fn open(request_response: RequestResponse) -> Result<Self> {
         let operation = || "reading a port";
         let (door, port) = match request_response.protocol {
@@ -67,11 +67,11 @@ impl Answerer {
         })
     }
 
-    /// Answers until the asking end says that it is done.
+    /// Answers messages until the asking end announces the end.
     ///
     /// # Errors
-    /// When nothing comes for longer than a message may take, or what comes is
-    /// none of ours.
+    /// If no data arrive for longer than the deadline of a message, or the data are not
+    /// ours.
     pub fn answer(self) -> Result<Answered> {
         match &self.door {
             Door::Stream(listener) => self.answer_streams(listener),
@@ -127,25 +127,25 @@ impl Answerer {
                 Answer::Whole | Answer::Pieces => count,
             };
             reply(message, &mut room);
-            // An answer that finds no room is lost, as on any link: the
-            // message is asked again.
+            // A response without room is lost, as on any link; the request is then
+            // repeated.
             let _ = socket.send_to(&room[..back], from);
             answered.messages += 1;
         }
     }
 }
 
-/// One connection while it is served.
+/// A connection being served.
 struct Service<'a> {
     stream: TcpStream,
     answer: Answer,
     pause: Span,
     answered: &'a mut Answered,
-    /// What was read and belongs to no message that was answered.
+    /// Octets read that belong to no answered message.
     room: Vec<u8>,
     filled: usize,
-    /// The message that it begins with, once its header is there, and how much
-    /// of it has been answered.
+    /// The message at their start, once its header has arrived, and the octets of it
+    /// that have been answered.
     message: Option<Message>,
     written: usize,
 }
@@ -182,7 +182,7 @@ impl<'a> Service<'a> {
                 Ok(0) => return Ok(self.gone()),
                 Ok(count) => self.filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                // Late or broken off: the asking end knows why.
+                // Too late or aborted: the asking end knows the reason.
                 Err(_) => return Ok(self.gone()),
             }
             loop {
@@ -206,7 +206,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Answers as much as is due, and forgets the message once it is all there.
+    /// Sends the responses due, and removes the message once it is complete.
     fn answer_what_is_there(&mut self, message: Message) -> io::Result<()> {
         let all = length(&message);
         let there = self.filled.min(all);
@@ -236,7 +236,7 @@ impl<'a> Service<'a> {
         Ok(())
     }
 
-    /// Notes what was left of a message, if one was in flight.
+    /// Records an incomplete message, if there is one.
     fn gone(&mut self) -> End {
         let octets = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         if self.filled > 0 {
@@ -250,7 +250,7 @@ impl<'a> Service<'a> {
     }
 }
 
-/// Lets what arrives wait.
+/// Lets arriving data wait for `span`.
 fn pause(span: Span) {
     if span > Span::ZERO {
         clock::sleep(span);
@@ -261,7 +261,7 @@ fn parse(octets: &[u8]) -> Result<Message> {
     Message::parse(octets).map_err(|error| Error::new("reading a message", error.to_string()))
 }
 
-/// Makes the header at the start of `octets` that of the answer.
+/// Turns the header at the start of `octets` into that of the response.
 fn reply(message: Message, octets: &mut [u8]) {
     let answer = Message {
         echo: Echo::Reply,

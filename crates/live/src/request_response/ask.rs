@@ -1,4 +1,4 @@
-//! The asking end.
+//! The asking end of request/response traffic.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, UdpSocket};
@@ -14,14 +14,14 @@ use crate::error::{Error, Result};
 use crate::sys::{queued, tcp_info};
 use crate::transfer::{receive_buffer, send_buffer, tcp_state};
 
-/// After so many stalls in a row the rest of the sizes would stall too.
+/// Number of consecutive stalls after which the remaining sizes are skipped.
 const HOPELESS: usize = 8;
 
-/// Goes through all sizes of `request_response` with the end that answers at `port`.
+/// Goes through all sizes of `request_response` with the answering end at `port`.
 ///
 /// # Errors
-/// When the kernel refuses a socket, the other end is gone, or all of it takes
-/// longer than its time. A message that is not answered is no error.
+/// If the kernel refuses a socket, the other end has gone, or the total time is
+/// exceeded. An unanswered message is not an error.
 pub fn ask(request_response: &RequestResponse, port: u16) -> Result<Asked> {
     let mut desk = Desk::new(request_response, port)?;
     let begun = clock::monotonic();
@@ -54,26 +54,26 @@ enum Line {
     Datagrams(UdpSocket),
 }
 
-/// The asking end at work.
+/// The state of the asking end.
 struct Desk<'a> {
     request_response: &'a RequestResponse,
     port: u16,
     line: Line,
-    /// The message, and room for its answer.
+    /// The message and the buffer for its response.
     octets: Vec<u8>,
     room: Vec<u8>,
     sequence: u64,
     asked: Asked,
 }
 
-/// The state of one request and its response when its time was over.
+/// The state of a request and its response at the deadline.
 struct Late {
     at: &'static str,
     written: u64,
     read: u64,
 }
 
-/// Why a message was not exchanged.
+/// The reason for which a message failed.
 enum Trouble {
     Late(Late),
     Broken(Error),
@@ -100,7 +100,7 @@ impl<'a> Desk<'a> {
         })
     }
 
-    /// Sends all octets of one size; whether all of them were answered in time.
+    /// Sends all octets of one size. Returns whether all were answered in time.
     fn go_through(&mut self, size: u32) -> Result<bool> {
         let mut left = self.request_response.octets;
         let mut number = 0;
@@ -108,7 +108,7 @@ impl<'a> Desk<'a> {
         while left > 0 {
             number += 1;
             let length = u64::from(size).min(left);
-            // A message has room for its header.
+            // A message includes its header.
             let length = u32::try_from(length).unwrap_or(size).max(28);
             let from = clock::monotonic_nanos();
             match self.exchange_one(length) {
@@ -167,7 +167,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Keeps what the kernel says, and opens another connection.
+    /// Records the kernel's state, and opens a new connection.
     fn give_up(&mut self, size: u32, message: u64, late: &Late) -> Result<()> {
         let fd = self.line.as_fd();
         self.asked.stalls.push(Stall {
@@ -203,7 +203,7 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    /// Tells the other end that this is all.
+    /// Announces the end to the other end.
     fn finish(mut self) -> Result<Asked> {
         self.keep_account()?;
         let farewell = Message {
@@ -314,7 +314,7 @@ fn over_stream(
     Ok(())
 }
 
-/// Sends the datagram again whenever no answer came for a while.
+/// Repeats the datagram each time a response is overdue.
 fn over_datagrams(
     socket: &UdpSocket,
     request_response: &RequestResponse,
@@ -331,7 +331,7 @@ fn over_datagrams(
         first = false;
         match socket.send(message) {
             Ok(count) => written = whole(Ok(count)),
-            // The queue of the interface is full: the next try finds room.
+            // The queue of the interface is full: a later attempt finds room.
             Err(error) if socket::is_late(&error) || is_full(&error) => {}
             Err(error) => return Err(broken("sending a message", &error)),
         }
@@ -354,16 +354,15 @@ fn over_datagrams(
     }
 }
 
-/// Says `farewell`, and then hears the other end out, for `timeout` at most: a
-/// connection that is closed with octets unread is reset [RFC9293 s3.6.1], and a
-/// reset overtakes what was said last. Answers are left over where one read was
-/// taken for a whole one.
+/// Sends `farewell`, and then reads the remaining data for at most `timeout`: closing a
+/// connection with unread data resets it [RFC9293 s3.6.1], and the reset overtakes the
+/// last message. Responses are left over if one read was taken for the whole response.
 fn part(stream: &mut TcpStream, farewell: &[u8], room: &mut [u8], timeout: Span) {
     let deadline = clock::monotonic() + timeout;
     let mut left = farewell;
     let goes_on =
         |error: &io::Error| error.kind() == io::ErrorKind::Interrupted || socket::is_late(error);
-    // The other end gives up by itself where this does not reach it.
+    // If the farewell is lost, the other end times out.
     while clock::monotonic() < deadline {
         if !left.is_empty() {
             match stream.write(left) {
@@ -395,12 +394,12 @@ fn broken(operation: &str, error: &io::Error) -> Trouble {
     Trouble::Broken(Error::new(operation, error.to_string()))
 }
 
-/// A count of octets from the kernel, zero where it could not.
+/// An octet count from the kernel; 0 on errors.
 fn whole(count: io::Result<usize>) -> u64 {
     count.map_or(0, |count| u64::try_from(count).unwrap_or(u64::MAX))
 }
 
-/// The time that both ends grant a message.
+/// The timeout of both ends for a message.
 pub(super) fn answer_timeout(request_response: &RequestResponse) -> Span {
     request_response.deadline + request_response.deadline
 }

@@ -1,21 +1,21 @@
-//! How long messages of one size took.
+//! Statistics of the times of messages of one size.
 
 use super::{COARSE, OfSize};
 use crate::clock;
 
-/// What is written down while messages of one size are answered.
+/// Records the times of messages of one size.
 pub(super) struct SizeRecorder {
     size: u32,
     began: u64,
     processor: u64,
     messages: u64,
     sum: u64,
-    /// Sum of squares about the first one, which is near the mean.
+    /// Sum of squares about the first value, which is near the mean.
     first: u64,
     offset: f64,
     squares: f64,
     least: u64,
-    /// Steps that each of the coarse clocks made within messages.
+    /// Ticks of each coarse clock within messages.
     steps: [u64; 3],
 }
 
@@ -35,7 +35,7 @@ impl SizeRecorder {
         }
     }
 
-    /// Takes down a message that was sent at `from` and answered at `to`.
+    /// Records a message sent at `from` and answered at `to`.
     pub(super) fn record(&mut self, from: u64, to: u64) {
         let took = to.saturating_sub(from);
         if self.messages == 0 {
@@ -53,7 +53,7 @@ impl SizeRecorder {
         }
     }
 
-    /// The figures, `octets` of all messages having been answered.
+    /// The statistics, after all `octets` were answered.
     pub(super) fn close(self, octets: u64) -> OfSize {
         let whole = clock::monotonic_nanos().saturating_sub(self.began);
         let processor = clock::process_nanos().saturating_sub(self.processor);
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_coarse_clock_is_right_on_average_and_wrong_each_time() {
         let mut recorder = SizeRecorder::open(1_000);
-        // Four messages of 0.3 ms one behind the other: the clock of 1 ms moves once.
+        // Four consecutive messages of 0.3 ms: the clock of 1 ms ticks once.
         for number in 0..4 {
             let from = 500_000 + number * 300_000;
             recorder.record(from, from + 300_000);

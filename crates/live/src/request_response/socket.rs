@@ -1,5 +1,5 @@
-//! Blocking sockets with the options that requests and responses ask for: a blocking call
-//! is what the program of the study makes, and costs no second system call.
+//! Blocking sockets with the options of request/response traffic. The program of the
+//! study makes blocking calls, which need no second system call.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -17,10 +17,10 @@ use crate::error::{During, Result};
 use crate::sys::{option, tcp_info};
 use crate::transfer::{choose_congestion_control, endpoint};
 
-/// How long a connection may take to be there.
+/// The longest time to establish a connection.
 const CONNECTING: Span = Span::from_secs(30);
 
-/// A socket for `request_response`, all options set.
+/// A socket for `request_response` with all options set.
 pub(super) fn open(request_response: &RequestResponse) -> Result<OwnedFd> {
     let family = match request_response.address.is_ipv4() {
         true => AddressFamily::Inet,
@@ -53,7 +53,7 @@ pub(super) fn open(request_response: &RequestResponse) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A socket that waits at a port of the address of the requests for connections.
+/// A listening TCP socket on the address of the requests.
 pub(super) fn listening(request_response: &RequestResponse) -> Result<TcpListener> {
     let socket = bound(request_response)?;
     let operation = || format!("opening a port on {}", request_response.address);
@@ -61,12 +61,12 @@ pub(super) fn listening(request_response: &RequestResponse) -> Result<TcpListene
     Ok(TcpListener::from(socket))
 }
 
-/// A socket that waits there for datagrams.
+/// A bound UDP socket on the address of the requests.
 pub(super) fn receiving(request_response: &RequestResponse) -> Result<UdpSocket> {
     Ok(UdpSocket::from(bound(request_response)?))
 }
 
-/// A connection to `port` of the exchange's address.
+/// A connection to `port` of the answering end.
 pub(super) fn connected(request_response: &RequestResponse, port: u16) -> Result<TcpStream> {
     let socket = joined(request_response, port)?;
     let stream = TcpStream::from(socket);
@@ -74,14 +74,14 @@ pub(super) fn connected(request_response: &RequestResponse, port: u16) -> Result
     Ok(stream)
 }
 
-/// A socket for datagrams to there.
+/// A UDP socket connected to `port` of the answering end.
 pub(super) fn sending(request_response: &RequestResponse, port: u16) -> Result<UdpSocket> {
     Ok(UdpSocket::from(joined(request_response, port)?))
 }
 
-/// Has calls of the socket return after `span` without progress.
+/// Makes calls on the socket return after `span` without progress.
 pub(super) fn limit(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
-    // Zero would be for ever.
+    // Zero would mean no timeout.
     let span = Duration::from_nanos(span.as_nanos().max(1_000));
     let value = nix::sys::time::TimeVal::new(
         i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
@@ -91,7 +91,7 @@ pub(super) fn limit(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
     setsockopt(&socket, sockopt::SendTimeout, &value).during(|| "setting a deadline")
 }
 
-/// Whether a call ended because its time was over.
+/// Whether a call timed out.
 pub(super) fn is_late(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -99,7 +99,7 @@ pub(super) fn is_late(error: &io::Error) -> bool {
     )
 }
 
-/// What TCP says of a connection where nothing moves.
+/// TCP's statistics of a stalled connection.
 pub(super) fn tcp_stats(socket: BorrowedFd<'_>) -> Option<TcpStats> {
     let info = tcp_info::tcp_info(socket).ok()?;
     Some(TcpStats {
@@ -116,14 +116,14 @@ pub(super) fn tcp_stats(socket: BorrowedFd<'_>) -> Option<TcpStats> {
     })
 }
 
-/// Segments with data that a connection sent, and those without that came.
+/// Data segments sent and segments without data received.
 pub(super) fn segments(socket: BorrowedFd<'_>) -> Option<[u64; 2]> {
     let info = tcp_info::tcp_info(socket).ok()?;
     let came = info.tcpi_segs_in.saturating_sub(info.tcpi_data_segs_in);
     Some([info.tcpi_data_segs_out.into(), came.into()])
 }
 
-/// Has acknowledgements of a connection delayed by no more than `span`.
+/// Limits the delay of acknowledgements to `span`.
 pub(super) fn delay_acknowledgements(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
     /// TCP_DELACK_MAX_US, which libc does not name [LinuxUapi tcp.h].
     const TCP_DELACK_MAX_US: libc::c_int = 46;
@@ -142,7 +142,7 @@ fn bound(request_response: &RequestResponse) -> Result<OwnedFd> {
 
 fn joined(request_response: &RequestResponse, port: u16) -> Result<OwnedFd> {
     let socket = open(request_response)?;
-    // Where frames are lost the first one may be, and the next comes a second later.
+    // On a lossy link the first SYN may be lost; the next follows a second later.
     limit(socket.as_fd(), CONNECTING)?;
     let to: SockaddrStorage = endpoint(request_response.address, port);
     let operation = || {

@@ -64,7 +64,7 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
         octets: 1 << 22,
         send_buffer: buffers,
         receive_buffer: buffers,
-        // So long may a busy machine keep the small ones.
+        // A busy machine may delay small messages by this much.
         deadline: Span::from_secs(2),
         ..over(Transport::Tcp, Answer::Pieces)
     };
@@ -78,7 +78,7 @@ fn two_ends_that_both_write_and_do_not_read_stop_and_say_so() {
     assert!(stall.written < 1 << 22 && stall.send_queue > 0 && stall.receive_queue > 0);
     assert!(stall.tcp.is_some());
     assert_eq!(answered.broken.len(), 1);
-    // The same messages pass where the answer waits until all is there.
+    // The same messages pass if the response waits for the whole message.
     let careful = RequestResponse {
         answer: Answer::Whole,
         deadline: Span::from_secs(20),
@@ -97,7 +97,7 @@ fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
     };
     let (asked, answered) = run(&prompt);
     assert_eq!((asked.stalls.len(), answered.dropped), (0, 0));
-    // The end that answers lets messages wait for longer than the other one does.
+    // The answering end delays messages beyond the asking end's deadline.
     let slow = RequestResponse {
         pause: Span::from_millis(60),
         retransmit_after: Span::from_millis(5),
@@ -117,8 +117,8 @@ fn an_end_that_reads_later_answers_later() {
         ..over(Transport::Tcp, Answer::Acknowledgement)
     };
     let (asked, _) = run(&request_response);
-    // A pause before each message is read. It may begin before the message is
-    // sent, where the asking end was kept from it.
+    // A pause precedes each read. It may begin before the message is sent, if the
+    // asking end was delayed.
     assert_eq!(asked.sizes[0].messages, 10);
     assert!(asked.sizes[0].whole >= 9 * 2_000_000, "{:?}", asked.sizes);
     assert!(asked.segments >= 10, "{asked:?}");
@@ -126,8 +126,8 @@ fn an_end_that_reads_later_answers_later() {
 
 #[test]
 fn a_farewell_arrives_though_answers_were_left_unread() {
-    // Of three answers of a mebibyte one read each is taken, and the end that
-    // answers reads late: a connection that was closed at once would be reset.
+    // Only one read is made of each of three responses of a mebibyte, and the answering
+    // end reads late: closing the connection at once would reset it.
     let request_response = RequestResponse {
         sizes: vec![1 << 20],
         octets: 3 << 20,

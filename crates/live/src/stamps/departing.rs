@@ -1,5 +1,5 @@
-//! The kernel's stamps of what leaves, from a socket's error queue
-//! [LinuxUapi net_tstamp.h].
+//! The kernel's timestamps of departures, from a socket's error queue [LinuxUapi
+//! net_tstamp.h].
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -10,21 +10,21 @@ use nix::sys::time::TimeSpec;
 
 use crate::error::{During, Result};
 
-/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from what was written, not from
-/// what was acknowledged.
+/// SOF_TIMESTAMPING_OPT_ID_TCP: numbers count from the octets written, not from those
+/// acknowledged.
 pub(crate) const COUNT_WRITTEN: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 16);
 
-/// A stamp that was asked for.
+/// A timestamp of a departure.
 pub(crate) struct Stamp {
-    /// CLOCK_REALTIME then.
+    /// CLOCK_REALTIME at the departure.
     pub(crate) at: TimeSpec,
-    /// Where the packet was (`SCM_TSTAMP_*`).
+    /// The point at which it was taken (`SCM_TSTAMP_*`).
     pub(crate) place: u32,
-    /// What the kernel numbers: the octet of a stream, or the datagram.
+    /// The kernel's number: of the octet in a stream, or of the datagram.
     pub(crate) number: u32,
 }
 
-/// Hands all stamps that wait at `socket` to `take`.
+/// Passes all waiting timestamps of `socket` to `take`.
 pub(crate) fn read(socket: BorrowedFd<'_>, mut take: impl FnMut(Stamp)) -> Result<()> {
     let doing = || "reading stamps of departures";
     let mut control = [0; 512];

@@ -1,8 +1,8 @@
-//! The kernel's packet programs, as many as it takes to move packets from one
+//! The kernel's packet programs (BPF), limited to redirecting packets from one
 //! interface to another [LinuxUapi bpf.h].
 //!
-//! A program of four instructions needs no assembler, and a link of the kind
-//! `tcx` no queueing discipline: it goes with its descriptor.
+//! A program of four instructions needs no assembler, and a link of the kind `tcx`
+//! needs no queueing discipline: it is removed with its descriptor.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -13,25 +13,25 @@ const LINK_CREATE: libc::c_long = 28;
 /// Programs that classify packets.
 const SCHED_CLS: u32 = 3;
 
-/// Where a program meets packets.
+/// The point at which a program sees packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hook {
-    /// As they come in.
+    /// On arrival.
     Ingress = 46,
-    /// As they go out.
+    /// On departure.
     Egress = 47,
 }
 
-/// What becomes of every packet.
+/// The destination of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It comes in at another interface of the namespace.
+    /// The input of another interface of the namespace.
     Into(u32),
-    /// It comes in at the other end of a veth pair, one end of which is here.
+    /// The input of the far end of a veth pair with one end here.
     IntoPeerOf(u32),
 }
 
-/// One instruction: what is done, the registers, and a constant.
+/// An instruction: opcode, registers, offset and constant.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Instruction {
@@ -41,7 +41,7 @@ struct Instruction {
     constant: u32,
 }
 
-/// `attr` of PROG_LOAD, as far as it is used.
+/// The fields of `attr` for PROG_LOAD that are used.
 #[repr(C)]
 struct Load {
     kind: u32,
@@ -55,19 +55,19 @@ struct Load {
     flags: u32,
 }
 
-/// `attr` of LINK_CREATE, as far as it is used.
+/// The fields of `attr` for LINK_CREATE that are used.
 #[repr(C)]
 struct Create {
     program: u32,
     interface: u32,
     hook: u32,
     flags: u32,
-    /// Relative to which other program: none.
+    /// The program relative to which this one is ordered: none.
     relative: [u64; 4],
 }
 
-/// Gives every packet at `hook` of `interface` its `fate`, for as long as the
-/// descriptor is open.
+/// Sends every packet at `hook` of `interface` to its `fate`, while the descriptor is
+/// open.
 pub(crate) fn attach(interface: u32, hook: Hook, fate: Fate) -> io::Result<OwnedFd> {
     let instructions = program(fate);
     let load = Load {
@@ -123,10 +123,10 @@ fn program(fate: Fate) -> [Instruction; 4] {
 /// Calls bpf(2).
 ///
 /// # Safety
-/// Addresses in `attributes` must be of what the command takes them for.
+/// Addresses in `attributes` must be valid for the command.
 unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> {
-    // SAFETY: the kernel reads so many octets of the attributes; what they
-    // point to is the caller's to promise.
+    // SAFETY: the kernel reads this many octets of the attributes; the caller
+    // guarantees that their addresses are valid.
     let result = unsafe {
         libc::syscall(
             libc::SYS_bpf,
@@ -139,6 +139,6 @@ unsafe fn call<T>(command: libc::c_long, attributes: &T) -> io::Result<OwnedFd> 
         return Err(io::Error::last_os_error());
     }
     let descriptor = i32::try_from(result).map_err(io::Error::other)?;
-    // SAFETY: the kernel has just opened it for us, closed on exec.
+    // SAFETY: the kernel has just opened it for this process, closed on exec.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

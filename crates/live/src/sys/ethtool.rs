@@ -1,4 +1,5 @@
-//! Features and settings of an interface by the ethtool ioctl [LinuxUapi ethtool.h].
+//! Features and settings of an interface through the ethtool ioctl [LinuxUapi
+//! ethtool.h].
 
 mod settings;
 
@@ -24,9 +25,9 @@ const STRING_LEN: usize = 32;
 pub(crate) struct Feature {
     /// Whether it is on now.
     pub(crate) active: bool,
-    /// Whether it can be switched.
+    /// Whether it can be changed.
     pub(crate) available: bool,
-    /// Its bit.
+    /// Number of its bit.
     index: usize,
 }
 
@@ -61,7 +62,7 @@ pub(crate) fn features(
         .collect())
 }
 
-/// Switches `wanted` features on or off; what cannot be switched is left.
+/// Enables or disables the `wanted` features; unchangeable ones are skipped.
 pub(crate) fn set_features<'a>(
     control: BorrowedFd<'_>,
     interface: &str,
@@ -81,8 +82,8 @@ pub(crate) fn set_features<'a>(
     ioctl(control, interface, &mut request)
 }
 
-/// Whether a feature makes or takes apart packets larger than the MTU, by
-/// the kernel's names for them.
+/// Whether a feature creates or splits packets larger than the MTU, by the kernel's
+/// name.
 pub(crate) fn is_offload(feature: &str) -> bool {
     feature.ends_with("-segmentation") || matches!(feature, "rx-gro" | "rx-gro-hw" | "rx-lro")
 }
@@ -132,10 +133,9 @@ fn ioctl(control: BorrowedFd<'_>, interface: &str, data: &mut [u32]) -> io::Resu
         data: data.as_mut_ptr(),
         rest: [0; 16],
     };
-    // SAFETY: `request` is at least as large as `struct ifreq`, its name ends
-    // in a zero, and `data` outlives the call. The kernel reads and writes as
-    // many words as the sizes inside `data` say, which its makers above match
-    // to its length.
+    // SAFETY: `request` is at least as large as `struct ifreq`, its name ends in a
+    // zero, and `data` outlives the call. The kernel reads and writes as many words as
+    // the sizes inside `data` state, which the callers above match to its length.
     let result = unsafe { libc::ioctl(control.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
     if result < 0 {
         Err(io::Error::last_os_error())

@@ -1,20 +1,20 @@
-//! Taking many datagrams a call, or one piece of a stream, with what the
-//! kernel says of each: its receive stamp, and how several were merged
-//! [LinuxUapi socket.h, udp.h].
+//! Receives many datagrams per call, or one piece of a stream, with the kernel's
+//! control data: the receive timestamp, and the size of merged datagrams [LinuxUapi
+//! socket.h, udp.h].
 
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
-/// Datagrams that one call takes at most, and so many octets of them.
+/// The most datagrams per call, and the most octets of them.
 const BATCH: usize = 64;
 const OCTETS: usize = 1 << 19;
 
-/// Room for what the kernel says of a datagram: three stamps and a number,
-/// each behind a header, with some to spare. Words, because headers are aligned.
+/// Room for the control data of a datagram: three timestamps and a number, each behind
+/// a header, with some reserve. In words, because headers are aligned.
 const CONTROL_WORDS: usize = 20;
 
-/// Buffers for what one call takes.
+/// Buffers for one call.
 pub(crate) struct Inbox {
     room: usize,
     octets: Vec<u8>,
@@ -22,14 +22,14 @@ pub(crate) struct Inbox {
     taken: Vec<InboxEntry>,
 }
 
-/// One datagram, or one piece of a stream.
+/// A datagram, or a piece of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InboxEntry {
-    /// Octets that it had, of which there may have been room for fewer.
+    /// Its octets, which may exceed the buffer.
     pub(crate) length: usize,
-    /// The kernel's stamp, in nanoseconds since 1970.
+    /// The kernel's timestamp, in nanoseconds since 1970.
     pub(crate) stamp: Option<u64>,
-    /// The size of those that were merged into this one; the last may be shorter.
+    /// The size of the datagrams merged into this one; the last may be shorter.
     pub(crate) merged: Option<usize>,
 }
 
@@ -53,8 +53,8 @@ impl Inbox {
         }
     }
 
-    /// Takes what is there; waits for the first as long as the socket does,
-    /// unless it is `busy`.
+    /// Receives the waiting datagrams. Waits for the first as long as the socket does,
+    /// unless `busy`.
     pub(crate) fn take(&mut self, socket: BorrowedFd<'_>, busy: bool) -> io::Result<&[InboxEntry]> {
         self.taken.clear();
         let batch = self.control.len();
@@ -81,11 +81,10 @@ impl Inbox {
         } else {
             libc::MSG_WAITFORONE
         };
-        // A stream has no length beyond what was taken, and MSG_TRUNC would
-        // throw it away.
+        // A stream has no further length, and MSG_TRUNC would discard its data.
         let whole = if batch > 1 { libc::MSG_TRUNC } else { 0 };
-        // SAFETY: the first `batch` headers point to buffers of their own,
-        // which outlive the call and have the lengths that are stated.
+        // SAFETY: the first `batch` headers point to buffers of their own, which
+        // outlive the call and have the stated lengths.
         let count = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
@@ -105,24 +104,24 @@ impl Inbox {
         Ok(&self.taken)
     }
 
-    /// What was taken last.
+    /// The entries of the last call.
     pub(crate) fn taken(&self) -> &[InboxEntry] {
         &self.taken
     }
 
-    /// Whether no more could have been taken.
+    /// Whether the last call filled all buffers.
     pub(crate) fn is_full(&self) -> bool {
         self.taken.len() == self.control.len()
     }
 
-    /// The octets of what stands at `place` among what was taken last.
+    /// The octets of entry `place` of the last call.
     pub(crate) fn octets(&self, place: usize) -> &[u8] {
         let length = self.taken[place].length.min(self.room);
         &self.octets[place * self.room..][..length]
     }
 }
 
-/// What the kernel says of a datagram.
+/// The control data of a datagram.
 fn said(header: &libc::msghdr) -> InboxEntry {
     let mut taken = InboxEntry::default();
     // SAFETY: the kernel has just filled the control buffer of this header and
@@ -151,7 +150,7 @@ fn said(header: &libc::msghdr) -> InboxEntry {
     taken
 }
 
-/// A stamp as nanoseconds; none where the kernel left it out.
+/// A timestamp in nanoseconds; `None` if the kernel gave none.
 fn nanos(stamp: libc::timespec) -> Option<u64> {
     let nanos = i128::from(stamp.tv_sec) * 1_000_000_000 + i128::from(stamp.tv_nsec);
     u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)

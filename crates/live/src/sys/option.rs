@@ -1,4 +1,4 @@
-//! Socket options that are numbers and that no crate wraps.
+//! Integer socket options that no crate wraps.
 
 use std::io;
 use std::mem::size_of;
@@ -29,15 +29,15 @@ pub(crate) fn set(
     }
 }
 
-/// Packets that a socket has dropped since it was made: those that found no
-/// room, and those that were damaged [LinuxUapi sock_diag.h].
+/// Packets that a socket has dropped since its creation: without room, or damaged
+/// [LinuxUapi sock_diag.h].
 pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     const DROPS: usize = 8;
     let mut numbers = [0_u32; DROPS + 1];
     let mut length =
         libc::socklen_t::try_from(size_of::<[u32; DROPS + 1]>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes numbers of 32 bits, no more than there is room
-    // for, to memory that outlives the call.
+    // SAFETY: the kernel writes 32-bit numbers, at most as many as fit, to memory that
+    // outlives the call.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),

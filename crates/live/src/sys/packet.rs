@@ -1,5 +1,5 @@
-//! Packet sockets: their options, and sending many frames a call, each behind
-//! the virtio header that says what is left to be done to it [packet(7)].
+//! Packet sockets: their options, and sending of many frames per call, each behind a
+//! virtio header with the offloads still to be done [packet(7)].
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
@@ -11,8 +11,7 @@ pub(crate) const HEADER: usize = 10;
 /// Frames that one call sends.
 pub(crate) const BATCH: usize = 64;
 
-/// Sends frames, each with its virtio header in front, without waiting: how
-/// many went.
+/// Sends frames, each behind its virtio header, without blocking. Returns their number.
 pub(crate) fn send<'a>(
     socket: BorrowedFd<'_>,
     frames: impl Iterator<Item = [&'a [u8]; 2]>,
@@ -35,8 +34,8 @@ pub(crate) fn send<'a>(
         message.msg_hdr.msg_iovlen = if pieces[1].iov_len > 0 { 2 } else { 1 };
         message
     });
-    // SAFETY: the first `count` headers point to frames that outlive the
-    // call; the kernel only reads them.
+    // SAFETY: the first `count` headers point to frames that outlive the call; the
+    // kernel only reads them.
     let sent = unsafe {
         libc::sendmmsg(
             socket.as_raw_fd(),
@@ -48,12 +47,12 @@ pub(crate) fn send<'a>(
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
 }
 
-/// Sets an option of packet sockets to one.
+/// Enables an option of packet sockets.
 pub(crate) fn switch_on(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
     set(socket, option, &1)
 }
 
-/// Has the interface hand over frames that are for others.
+/// Makes the interface deliver frames addressed to others (promiscuous mode).
 pub(crate) fn hear_all(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
     let membership = libc::packet_mreq {
         mr_ifindex: libc::c_int::try_from(interface).map_err(io::Error::other)?,
@@ -66,7 +65,7 @@ pub(crate) fn hear_all(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()>
     set(socket, libc::PACKET_ADD_MEMBERSHIP, &membership)
 }
 
-/// How many frames found no room in the socket since it was last asked.
+/// Frames dropped for lack of room in the socket since the last call.
 pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u64> {
     let mut statistics = MaybeUninit::<libc::tpacket_stats>::zeroed();
     let mut length =
@@ -89,7 +88,7 @@ pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u64> {
     Ok(u64::from(statistics.tp_drops))
 }
 
-/// Sets an option of packet sockets that is plain data: the kernel reads its
+/// Sets an option of packet sockets that is plain data, which the kernel reads as
 /// octets.
 pub(super) fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
     let length = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;

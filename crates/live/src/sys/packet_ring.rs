@@ -1,5 +1,5 @@
-//! The ring into which the kernel puts the frames of a packet socket, and from
-//! which they are read without a system call [LinuxUapi if_packet.h].
+//! The receive ring of a packet socket, from which frames are read without a system
+//! call [LinuxUapi if_packet.h].
 
 use std::io;
 use std::mem::size_of;
@@ -13,19 +13,19 @@ use wire::protocol::vlan;
 
 use super::packet::{HEADER, set};
 
-/// Octets of memory of a ring at least: what comes in 67 ms at 1 Gbit/s.
+/// Minimum size of a ring in octets: the data of 67 ms at 1 Gbit/s.
 const RING: usize = 8 << 20;
-/// Frames that may wait at least. Where packets may be large, those that come may
-/// be small all the same, and a datagram of 64 KiB is 45 of them.
+/// Minimum number of slots. Even if packets may be large, small ones may arrive, and a
+/// datagram of 64 KiB makes 45 of them.
 const FEWEST: usize = 256;
-/// Octets that the kernel allocates in one piece, as powers of two: the smallest
-/// of which slots leave no more than an eighth unused.
+/// Sizes of the kernel's allocations, as powers of two. The smallest whose slots leave
+/// at most an eighth unused is taken.
 const BLOCKS: std::ops::RangeInclusive<u32> = 16..=20;
-/// Octets of a slot before the frame, at most: the header of the slot, an
-/// address, alignment, and the header before the frame.
+/// Maximum octets of a slot in front of the frame: the slot's header, an address,
+/// alignment, and the virtio header.
 const BEFORE: usize = 128;
 
-/// The frames that wait to be read, oldest first.
+/// A ring of frames waiting to be read, oldest first.
 pub(crate) struct PacketRing {
     memory: NonNull<u8>,
     length: NonZeroUsize,
@@ -37,24 +37,24 @@ pub(crate) struct PacketRing {
 
 /// A frame in the ring.
 pub(crate) struct Arrival<'a> {
-    /// The virtio header, then the frame, as far as the slot had room.
+    /// The virtio header, then the frame, truncated to the slot.
     pub(crate) octets: &'a [u8],
     /// Octets of the whole frame, without the header.
     pub(crate) length: usize,
-    /// The VLAN tag that the kernel took out of the frame.
+    /// The VLAN tag that the kernel removed from the frame.
     pub(crate) tag: Option<[u8; 4]>,
-    /// When the kernel got it, in nanoseconds since 1970 on the wall clock.
+    /// The kernel's receive timestamp, in nanoseconds since 1970 on the wall clock.
     pub(crate) unix_nanos: u64,
-    /// Whether that was taken when the frame came, not when it was put here.
+    /// Whether the timestamp was taken on arrival, not when the frame entered the ring.
     pub(crate) stamped: bool,
-    /// Whether the whole frame waits in the socket too.
+    /// Whether the whole frame waits in the socket, too.
     pub(crate) in_socket: bool,
 }
 
 impl PacketRing {
-    /// Gives `socket` a ring with room for frames of `largest` octets. What is
-    /// larger is cut short, and can be received whole from the socket. The
-    /// socket has its other options already, and is not bound yet.
+    /// Adds a ring to `socket` with room for frames of `largest` octets. Larger frames
+    /// are truncated, and can be received whole from the socket. The socket must have
+    /// its other options already, and must not be bound yet.
     pub(crate) fn open(socket: BorrowedFd<'_>, largest: usize) -> io::Result<Self> {
         let slot = (BEFORE + largest).next_multiple_of(libc::TPACKET_ALIGNMENT);
         let block = block(slot);
@@ -64,7 +64,7 @@ impl PacketRing {
         let number = |number: usize| u32::try_from(number).map_err(io::Error::other);
         let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
         set(socket, libc::PACKET_VERSION, &version)?;
-        // Any frame that does not fit goes to the socket as well.
+        // A frame that does not fit is also queued in the socket.
         set(socket, libc::PACKET_COPY_THRESH, &1i32)?;
         let request = libc::tpacket_req {
             tp_block_size: number(block)?,
@@ -95,13 +95,13 @@ impl PacketRing {
         })
     }
 
-    /// Whether a frame waits.
+    /// Whether a frame is waiting.
     pub(crate) fn has_frame(&self) -> bool {
         self.status().load(Ordering::Acquire) & libc::TP_STATUS_USER != 0
     }
 
-    /// Hands the oldest frame to `read` and gives its slot back to the kernel;
-    /// `None` if no frame waits.
+    /// Passes the oldest frame to `read` and returns its slot to the kernel; `None` if
+    /// no frame is waiting.
     pub(crate) fn take<T>(&mut self, read: impl FnOnce(&Arrival<'_>) -> T) -> Option<T> {
         let status = self.status().load(Ordering::Acquire);
         if status & libc::TP_STATUS_USER == 0 {
@@ -115,21 +115,21 @@ impl PacketRing {
     }
 
     fn arrival(&self, status: u32) -> Arrival<'_> {
-        // SAFETY: the kernel wrote a header at the start of the slot before it
-        // gave the slot to us, and leaves it alone until it gets it back.
+        // SAFETY: the kernel wrote a header at the start of the slot before it passed
+        // the slot to this process, and leaves it alone until the slot is returned.
         let header = unsafe { self.place().cast::<libc::tpacket2_hdr>().read() };
         let start = usize::from(header.tp_mac).saturating_sub(HEADER);
         let end = usize::from(header.tp_mac).saturating_add(header.tp_snaplen as usize);
         let inside = start >= size_of::<libc::tpacket2_hdr>() && end <= self.slot;
         let (start, length) = if inside { (start, end - start) } else { (0, 0) };
-        // SAFETY: the range is inside the slot, as was just checked; the slot
-        // is ours until `take` gives it back, and lives as long as the mapping.
+        // SAFETY: the range is inside the slot, as checked above; the slot belongs to
+        // this process until `take` returns it, and lives as long as the mapping.
         let octets =
             unsafe { std::slice::from_raw_parts(self.place().add(start).as_ptr(), length) };
         let has = |flag| status & flag != 0;
         let kind = match has(libc::TP_STATUS_VLAN_TPID_VALID) {
             true => header.tp_vlan_tpid,
-            // Where the kernel names none.
+            // The default if the kernel names none.
             false => vlan::CUSTOMER,
         };
         let tag = has(libc::TP_STATUS_VLAN_VALID).then(|| {
@@ -147,7 +147,7 @@ impl PacketRing {
         }
     }
 
-    /// The word by which the slot changes hands.
+    /// The status word, which passes the slot between kernel and process.
     fn status(&self) -> &AtomicU32 {
         // SAFETY: the first field of the slot's header is this word; slots are
         // aligned to 16 octets and live as long as the mapping. The kernel
@@ -175,8 +175,8 @@ fn block(slot: usize) -> usize {
 
 impl Drop for PacketRing {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and no reference into it
-        // outlives this value. That it fails would mean it is gone already.
+        // SAFETY: it was mapped with this length, and no reference into it outlives
+        // this value. A failure would mean that it is unmapped already.
         let _ = unsafe { munmap(self.memory.cast(), self.length.get()) };
     }
 }
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn blocks_are_used_up_by_their_slots() {
-        // Frames of MTU 1500, 9000 and 65 535, each with what is before it.
+        // Frames of MTU 1500, 9000 and 65 535, each with the octets in front of it.
         assert_eq!(block(1_648), 1 << 16);
         assert_eq!(block(9_152), 1 << 16);
         assert_eq!(block(65_696), 1 << 19);

@@ -1,10 +1,10 @@
-//! What waits in a socket to be read.
+//! Unread data of a socket.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Octets that arrived and were not read: of a stream all of them, of datagrams
-/// those of the next one.
+/// Octets that have arrived and were not read: all of a stream, those of the next
+/// datagram.
 pub(crate) fn unread(socket: BorrowedFd<'_>) -> io::Result<usize> {
     let mut octets: libc::c_int = 0;
     // SAFETY: FIONREAD writes one int.

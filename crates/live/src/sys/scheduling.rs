@@ -1,15 +1,14 @@
-//! How the kernel's scheduler treats a thread [sched(7)].
+//! Scheduling class of a thread [sched(7)].
 
 use std::io;
 
-/// Lets the calling thread run before all ordinary ones whenever it can
-/// (SCHED_FIFO, the lowest priority there). Threads and processes that it
-/// starts are ordinary.
+/// Gives the calling thread real-time priority over all ordinary ones (SCHED_FIFO with
+/// the lowest priority). Threads and processes that it starts are ordinary.
 pub(crate) fn run_first() -> io::Result<()> {
     set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1)
 }
 
-/// Makes the calling thread an ordinary one.
+/// Returns the calling thread to ordinary scheduling.
 pub(crate) fn run_as_others() -> io::Result<()> {
     set(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0)
 }

@@ -1,4 +1,4 @@
-//! Who has which address.
+//! Addresses, routes and neighbours of a path.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,7 +8,7 @@ use super::{Addresses, Forwarder, Interface, Node, Part, Path, Testbed};
 use crate::error::{Error, Result};
 use crate::testbed::advertise;
 
-/// How addresses follow from links and sides.
+/// Derives addresses from links and sides.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     ip: IpVersion,
@@ -23,7 +23,7 @@ impl Plan {
         }
     }
 
-    /// Bits of a subnet's prefix.
+    /// Prefix length of a subnet.
     pub(super) const fn prefix_length(self) -> u8 {
         match self.ip {
             IpVersion::V4 => 24,
@@ -31,14 +31,13 @@ impl Plan {
         }
     }
 
-    /// The prefix of an IPv6 subnet, in the block set apart for benchmarks
-    /// [RFC5180 s8].
+    /// The prefix of an IPv6 subnet, in the block reserved for benchmarks [RFC5180 s8].
     fn prefix(subnet: usize) -> Ipv6Addr {
         let number = u16::try_from(subnet).unwrap_or(u16::MAX);
         Ipv6Addr::new(0x2001, 0x2, 0, number, 0, 0, 0, 0)
     }
 
-    /// The network of a link that has a subnet of its own.
+    /// The network address of a link's subnet.
     fn network(self, subnet: usize) -> IpAddr {
         match self.ip {
             IpVersion::V4 => Ipv4Addr::new(198, 18, octet(subnet), 0).into(),
@@ -46,9 +45,9 @@ impl Plan {
         }
     }
 
-    /// The address of `interface`: by hand the number of its side in its
-    /// subnet (IPv4 from the benchmark block [RFC2544 sC.2.2]), by router the
-    /// prefix with the interface's own identifier.
+    /// The address of `interface`. Static addresses have the number of the side as host
+    /// part (IPv4 from the benchmark block [RFC2544 sC.2.2]); with a router they
+    /// combine the prefix with the interface identifier.
     pub(super) fn address(self, interface: &Interface) -> IpAddr {
         let host = interface.side + 1;
         match (self.ip, self.by_router) {
@@ -65,17 +64,17 @@ impl Plan {
     }
 }
 
-/// The number of a subnet; no path has more than a few.
+/// The number of a subnet, of which a path has a few only.
 fn octet(subnet: usize) -> u8 {
     u8::try_from(subnet).unwrap_or(u8::MAX)
 }
 
-/// The link-local address that an interface gives itself [RFC4291 s2.5.6].
+/// The link-local address that an interface assigns itself [RFC4291 s2.5.6].
 pub(super) fn link_local(mac: [u8; 6]) -> Ipv6Addr {
     with_identifier(Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 0), mac)
 }
 
-/// `prefix` completed by the modified EUI-64 of `mac` [RFC4291 App A].
+/// `prefix` combined with the modified EUI-64 of `mac` [RFC4291 App A].
 fn with_identifier(prefix: Ipv6Addr, mac: [u8; 6]) -> Ipv6Addr {
     let [a, b, c, d, e, f] = mac;
     let mut octets = prefix.octets();
@@ -84,8 +83,8 @@ fn with_identifier(prefix: Ipv6Addr, mac: [u8; 6]) -> Ipv6Addr {
 }
 
 impl Testbed {
-    /// Gives every interface its address, and every node a route to what is
-    /// not beside it.
+    /// Assigns every interface its address, and adds routes to the other links to every
+    /// node.
     pub(super) fn address_by_hand(&self, path: &Path) -> Result<()> {
         let plan = Plan::of(path);
         for (node, interface) in self.addressed() {
@@ -106,8 +105,8 @@ impl Testbed {
         self.route_between_routers(path)
     }
 
-    /// The addresses of the routers beside the sender and the receiver, if
-    /// routers stand between them.
+    /// The addresses of the routers next to the sender and the receiver, if there are
+    /// routers.
     pub(super) fn gateways(&self, path: &Path) -> Option<[IpAddr; 2]> {
         let last = self.nodes.len().checked_sub(2).filter(|&last| last > 0)?;
         let address = |node: usize, towards: usize| {
@@ -116,10 +115,10 @@ impl Testbed {
         (path.middle == Forwarder::Router).then(|| [address(1, 0), address(last, 1)])
     }
 
-    /// Tells every router of a chain the way to the links that are not its own.
+    /// Adds routes to the other links to every router of a chain.
     fn route_between_routers(&self, path: &Path) -> Result<()> {
         let plan = Plan::of(path);
-        // Router number n stands between the links n - 1 and n.
+        // Router number n is between the links n - 1 and n.
         for number in 1..self.nodes.len() - 1 {
             let router = &self.nodes[number];
             for link in (0..path.links.len()).filter(|&link| link + 1 != number && link != number) {
@@ -141,14 +140,14 @@ impl Testbed {
         Ok(())
     }
 
-    /// The interfaces that have addresses: a switch has none.
+    /// The interfaces with addresses, which switches do not have.
     fn addressed(&self) -> impl Iterator<Item = (&Node, &Interface)> {
         self.interfaces()
             .filter(|(node, _)| node.part != Part::Forwarder(Forwarder::Switch))
     }
 
-    /// Lets the router give the hosts prefix, MTU and default route, as in
-    /// the 2019 study [Praptodiyono2019 s2], and waits until they have them.
+    /// Lets the router advertise prefix, MTU and default route to the hosts, as in the
+    /// 2019 study [Praptodiyono2019 s2], and waits until they are configured.
     pub(super) fn address_by_router(&self, path: &Path) -> Result<()> {
         if path.middle != Forwarder::Router || path.links.len() != 2 || path.ip != IpVersion::V6 {
             return Err(Error::new(
@@ -184,7 +183,7 @@ impl Testbed {
         Ok(())
     }
 
-    /// Makes every pair of neighbours known to each other for good.
+    /// Adds permanent neighbour entries for all pairs of neighbours.
     pub(super) fn introduce_neighbours(&self, path: &Path) -> Result<()> {
         let plan = Plan::of(path);
         let ends: Vec<_> = self.addressed().collect();

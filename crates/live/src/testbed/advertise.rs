@@ -21,10 +21,10 @@ const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 /// The longest lifetime a default router may claim, in seconds [RFC4861 s6.2.1].
 const LONGEST_LIFETIME: u16 = 9000;
 
-/// How long a host may take to configure itself.
+/// The longest time for a host to configure itself.
 const TIMEOUT: Span = Span::from_secs(5);
 
-/// Advertises the subnet of `interface` until `taken`.
+/// Advertises the subnet of `interface` until `taken` returns true.
 pub(super) fn until_taken(
     router: &Namespace,
     interface: &Interface,
@@ -47,7 +47,7 @@ pub(super) fn until_taken(
             SockProtocol::IcmpV6,
         )
         .during(|| "opening an ICMPv6 socket")?;
-        // Receivers refuse advertisements that crossed a router [RFC4861 s6.1.2].
+        // Receivers ignore advertisements that crossed a router [RFC4861 s6.1.2].
         setsockopt(&socket, sockopt::Ipv6MulticastHops, &255)
             .during(|| "setting the hop limit to 255")?;
         Ok(socket)
@@ -69,8 +69,8 @@ pub(super) fn until_taken(
     ))
 }
 
-/// What the router says: its prefix for autonomous configuration, the MTU of
-/// the link, its own Ethernet address, and that it routes.
+/// The router's advertisement: its prefix for autonomous configuration, the MTU of the
+/// link, its Ethernet address, and itself as default router.
 fn advertisement(interface: &Interface, prefix: Ipv6Addr) -> RouterAdvertisement {
     RouterAdvertisement {
         hop_limit: 64,

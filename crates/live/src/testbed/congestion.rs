@@ -1,4 +1,4 @@
-//! The congestion control of programs that choose none.
+//! The default congestion control of programs in a test bed.
 
 use std::net::IpAddr;
 
@@ -8,14 +8,14 @@ use crate::error::Result;
 use crate::netlink::HostRoute;
 
 impl Testbed {
-    /// Has TCP of both hosts begin with the congestion control `name`.
+    /// Sets the default TCP congestion control of both hosts to `name`.
     ///
-    /// A namespace's default may only be one that the machine's administrator
-    /// allows to everybody [tcp(7)]. Any other is set on the route between the
-    /// hosts, where it also overrules what a program chose before it connects.
+    /// A namespace's default is limited to those that the machine's administrator
+    /// allows to all users [tcp(7)]. Others are set on the route between the hosts,
+    /// where they also override a program's choice before it connects.
     ///
     /// # Errors
-    /// Where the kernel has none of this name.
+    /// If the kernel has no congestion control of this name.
     pub fn set_congestion_control(&self, path: &Path, name: &str) -> Result<()> {
         let (plan, last) = (Plan::of(path), self.nodes.len() - 1);
         let gateways = self.gateways(path);

@@ -1,4 +1,4 @@
-//! What a node's kernel did with packets that did not fit.
+//! Counters of a node's fragmentation and reassembly.
 
 use std::fs;
 
@@ -7,25 +7,25 @@ use units::IpVersion;
 use super::Node;
 use crate::error::{During, Error, Result};
 
-/// Counts since the node is there [RFC4293].
+/// Counters since the creation of the node [RFC4293].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fragments {
-    /// Packets that were cut.
+    /// Packets that were fragmented.
     pub cut: u64,
-    /// Fragments that became of them.
+    /// Fragments created.
     pub made: u64,
-    /// Packets too big for the next link that must not be cut here.
+    /// Packets too big for the next link that must not be fragmented here.
     pub too_big: u64,
-    /// Fragments that came to be joined.
+    /// Fragments received for reassembly.
     pub taken: u64,
-    /// Packets that were whole again.
+    /// Packets reassembled.
     pub joined: u64,
-    /// Packets given up because a part was missing, and the like.
+    /// Packets whose reassembly failed, mostly because a fragment was missing.
     pub given_up: u64,
 }
 
-/// Their names among the kernel's counters of IPv4, which are those of the MIB
-/// [RFC4293 s4]; that of IPv6 has the same behind `Ip6`, except for the third.
+/// Names of the kernel's counters for IPv4, as in the MIB [RFC4293 s4]; those of IPv6
+/// have the prefix `Ip6`, except for the third.
 const NAMES: [&str; 6] = [
     "FragOKs",
     "FragCreates",
@@ -35,11 +35,11 @@ const NAMES: [&str; 6] = [
     "ReasmFails",
 ];
 
-/// What a router of IPv6 counts that may not cut.
+/// The counter of an IPv6 router for packets that it must not fragment.
 const TOO_BIG: &str = "InTooBigErrors";
 
 impl Node {
-    /// What became of packets that did not fit, of one protocol.
+    /// The counters of one version of IP.
     ///
     /// # Errors
     /// If the kernel's counters cannot be read.
@@ -57,7 +57,7 @@ impl Node {
 }
 
 impl Fragments {
-    /// What happened since `earlier`.
+    /// The change since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             cut: self.cut.saturating_sub(earlier.cut),
@@ -89,7 +89,7 @@ fn read(text: &str, ip: IpVersion) -> Option<Fragments> {
     })
 }
 
-/// Of two lines `Ip: ..`, names and values.
+/// Reads a value from two lines `Ip: ..` with names and values.
 fn in_columns(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("Ip: "));
     let (names, values) = (lines.next()?, lines.next()?);
@@ -97,7 +97,7 @@ fn in_columns(text: &str, name: &str) -> Option<u64> {
     columns.find(|(column, _)| *column == name)?.1.parse().ok()
 }
 
-/// Of lines with a name and a value each.
+/// Reads a value from lines with a name and a value each.
 fn in_rows(text: &str, name: &str) -> Option<u64> {
     let mut rows = text.lines().map(|line| line.split_whitespace());
     let mut row = rows.find_map(|mut row| (row.next() == Some(name)).then_some(row))?;

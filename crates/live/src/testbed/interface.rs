@@ -1,4 +1,4 @@
-//! An interface of a node: what it is called, and what it may offload.
+//! Interfaces of a node: names and offloads.
 
 use std::os::fd::AsFd;
 
@@ -10,15 +10,15 @@ use crate::sys::ethtool;
 /// One end of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name in its node: `eth0` towards the sender, then `eth1`.
+    /// Name in its node: `eth0` toward the sender, then `eth1`.
     pub name: String,
     /// Its Ethernet address.
     pub mac: [u8; 6],
     /// Its MTU in octets.
     pub mtu: u32,
-    /// Whether a token bucket stands in front of it.
+    /// Whether a token bucket is in front of it.
     pub shaped: bool,
-    /// The number of its subnet.
+    /// Number of its subnet.
     pub(super) subnet: usize,
     /// 0 at the sender's end of the link, 1 at the receiver's.
     pub(super) side: u8,
@@ -35,7 +35,7 @@ impl Interface {
         let number = u8::try_from(link).unwrap_or(u8::MAX);
         Self {
             name: format!("eth{position}"),
-            // Locally administered [IEEE802 s8.4], told apart by link and side.
+            // Locally administered [IEEE802 s8.4], distinguished by link and side.
             mac: [0x02, 0, 0, 0, number, side + 1],
             mtu: made_of.mtu.get(),
             shaped: matches!(made_of.medium, Medium::Kernel { rate: Some(_), .. }),
@@ -45,16 +45,15 @@ impl Interface {
     }
 }
 
-/// Which packets larger than the MTU an interface makes or takes.
+/// The packets larger than the MTU that an interface makes or accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offloads {
     /// None, in either direction.
     None,
-    /// The kernel segments at the last moment and aggregates at the first, so
-    /// that the wire sees frames of the MTU only: as a card's offloads look
-    /// from outside.
+    /// The kernel segments at the last moment and aggregates at the first, so the wire
+    /// carries frames of the MTU only, as with a card's offloads.
     AboveTheWire,
-    /// All: super-packets cross a veth pair whole.
+    /// All: super-packets cross a veth pair unsegmented.
     All,
 }
 
@@ -68,10 +67,10 @@ impl Offloads {
     }
 }
 
-/// Switches every segmentation and receive-aggregation feature of `name`.
+/// Sets every segmentation and receive-aggregation feature of `name`.
 ///
-/// All of them: with only the well-known ones off the kernel still builds
-/// super-packets through the others. Checksums are left to the kernel.
+/// All of them: if only the well-known ones are disabled, the kernel still builds
+/// super-packets through the others. Checksum offloads are unchanged.
 pub(super) fn set_offloads(namespace: &Namespace, name: &str, offloads: Offloads) -> Result<()> {
     let control = namespace.control.as_fd();
     let operation = || format!("switching offloads of {name}");
@@ -94,7 +93,7 @@ pub(super) fn set_offloads(namespace: &Namespace, name: &str, offloads: Offloads
     Ok(())
 }
 
-/// The segmentation and receive-aggregation features that are on.
+/// The active segmentation and receive-aggregation features.
 fn offloads_on(namespace: &Namespace, name: &str) -> Result<Vec<String>> {
     let features = ethtool::features(namespace.control.as_fd(), name)
         .during(|| format!("reading the offloads of {name}"))?;
@@ -110,18 +109,18 @@ impl Node {
         set_offloads(&self.namespace, &interface.name, offloads)
     }
 
-    /// The segmentation and receive-aggregation features that are on.
+    /// The active segmentation and receive-aggregation features.
     ///
     /// # Errors
-    /// Where the interface cannot be asked.
+    /// If the interface cannot be queried.
     pub fn offloads(&self, interface: &Interface) -> Result<Vec<String>> {
         offloads_on(&self.namespace, &interface.name)
     }
 
-    /// The MTU that the kernel says an interface has.
+    /// The MTU of an interface, as reported by the kernel.
     ///
     /// # Errors
-    /// Where the interface cannot be asked.
+    /// If the interface cannot be queried.
     pub fn mtu(&self, interface: &Interface) -> Result<u32> {
         self.namespace.route.mtu(&interface.name)
     }

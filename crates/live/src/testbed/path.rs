@@ -1,4 +1,4 @@
-//! A path as it is asked for.
+//! Descriptions of paths.
 
 use proto::link::Settings;
 use units::{Bytes, IpMtu, IpVersion, Rate};
@@ -14,37 +14,37 @@ pub enum Forwarder {
     Switch,
 }
 
-/// Where the hosts' addresses come from.
+/// The source of the hosts' addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
-    /// Set by hand.
+    /// Set statically.
     Static,
-    /// Given by the router's Router Advertisements [RFC4861 s4.2].
+    /// Derived from the router's Router Advertisements [RFC4861 s4.2].
     Router,
 }
 
-/// A link that is to be made.
+/// A link to build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// The largest IP packet.
+    /// The largest IP packet, in octets.
     pub mtu: IpMtu,
-    /// Who paces it.
+    /// The implementation of the link.
     pub medium: Medium,
 }
 
-/// Who paces a link.
+/// Implementations of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Medium {
     /// The kernel's token bucket.
     Kernel {
-        /// The rate, Ethernet framing included, or as fast as the machine.
+        /// The rate, Ethernet framing included; `None`: unlimited.
         rate: Option<Rate>,
-        /// The depth of the bucket.
+        /// Depth of the bucket.
         burst: Bytes,
-        /// What may wait in front of it.
+        /// Size of the queue in front of it.
         buffer: Bytes,
     },
-    /// An emulator, as these settings say: towards the receiver, and back.
+    /// An emulated link with these settings: toward the receiver, and back.
     Emulated(Box<[Settings; 2]>),
 }
 
@@ -58,32 +58,32 @@ impl Medium {
     }
 }
 
-/// A path that is to be made.
+/// A path to build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// What stands between its links.
+    /// The kind of nodes between its links.
     pub middle: Forwarder,
-    /// The protocol that gets addresses and routes.
+    /// The version of IP for addresses and routes.
     pub ip: IpVersion,
-    /// Who gives the addresses.
+    /// The source of the addresses.
     pub addresses: Addresses,
-    /// Segmentation and receive offloads of every interface.
+    /// Whether interfaces use segmentation and receive offloads.
     pub offloads: bool,
-    /// The links, sender first; a middle node between each two.
+    /// The links, sender first, with a node between each two.
     pub links: Vec<Link>,
 }
 
-/// What a node does.
+/// The function of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It sends or receives.
+    /// A sender or receiver.
     Host,
-    /// It stands between two links.
+    /// A node between two links.
     Forwarder(Forwarder),
 }
 
 impl Path {
-    /// What the interfaces of its nodes offload.
+    /// The offloads of the interfaces of its nodes.
     pub(super) fn offloads(&self) -> Offloads {
         let emulated = |link: &Link| matches!(link.medium, Medium::Emulated(_));
         match self.offloads {
@@ -93,7 +93,7 @@ impl Path {
         }
     }
 
-    /// The nodes in order, sender first, by name and part.
+    /// Names and functions of the nodes in order, sender first.
     pub(super) fn node_names(&self) -> Vec<(String, Part)> {
         let word = match self.middle {
             Forwarder::Router => "router",

@@ -1,4 +1,4 @@
-//! What a program says, kept up to a bound.
+//! Output of a program, kept up to a limit.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,8 +10,8 @@ use units::Span;
 
 use crate::error::{During, Result};
 
-/// One stream of a program. What passes the bound is read and dropped, so that
-/// the program is never held up.
+/// One output stream of a program. Octets beyond the limit are read and discarded, so
+/// the program never blocks.
 pub(super) struct Stream {
     pipe: Option<File>,
     kept: Vec<u8>,
@@ -19,20 +19,19 @@ pub(super) struct Stream {
     whole: bool,
 }
 
-/// The outcome of listening.
+/// The result of waiting for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListenOutcome {
     Something,
     Nothing,
-    /// A signal came first.
+    /// A signal arrived first.
     Signal,
-    /// Nobody can speak any more.
+    /// All streams are closed.
     AllClosed,
 }
 
 impl Stream {
-    /// A stream of which at most `most` octets are kept; without a pipe
-    /// nothing is heard.
+    /// A stream of which at most `most` octets are kept; it is empty without a pipe.
     pub(super) fn of(pipe: Option<impl Into<OwnedFd>>, most: usize) -> Self {
         Self {
             pipe: pipe.map(|pipe| File::from(pipe.into())),
@@ -42,17 +41,17 @@ impl Stream {
         }
     }
 
-    /// What was kept.
+    /// The octets kept.
     pub(super) fn kept(&self) -> &[u8] {
         &self.kept
     }
 
-    /// All that was said, unless it passed the bound.
+    /// The complete output, unless it exceeded the limit.
     pub(super) fn whole(&self) -> Option<&[u8]> {
         self.whole.then_some(&self.kept)
     }
 
-    /// Reads what is there, once.
+    /// Reads the available octets once.
     fn read(&mut self) -> Result<()> {
         let Some(pipe) = &mut self.pipe else {
             return Ok(());
@@ -69,8 +68,7 @@ impl Stream {
     }
 }
 
-/// Waits for at most `timeout` until one of `streams` has something to say,
-/// and reads it.
+/// Waits for at most `timeout` until one of `streams` is readable, and reads it.
 pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<ListenOutcome> {
     let ready: Vec<bool> = {
         let mut watched: Vec<PollFd<'_>> = streams

@@ -1,20 +1,20 @@
-//! Admission of control connections to a receiver. A connection that proved that
-//! it knows the secret takes a session slot. All others wait in a bounded list of
-//! their own, so that no number of them keeps out a sender who knows the secret.
+//! Admission of control connections to a receiver. A connection that has authenticated
+//! itself takes a session slot. All others wait in a separate bounded list, so that no
+//! number of them keeps out an authorised sender.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Connections that may be about to prove themselves. Each has a thread.
+/// The most connections that wait for authentication. Each has a thread.
 const WAITING: usize = 64;
 
-/// Connections that were evicted and whose threads have not ended yet: they
-/// look every 10 ms.
+/// The most evicted connections whose threads have not ended yet; threads check for
+/// eviction every 10 ms.
 const LEAVING: usize = 64;
 
-/// The sessions of a receiver, and the connections that want to become one.
+/// The sessions of a receiver, and the connections not authenticated yet.
 #[derive(Debug)]
 pub(super) struct Sessions {
     slots: usize,
@@ -24,10 +24,10 @@ pub(super) struct Sessions {
 #[derive(Debug, Default)]
 struct Connections {
     taken: usize,
-    /// In the order in which they came.
+    /// In the order of arrival.
     waiting: Vec<Waiting>,
     leaving: usize,
-    /// Connections so far.
+    /// Number of connections so far.
     came: u64,
 }
 
@@ -38,7 +38,7 @@ struct Waiting {
     evicted: Arc<AtomicBool>,
 }
 
-/// The admission of one connection, until this is dropped.
+/// The admission of one connection, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Admission {
     sessions: Arc<Sessions>,
@@ -54,7 +54,7 @@ enum State {
 }
 
 impl Sessions {
-    /// No connections, and so many slots.
+    /// No connections, and `slots` session slots.
     pub(super) fn new(slots: usize) -> Arc<Self> {
         Arc::new(Self {
             slots,
@@ -62,8 +62,8 @@ impl Sessions {
         })
     }
 
-    /// Whether one more may be accepted: threads of evicted connections are
-    /// bounded too.
+    /// Whether another connection may be accepted; the threads of evicted connections
+    /// are limited, too.
     pub(super) fn has_room(&self) -> bool {
         self.connections().leaving < LEAVING
     }
@@ -74,8 +74,8 @@ impl Sessions {
         connections.taken + connections.waiting.len() + connections.leaving > 0
     }
 
-    /// Admits a connection that has proved nothing yet. If too many wait, one is
-    /// evicted: the oldest of the address that has most of them.
+    /// Admits an unauthenticated connection. If too many wait, one is evicted: the
+    /// oldest of the address with the most waiting connections.
     pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Admission {
         let mut connections = self.connections();
         if connections.waiting.len() >= WAITING {
@@ -97,7 +97,7 @@ impl Sessions {
     }
 
     fn connections(&self) -> MutexGuard<'_, Connections> {
-        // The counts stay right even if a thread that held the lock panicked.
+        // The counts are valid even if a thread that held the lock panicked.
         self.connections
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -121,8 +121,8 @@ impl Connections {
 }
 
 impl Admission {
-    /// Takes a slot, once the connection has proved that it knows the secret;
-    /// returns whether one was free.
+    /// Takes a slot for a connection that has authenticated itself. Returns whether one
+    /// was free.
     pub(super) fn take_slot(&mut self) -> bool {
         let mut connections = self.sessions.connections();
         let place = connections
@@ -138,8 +138,8 @@ impl Admission {
         true
     }
 
-    /// Whether it must end, because newer connections evicted it before it
-    /// proved anything.
+    /// Whether the connection must end, because newer ones evicted it before its
+    /// authentication.
     pub(super) fn is_evicted(&self) -> bool {
         self.evicted.load(Ordering::Relaxed)
     }

@@ -1,5 +1,4 @@
-//! A session of a sender: it asks for flows, sends them, and hears what
-//! arrived.
+//! A sender's session: it requests flows, sends them, and receives the statistics.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,73 +17,72 @@ use super::{Described, Entry, Flow, Records, echo, options, sizes};
 use crate::clock;
 use crate::error::{Error, Result};
 
-/// How long the receiver may take to answer.
+/// The longest time for an answer of the receiver.
 const TIMEOUT: Span = Span::from_secs(10);
 
-/// How long it may take to report after a flow: a stream may still be on its
-/// way, again and again.
+/// The longest time for a report after a flow: data of a stream may still be
+/// retransmitted.
 const REPORT: Span = Span::from_secs(30);
 
-/// Comparisons of the clocks, before the flows and after them.
+/// Number of clock comparisons before the flows, and after them.
 const COMPARISONS: u32 = 64;
 
-/// Between the last preparation and the beginning of the flows.
+/// Time between the last preparation and the start of the flows.
 const HEAD_START: Span = Span::from_millis(5);
 
-/// How often the control connection is looked at while flows run.
+/// Interval between checks of the control connection while flows run.
 const LOOK: Span = Span::from_millis(50);
 
-/// What a sender is to do.
+/// The task of a sender.
 pub struct Plan {
     /// The receiver's control address.
     pub to: SocketAddr,
     /// The flows, in the order of their numbers.
     pub flows: Vec<Flow>,
-    /// What the receiver must know.
+    /// The secret shared with the receiver.
     pub secret: Option<Secret>,
-    /// Called once the receiver is there: where records go, if anywhere.
+    /// Called once the connection is established: opens the log, if any.
     pub keep: Keep,
 }
 
-/// Opens a log, given this clock at the instant from which records count, in
+/// Opens a log. The argument is this clock at the instant from which records count, in
 /// nanoseconds.
 pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, String>>;
 
-/// What became of a session.
+/// The outcome of a session.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The receiver's clock less this one, from before the flows until after
-    /// them; none without a receiver.
+    /// The receiver's clock minus this one, from before until after the flows; `None`
+    /// without a receiver.
     pub offset: Option<ClockOffset>,
-    /// Whether both ends read one and the same clock.
+    /// Whether both ends read the same clock.
     pub same_clock: bool,
     /// The flows, in the order of their numbers.
     pub flows: Vec<FlowOutcome>,
-    /// Why it ended before its end, if it did.
+    /// The reason if it failed.
     pub fault: Option<String>,
 }
 
-/// What became of a flow.
+/// The outcome of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
-    /// Its name.
+    /// Name of the flow.
     pub name: control::Name,
-    /// What this end saw; none where it failed.
+    /// The sender's results; `None` if it failed.
     pub sent: Option<Sent>,
-    /// What the receiver says; none where it did not.
+    /// The receiver's report; `None` if there is none.
     pub report: Option<Report>,
-    /// The receive buffer, in octets of the kernel's memory.
+    /// The receive buffer, in octets of kernel memory.
     pub receive_buffer: u64,
-    /// Why it failed, if it did.
+    /// The reason if it failed.
     pub fault: Option<String>,
 }
 
-/// Carries out a plan. What was measured before something went wrong is in the
-/// outcome, with what went wrong.
+/// Carries out a plan. The outcome holds the measurements made before an error, and the
+/// error.
 ///
 /// # Errors
-/// Where it cannot begin: nobody listens, the receiver refuses, or the kernel
-/// does.
+/// If it cannot begin: no receiver listens, the receiver refuses, or the kernel does.
 pub fn run(plan: Plan) -> Result<Outcome> {
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         let start = clock::monotonic();
@@ -99,7 +97,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     let log = records.clone();
     let write_down = |entry| {
         if let Some(log) = &log {
-            // Whoever writes has ended with an error of its own.
+            // The writer of the log has ended with an error of its own.
             let _ = log.send(entry);
         }
     };
@@ -121,7 +119,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     drop(records);
     write_down(Entry::Clocks(clock::monotonic_nanos(), before));
     let fault = session.send_all(ready, &mut outcomes, start);
-    // The clocks once more, if the receiver is still there.
+    // Compares the clocks again, if the receiver is still there.
     let after = match fault {
         None => session.compare().ok(),
         Some(_) => None,
@@ -150,7 +148,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     })
 }
 
-/// The log that was asked for, if any.
+/// Opens the requested log, if any.
 fn open_log(keep: Keep, start: Time) -> Result<Option<Records>> {
     keep(clock::nanos_of(start)).map_err(|why| Error::new("opening the log", why))
 }
@@ -191,7 +189,7 @@ impl Session {
         }
     }
 
-    /// Compares the clocks some times, one after the other.
+    /// Compares the clocks several times.
     fn compare(&mut self) -> Result<ClockOffset> {
         if self.same_clock {
             return Ok(ClockOffset::NONE);
@@ -208,7 +206,7 @@ impl Session {
             .ok_or_else(|| Error::new("comparing the clocks", "the answers contradict each other"))
     }
 
-    /// Asks for a flow and connects to the port that is named.
+    /// Requests a flow and connects to its port.
     fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
         let to = self.connection.peer().ip();
         if number >= self.flows {
@@ -259,8 +257,8 @@ impl Session {
         Ok((Ready::connect(flow, number, to, &cookie, records)?, buffer))
     }
 
-    /// Lets all flows begin together, and takes what both ends say of each;
-    /// what went wrong, if it was with the session.
+    /// Starts all flows together, and collects the results of both ends. Returns the
+    /// error of the session, if any.
     fn send_all(
         &mut self,
         flows: Vec<Ready>,
@@ -276,7 +274,7 @@ impl Session {
                 let (to, up, stop, begin) = (to.clone(), up.clone(), &stop, &begin);
                 let body = move || {
                     let _ = up.send(());
-                    // Whoever asked waits for it.
+                    // The receiving end of this channel waits for it.
                     let _ = to.send((number, flow.run(epoch, *begin.wait(), stop)));
                 };
                 if thread::Builder::new().spawn_scoped(scope, body).is_err() {
@@ -285,7 +283,7 @@ impl Session {
                 }
             }
             drop(up);
-            // A new thread may wait for longer than its flow lasts.
+            // A new thread may start later than its flow ends.
             ups.iter().take(left).for_each(drop);
             begin.get_or_init(|| clock::monotonic() + HEAD_START);
             let (mut fault, mut due) = (None, None::<Time>);
@@ -308,7 +306,7 @@ impl Session {
                         }
                     }
                     Err(error) => {
-                        // Nobody receives any more: what was sent is known.
+                        // No receiver is left: the sender's results remain.
                         stop.store(true, Ordering::Relaxed);
                         fault = Some(error);
                     }
@@ -330,7 +328,7 @@ impl Session {
         })
     }
 
-    /// Tells the receiver what was sent of a flow.
+    /// Reports the totals of a flow to the receiver.
     fn finish(&mut self, outcome: &mut FlowOutcome, number: usize, sent: Result<Sent>) {
         let number = u16::try_from(number).unwrap_or(u16::MAX);
         match sent {
@@ -345,7 +343,7 @@ impl Session {
         }
     }
 
-    /// What the receiver says within a moment.
+    /// The receiver's messages within a moment.
     fn listen(&mut self) -> Result<Vec<ReceiverMessage>> {
         self.connection.write(self.client.output())?;
         let octets = self
@@ -357,7 +355,7 @@ impl Session {
             .map_err(|fault| self.refused(&fault))
     }
 
-    /// The next thing that the receiver says.
+    /// The receiver's next message.
     fn hear(&mut self, timeout: Span) -> Result<ReceiverMessage> {
         let deadline = clock::monotonic() + timeout;
         while clock::monotonic() < deadline {

@@ -1,4 +1,4 @@
-//! A control connection: octets in and out, and none of them for ever.
+//! Control connections, with timeouts for reading and writing.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -16,17 +16,17 @@ use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::transfer::wait;
 
-/// Octets that one read takes: some messages.
+/// Octets per read: several messages.
 const READ: usize = 4096;
 
-/// How long the other end may leave what we say unread. What is said is little,
-/// and fits the kernel's buffer, so that a slow reader has no message too many.
+/// The longest time for which the other end may leave output unread. The output is
+/// small and fits the kernel's buffer, so a slow reader does not block it.
 const UNREAD: Span = Span::from_secs(5);
 
-/// How long the other end may be silent before the kernel asks whether it is
-/// still there, how often it asks then, and how long it goes on, in seconds;
-/// and how long what was said may be unacknowledged, in milliseconds, because
-/// the kernel asks nothing while it says something again [tcp(7)].
+/// Keep-alive settings, in seconds: idle time before a probe, interval between probes,
+/// number of probes. The last value is the longest time for which data may stay
+/// unacknowledged, in milliseconds, because the kernel sends no probes while it
+/// retransmits [tcp(7)].
 const ALIVE: [(libc::c_int, libc::c_int); 4] = [
     (libc::TCP_KEEPIDLE, 10),
     (libc::TCP_KEEPINTVL, 5),
@@ -68,7 +68,7 @@ impl Connection {
         Self::of(socket)
     }
 
-    /// Takes over a connected socket.
+    /// Wraps a connected socket.
     pub(super) fn of(socket: OwnedFd) -> Result<Self> {
         let address: SockaddrStorage =
             getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
@@ -93,8 +93,8 @@ impl Connection {
         options::address_of(self.socket.as_fd())
     }
 
-    /// What the other end says until `deadline`, when there is some, to
-    /// `room`: nothing where nothing came.
+    /// Reads data from the other end into `room` until `deadline`; empty if none
+    /// arrived.
     pub(super) fn read<'a>(&self, room: &'a mut Room, deadline: Time) -> Result<&'a [u8]> {
         if wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
             return Ok(&[]);
@@ -110,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Says all of `output`, and empties it.
+    /// Sends all of `output`, and empties it.
     pub(super) fn write(&self, output: &mut Vec<u8>) -> Result<()> {
         let doing = || format!("talking to {}", self.peer.ip());
         let deadline = clock::monotonic() + UNREAD;
@@ -131,7 +131,7 @@ impl Connection {
     }
 }
 
-/// Room for one read.
+/// The buffer for one read.
 pub(super) struct Room([u8; READ]);
 
 impl Room {
@@ -140,7 +140,7 @@ impl Room {
     }
 }
 
-/// Octets that nobody can foretell.
+/// Unpredictable octets.
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     use std::io::Read as _;
     let mut octets = [0; N];

@@ -1,4 +1,4 @@
-//! The distribution of delays, round trips and lateness.
+//! Distributions of delays, round trips and lateness.
 
 use proto::streaming_recorder::Delays;
 use units::Span;
@@ -6,24 +6,24 @@ use units::Span;
 /// The distribution of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayDistribution {
-    /// How many there are.
+    /// Number of values.
     pub count: u64,
-    /// The least.
+    /// Minimum.
     pub least: Span,
-    /// Their mean.
+    /// Mean.
     pub mean: Span,
-    /// Half of them are no longer; to three digits.
+    /// Median, to three digits.
     pub median: Span,
-    /// 95 of 100 are no longer; to three digits.
+    /// 95th percentile, to three digits.
     pub p95: Span,
-    /// 99 of 100 are no longer; to three digits.
+    /// 99th percentile, to three digits.
     pub p99: Span,
-    /// The longest.
+    /// Maximum.
     pub most: Span,
 }
 
 impl DelayDistribution {
-    /// None where nothing was recorded.
+    /// `None` without values.
     pub(super) fn of(delays: &Delays) -> Option<Self> {
         let quantile = |share| delays.quantile_in_nanos(share).map(Span::from_nanos);
         Some(Self {

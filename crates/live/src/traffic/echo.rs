@@ -1,4 +1,4 @@
-//! ICMP echoes: round trips that need no receiver but the other host's kernel.
+//! ICMP echoes: round trips that need nothing but the other host's kernel.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -28,16 +28,16 @@ use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::transfer::{send_buffer, stamp_arrivals};
 
-/// How long an echo may be on its way before it counts as lost.
+/// The time after which an echo counts as lost.
 const LOST: Span = Span::from_secs(1);
 
-/// How long a call waits for echoes.
+/// The longest wait of a call for echoes.
 const LOOK: Span = Span::from_millis(20);
 
-/// Sends flows of echoes to a host, all at once.
+/// Sends flows of echoes to a host, all at the same time.
 ///
 /// # Errors
-/// Where the kernel has no socket for echoes, or refuses an option.
+/// If the kernel has no socket for echoes, or refuses an option.
 pub(super) fn run(
     to: SocketAddr,
     flows: Vec<Flow>,
@@ -113,7 +113,7 @@ struct Echoes {
     version: IpVersion,
     to: IpAddr,
     socket: OwnedFd,
-    /// Whether the kernel hands over the header of IPv4 too.
+    /// Whether the kernel also delivers the IPv4 header.
     raw: bool,
     identifier: u16,
     inbox: Inbox,
@@ -136,7 +136,7 @@ impl Echoes {
             IpAddr::V6(_) => (IpVersion::V6, SockProtocol::IcmpV6),
         };
         let attempt = |kind| socket(family(to), kind, SockFlag::SOCK_CLOEXEC, Some(protocol));
-        // Ordinary users may have the first kind, if their group is in a list.
+        // Ordinary users may open the first kind, if their group is in a list.
         let (socket, raw) = match attempt(SockType::Datagram) {
             Ok(socket) => (socket, false),
             Err(_) => match attempt(SockType::Raw) {
@@ -219,7 +219,8 @@ impl Echoes {
             if one_at_a_time {
                 self.collect(&mut log, now + LOST, &departures)?;
             } else {
-                // They carry the kernel's stamp, so that none need be fetched at once.
+                // Echoes carry the kernel's timestamp, so they need not be read at
+                // once.
                 self.take(&mut log, true)?;
             }
         }
@@ -230,7 +231,7 @@ impl Echoes {
         Ok(log.finish(&departures, None, send_buffer))
     }
 
-    /// Takes echoes until all are back, or it is too late.
+    /// Receives echoes until all are back, or the time is over.
     fn collect(
         &mut self,
         log: &mut Log,
@@ -243,7 +244,7 @@ impl Echoes {
         Ok(())
     }
 
-    /// Takes the echoes that are here, or waits a moment for one.
+    /// Receives the waiting echoes, or waits briefly for one.
     fn take(&mut self, log: &mut Log, busy: bool) -> Result<()> {
         if let Err(error) = self.inbox.take(self.socket.as_fd(), busy) {
             let passing = error
@@ -280,7 +281,7 @@ impl Echoes {
         Ok(())
     }
 
-    /// What we sent, if these octets are the answer to it.
+    /// The message of this program that these octets answer, if any.
     fn ours(&self, octets: &[u8]) -> Option<Message> {
         let octets = if self.raw && self.version == IpVersion::V4 {
             octets.get(ipv4::Header::of(octets).header_len().ok()?..)?
@@ -288,8 +289,8 @@ impl Echoes {
             octets
         };
         let header = EchoHeader::parse(octets, self.version).ok()?;
-        // Other sockets' echoes come to raw ones as well; others have an
-        // identifier of the kernel's.
+        // Raw sockets also receive the echoes of others, whose identifiers the kernel
+        // has chosen.
         let ours = header.reply && (!self.raw || header.identifier == self.identifier);
         Message::parse(octets.get(ECHO_HEADER..)?)
             .ok()

@@ -1,4 +1,4 @@
-//! A flow as its sender wants it.
+//! Flows as configured at their sender.
 
 use proto::traffic::Schedule;
 use units::{Bytes, Span, Transport};
@@ -6,26 +6,26 @@ use wire::control::{Meter, Name};
 
 use super::options::Options;
 
-/// One flow as its sender wants it.
+/// A flow as configured at its sender.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Its name.
+    /// Name of the flow.
     pub name: Name,
-    /// How it travels; ICMP echoes where there is none.
+    /// The transport; `None`: ICMP echoes.
     pub transport: Option<Transport>,
-    /// What is measured.
+    /// The delay that is measured.
     pub meter: Meter,
-    /// When messages leave and how large they are, from the start of the flow.
+    /// Departures and sizes of messages, relative to the start of the flow.
     pub schedule: Schedule,
-    /// Whether gaps are kept; otherwise messages leave as fast as they can, and
-    /// of a round trip each once the one before is back.
+    /// Whether gaps are kept. Otherwise messages leave at full speed, or, if round
+    /// trips are measured, each after the previous one is back.
     pub paced: bool,
-    /// When it begins, after all flows are ready.
+    /// The start of the flow, relative to the common start.
     pub delay: Span,
-    /// How long it lasts, however fast its messages leave.
+    /// The duration of the flow, regardless of its schedule.
     pub length: Option<Span>,
-    /// Octets of its largest message, if its sizes know one.
+    /// Octets of its largest message, if its sizes have a limit.
     pub largest: Option<Bytes>,
-    /// What its socket is to be.
+    /// The options of its socket.
     pub options: Options,
 }

@@ -17,56 +17,55 @@ use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::transfer::choose_congestion_control;
 
-/// What a flow's socket is to be.
+/// The options of a flow's socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The address that it sends from; the kernel's choice otherwise.
+    /// The source address; `None`: the kernel's choice.
     pub bind: Option<IpAddr>,
-    /// The interface that it is bound to.
+    /// The interface to which it is bound.
     pub device: Option<String>,
-    /// Differentiated services code point, below 64 [RFC2474].
+    /// Differentiated services codepoint, below 64 [RFC2474].
     pub dscp: u8,
-    /// Time to live, or hop limit; the kernel's choice otherwise.
+    /// Time to live, or hop limit; `None`: the kernel's default.
     pub ttl: Option<u8>,
-    /// What is done about the path's MTU.
+    /// The treatment of the path MTU.
     pub path_mtu: PathMtu,
-    /// Whether Nagle's algorithm is on (TCP).
+    /// Whether Nagle's algorithm is active (TCP).
     pub nagle: bool,
-    /// The most octets of a segment (TCP).
+    /// Maximum segment size in octets (TCP).
     pub mss: Option<u16>,
-    /// Congestion control (TCP); the kernel's choice otherwise.
+    /// Congestion control (TCP); `None`: the kernel's default.
     pub congestion: Option<String>,
-    /// SO_SNDBUF; the kernel's choice otherwise.
+    /// SO_SNDBUF; `None`: the kernel's default.
     pub send_buffer: Option<Bytes>,
-    /// SO_RCVBUF of the receiver; its choice otherwise.
+    /// SO_RCVBUF of the receiver; `None`: its choice.
     pub receive_buffer: Option<Bytes>,
-    /// How many messages one call hands over, for the kernel or the network
-    /// card to cut (UDP segmentation); 1 for none.
+    /// Messages per call, which the kernel or the network card segments (UDP
+    /// segmentation offload); 1: none.
     pub segmentation: u16,
     /// Whether the receiver's kernel may merge datagrams (UDP GRO).
     pub merge: bool,
-    /// Whether the last moments before an instant are spent watching the clock,
-    /// not asleep.
+    /// Whether to poll the clock shortly before an instant instead of sleeping.
     pub spin: bool,
-    /// Whether both ends ask for what comes without ever sleeping.
+    /// Whether both ends poll for arrivals instead of sleeping.
     pub busy: bool,
-    /// Whether each gap counts from when the one before it ended, so that
-    /// lateness adds up, as it does in D-ITG without polling [D-ITG].
+    /// Whether each gap counts from the end of the previous one, so that lateness
+    /// accumulates, as in D-ITG without polling [D-ITG].
     pub drifts: bool,
-    /// Of every how many messages of a stream the kernel stamps when the first
-    /// octets leave.
+    /// The kernel timestamps the departure of every n-th message of a stream, at its
+    /// first octets.
     pub stamp_departures: Option<NonZero<u64>>,
 }
 
-/// The largest message of a stream. TCP knows no limit; this one bounds the
-/// memory of the sender.
+/// The largest message of a stream. TCP has no limit; this one limits the memory of the
+/// sender.
 const LARGEST_OF_STREAM: u64 = 16 << 20;
 
 /// The sizes that messages of a flow may have.
 ///
-/// UDP's length has 16 bits and counts its own header of 8 octets; over IPv4
-/// the packet's length has 16 bits too and counts its header of 20 [RFC768] [RFC791].
-/// An echo has a header of 8 octets likewise [RFC792].
+/// UDP's length has 16 bits and counts its own header of 8 octets; over IPv4 the
+/// packet's length has 16 bits, too, and counts its header of 20 [RFC768] [RFC791]. An
+/// echo also has a header of 8 octets [RFC792].
 pub fn sizes(transport: Option<Transport>, to: IpAddr) -> (Bytes, Bytes) {
     let most = match (transport, to) {
         (Some(Transport::Tcp), _) => LARGEST_OF_STREAM,
@@ -93,7 +92,7 @@ pub(super) fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-/// Binds a socket to an address, the zone of a link-local one included.
+/// Binds a socket to an address, including the zone of a link-local one.
 pub(super) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))
         .during(|| format!("binding to {address}"))
@@ -108,20 +107,20 @@ pub(super) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
                 }
                 _ => return error,
             };
-            // Of the same kind: callers do without some ports and addresses.
+            // The error keeps its kind: callers tolerate some ports and addresses.
             let source = io::Error::new(kind, remedy);
             Error { source, ..error }
         })
 }
 
-/// The address that a socket is bound to.
+/// The local address of a socket.
 pub(super) fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
     let address: SockaddrStorage = nix::sys::socket::getsockname(socket.as_raw_fd())
         .during(|| "reading a socket's address")?;
     plain(&address).ok_or_else(|| Error::new("reading a socket's address", "it is no IP address"))
 }
 
-/// A socket address as the standard library has it.
+/// Converts a socket address to the type of the standard library.
 pub(super) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
     let four = address
         .as_sockaddr_in()
@@ -134,7 +133,7 @@ pub(super) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
 }
 
 impl Options {
-    /// Sets them on a socket that is to send to `to`.
+    /// Sets the options on a socket that will send to `to`.
     pub(super) fn apply(
         &self,
         socket: &OwnedFd,
@@ -192,7 +191,7 @@ impl Options {
         }
     }
 
-    /// Marks what a socket sends to `to` with the code point.
+    /// Sets the codepoint of packets that a socket sends to `to`.
     fn mark(&self, socket: BorrowedFd<'_>, to: IpAddr) -> Result<()> {
         if self.dscp == 0 {
             Ok(())
@@ -202,8 +201,8 @@ impl Options {
     }
 }
 
-/// Marks what a socket sends to `to` with a code point, which is the upper six
-/// bits of its octet [RFC2474 s3].
+/// Sets the codepoint of packets that a socket sends to `to`: the upper six bits of
+/// their service octet [RFC2474 s3].
 pub(super) fn mark(socket: BorrowedFd<'_>, to: IpAddr, dscp: u8) -> Result<()> {
     let (level, name) = match to {
         IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS),
@@ -213,7 +212,7 @@ pub(super) fn mark(socket: BorrowedFd<'_>, to: IpAddr, dscp: u8) -> Result<()> {
         .during(|| format!("setting the code point {dscp}"))
 }
 
-/// Asks for a send buffer, beyond the machine's limit where the kernel lets us.
+/// Requests a send buffer, beyond the machine's limit if the kernel allows it.
 fn send_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
     let octets = octets(size)?;
     let forced = option::set(socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, octets);
@@ -222,7 +221,7 @@ fn send_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
         .during(|| format!("setting a send buffer of {size}"))
 }
 
-/// Likewise a receive buffer.
+/// Requests a receive buffer likewise.
 pub(super) fn receive_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
     let octets = octets(size)?;
     let forced = option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, octets);
@@ -231,7 +230,7 @@ pub(super) fn receive_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> 
         .during(|| format!("setting a receive buffer of {size}"))
 }
 
-/// How long a blocking call on the socket takes at most.
+/// Sets the longest time of a blocking call on the socket.
 pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
     let micros = i64::try_from(span.as_nanos() / 1_000).unwrap_or(i64::MAX);
     let limit = TimeVal::new(micros / 1_000_000, micros % 1_000_000);
@@ -246,7 +245,7 @@ fn octets(size: Bytes) -> Result<libc::c_int> {
         .during(|| format!("a buffer of {size}"))
 }
 
-/// The value of `IP_MTU_DISCOVER`; `None` leaves the machine's.
+/// The value of `IP_MTU_DISCOVER`; `None` keeps the machine's default.
 const fn discovery(path_mtu: PathMtu) -> Option<libc::c_int> {
     match path_mtu {
         PathMtu::Machine => None,
@@ -313,7 +312,7 @@ mod tests {
             assert_eq!(values, [46 << 2, 3, libc::IP_PMTUDISC_PROBE]);
             assert_eq!(read(&socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG), 1000);
             assert_eq!(read(&socket, libc::IPPROTO_TCP, libc::TCP_NODELAY), 1);
-            // The kernel doubles what is asked for [socket(7)].
+            // The kernel doubles the requested size [socket(7)].
             assert_eq!(read(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF), 200_000);
         }
     }

@@ -1,5 +1,5 @@
-//! The departures of one flow, each at its instant of a grid that begins with
-//! the flow: a late one delays none after it.
+//! Departures of a flow at the instants of a grid that begins with the flow: a late
+//! departure does not delay later ones.
 
 mod drifting;
 
@@ -17,20 +17,20 @@ use crate::pacing::Pacer;
 use crate::{clock, interrupt};
 use drifting::Drifting;
 
-/// How long a wait goes on without a look whether the flow is to end.
+/// The longest wait without a check whether the flow is to end.
 const LOOK: Span = Span::from_millis(50);
 
-/// For how long the clock is watched before an instant. Of 10 000 departures a
-/// second on virtual processors with other work, 99 of 100 left within 27 us
-/// where this was 60 us, within 19 us at 80 us, and within 0.2 us at 90 us
-/// (medians of nine runs each, with real-time priority): a processor that sleeps
-/// for a moment only is not taken away. It costs 9 % of one at 1000 departures a second.
+/// The span before an instant in which the clock is polled. At 10 000 departures per
+/// second on virtual processors with other load, 99 of 100 left within 27 us with a
+/// span of 60 us, within 19 us with 80 us, and within 0.2 us with 90 us (medians of
+/// nine runs each, with real-time priority): a processor that sleeps only for a moment
+/// is not descheduled. It costs 9 % of a processor at 1000 departures per second.
 const SPIN: Span = Span::from_micros(90);
 
-/// Messages that are counted as offered, beyond those sent, at most.
+/// The most unsent messages that are counted as offered.
 const UNSENT: u64 = 10_000_000;
 
-/// One flow's departures.
+/// The departures of one flow.
 pub(super) struct Departures<'a> {
     flow: Flow,
     begin: Time,
@@ -39,12 +39,12 @@ pub(super) struct Departures<'a> {
     stop: &'a AtomicBool,
     pace: Pace,
     lateness: Delays,
-    /// Messages whose instant came, and those of them that no protocol carries.
+    /// Messages that were due, and those of them that the protocol cannot carry.
     offered: u64,
     refused: u64,
 }
 
-/// How instants are waited for.
+/// The method of waiting for instants.
 enum Pace {
     Grid(Pacer),
     Drifting(Drifting),
@@ -53,14 +53,14 @@ enum Pace {
 /// A message that is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
-    /// Its octets.
+    /// Size in octets.
     pub(super) size: usize,
-    /// Its instant of the grid.
+    /// Instant on the grid.
     due: Time,
 }
 
 impl<'a> Departures<'a> {
-    /// The departures of a flow to `to`, counted from `start`.
+    /// The departures of a flow to `to`, relative to `start`.
     pub(super) fn new(flow: &Flow, to: IpAddr, start: Time, stop: &'a AtomicBool) -> Result<Self> {
         let begin = start + flow.delay;
         let pace = if flow.options.drifts && flow.paced {
@@ -83,8 +83,8 @@ impl<'a> Departures<'a> {
         })
     }
 
-    /// The next message; none once the flow is over. One that its protocol
-    /// cannot carry is counted and left out.
+    /// The next message; `None` at the end of the flow. Messages that the protocol
+    /// cannot carry are counted and skipped.
     pub(super) fn next(&mut self) -> Option<Departure> {
         loop {
             if self.stopped() {
@@ -106,9 +106,8 @@ impl<'a> Departures<'a> {
         }
     }
 
-    /// Waits for the instant of a message, and says when it was; none if the
-    /// flow is to end before. Lateness counts from here, where a message is
-    /// about to be written.
+    /// Waits for the instant of a message and returns the actual instant; `None` if the
+    /// flow ends before. Lateness is measured here, just before the message is written.
     pub(super) fn wait(&mut self, departure: Departure) -> Option<Time> {
         let due = if self.flow.paced {
             departure.due
@@ -129,7 +128,7 @@ impl<'a> Departures<'a> {
             Pace::Grid(_) => {}
         }
         if self.end.is_some_and(|end| now >= end) {
-            // What is due by now and was not sent, a sender fell behind with.
+            // Messages due by now but not sent: the sender has fallen behind.
             self.count_unsent();
             self.offered = self.offered.saturating_sub(u64::from(!self.flow.paced));
             return None;
@@ -141,23 +140,23 @@ impl<'a> Departures<'a> {
         Some(now)
     }
 
-    /// Whether somebody has asked the flow to end.
+    /// Whether the flow was asked to stop.
     pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || interrupt::asked()
     }
 
-    /// Whether the flow's time is over at `now`, or somebody has asked it to end.
+    /// Whether the flow has ended at `now`, or was asked to stop.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.stopped() || self.end.is_some_and(|end| now >= end)
     }
 
-    /// Whether each message waits for the one before it to be back.
+    /// Whether each message waits for the echo of the previous one.
     pub(super) fn one_at_a_time(&self) -> bool {
         !self.flow.paced && self.flow.meter == Meter::RoundTrip
     }
 
-    /// Messages whose instant came, those of them that no protocol carries,
-    /// and how late the others left.
+    /// Messages that were due, those of them that the protocol cannot carry, and the
+    /// lateness of the others.
     pub(super) fn totals(&self) -> (u64, u64, Option<DelayDistribution>) {
         (
             self.offered,

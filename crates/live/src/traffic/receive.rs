@@ -1,5 +1,5 @@
-//! A receiver's end of one flow: a socket that takes nothing from anybody but
-//! the sender, and statistics.
+//! A receiver's end of one flow: a socket that accepts data from the sender only, and
+//! statistics.
 
 mod datagrams;
 mod recorder;
@@ -26,13 +26,12 @@ use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
 use recorder::ReceiveRecorder;
 pub(super) use timeline::Timeline;
 
-/// How long a flow's thread waits in the kernel before it looks whether it is
-/// to end.
+/// The longest wait of a flow's thread before it checks whether it is to end.
 const LOOK: Span = Span::from_millis(50);
 
-/// After this silence what is missing of datagrams is lost, once their flow
-/// has ended. What is missing of a stream is on its way again: its end comes by
-/// itself, unless the sender is gone.
+/// The time without arrivals after which a flow that has ended is complete. Datagrams
+/// still missing are lost. Missing data of a stream are being retransmitted, so its end
+/// arrives by itself, unless the sender has gone.
 const fn quiet(transport: Transport) -> Span {
     match transport {
         Transport::Udp => Span::from_millis(500),
@@ -40,15 +39,15 @@ const fn quiet(transport: Transport) -> Span {
     }
 }
 
-/// How long a stranger that connects to a flow's port may take to show the cookie.
+/// The longest time for a peer that connects to a flow's port to show the cookie.
 const TIMEOUT: Span = Span::from_secs(1);
 
-/// What a flow knows from the session.
+/// Signals from the session to a flow.
 #[derive(Debug)]
 pub(super) struct Signal {
-    /// Messages that were sent, once that is known.
+    /// Number of messages sent, once known.
     expected: AtomicU64,
-    /// When that became known, in picoseconds of this clock.
+    /// The instant at which it became known, in picoseconds of this clock.
     since: AtomicU64,
     stop: AtomicBool,
 }
@@ -62,7 +61,7 @@ impl Signal {
         })
     }
 
-    /// So many messages were sent: no more will come.
+    /// Sets the number of messages sent: no more will follow.
     pub(super) fn expect(&self, messages: u64) {
         let messages = messages.min(u64::MAX - 1);
         let now = clock::monotonic().as_picos();
@@ -70,7 +69,7 @@ impl Signal {
         self.expected.store(messages, Ordering::Release);
     }
 
-    /// End, whatever is missing.
+    /// Stops the flow, even if messages are missing.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -79,7 +78,7 @@ impl Signal {
         Some(self.expected.load(Ordering::Acquire)).filter(|messages| *messages != u64::MAX)
     }
 
-    /// When it became known how many there are.
+    /// The instant at which the number became known.
     fn since(&self) -> Time {
         Time::from_picos(self.since.load(Ordering::Relaxed))
     }
@@ -89,30 +88,30 @@ impl Signal {
     }
 }
 
-/// A flow's end that waits for its sender.
+/// A flow that waits for its sender.
 pub(super) struct Waiting {
     flow: Flow,
     socket: OwnedFd,
     peer: IpAddr,
     signal: Arc<Signal>,
     recorder: ReceiveRecorder,
-    /// The port that waits.
+    /// The local port.
     pub(super) port: u16,
-    /// SO_RCVBUF as the kernel has it.
+    /// SO_RCVBUF as granted by the kernel.
     pub(super) buffer: u64,
 }
 
-/// What the clocks of both ends have to do with each other.
+/// The relation of both ends' clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clocks {
     /// The sender's clock at the instant from which messages count.
     pub(super) epoch: u64,
-    /// This clock less the sender's.
+    /// This clock minus the sender's.
     pub(super) offset: ClockOffset,
 }
 
 impl Waiting {
-    /// Opens a port of `here`, whose own is zero, for a flow from `peer`.
+    /// Opens a port on the address `here` (whose port is zero) for a flow from `peer`.
     pub(super) fn open(
         flow: Flow,
         here: SocketAddr,
@@ -159,10 +158,10 @@ impl Waiting {
         })
     }
 
-    /// Takes the flow until it has ended or is stopped, and says what arrived.
+    /// Receives the flow until it has ended or is stopped. Returns its statistics.
     ///
     /// # Errors
-    /// When the kernel refuses, or what the sender writes makes no sense.
+    /// If the kernel refuses a call, or the sender's data are invalid.
     pub(super) fn run(mut self) -> Result<Report> {
         match self.flow.transport {
             Transport::Udp => self.take_datagrams()?,
@@ -171,8 +170,8 @@ impl Waiting {
         Ok(self.recorder.report())
     }
 
-    /// Lets the kernel stamp arrivals where their instants are of interest:
-    /// a receiver that only answers is quicker without.
+    /// Enables the kernel's receive timestamps if arrivals are measured; a receiver
+    /// that only sends echoes is faster without them.
     fn stamp(&self, socket: &OwnedFd) -> Result<()> {
         match self.flow.meter {
             wire::control::Meter::OneWay => stamp_arrivals(socket.as_fd()),
@@ -180,16 +179,16 @@ impl Waiting {
         }
     }
 
-    /// Whether there is nothing more to wait for: all is here, or it has been
-    /// quiet since `latest` for too long. What the sender says of its end may
-    /// overtake the last message, so that the silence counts from there too.
+    /// Whether the flow is complete: all messages are here, or none has arrived since
+    /// `latest` for too long. The sender's end-of-flow message may overtake the last
+    /// data, so the silence also counts from there.
     fn is_over(&self, latest: Time) -> bool {
         let quiet =
             || clock::monotonic() > latest.max(self.signal.since()) + quiet(self.flow.transport);
         self.is_complete() || (self.signal.expected().is_some() && quiet())
     }
 
-    /// Whether all is here, or somebody asked for the end.
+    /// Whether all messages have arrived, or the flow was stopped.
     fn is_complete(&self) -> bool {
         let all = |expected| self.recorder.seen() >= expected;
         self.signal.stopped() || self.signal.expected().is_some_and(all)

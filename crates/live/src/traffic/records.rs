@@ -1,4 +1,4 @@
-//! The records of messages, on their way from flows to whoever keeps a log.
+//! Transfer of message records from flows to the writer of a log.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
@@ -7,85 +7,85 @@ use proto::clock_offset::ClockOffset;
 use units::Transport;
 use wire::control::{Meter, Name};
 
-/// One message, as the log of a sender or of a receiver has it. Instants are
-/// nanoseconds since the session's beginning, on the sender's clock.
+/// A message in the log of a sender or a receiver. Instants are nanoseconds since the
+/// start of the session, on the sender's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The number of its flow in the session.
+    /// Number of its flow in the session.
     pub flow: u16,
     /// Octets of the message.
     pub size: u32,
-    /// The place of the message in its flow, from 0.
+    /// Sequence number in the flow, from 0.
     pub sequence: u64,
-    /// When it left, as its header says.
+    /// Departure, from its header.
     pub sent: u64,
-    /// When it arrived, or was back.
+    /// Arrival of the message, or of its echo.
     pub received: Option<u64>,
-    /// Whether that is the kernel's stamp.
+    /// Whether `received` is the kernel's timestamp.
     pub stamped: bool,
-    /// When the program had an arrival that goes one way.
+    /// Instant at which the program read a one-way message.
     pub read: Option<u64>,
 }
 
 impl Record {
-    /// When it came to be known.
+    /// The instant at which the record was made.
     pub(super) fn at(&self) -> u64 {
         self.received.unwrap_or(self.sent)
     }
 }
 
-/// What a log is made of.
+/// An entry of a log.
 #[derive(Clone, Debug)]
 pub enum Entry {
-    /// A flow of which there will be records.
+    /// A flow, before its records.
     Flow(Described),
-    /// Records of one flow, in the order in which it wrote them down.
+    /// Records of one flow, in the order of their creation.
     Records(Vec<Record>),
-    /// How the clocks of all flows' ends stand to each other, and when this
-    /// was known, on the clock of whoever keeps the log.
+    /// The offset of the clocks of both ends, and the instant of its measurement on the
+    /// clock of the log's writer.
     Clocks(u64, ClockOffset),
-    /// What was sent of a flow.
+    /// The totals of a flow's sender.
     Sent {
-        /// Its number.
+        /// Number of the flow.
         flow: u16,
-        /// Messages.
+        /// Messages sent.
         messages: u64,
-        /// Their octets.
+        /// Octets sent.
         octets: u64,
     },
 }
 
-/// What is to be known of a flow to read its records.
+/// The properties of a flow that readers of its records need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// Its number in the session.
+    /// Number of the flow in the session.
     pub flow: u16,
-    /// Its name.
+    /// Name of the flow.
     pub name: Name,
-    /// How it travels; ICMP echoes where there is none.
+    /// The transport; `None`: ICMP echoes.
     pub transport: Option<Transport>,
-    /// What is measured.
+    /// The delay that is measured.
     pub meter: Meter,
-    /// Where it comes from; port 0 where that is not known yet.
+    /// Source address; port 0 if not known yet.
     pub from: SocketAddr,
-    /// Where it goes to.
+    /// Destination address.
     pub to: SocketAddr,
-    /// Differentiated services code point.
+    /// Differentiated services codepoint.
     pub dscp: u8,
 }
 
-/// Where entries go, many records at a time. A full queue holds the flow back:
-/// what waits to be written is bounded.
+/// The channel for entries, with many records each. A full channel blocks the flow,
+/// which limits the memory.
 pub type Records = SyncSender<Entry>;
 
-/// Records that are handed over together.
+/// Records per entry.
 const BUNDLE: usize = 4096;
 
-/// A record waits no longer than this for others, in nanoseconds: so much of a
-/// slow flow is lost with a program that is killed.
+/// The longest time in nanoseconds for which a record waits for others. A killed
+/// program loses at most this part of a slow flow.
 const WAIT: u64 = 1_000_000_000;
 
-/// The records of one flow on their way.
+/// The records of one flow before they are handed over.
 pub(super) struct LogSink {
     to: Option<Records>,
     bundle: Vec<Record>,
@@ -100,12 +100,12 @@ impl LogSink {
         }
     }
 
-    /// Records of the same flow from another thread, for the same log.
+    /// A sink for another thread of the same flow, with the same log.
     pub(super) fn another(&self) -> Self {
         Self::new(self.to.clone())
     }
 
-    /// Whether anybody wants records.
+    /// Whether there is a log.
     pub(super) fn wanted(&self) -> bool {
         self.to.is_some()
     }
@@ -121,7 +121,7 @@ impl LogSink {
         }
     }
 
-    /// Hands over what is here if the first of it has waited long at this instant.
+    /// Flushes the records if the first has waited too long at this instant.
     pub(super) fn flush_old(&mut self, now: u64) {
         if let Some(first) = self.bundle.first()
             && now.saturating_sub(first.at()) >= WAIT
@@ -130,11 +130,11 @@ impl LogSink {
         }
     }
 
-    /// Hands over what is here.
+    /// Flushes the records.
     pub(super) fn flush(&mut self) {
         if let Some(to) = self.to.as_ref().filter(|_| !self.bundle.is_empty()) {
             let bundle = std::mem::replace(&mut self.bundle, Vec::with_capacity(BUNDLE));
-            // Whoever writes has ended with an error of its own.
+            // The writer has ended with an error of its own.
             let _ = to.send(Entry::Records(bundle));
         }
     }

@@ -1,4 +1,4 @@
-//! A sender's end of one flow.
+//! A sender's end of a flow.
 
 mod datagrams;
 mod departures;
@@ -28,65 +28,64 @@ use crate::error::{During, Error, Result};
 use crate::transfer::{TcpState, send_buffer, tcp_state};
 pub(super) use datagrams::emit;
 
-/// How long a call on a flow's socket takes before the flow looks whether it
-/// is to end.
+/// The longest time of a call on a flow's socket before the flow checks whether it is
+/// to end.
 const LOOK: Span = Span::from_millis(50);
 
-/// How often a lost cookie is shown again, and how often at all.
+/// Interval between repetitions of a cookie, and their number.
 const AGAIN: Span = Span::from_millis(200);
 const TRIES: u32 = 25;
 
-/// How long an echo may take before it counts as lost, where each message
-/// waits for the one before it.
+/// The time after which an echo counts as lost, if each message waits for the previous
+/// one.
 const LOST: Span = Span::from_secs(1);
 
-/// What a sender saw of a flow.
+/// The sender's results of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sent {
-    /// Messages that the schedule had until the flow ended.
+    /// Messages that the schedule offered until the flow ended.
     pub offered: u64,
-    /// Messages that were handed to the kernel.
+    /// Messages handed to the kernel.
     pub messages: u64,
-    /// Their octets.
+    /// Octets of those messages.
     pub octets: Bytes,
-    /// Messages of a size that the protocol cannot carry: none of them was
-    /// sent.
+    /// Messages of a size that the protocol cannot carry, which were not sent.
     pub refused: u64,
-    /// Messages that the kernel did not take: too big for the path, or without
-    /// room in front of the interface.
+    /// Messages that the kernel did not accept: too big for the path, or without room
+    /// in front of the interface.
     pub unsent: u64,
-    /// From the first departure to the last.
+    /// Time from the first departure to the last.
     pub lasted: Span,
-    /// When the first message was to be written, in nanoseconds since the
-    /// session's beginning, also if the kernel did not take it.
+    /// Instant at which the first message was to be written, in nanoseconds since the
+    /// start of the session, whether or not the kernel accepted it.
     pub first: Option<u64>,
-    /// How late messages were written, if they had an instant.
+    /// Lateness of messages that had an instant.
     pub lateness: Option<DelayDistribution>,
-    /// How long they took to be back.
+    /// Round-trip times.
     pub round_trips: Option<DelayDistribution>,
-    /// Messages that were back, each once.
+    /// Messages whose echo arrived, each counted once.
     pub echoes: u64,
-    /// Echoes that came without the kernel's stamp where one was asked for.
+    /// Echoes without the kernel's timestamp although one was requested.
     pub unstamped: u64,
-    /// Messages whose first octets the kernel stamped as they left.
+    /// Departures of messages that the kernel timestamped.
     pub departures: Vec<Departed>,
-    /// What TCP said at the end.
+    /// TCP's statistics at the end.
     pub tcp: Option<TcpState>,
-    /// SO_SNDBUF as the kernel has it.
+    /// SO_SNDBUF as granted by the kernel.
     pub send_buffer: u64,
 }
 
-/// When a message of a stream began to leave.
+/// The departure of a message of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departed {
-    /// Its place in the flow, from 0.
+    /// Sequence number in the flow, from 0.
     pub sequence: u64,
-    /// When the packet with its first octets went to the interface, in
-    /// nanoseconds since the session's beginning.
+    /// Instant at which the packet with its first octets was passed to the interface,
+    /// in nanoseconds since the start of the session.
     pub nanos: u64,
 }
 
-/// A flow whose socket is connected, and that has shown its cookie.
+/// A flow whose socket is connected and whose cookie was shown.
 pub(super) struct Ready {
     flow: Flow,
     number: u16,
@@ -96,7 +95,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Connects a flow to the port that waits for it.
+    /// Connects a flow to its port at the receiver.
     pub(super) fn connect(
         flow: Flow,
         number: u16,
@@ -122,13 +121,13 @@ impl Ready {
         Ok(ready)
     }
 
-    /// The flow's name.
+    /// Name of the flow.
     pub(super) fn name(&self) -> Name {
         self.flow.name
     }
 
-    /// Sends messages until the flow is over. Their headers count from
-    /// `epoch`; flows begin at `begin`.
+    /// Sends messages until the flow ends. Instants in headers count from `epoch`; the
+    /// flow begins at `begin`.
     pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &AtomicBool) -> Result<Sent> {
         let mut departures = Departures::new(&self.flow, self.to.ip(), begin, stop)?;
         let mut log = Log::new(epoch);
@@ -144,7 +143,8 @@ impl Ready {
         Ok(log.finish(&departures, tcp, send_buffer(self.socket.as_fd())?))
     }
 
-    /// Shows the receiver that the session and this socket are one's.
+    /// Shows the cookie, which proves that the session and this socket have the same
+    /// owner.
     fn show(&self, transport: Transport, cookie: &[u8; 16]) -> Result<()> {
         let doing = || format!("opening the flow {}", self.flow.name.as_str());
         let shown = |flags| send(raw(&self.socket), cookie, flags);
@@ -156,7 +156,8 @@ impl Ready {
         let mut room = [0; 64];
         for _ in 0..TRIES {
             match shown(MsgFlags::empty()) {
-                // The answer to an earlier one says that the port is closed; it may open.
+                // An ICMP error to an earlier cookie means that the port was closed; it
+                // may open.
                 Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
                 Err(error) => return Err(error).during(doing),
             }
@@ -188,9 +189,9 @@ impl Ready {
     }
 }
 
-/// What is written down while messages leave and come back.
+/// Records departures and echoes of messages.
 pub(super) struct Log {
-    /// From when headers count.
+    /// The zero of the instants in headers.
     epoch: Time,
     pub(super) messages: u64,
     octets: Bytes,
@@ -222,17 +223,17 @@ impl Log {
         }
     }
 
-    /// An instant as headers have it.
+    /// Converts an instant to the time in headers.
     pub(super) fn since_epoch(&self, now: Time) -> Time {
         Time::ZERO + now.since(self.epoch).unwrap_or_default()
     }
 
-    /// Takes down that a message was to be written at `now`.
+    /// Records that a message was to be written at `now`.
     pub(super) fn begin(&mut self, now: Time) {
         self.begun.get_or_insert(now);
     }
 
-    /// Takes down a message that left at `now`.
+    /// Records a message that departed at `now`.
     pub(super) fn sent(&mut self, size: usize, now: Time) {
         self.messages += 1;
         self.octets += Bytes::new(size as u64);
@@ -240,14 +241,14 @@ impl Log {
         self.last = now;
     }
 
-    /// Takes down that a message is back.
+    /// Records the echo of a message.
     pub(super) fn back(&mut self, nanos: u64, stamped: bool) {
         self.echoes += 1;
         self.unstamped += u64::from(!stamped);
         self.round_trips.record(nanos);
     }
 
-    /// What all comes to.
+    /// The final results.
     pub(super) fn finish(
         self,
         departures: &Departures<'_>,
@@ -284,7 +285,7 @@ impl Log {
 }
 
 impl LogSink {
-    /// Takes down a message that goes one way: the receiver says when it came.
+    /// Appends a one-way message to the log; the receiver logs its arrival.
     fn keep_sent(&mut self, flow: u16, message: &Message) {
         self.keep(Record {
             flow,
@@ -298,7 +299,7 @@ impl LogSink {
     }
 }
 
-/// What the kernel says where it does not take a datagram, but would take others.
+/// Whether the kernel refused only this datagram and may accept others.
 pub(super) fn is_passing(error: Errno) -> bool {
     matches!(
         error,
@@ -318,7 +319,7 @@ fn raw(socket: &OwnedFd) -> i32 {
     socket.as_raw_fd()
 }
 
-/// How long this machine has waited for an echo by now.
+/// The time since `since` on this machine's clock.
 fn waited(since: Time) -> Span {
     clock::monotonic().since(since).unwrap_or_default()
 }

@@ -1,5 +1,4 @@
-//! A receiver: it listens on its address, and serves whoever may ask,
-//! several at a time.
+//! A receiver: it listens on its addresses and serves several senders at the same time.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -24,32 +23,31 @@ use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::{clock, interrupt};
 
-/// How often the receiver looks whether it is to end, in milliseconds.
+/// Interval of checks whether the receiver is to end, in milliseconds.
 const LOOK_MILLIS: u16 = 50;
 
-/// How long it waits where many are about to go.
+/// The wait when many connections are about to end.
 const LEAVE: Span = Span::from_millis(1);
 
-/// How many ports are tried that the kernel chooses.
+/// Number of attempts to find a port that is free at all addresses.
 const MOST_PORTS: u32 = 20;
 
-/// Where a receiver listens, and for whom.
+/// The settings of a receiver.
 pub struct Serving {
-    /// Addresses and the control port.
+    /// Addresses to listen on, with the control port.
     pub listen: Vec<SocketAddr>,
-    /// What senders must know.
+    /// The secret that senders must know.
     pub secret: Option<Secret>,
-    /// Whether others than this machine are served without a secret.
+    /// Whether senders on other machines are served without a secret.
     pub open: bool,
-    /// What one session may have.
+    /// The limits of one session.
     pub limits: Limits,
-    /// How many sessions there may be at a time, of senders that proved what
-    /// they must know.
+    /// The most simultaneous sessions of authenticated senders.
     pub sessions: usize,
-    /// Whether it ends with the first session in which flows were opened.
+    /// Whether to end after the first session in which flows were opened.
     pub once: bool,
-    /// Called when a session opens its first flow: where its records go, if
-    /// anywhere; an error ends the session.
+    /// Called when a session opens its first flow: opens its log, if any. An error ends
+    /// the session.
     pub keep: KeepSession,
 }
 
@@ -57,71 +55,71 @@ pub struct Serving {
 pub type KeepSession =
     Box<dyn Fn(&Session) -> std::result::Result<Option<Records>, String> + Send + Sync>;
 
-/// One session.
+/// A session of a receiver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// Its number, from 1.
+    /// Number of the session, from 1.
     pub number: u64,
     /// The sender's control address.
     pub peer: SocketAddr,
-    /// This machine's.
+    /// The address at which this machine was reached.
     pub here: SocketAddr,
-    /// This clock less the sender's, as it was measured before the flows, and
-    /// in the end from before them until after them.
+    /// This clock minus the sender's: measured before the flows, and at the end from
+    /// before until after them.
     pub offset: ClockOffset,
     /// The sender's clock at the instant from which records count, in nanoseconds.
     pub epoch: u64,
 }
 
-/// What became of a session.
+/// The outcome of a session.
 #[derive(Clone, Debug)]
 pub struct Served {
     /// The session.
     pub session: Session,
-    /// Its flows and what arrived of them.
+    /// Its flows and their reports.
     pub flows: Vec<(Flow, Report)>,
-    /// Why it ended before its end, if it did.
+    /// The reason if it failed.
     pub fault: Option<String>,
 }
 
-/// What happens at a receiver.
+/// An event of a receiver.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A flow was opened.
     Opened {
-        /// The session's number.
+        /// Number of the session.
         session: u64,
         /// The sender's address.
         peer: SocketAddr,
-        /// What was asked for.
+        /// The requested flow.
         flow: Flow,
-        /// The port that waits.
+        /// The port that waits for it.
         port: u16,
     },
     /// A session in which flows were opened has ended.
     Ended(Served),
     /// A session ended before any flow.
     Refused {
-        /// Whose it was.
+        /// Control address of the sender.
         peer: SocketAddr,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A receiver that listens.
+/// A listening receiver.
 pub struct Receiver {
     serving: Arc<Serving>,
     listeners: Vec<OwnedFd>,
-    /// Where it listens, ports that the kernel chose among them.
+    /// The addresses with their ports, including those chosen by the kernel.
     pub addresses: Vec<SocketAddr>,
 }
 
 impl Receiver {
-    /// Listens on the addresses that were named, and nowhere else.
+    /// Listens on the given addresses only.
     ///
     /// # Errors
-    /// When the kernel refuses one of them.
+    /// If the kernel refuses one of them.
     pub fn open(serving: Serving) -> Result<Self> {
         let (listeners, addresses) = listeners(&serving.listen)?;
         Ok(Self {
@@ -131,12 +129,12 @@ impl Receiver {
         })
     }
 
-    /// Serves until somebody asks to stop, or the one session is over that was
-    /// asked for, and reports what happens.
+    /// Serves until it is asked to stop, or, with [`Serving::once`], until the session
+    /// is over, and reports events.
     ///
     /// # Errors
-    /// When the kernel refuses what it grants as a rule. What senders do is no
-    /// error.
+    /// If the kernel refuses an ordinary call. Errors of senders are reported as
+    /// events.
     pub fn run(self, mut tell: impl FnMut(Event)) -> Result<()> {
         let (to, events) = channel();
         let sessions = Sessions::new(self.serving.sessions);
@@ -155,7 +153,7 @@ impl Receiver {
             }
             over = drain(&events, &mut tell) && self.serving.once;
         }
-        // Sessions look whether they are to end, as this loop does.
+        // Sessions check whether they are to end, as this loop does.
         while sessions.is_anybody() && interrupt::asked() {
             clock::sleep(Span::from_millis(5));
         }
@@ -163,7 +161,7 @@ impl Receiver {
         Ok(())
     }
 
-    /// The listeners at which somebody waits.
+    /// The listeners with waiting connections.
     fn ready(&self) -> Result<Vec<&OwnedFd>> {
         let mut watched: Vec<PollFd> = self
             .listeners
@@ -193,17 +191,18 @@ impl Receiver {
         let peer = connection.peer();
         let body = move || {
             let event = session::serve(&connection, &serving, number, admission, &to);
-            // The receiver has ended if nobody takes it.
+            // The receiver has ended if the channel is closed.
             let _ = to.send(event);
         };
-        // Too many threads, say: the connection is closed, and others go on.
+        // For example with too many threads: the connection is closed, and others
+        // continue.
         let _ = thread::Builder::new()
             .name(format!("session {peer}"))
             .spawn(body);
     }
 }
 
-/// Tells what has happened; whether a session with flows has ended.
+/// Reports waiting events. Returns whether a session with flows has ended.
 fn drain(events: &Queue<Event>, tell: &mut impl FnMut(Event)) -> bool {
     let mut ended = false;
     for event in events.try_iter() {
@@ -213,9 +212,9 @@ fn drain(events: &Queue<Event>, tell: &mut impl FnMut(Event)) -> bool {
     ended
 }
 
-/// Listeners at all addresses, and where they listen. Where the kernel chooses
-/// the port it is the same at each; one that is free at the first address may
-/// be taken at another, and the kernel chooses again.
+/// Listeners at all addresses, and their addresses. If the kernel chooses the port, it
+/// is the same for all; if a port chosen for the first address is in use at another,
+/// the kernel chooses again.
 fn listeners(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr>)> {
     let mut tries = 0;
     loop {
@@ -227,7 +226,7 @@ fn listeners(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr>)> {
     }
 }
 
-/// Whether a port that the kernel chose is taken at another address.
+/// Whether a port chosen by the kernel is in use at another address.
 fn is_taken(error: &Error, wanted: &[SocketAddr]) -> bool {
     let is_chosen = wanted.iter().any(|address| address.port() == 0);
     is_chosen && error.source.kind() == ErrorKind::AddrInUse
@@ -250,7 +249,8 @@ fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr
 
 fn listener(address: SocketAddr) -> Result<OwnedFd> {
     let doing = || format!("listening on {} port {}", address.ip(), address.port());
-    // Whoever connected may be gone when he is accepted: nobody waits for the next.
+    // The peer may close before its connection is accepted, so accepting must not
+    // block.
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(family(address.ip()), SockType::Stream, flags, None).during(doing)?;
     setsockopt(&socket, sockopt::ReuseAddr, &true).during(doing)?;
@@ -262,7 +262,7 @@ fn listener(address: SocketAddr) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The next connection, if it is still there.
+/// The next connection, if it is still open.
 fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
     let socket = match accept4(
         listener.as_raw_fd(),
@@ -270,7 +270,7 @@ fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
     ) {
         Ok(socket) => socket,
         Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNABORTED | Errno::EPROTO) => return Ok(None),
-        // No descriptors are left: others give theirs back.
+        // No descriptors are left: waits until other connections release theirs.
         Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM) => {
             clock::sleep(Span::from_millis(50));
             return Ok(None);
@@ -278,8 +278,8 @@ fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
         Err(error) => return Err(error).during(|| "accepting a sender"),
     };
     #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-    // SAFETY: accept4 just made it, nobody else has it.
+    // SAFETY: accept4 has just created it, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // It may be gone already.
+    // The peer may have closed it already.
     Ok(Connection::of(socket).ok())
 }

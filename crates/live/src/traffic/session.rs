@@ -1,4 +1,4 @@
-//! One session of a receiver, in a thread of its own.
+//! A session of a receiver, in a separate thread.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,13 +19,13 @@ use super::{Described, Entry, Records, sizes};
 use crate::error::{Error, Result};
 use crate::{clock, interrupt};
 
-/// How often a session looks whether flows have ended, or it is to.
+/// Interval of checks whether flows have ended, or the session is to end.
 const LOOK: Span = Span::from_millis(10);
 
-/// The most octets of receive buffer that a sender may ask for.
+/// The largest receive buffer that a sender may request, in octets.
 pub const LARGEST_RECEIVE_BUFFER: Bytes = Bytes::new(64 << 20);
 
-/// Serves one sender until it says farewell, goes wrong, or is gone.
+/// Serves one sender until it ends the session, fails, or disconnects.
 pub(super) fn serve(
     connection: &Connection,
     serving: &Serving,
@@ -143,7 +143,7 @@ impl<'a> Conversation<'a> {
             let requests = match received {
                 Ok(requests) => requests,
                 Err(fault) => {
-                    // It may be gone; what is wrong is known all the same.
+                    // The peer may have closed; the fault is known in any case.
                     let _ = self.connection.write(self.server.output());
                     return Err(Error::new("a control message", fault.to_string()));
                 }
@@ -231,7 +231,7 @@ impl<'a> Conversation<'a> {
         let thread = thread::Builder::new()
             .name(format!("flow {}", flow.name.as_str()))
             .spawn(move || {
-                // The session has ended if nobody takes it.
+                // The session has ended if the channel is closed.
                 let _ = to.send((number, waiting.run()));
             });
         let Ok(thread) = thread else {
@@ -270,15 +270,15 @@ impl<'a> Conversation<'a> {
         }));
     }
 
-    /// Puts something into the log, if there is one.
+    /// Appends an entry to the log, if there is one.
     fn write_down(&self, entry: Entry) {
         if let Some(records) = &self.records {
-            // Whoever writes has ended with an error of its own.
+            // The writer has ended with an error of its own.
             let _ = records.send(entry);
         }
     }
 
-    /// Hands on what flows say that have ended.
+    /// Passes on the reports of flows that have ended.
     fn take_reports(&mut self) -> Result<()> {
         while let Ok((number, result)) = self.finished.try_recv() {
             match result {
@@ -294,21 +294,21 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Tells the sender why this ends, and says it here too.
+    /// Notifies the sender of the reason, and records it.
     fn refuse(&mut self, reason: Reason, why: &str) -> Result<()> {
         self.server.refuse(reason);
         let _ = self.connection.write(self.server.output());
         Err(Error::new("a session", why))
     }
 
-    /// Ends all flows and returns what arrived of each.
+    /// Ends all flows and returns their reports.
     fn finish(&mut self) -> Vec<(Flow, Report)> {
         for running in self.flows.values() {
             running.signal.stop();
         }
         for running in self.flows.values_mut() {
             if let Some(thread) = running.thread.take() {
-                // A flow that panicked has no report but the empty one.
+                // A flow that panicked has an empty report.
                 let _ = thread.join();
             }
         }
@@ -325,7 +325,7 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Another port of the same address.
+/// The same address with another port.
 fn on(mut address: SocketAddr, port: u16) -> SocketAddr {
     address.set_port(port);
     address

@@ -1,5 +1,4 @@
-//! Messages that wait for their echoes, for logs of round trips: what never
-//! comes back is written down too.
+//! Messages that wait for their echoes, so that logs of round trips include losses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,28 +8,28 @@ use wire::message::Message;
 use super::Record;
 use super::records::LogSink;
 
-/// An echo that comes so many messages late is written down as lost first, and
-/// then as what came.
+/// An echo that is later than this many messages is logged as a loss first, and then as
+/// an arrival.
 const WINDOW: usize = 1 << 16;
 
-/// The latest messages of a flow, and which of them are not back yet.
+/// The latest messages of a flow, with those still unanswered.
 pub(super) struct Unanswered {
     flow: u16,
-    /// By number modulo [`WINDOW`]: when each that is not back was sent.
+    /// By number modulo [`WINDOW`]: the departure of each unanswered message.
     waiting: Answers,
-    /// Likewise their octets.
+    /// The sizes of the messages in octets, likewise.
     sizes: Vec<u32>,
-    /// The number of the next message.
+    /// Number of the next message.
     next: u64,
 }
 
-/// Where echoes are ticked off. Zero is none, and others are one more than the
-/// instant in nanoseconds.
+/// The table of unanswered messages. Zero means none; other values are the instant in
+/// nanoseconds plus one.
 #[derive(Clone)]
 pub(super) struct Answers(Arc<[AtomicU64]>);
 
 impl Unanswered {
-    /// Nothing was sent. Where there is no log nothing is remembered either.
+    /// Empty. Without a log, no message is stored.
     pub(super) fn new(flow: u16, log_sink: &LogSink) -> Self {
         let window = if log_sink.wanted() { WINDOW } else { 0 };
         Self {
@@ -41,13 +40,13 @@ impl Unanswered {
         }
     }
 
-    /// Where echoes are ticked off, also by another thread.
+    /// The table, for another thread that receives echoes.
     pub(super) fn answers(&self) -> Answers {
         self.waiting.clone()
     }
 
-    /// Takes down the next message before it is sent, and in `keeping` the one
-    /// that has been waited for longest, if it is lost.
+    /// Adds the next message before it is sent, and logs the one that has waited
+    /// longest, if it is lost.
     pub(super) fn ask(&mut self, message: &Message, log_sink: &mut LogSink) {
         let Some((place, waiting)) = self.waiting.place(message.sequence) else {
             return;
@@ -60,12 +59,12 @@ impl Unanswered {
         self.next = message.sequence + 1;
     }
 
-    /// The kernel did not take this message, the latest.
+    /// Removes the latest message, which the kernel did not accept.
     pub(super) fn forget(&mut self, message: &Message) {
         self.waiting.answered(message);
     }
 
-    /// Takes down all that are not back.
+    /// Logs all unanswered messages as lost.
     pub(super) fn settle(self, log_sink: &mut LogSink) {
         for sequence in self.next.saturating_sub(WINDOW as u64)..self.next {
             let waiting = self.waiting.place(sequence);
@@ -91,11 +90,11 @@ impl Unanswered {
 }
 
 impl Answers {
-    /// This message is back.
+    /// Marks a message as answered.
     pub(super) fn answered(&self, echo: &Message) {
         if let Some((_, waiting)) = self.place(echo.sequence) {
             let (ours, none) = (marked(echo), 0);
-            // Another message has the place, or this one was back before.
+            // The entry belongs to another message, or was answered before.
             let _ = waiting.compare_exchange(ours, none, Ordering::Relaxed, Ordering::Relaxed);
         }
     }

@@ -1,4 +1,4 @@
-//! When the kernel took the acknowledgement of the last octet.
+//! The instant at which the kernel received the acknowledgement of the last octet.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,11 +15,11 @@ use crate::clock::{self, Epoch};
 use crate::error::{During, Result};
 use crate::sys::tcp_info;
 
-/// SOF_TIMESTAMPING_TX_ACK, which nix does not name [LinuxUapi net_tstamp.h].
+/// SOF_TIMESTAMPING_TX_ACK; nix has no name for it [LinuxUapi net_tstamp.h].
 const STAMP_ACKNOWLEDGEMENTS: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 9);
 
-/// Has everything written from here on stamped when it is acknowledged.
-/// Called before the last message only, so that no other one pays for it.
+/// Requests timestamps of the acknowledgements of all further data. Called before the
+/// last message only, because timestamps cost time.
 pub(super) fn stamp_from_here(socket: BorrowedFd<'_>) -> Result<()> {
     let flags = STAMP_ACKNOWLEDGEMENTS
         | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
@@ -28,7 +28,8 @@ pub(super) fn stamp_from_here(socket: BorrowedFd<'_>) -> Result<()> {
         .during(|| "asking for acknowledgement stamps")
 }
 
-/// Waits until all is acknowledged; the stamp of the last acknowledgement.
+/// Waits until all data are acknowledged. Returns the timestamp of the last
+/// acknowledgement.
 pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Result<Option<Time>> {
     let deadline = clock::monotonic() + timeout;
     let mut last = None;
@@ -36,15 +37,15 @@ pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Re
         let left =
             tcp_info::unacknowledged(socket.as_fd()).during(|| "asking what is unacknowledged")?;
         if let Some(stamp) = read_stamps(socket, epoch)? {
-            // More may have come while this one was read: ask again at once.
+            // More may have arrived while this one was read: check again at once.
             last = last.max(Some(stamp));
             continue;
         }
         if left == 0 && last.is_some() {
             return Ok(last);
         }
-        // A stamp raises POLLERR, which needs no asking for. It can come
-        // after the queue is empty, but not much.
+        // A timestamp raises POLLERR, which is always polled. It may arrive a little
+        // after the queue is empty.
         let soon = clock::monotonic() + Span::from_millis(if left == 0 { 20 } else { 1_000 });
         let stamped = wait(socket.as_fd(), PollFlags::empty(), soon.min(deadline))?;
         if left == 0 && stamped.is_empty() {
@@ -56,7 +57,7 @@ pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Re
     }
 }
 
-/// The latest of the stamps that wait in the socket's error queue.
+/// The latest timestamp in the socket's error queue.
 fn read_stamps(socket: &OwnedFd, epoch: Epoch) -> Result<Option<Time>> {
     let mut latest = None;
     let mut control = vec![0; 512];

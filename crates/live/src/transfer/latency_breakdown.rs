@@ -1,9 +1,9 @@
-//! Round trips one by one, of which both ends keep all stamps there are: where
-//! their time goes is then a matter of subtraction ([`proto::latency_breakdown`]).
+//! Round trips one by one, with all timestamps of both ends, from which
+//! [`proto::latency_breakdown`] computes the stages.
 //!
-//! The program's instants and the kernel's stamps are both of CLOCK_REALTIME,
-//! and both ends run on one machine: nothing is converted. The whole of a round
-//! trip is timed by CLOCK_MONOTONIC, so that a step of the clock shows.
+//! The program's and the kernel's timestamps are both of CLOCK_REALTIME, and both ends
+//! run on one machine, so no conversion is needed. The whole round trip is timed by
+//! CLOCK_MONOTONIC, so a step of the wall clock becomes visible.
 
 mod departures;
 mod end;
@@ -24,133 +24,132 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use end::End;
 
-/// How long a datagram or its echo may be on its way before it counts as lost.
+/// The time after which a datagram or its echo counts as lost.
 const LOST: Span = Span::from_secs(1);
 
-/// The far end waits longer: for the next one after a lost one.
+/// The far end waits longer: for the message after a lost one.
 const QUIET: Span = Span::from_secs(3);
 
-/// So many lost ones are no chance.
+/// The most losses tolerated.
 const MOST_LOST: u64 = 10;
 
-/// How long stamps of the last message may take.
+/// The longest wait for timestamps of the last message.
 const LAST_STAMPS: Span = Span::from_millis(20);
 
-/// What both ends must agree on.
+/// The settings that both ends share.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Probe {
-    /// Protocol, address, message, and what the sockets are like.
+    /// Protocol, address, message size and socket options.
     pub transfer: Transfer,
-    /// Round trips before those that count, without departure stamps: the first
-    /// half warms up, the second shows what the instrument costs.
+    /// Round trips before the counted ones, without departure timestamps: the first
+    /// half is warm-up, the second shows the cost of the instrument.
     pub plain: u64,
-    /// Round trips after those, in which neither end sleeps: they show how long
-    /// the kernel takes from a packet's arrival until it can be read.
+    /// Round trips after those, in which both ends poll instead of sleeping: they show
+    /// the kernel's time from a packet's arrival until it is readable.
     pub sleepless: u64,
-    /// Round trips that are taken apart.
+    /// Round trips that are counted.
     pub messages: u64,
-    /// Whether programs copy what they receive out of the kernel: without it
-    /// they get no more than the header of a datagram, and nothing of a stream
-    /// (MSG_TRUNC) [socket(7)] [tcp(7)].
+    /// Whether programs copy received data out of the kernel. Without it they read only
+    /// the header of a datagram, and nothing of a stream (MSG_TRUNC) [socket(7)]
+    /// [tcp(7)].
     pub copy: bool,
-    /// Whether datagrams have checksums of UDP [socket(7)].
+    /// Whether datagrams have UDP checksums [socket(7)].
     pub checksum: bool,
-    /// What is made longer on purpose, of the round trips that count.
+    /// A delay to inject into the counted round trips.
     pub inject: Option<Inject>,
 }
 
-/// A known time at a known point, spent on the processor.
+/// A known delay at a known point, spent as processor time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Inject {
-    /// Where.
+    /// The injection point.
     pub point: InjectionPoint,
-    /// How long at least.
+    /// Minimum length of the delay.
     pub span: Span,
 }
 
-/// Where time can be injected.
+/// The injection points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum InjectionPoint {
-    /// At the near end, between the stamp before the write and the write.
+    /// At the near end, between the timestamp before the write and the write.
     Send,
-    /// At the far end, each time between the wait and the read.
+    /// At the far end, between the wait and each read.
     Receive,
-    /// At the far end, between the last read and the stamp before the write.
+    /// At the far end, between the last read and the timestamp before the write.
     Echo,
 }
 
-/// What the near end stamped of a round trip.
+/// The near end's timestamps of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NearStamps {
-    /// Of the message.
+    /// Timestamps of the message.
     pub left: Left,
-    /// Of its echo.
+    /// Timestamps of its echo.
     pub came: Came,
-    /// How long it took by CLOCK_MONOTONIC, in nanoseconds.
+    /// Duration by CLOCK_MONOTONIC, in nanoseconds.
     pub took: u64,
 }
 
-/// What the near end saw.
+/// The near end's results.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Asked {
-    /// Of each message in order; none of those that were lost.
+    /// The timestamps of each message in order; `None` for lost ones.
     pub trips: Vec<Option<NearStamps>>,
-    /// What round trips without departure stamps took, in nanoseconds.
+    /// Durations of round trips without departure timestamps, in nanoseconds.
     pub plain: Vec<u64>,
-    /// From the arrival of an echo until a reader that does not sleep finds it,
-    /// in nanoseconds.
+    /// Time from the arrival of an echo until a polling reader finds it, in
+    /// nanoseconds.
     pub softirq: Option<u64>,
-    /// From the first write to the last read of those that count, in nanoseconds.
+    /// Time from the first write to the last read of counted messages, in nanoseconds.
     pub lasted: u64,
-    /// What TCP said at the end.
+    /// TCP's statistics at the end.
     pub tcp: Option<TcpState>,
-    /// SO_SNDBUF and SO_RCVBUF as the kernel had them.
+    /// SO_SNDBUF and SO_RCVBUF as granted by the kernel.
     pub buffers: [u64; 2],
 }
 
-/// What the far end stamped of a round trip.
+/// The far end's timestamps of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FarStamps {
-    /// Of the message.
+    /// Timestamps of the message.
     pub came: Came,
-    /// Of its echo.
+    /// Timestamps of its echo.
     pub left: Left,
 }
 
-/// What the far end saw.
+/// The far end's results.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Answered {
-    /// Of each message in order; none of those that did not come.
+    /// The timestamps of each message in order; `None` for those that did not arrive.
     pub trips: Vec<Option<FarStamps>>,
-    /// From the arrival of a message until a reader that does not sleep finds
-    /// it, in nanoseconds.
+    /// Time from the arrival of a message until a polling reader finds it, in
+    /// nanoseconds.
     pub softirq: Option<u64>,
 }
 
 impl Probe {
-    /// Messages before those that count.
+    /// Number of messages before the counted ones.
     fn before(&self) -> u64 {
         self.plain + self.sleepless
     }
 
-    /// Whether an end sleeps until this message is there.
+    /// Whether an end sleeps until this message arrives.
     fn sleeps(&self, sequence: u64) -> bool {
         !(self.plain..self.before()).contains(&sequence)
     }
 }
 
-/// Sends the messages of `probe` to `port`, each once the echo of the one
-/// before it is back.
+/// Sends the messages of `probe` to `port`, each after the echo of the previous one.
 ///
 /// # Errors
-/// When the kernel refuses an option, or the far end does not answer.
+/// If the kernel refuses an option, or the far end does not answer.
 pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
     let mut end = End::new(probe, connected(&probe.transfer, port)?)?;
     let (mut plain, mut sleepless, mut trips) = (Vec::new(), Vec::new(), Vec::new());
@@ -204,15 +203,15 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
 pub struct Answerer {
     probe: Probe,
     socket: OwnedFd,
-    /// The port that the near end needs.
+    /// The port to which the near end connects.
     pub port: u16,
 }
 
 impl Answerer {
-    /// Opens a port on the address of `probe`, and nowhere else.
+    /// Opens a port on the address of `probe` only.
     ///
     /// # Errors
-    /// When the kernel refuses the address or an option.
+    /// If the kernel refuses the address or an option.
     pub fn open(probe: Probe) -> Result<Self> {
         let (socket, port) = listening(&probe.transfer)?;
         Ok(Self {
@@ -222,11 +221,11 @@ impl Answerer {
         })
     }
 
-    /// Answers all messages, each with one as long; what was stamped of those
-    /// that count, none of what never came.
+    /// Answers all messages, each with one of the same length. Returns the timestamps
+    /// of counted messages; `None` for those that never arrived.
     ///
     /// # Errors
-    /// When nothing comes within the timeout, or what comes is none of ours.
+    /// If no data arrive within the timeout, or the data are not ours.
     pub fn answer(self) -> Result<Answered> {
         let Self { probe, socket, .. } = self;
         let timeout = probe.transfer.timeout;
@@ -279,20 +278,19 @@ impl Answerer {
     }
 }
 
-/// How long after its last packet's arrival a message was found, if the kernel
-/// stamped that.
+/// The time after the arrival of its last packet at which a message was found, if the
+/// kernel timestamped the arrival.
 fn found_after(came: Came) -> Option<u64> {
     Some(came.ready.saturating_sub(came.arrived?))
 }
 
-/// What a tenth of the values are below: other work makes them longer, never
-/// shorter.
+/// The lower decile of the values: other load only makes them longer.
 fn lower_decile(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     values.get(values.len() / 10).copied()
 }
 
-/// How long the near end waits for an echo.
+/// The longest wait of the near end for an echo.
 fn echo_timeout(probe: &Probe) -> Span {
     match probe.transfer.protocol {
         Transport::Tcp => probe.transfer.timeout,
@@ -300,7 +298,7 @@ fn echo_timeout(probe: &Probe) -> Span {
     }
 }
 
-/// Connects a socket to whoever sends the first datagram, which is left there.
+/// Connects a socket to the source of the first datagram, which stays in the queue.
 fn meet(socket: &OwnedFd, timeout: Span) -> Result<()> {
     let deadline = clock::monotonic() + timeout;
     if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {

@@ -1,4 +1,4 @@
-//! The receiving end.
+//! The receiving end of a transfer.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -19,24 +19,24 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 
-/// What one read may take. A read that takes less has emptied the kernel's
-/// queue, and its stamp is that of the last octet; one that takes all of it may
-/// end within a packet, and then has an earlier stamp or none.
+/// Octets per read. A shorter read has emptied the kernel's queue, and its timestamp is
+/// that of the last octet. A full read may end within a packet, and then has an earlier
+/// timestamp or none.
 const READ: usize = 1 << 18;
 
 /// A receiver that waits for its sender.
 pub struct Receiver {
     transfer: Transfer,
     socket: OwnedFd,
-    /// The port that the sender needs.
+    /// The port to which the sender connects.
     pub port: u16,
 }
 
 impl Receiver {
-    /// Opens a port on the transfer's address, and nowhere else.
+    /// Opens a port on the transfer's address only.
     ///
     /// # Errors
-    /// When the kernel refuses the address or an option.
+    /// If the kernel refuses the address or an option.
     pub fn open(transfer: Transfer) -> Result<Self> {
         let (socket, port) = listening(&transfer)?;
         Ok(Self {
@@ -49,7 +49,7 @@ impl Receiver {
     /// Receives the transfer.
     ///
     /// # Errors
-    /// When nothing comes within the timeout, or what comes is none of ours.
+    /// If no data arrive within the timeout, or the data are not ours.
     pub fn receive(self) -> Result<Received> {
         let before = Process::sample()?;
         let mut recorder = TransferRecorder::new(&self.transfer);
@@ -65,7 +65,7 @@ impl Receiver {
             }
         };
         let receive_buffer = socket::receive_buffer(socket.as_fd())?;
-        // The evaluation is no part of the transfer's cost.
+        // The evaluation is not part of the transfer's cost.
         let process = Process::sample()? - before;
         Ok(Received {
             octets: recorder.octets,
@@ -98,7 +98,7 @@ pub(super) fn listening(transfer: &Transfer) -> Result<(OwnedFd, u16)> {
     Ok((socket, port))
 }
 
-/// The first connection to a socket that listens, within `timeout`.
+/// The first connection to a listening socket within `timeout`.
 pub(super) fn accept(socket: &OwnedFd, timeout: Span) -> Result<OwnedFd> {
     let deadline = clock::monotonic() + timeout;
     if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
@@ -107,34 +107,34 @@ pub(super) fn accept(socket: &OwnedFd, timeout: Span) -> Result<OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let connection = accept4(socket.as_raw_fd(), flags).during(|| "accepting the sender")?;
     #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-    // SAFETY: accept4 just made it, nobody else has it.
+    // SAFETY: accept4 has just created it, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(connection) })
 }
 
-/// What is written down while messages arrive.
+/// Records arriving messages.
 struct TransferRecorder<'a> {
     transfer: &'a Transfer,
     message_plan: MessagePlan,
     octets: Bytes,
     goodput_window: GoodputWindow,
     delays: FlowRecorder,
-    /// Datagrams that arrived, by sequence number, and how many did: a copy of
-    /// one is no other one.
+    /// The datagrams that arrived, by sequence number, and their number without
+    /// duplicates.
     known: Vec<bool>,
     seen: u64,
-    /// Counted reads that came without the kernel's stamp.
+    /// Counted reads without the kernel's timestamp.
     unstamped: u64,
-    /// The stamp of the last read, and over all counted messages the time by
-    /// which that of their read may be later than their own.
+    /// The timestamp of the last read, and the sum over counted messages of the time by
+    /// which the timestamp of their read may be too late.
     last_stamp: Time,
     later_by: Span,
-    /// Echoes that are due.
+    /// Echoes to send.
     echoes: Vec<u8>,
-    /// Room for the kernel's stamps.
+    /// Buffer for the kernel's control data.
     control: Vec<u8>,
 }
 
-/// One piece of data and when its last octet reached this host.
+/// A piece of data, and the arrival of its last octet at this host.
 struct Piece {
     length: usize,
     stamp: Time,
@@ -206,8 +206,8 @@ impl<'a> TransferRecorder<'a> {
     fn take_datagrams(&mut self, socket: &OwnedFd) -> Result<()> {
         let mut buffer = vec![0; 1 << 16];
         let mut timeout = self.transfer.timeout;
-        // The last number can arrive before one that was overtaken: only when
-        // all are here, or none came for long enough, it is over.
+        // The last number can arrive before one that it overtook, so the transfer is
+        // over only when all have arrived, or none has arrived for long enough.
         while self.seen < self.message_plan.messages() {
             let Some(piece) = self.read(socket, &mut buffer)? else {
                 let deadline = clock::monotonic() + timeout;
@@ -216,8 +216,7 @@ impl<'a> TransferRecorder<'a> {
                 }
                 continue;
             };
-            // A datagram that is none of ours is a stranger's: it is no part
-            // of the transfer and gets no answer.
+            // A datagram that is not ours is not part of the transfer and gets no echo.
             let Ok(message) = Message::parse(&buffer[..piece.length]) else {
                 continue;
             };
@@ -229,7 +228,7 @@ impl<'a> TransferRecorder<'a> {
             self.note(message, piece.stamp);
             self.last_stamp = piece.stamp;
             if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
-                // An echo that finds no room is lost, as datagrams are.
+                // An echo without room is lost, as datagrams are.
                 let _ = sendto(raw(socket), &self.echoes, &from, MsgFlags::empty());
                 self.echoes.clear();
             }
@@ -237,7 +236,7 @@ impl<'a> TransferRecorder<'a> {
         Ok(())
     }
 
-    /// Whether no datagram with this number came before.
+    /// Whether no datagram with this number arrived before.
     fn is_new(&mut self, sequence: u64) -> bool {
         let place = usize::try_from(sequence).ok();
         let Some(place) = place.filter(|_| sequence < self.message_plan.messages()) else {
@@ -274,14 +273,14 @@ impl<'a> TransferRecorder<'a> {
         }
     }
 
-    /// How much later, on average, the stamp of a read may be than that of the
+    /// The mean time by which the timestamp of a read may be later than that of a
     /// message in it: several messages can end in one read.
     fn spread(&self) -> Span {
         let messages = self.message_plan.counted_messages().max(1);
         Span::from_picos(self.later_by.as_picos() / messages)
     }
 
-    /// Sends the echoes that are due, as far as there is room.
+    /// Sends the echoes due, while there is room.
     fn send_echoes(&mut self, connection: &OwnedFd) -> Result<()> {
         while !self.echoes.is_empty() {
             match send(raw(connection), &self.echoes, MsgFlags::MSG_NOSIGNAL) {
@@ -294,7 +293,7 @@ impl<'a> TransferRecorder<'a> {
         Ok(())
     }
 
-    /// Reads what is there; `None` when nothing is.
+    /// Reads the available data; `None` if there are none.
     fn read(&mut self, socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<Piece>> {
         let mut pieces = [IoSliceMut::new(buffer)];
         let message = match recvmsg::<SockaddrStorage>(
@@ -316,7 +315,7 @@ impl<'a> TransferRecorder<'a> {
                 }
                 _ => None,
             });
-        // A whole packet without a stamp is timed by the user's clock, and
+        // A whole packet without a timestamp is timed by the program's clock, and
         // counted.
         let whole = message.bytes > 0 && message.bytes < READ;
         let counted = self.octets >= self.message_plan.preroll();

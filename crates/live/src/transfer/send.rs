@@ -1,4 +1,4 @@
-//! The sending end.
+//! The sending end of a transfer.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -19,8 +19,8 @@ use crate::pacing::Pacer;
 /// Sends all messages of `transfer` to `port` of its address.
 ///
 /// # Errors
-/// When the kernel refuses an option, or the receiver does not keep up its
-/// part within the transfer's timeout.
+/// If the kernel refuses an option, or the receiver makes no progress within the
+/// transfer's timeout.
 pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
     let before = Process::sample()?;
     let mut sender = Sender::connect(transfer, port)?;
@@ -49,7 +49,7 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
     })
 }
 
-/// A socket that is connected to `port` of the transfer's address.
+/// A socket connected to `port` of the transfer's address.
 pub(super) fn connected(transfer: &Transfer, port: u16) -> Result<OwnedFd> {
     let socket = socket::open(transfer)?;
     let operation = || format!("connecting to {} port {port}", transfer.address);
@@ -74,15 +74,15 @@ struct Sender<'a> {
     echoes: Option<Echoes>,
 }
 
-/// The answers of the receiver.
+/// The echoes of the receiver.
 struct Echoes {
     stream: MessageStream,
     delays: FlowRecorder,
-    /// Answers taken, pre-roll included.
+    /// Echoes received, pre-roll included.
     taken: u64,
-    /// When the last of them was here.
+    /// Arrival of the last echo.
     last: Time,
-    /// Room for one read, which takes any datagram whole.
+    /// Buffer for one read, large enough for any datagram.
     room: Vec<u8>,
 }
 
@@ -158,7 +158,8 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// From the first write to the last echo of whole messages, if all are here.
+    /// Time from the first write to the last echo of whole messages, if all have
+    /// arrived.
     fn echoes_took(&self) -> Option<Span> {
         let whole = self.transfer.echo == Answer::Whole;
         let echoes = self.echoes.as_ref().filter(|_| whole)?;
@@ -166,13 +167,13 @@ impl<'a> Sender<'a> {
         echoes.last.since(self.first_write?).filter(|_| all)
     }
 
-    /// Writes one message, taking echoes while the kernel is full.
+    /// Writes one message, and receives echoes while the kernel's buffer is full.
     fn write(&mut self, mut message: &[u8]) -> Result<()> {
         loop {
             match send_octets(raw(&self.socket), message, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == message.len() => break,
                 Ok(count) => message = &message[count..],
-                // The queue of the interface is full, or the socket's is: wait for room.
+                // The queue of the interface or of the socket is full: wait for room.
                 Err(Errno::EAGAIN | Errno::ENOBUFS) => {
                     self.wait_for(PollFlags::POLLOUT)?;
                 }
@@ -183,7 +184,7 @@ impl<'a> Sender<'a> {
         self.take_echoes()
     }
 
-    /// Waits for `events`, or for echoes, whichever comes first.
+    /// Waits for `events` or for echoes.
     fn wait_for(&mut self, events: PollFlags) -> Result<()> {
         let echoes = if self.echoes.is_some() {
             PollFlags::POLLIN
@@ -197,7 +198,7 @@ impl<'a> Sender<'a> {
         self.take_echoes()
     }
 
-    /// Takes the echoes that are here.
+    /// Receives the available echoes.
     fn take_echoes(&mut self) -> Result<()> {
         let Some(echoes) = &mut self.echoes else {
             return Ok(());
@@ -208,8 +209,8 @@ impl<'a> Sender<'a> {
                 Ok(count) => count,
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => continue,
-                // A copy of a datagram came when the receiver had all of them
-                // and was gone.
+                // A duplicate reached the receiver after it had all datagrams and
+                // ended.
                 Err(Errno::ECONNREFUSED) if self.transfer.protocol == Transport::Udp => continue,
                 Err(error) => return Err(error).during(|| "taking echoes"),
             };
@@ -229,8 +230,8 @@ impl<'a> Sender<'a> {
         Ok(())
     }
 
-    /// Waits until so many answers are here: all of them over TCP, over UDP
-    /// until it has been quiet for long enough.
+    /// Waits for `wanted` echoes: for all over TCP, over UDP until none has arrived for
+    /// long enough.
     fn await_echoes(&mut self, wanted: u64) -> Result<()> {
         while let Some(echoes) = &self.echoes
             && echoes.taken < wanted

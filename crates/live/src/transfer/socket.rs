@@ -1,4 +1,4 @@
-//! Sockets with the options a transfer asks for, read back.
+//! Sockets with the options of a transfer, verified by reading them back.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -17,14 +17,14 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::tcp_info;
 
-/// What a UDP receiver asks for: the default of 212 992 octets loses a large
-/// part of a burst in the receiving host, whatever the network does.
+/// The receive buffer that a UDP receiver requests: the default of 212 992 octets loses
+/// a large part of a burst in the receiving host, whatever the network does.
 pub const UDP_RECEIVE_BUFFER: Bytes = Bytes::new(16 << 20);
 
-/// Where the kernel names those that are loaded [tcp(7)].
+/// The kernel's list of loaded congestion controls [tcp(7)].
 const CONGESTION_CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// A non-blocking socket for `transfer`, all options set.
+/// A non-blocking socket for `transfer` with all options set.
 pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
     let family = match transfer.address {
         IpAddr::V4(_) => AddressFamily::Inet,
@@ -50,7 +50,7 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
             .during(|| format!("setting a send buffer of {size}"))?;
     }
     if let Some(size) = receive_buffer {
-        // A real root may pass the machine's limit; others get what it allows.
+        // The real root may exceed the machine's limit; others get what it allows.
         if setsockopt(&socket, sockopt::RcvBufForce, &octets(size)).is_err() {
             setsockopt(&socket, sockopt::RcvBuf, &octets(size))
                 .during(|| format!("setting a receive buffer of {size}"))?;
@@ -64,11 +64,11 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Whether this kernel has a congestion control of this name, loaded or to be
-/// loaded; asked by choosing it for a socket that is never used.
+/// Whether this kernel has a congestion control of this name, loaded or loadable.
+/// Tested by choosing it for a socket that is never used.
 ///
 /// # Errors
-/// What the kernel says when it has none.
+/// The kernel's error if it has none.
 pub fn try_congestion_control(name: &str) -> Result<()> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let socket =
@@ -93,12 +93,12 @@ pub(crate) fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> R
         })
 }
 
-/// A socket that keeps the kernel stamping arrivals as long as it is open.
-/// The kernel begins and ceases a little after the first and the last such
-/// socket, so that a transfer's first arrivals could go without.
+/// A socket that makes the kernel timestamp arrivals while it is open. The kernel
+/// starts and stops a little after the first and the last such socket, so the first
+/// arrivals of a transfer could lack timestamps.
 ///
 /// # Errors
-/// When the kernel refuses.
+/// If the kernel refuses.
 pub fn keep_stamping() -> Result<OwnedFd> {
     let socket = socket(
         AddressFamily::Inet,
@@ -111,29 +111,29 @@ pub fn keep_stamping() -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Lets the kernel stamp what arrives.
+/// Enables the kernel's receive timestamps.
 pub(crate) fn stamp_arrivals(socket: BorrowedFd<'_>) -> Result<()> {
     let flags = TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE;
     setsockopt(&socket, sockopt::Timestamping, &flags).during(|| "asking for receive stamps")
 }
 
-/// The socket address of `address` and `port`.
+/// Converts `address` and `port` to a socket address.
 pub(crate) fn endpoint(address: IpAddr, port: u16) -> SockaddrStorage {
     SocketAddr::new(address, port).into()
 }
 
-/// SO_SNDBUF as it is.
+/// The current SO_SNDBUF.
 pub(crate) fn send_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::SndBuf).during(|| "reading the send buffer")? as u64)
 }
 
-/// SO_RCVBUF as it is.
+/// The current SO_RCVBUF.
 pub(crate) fn receive_buffer(socket: BorrowedFd<'_>) -> Result<u64> {
     Ok(getsockopt(&socket, sockopt::RcvBuf).during(|| "reading the receive buffer")? as u64)
 }
 
-/// The statistics that TCP keeps of a connection.
+/// TCP's statistics of a connection.
 pub(crate) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
     let info = tcp_info::tcp_info(socket).during(|| "reading TCP_INFO")?;
     let congestion =
@@ -150,8 +150,8 @@ pub(crate) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
     })
 }
 
-/// Waits for one of `events` until `deadline` of the monotonic clock; empty
-/// when the deadline came first.
+/// Waits for one of `events` until `deadline` on the monotonic clock; empty at the
+/// deadline.
 pub(crate) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result<PollFlags> {
     loop {
         let left = deadline.since(clock::monotonic()).unwrap_or_default();
@@ -168,7 +168,7 @@ pub(crate) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) ->
     }
 }
 
-/// What is said when the other end does nothing for too long.
+/// The error for an end without progress.
 pub(super) fn stalled(operation: &str, timeout: Span) -> Error {
     Error {
         operation: operation.to_owned(),

@@ -5,7 +5,7 @@ use units::Rate;
 use super::*;
 
 const FRAME: u64 = 1518;
-/// What a full frame takes of a gigabit link.
+/// Transmission time of a full frame at one gigabit per second.
 const TAKES: Span = Span::from_nanos(12_304);
 
 fn driver(limit: Limit) -> LinkDriver {
@@ -14,7 +14,7 @@ fn driver(limit: Limit) -> LinkDriver {
     LinkDriver::new(settings, Seed::new(1)).unwrap()
 }
 
-/// Full frames that ask for so many megabits per second.
+/// Laws of full frames at this rate.
 fn laws(megabits: u64) -> (Law, Law) {
     let rate = Rate::from_bits_per_second(megabits * 1_000_000).unwrap();
     let gap = mean_gap(Bytes::new(FRAME + 20), rate);
@@ -35,8 +35,9 @@ fn at(micros: u64) -> Time {
 
 #[test]
 fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
-    // At half the rate one filler comes every 24.608 us; a frame that comes
-    // right after one waits for it, whether anybody looked in between or not.
+    // At half the rate a packet of cross traffic arrives every 24.608 us. A frame that
+    // arrives right after one waits for it, whether or not the link was polled in
+    // between.
     let delivered = |looks: &[u64]| {
         let pool = Pool::default();
         let mut driver = driver(Limit::Packets(100));
@@ -66,7 +67,7 @@ fn cross_traffic_comes_in_its_place_however_late_it_is_looked_at() {
 
 #[test]
 fn every_packet_of_cross_traffic_is_accounted_for() {
-    // Twice what the link carries: half of it finds no room.
+    // Twice the link's rate: half of the packets are dropped.
     let mut driver = driver(Limit::Packets(10));
     let (gaps, sizes) = laws(2_000);
     driver.begin_cross(Time::ZERO, gaps, sizes, Seed::new(1));
@@ -86,7 +87,7 @@ fn every_packet_of_cross_traffic_is_accounted_for() {
         crossed_later.carried,
         Bytes::new(counters.of(Fate::Delivered) * 1_538)
     );
-    // 8127 pass in the time, and ten and one that wait or leave at its end.
+    // 8127 packets are sent in the time; ten and one wait or leave at its end.
     let passed = counters.of(Fate::Delivered);
     assert!((8_127..=8_139).contains(&passed), "{passed}");
     assert_eq!(driver.counters(), counters, "there is nothing else");
@@ -116,7 +117,7 @@ fn a_record_has_cross_traffic_as_a_flow_of_its_own_and_ends_when_asked() {
     assert!(driver.link.take_events().is_empty(), "nothing piles up");
 }
 
-/// Frames of others than cross traffic that found no room by `now`.
+/// Frames other than cross traffic that were dropped by `now`.
 fn frames_dropped(driver: &mut LinkDriver, now: Time) -> u64 {
     let crossed = driver.crossed(now).counters.of(Fate::Dropped);
     driver.counters().of(Fate::Dropped) - crossed
@@ -147,8 +148,8 @@ fn a_frame_beside_cross_traffic_is_waited_for_until_it_is_out_or_lost() {
 
 #[test]
 fn a_frame_waits_behind_poisson_traffic_as_long_as_theory_says() {
-    // M/D/1: load / (2 (1 - load)) services on average [Kleinrock1975 ch 5].
-    // Frames of 64 octets come every 40 services and add little.
+    // M/D/1: load / (2 (1 - load)) services on average [Kleinrock1975 ch 5]. Frames of
+    // 64 octets arrive every 40 services and add little.
     const PROBES: u32 = 6_000;
     let service = TAKES.as_picos() as f64;
     for load in [0.3, 0.5, 0.8] {

@@ -1,5 +1,5 @@
-//! The same of bundles: whatever a queue does to one that is packets by
-//! themselves, it does to one that is octets.
+//! Parity of bundles: queues treat a bundle of octets like a bundle of simulated
+//! packets.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
@@ -18,13 +18,13 @@ use wire::protocol::ip::Addresses;
 use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};
 use crate::frames::{Frame, Pool};
 
-/// Addresses and type of a frame, and its FCS [IEEE802.3 s3.1.1].
+/// Octets of addresses and EtherType of a frame, and its FCS [IEEE802.3 s3.1.1].
 const FRAMING: Bytes = Bytes::new(18);
 
-/// What comes to the link in one frame.
+/// The arrival of a bundle.
 #[derive(Clone, Debug)]
 struct Gathered {
-    /// The packets in it, the first with the time since the frame before.
+    /// Its packets; the gap of the first is the time since the previous frame.
     packets: Vec<Arrival>,
     carriage: usize,
 }
@@ -35,7 +35,7 @@ fn gathered() -> impl Strategy<Value = Vec<Gathered>> {
     prop::collection::vec(one, 1..80)
 }
 
-/// What carries a bundle, of as good a service as its first packet.
+/// The carriage of a bundle, with the service octet of its first packet.
 fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
     let addresses = match kind % 2 {
         0 => Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]),
@@ -51,7 +51,7 @@ fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
     }
 }
 
-/// The frame with its packets, of which the first has the number `first`.
+/// The frame with its packets; the first has the number `first`.
 fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
     let frames: Vec<Vec<u8>> = (first..)
         .zip(&gathered.packets)
@@ -83,7 +83,7 @@ fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
     pool.keep(&octets, None)
 }
 
-/// The headers that say the same.
+/// The corresponding simulated bundle.
 fn headers(gathered: &Gathered, first: u32, pool: &Pool) -> Bundle<Header> {
     let cost = Packing {
         carriage: carriage(gathered.carriage, 0),
@@ -101,8 +101,8 @@ fn headers(gathered: &Gathered, first: u32, pool: &Pool) -> Bundle<Header> {
     Bundle::pack(packets, carriage, Tick::Micro, Some(flow)).unwrap()
 }
 
-/// The numbers of the packets that are left in `frame`, and which are marked, as
-/// whoever is handed its pieces finds them.
+/// The numbers of the packets left in `frame`, and their marks, as a receiver of its
+/// octets finds them.
 fn inside(frame: &Frame) -> Vec<(u32, bool)> {
     let sent = frame.pieces().concat();
     let summary = |packet: &[u8]| {
@@ -121,7 +121,7 @@ fn inside(frame: &Frame) -> Vec<(u32, bool)> {
     }
 }
 
-/// The same of headers, marked as they came or since.
+/// The same for simulated packets, marked on arrival or since.
 fn among(bundle: &Bundle<Header>, services: &[u8]) -> Vec<(u32, bool)> {
     let living = bundle.entries().iter().filter_map(|entry| entry.packet());
     living
@@ -132,7 +132,7 @@ fn among(bundle: &Bundle<Header>, services: &[u8]) -> Vec<(u32, bool)> {
         .collect()
 }
 
-/// What a queue decided.
+/// A decision of a queue.
 #[derive(Debug, PartialEq)]
 enum Decision {
     Out(Time, Vec<(u32, bool)>),
@@ -140,7 +140,7 @@ enum Decision {
     InnerDropped(Time, View, Reason),
 }
 
-/// What `spec` decides about packets that come after the gaps in front of them.
+/// The decisions of `spec` for arrivals with the given gaps.
 fn run<P: Packet + 'static>(
     spec: &Spec,
     arrivals: impl Iterator<Item = (Span, P)>,
@@ -189,7 +189,7 @@ fn run<P: Packet + 'static>(
     decisions
 }
 
-/// What comes out of a link with `spec` in front of it, and when.
+/// The deliveries of a link with the queue `spec`.
 fn carry<P: Packet + 'static>(
     spec: &Spec,
     arrivals: impl Iterator<Item = (Span, P)>,

@@ -1,34 +1,34 @@
-//! What is changed in a jumbogram that is right.
+//! Changes to a valid jumbogram.
 
 use wire::jumbogram::at;
 
 /// Octets of its payload, all zero.
 pub(super) const PAYLOAD: u32 = 65_600;
 
-/// Writes a number of 16 bits.
+/// Writes a 16-bit number.
 pub(super) fn put16(octets: &mut [u8], at: usize, value: u16) {
     octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Likewise, of 32 bits.
+/// Writes a 32-bit number.
 pub(super) fn put32(octets: &mut [u8], at: usize, value: u32) {
     octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
 }
 
-/// Puts another header of eight octets behind the options, which count it.
+/// Inserts another header of eight octets behind the options, and adjusts the lengths.
 pub(super) fn insert(octets: &mut Vec<u8>, number: u8, header: [u8; 8]) {
     octets[at::OPTIONS] = number;
     octets.splice(at::UDP..at::UDP, header);
     put32(octets, at::JUMBO_LENGTH, PAYLOAD + 24);
 }
 
-/// Gives the options eight octets more, behind the Jumbo Payload option.
+/// Adds eight octets of options behind the Jumbo Payload option.
 pub(super) fn more_options(octets: &mut Vec<u8>, options: [u8; 8]) {
     insert(octets, 17, options);
     octets[at::OPTIONS + 1] = 1;
 }
 
-/// Moves the option by so many octets of padding.
+/// Moves the option by `by` octets of padding.
 pub(super) fn shift(octets: &mut Vec<u8>, by: usize) {
     let mut options = vec![0; 16];
     options[0] = 17;
@@ -38,18 +38,18 @@ pub(super) fn shift(octets: &mut Vec<u8>, by: usize) {
     octets.splice(at::OPTIONS..at::UDP, options);
 }
 
-/// A packet of ordinary length, with the option elsewhere.
+/// A packet of ordinary length that has the option.
 pub(super) fn ordinary(octets: &mut Vec<u8>) {
     octets.truncate(at::UDP + 200);
     octets[at::NEXT] = 60;
     put16(octets, at::LENGTH, 208);
 }
 
-/// Makes the checksum that of another length.
+/// Replaces the checksum by that for another length.
 pub(super) fn resum(octets: &mut [u8], length: fn(u32) -> u32) {
     let right = PAYLOAD + 8;
     let old = u16::from_be_bytes([octets[at::CHECKSUM], octets[at::CHECKSUM + 1]]);
-    // What is summed up changes by the difference of lengths [RFC1624 s3].
+    // The sum changes by the difference of the lengths [RFC1624 s3].
     let parts = |value: u32| (value >> 16) + (value & 0xffff);
     let mut sum = u32::from(!old) + parts(!parts(right) & 0xffff) + parts(length(right));
     while sum > 0xffff {

@@ -1,4 +1,4 @@
-//! The variants: a jumbogram that is right, and what is changed in it.
+//! The variants of a jumbogram, each with one fault.
 
 use std::net::Ipv6Addr;
 
@@ -8,10 +8,10 @@ use super::change::{PAYLOAD, insert, more_options, ordinary, put16, put32, resum
 use crate::error::{During, Result};
 use crate::jumbogram::end::FROM;
 
-/// The MTU that all of them fit into.
+/// An MTU that all variants fit.
 pub(super) const LARGER: u32 = 100_000;
 
-/// A jumbogram that is wrong in one way.
+/// A jumbogram with one fault.
 pub(super) struct Variant {
     pub(super) name: &'static str,
     pub(super) asked: Answer,
@@ -37,7 +37,7 @@ impl Variant {
     }
 }
 
-/// The sender is notified of a field (Parameter Problem).
+/// The answer that notifies the sender of a faulty field (Parameter Problem).
 const fn parameter_problem(pointer: u32) -> Answer {
     Answer::ParameterProblem { code: 0, pointer }
 }
@@ -60,9 +60,9 @@ const HDR: &str = "RFC2675 s3";
 const UDP: &str = "RFC2675 s4";
 const DROP: Answer = Answer::Discard;
 
-/// All of them, by what they offend against.
+/// All variants, grouped by the violated rule.
 pub(super) const VARIANTS: &[Variant] = &[
-    // The option says no more than the IPv6 header could.
+    // The option states a length that the IPv6 header could state.
     variant(
         "the option says 0 octets",
         parameter_problem(44),
@@ -115,7 +115,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         HDR,
         |o| put16(o, at::LENGTH, 65_535),
     ),
-    // A Fragment header.
+    // The packet has a Fragment header.
     variant(
         "there is a Fragment header, of all of it",
         parameter_problem(48),
@@ -144,7 +144,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             put32(o, at::JUMBO_LENGTH, PAYLOAD + 32);
         },
     ),
-    // No option, and no length.
+    // Neither the option nor the header states a length.
     variant(
         "there is padding in the place of the option",
         parameter_problem(4),
@@ -161,7 +161,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             o[at::OPTION..at::UDP].copy_from_slice(&[5, 2, 0, 0, 1, 0]);
         },
     ),
-    // The option itself, of which the standard says how it looks.
+    // The form of the option itself.
     variant("the option has 0 octets of data", DROP, "RFC2675 s2", |o| {
         o[at::OPTION + 1] = 0
     }),
@@ -186,7 +186,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("the option begins at 4n + 1", DROP, "RFC2675 s2", |o| {
         shift(o, 3)
     }),
-    // More octets than there are.
+    // The stated length exceeds the packet.
     variant(
         "the option says one octet too many",
         DROP,
@@ -217,7 +217,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "RFC8200 s4.3",
         |o| put16(o, at::LENGTH, 4),
     ),
-    // Fewer: what is left has another checksum.
+    // The stated length is too small: the checksum covers other octets.
     variant("the option says eight octets too few", DROP, UDP, |o| {
         put32(o, at::JUMBO_LENGTH, PAYLOAD + 8)
     }),
@@ -267,7 +267,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     variant("the UDP length is 65 535", DROP, UDP, |o| {
         put16(o, at::UDP_LENGTH, 65_535)
     }),
-    // Other headers around the option.
+    // Other headers and options around the option.
     variant(
         "there is an unknown option 0x9e besides",
         Answer::ParameterProblem {

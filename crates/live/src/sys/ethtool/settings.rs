@@ -10,34 +10,34 @@ use super::ioctl;
 const ETHTOOL_GCOALESCE: u32 = 0x0e;
 const ETHTOOL_GRINGPARAM: u32 = 0x10;
 
-/// Frames that wait between driver and hardware.
+/// Sizes of the rings between driver and hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rings {
-    /// Frames to be received.
+    /// Frames in the receive ring.
     pub receive: u32,
-    /// The most of them that the hardware offers.
+    /// Largest receive ring of the hardware.
     pub receive_limit: u32,
-    /// Frames to be sent.
+    /// Frames in the send ring.
     pub send: u32,
-    /// The most of them that the hardware offers.
+    /// Largest send ring of the hardware.
     pub send_limit: u32,
 }
 
-/// How the hardware gathers packets before it interrupts.
+/// Interrupt coalescing: how the hardware gathers packets before an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coalescing {
-    /// How long an arrival may wait for an interrupt.
+    /// The longest delay of an interrupt after an arrival.
     pub receive_delay: Span,
-    /// After how many arrivals it comes in any case; 0 for no such rule.
+    /// The number of arrivals that trigger an interrupt in any case; 0: no limit.
     pub receive_frames: u32,
-    /// Whether the driver adapts this to the traffic.
+    /// Whether the driver adapts the settings to the traffic.
     pub adaptive: bool,
 }
 
-/// The rings of `interface`; an error where its driver has none.
+/// The rings of `interface`; an error if its driver has none.
 pub(crate) fn rings(control: BorrowedFd<'_>, interface: &str) -> io::Result<Rings> {
-    // struct ethtool_ringparam: cmd, then the limits of rx, rx_mini, rx_jumbo
-    // and tx, then the same four as they are.
+    // struct ethtool_ringparam: cmd, then the limits of rx, rx_mini, rx_jumbo and tx,
+    // then the four current values.
     let mut request = [0; 9];
     request[0] = ETHTOOL_GRINGPARAM;
     ioctl(control, interface, &mut request)?;
@@ -49,7 +49,7 @@ pub(crate) fn rings(control: BorrowedFd<'_>, interface: &str) -> io::Result<Ring
     })
 }
 
-/// The coalescing of `interface`; an error where its driver has none.
+/// The coalescing of `interface`; an error if its driver has none.
 pub(crate) fn coalescing(control: BorrowedFd<'_>, interface: &str) -> io::Result<Coalescing> {
     // struct ethtool_coalesce: cmd, rx_coalesce_usecs, rx_max_coalesced_frames,
     // seven more, use_adaptive_rx_coalesce, and twelve more.

@@ -1,4 +1,4 @@
-//! Departures as D-ITG has them without polling: lateness adds up.
+//! Departures as in D-ITG without polling: lateness accumulates.
 
 use units::{Span, Time};
 
@@ -6,15 +6,14 @@ use crate::clock;
 
 /// Waits for gaps one by one, as D-ITG 2.8.1 does [D-ITG].
 ///
-/// A gap counts from the reading of the clock with which the gap before it
-/// ended, and what writing the message took is part of it. So a write that
-/// takes longer than the gap is followed by no sleep; a shorter one is followed
-/// by a sleep of what is left, in whole microseconds and with the timer slack
-/// that every thread has. What was slept too long is made good by no later gap.
+/// A gap counts from the reading of the clock that ended the previous gap, and includes
+/// the time for writing the message. If the write takes longer than the gap, there is
+/// no sleep; otherwise the rest is slept, in whole microseconds and with the default
+/// timer slack. Oversleeping is never compensated.
 pub(super) struct Drifting {
-    /// The instant of the grid of the message before.
+    /// The instant of the previous message on the grid.
     before: Time,
-    /// When the gap before ended.
+    /// The end of the previous gap.
     since: Time,
 }
 
@@ -26,8 +25,8 @@ impl Drifting {
         }
     }
 
-    /// Waits for the gap in front of the message that the grid has at `due`,
-    /// and returns when it ended.
+    /// Waits for the gap in front of the message due at `due` on the grid. Returns its
+    /// actual end.
     pub(super) fn wait(&mut self, due: Time) -> Time {
         let gap = due.since(self.before).unwrap_or_default();
         self.before = due;
@@ -41,8 +40,8 @@ impl Drifting {
     }
 }
 
-/// What of a gap that counts from `since` is to be slept at `now`, in whole
-/// microseconds; none where it is over.
+/// The part of a gap begun at `since` that is to be slept at `now`, in whole
+/// microseconds; `None` if the gap is over.
 fn left_of(gap: Span, since: Time, now: Time) -> Option<Span> {
     let passed = now.since(since).unwrap_or_default();
     let left = Span::from_picos(gap.as_picos().checked_sub(passed.as_picos())?);
@@ -82,7 +81,7 @@ mod tests {
         let ended: Vec<Time> = (0..20)
             .map(|place| drifting.wait(begin + Span::from_micros(50) * place))
             .collect();
-        // Within the microsecond that each sleep is cut by.
+        // Within the microsecond by which each sleep is rounded down.
         let least = Span::from_micros(49);
         assert!(ended.windows(2).all(|two| two[1] >= two[0] + least));
     }

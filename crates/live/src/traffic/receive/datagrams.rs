@@ -1,4 +1,4 @@
-//! Datagrams of one sender.
+//! Reception of a flow of datagrams.
 
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
@@ -17,13 +17,12 @@ use crate::sys::inbox::Inbox;
 use crate::sys::option;
 use crate::traffic::options::{mark, plain};
 
-/// The longest datagram that there is, merged ones too.
+/// The longest datagram, merged ones included.
 const LONGEST: usize = 1 << 16;
 
-/// Where datagrams come closer than this, the receiver looks only so often. One
-/// that waits in the kernel has to be woken by the sender's packets, one by
-/// one: on a host of both ends, or through a virtual interrupt, this costs the
-/// sender more than sending does.
+/// The mean interval of datagrams below which the receiver polls at this interval only.
+/// A receiver that waits in the kernel is woken by every packet of the sender; on a
+/// common host, or through virtual interrupts, this costs the sender more than sending.
 const DENSE: Span = Span::from_micros(20);
 const LULL: Span = Span::from_micros(100);
 
@@ -42,15 +41,15 @@ impl Waiting {
         Ok(())
     }
 
-    /// Datagrams for which the socket had no room until now. What the kernel
-    /// says beside a datagram leaves out those that were dropped after the last.
+    /// Datagrams dropped so far for lack of room in the socket. The control data of
+    /// datagrams do not include drops after the last one.
     fn dropped(&self) -> Result<u32> {
         option::dropped(self.socket.as_fd()).during(|| "asking how many datagrams found no room")
     }
 
-    /// Waits for a datagram with the cookie from the sender's address, and
-    /// belongs to it from then on; answers with as much. Nobody else is
-    /// answered. Whether it came.
+    /// Waits for a datagram with the cookie from the sender's address, connects the
+    /// socket to it, and answers with the cookie. Other datagrams are not answered.
+    /// Returns whether it arrived.
     fn meet(&self) -> Result<bool> {
         let mut room = [0; LONGEST];
         while !self.is_over(clock::monotonic()) {
@@ -66,7 +65,8 @@ impl Waiting {
                 continue;
             }
             connect(raw(&self.socket), &from).during(|| "answering a flow")?;
-            // What others sent before is none of this flow: it has not begun.
+            // Datagrams that others sent before are discarded, because the flow has not
+            // begun.
             while recv(raw(&self.socket), &mut room, MsgFlags::MSG_DONTWAIT).is_ok() {}
             if self.flow.dscp != 0 {
                 mark(self.socket.as_fd(), self.peer, self.flow.dscp)?;
@@ -78,7 +78,7 @@ impl Waiting {
         Ok(false)
     }
 
-    /// The answer to a cookie; a lost one is asked for again.
+    /// Answers a cookie; if the answer is lost, the sender repeats the cookie.
     fn show_cookie(&self) {
         let _ = send(raw(&self.socket), &self.flow.cookie, MsgFlags::empty());
     }
@@ -88,7 +88,8 @@ impl Waiting {
         let mut inbox = Inbox::of_datagrams(room);
         let mut latest = clock::monotonic();
         while !self.is_complete() {
-            // Before the look: who was kept from it may find something.
+            // Checked before polling: after a delay of this thread, datagrams may be
+            // waiting.
             let is_over = self.is_over(latest);
             match inbox.take(self.socket.as_fd(), self.flow.busy) {
                 Ok(_) => {
@@ -98,8 +99,8 @@ impl Waiting {
                         clock::sleep(LULL);
                     }
                 }
-                // It is quiet only where nothing waits to be taken: the recorder
-                // may have waited for the disk.
+                // The flow is quiet only if no datagram is waiting: the recorder may
+                // have blocked on the disk.
                 Err(error) if passing(&error) => {
                     self.recorder.idle();
                     if is_over {
@@ -112,7 +113,7 @@ impl Waiting {
         Ok(())
     }
 
-    /// Takes down what one call brought.
+    /// Records the datagrams of one call.
     fn count(&mut self, inbox: &Inbox, read: Time) {
         for (place, taken) in inbox.taken().iter().enumerate() {
             let octets = inbox.octets(place);
@@ -136,7 +137,7 @@ impl Waiting {
         }
     }
 
-    /// A datagram that is not what it says is none of ours.
+    /// A datagram that does not match its header is not ours.
     fn count_one(&mut self, octets: &[u8], length: usize, arrival: Arrival) {
         let message = Message::parse(octets).ok();
         let fits = |message: &Message| usize::try_from(message.length) == Ok(length);
@@ -145,8 +146,8 @@ impl Waiting {
         }
     }
 
-    /// Sends every datagram back as it came, but for the mark of an echo: no
-    /// more goes out than came in.
+    /// Sends every datagram back with the flag of an echo: never more octets than
+    /// arrived.
     fn answer_datagrams(&mut self) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let flags = if self.flow.busy {
@@ -156,7 +157,7 @@ impl Waiting {
         };
         let mut latest = clock::monotonic();
         loop {
-            // As where they are counted: silence is looked at first.
+            // As above: silence is checked first.
             let is_over = self.is_over(latest);
             let length = match recv(raw(&self.socket), &mut room, flags) {
                 Ok(length) => length,
@@ -169,7 +170,8 @@ impl Waiting {
                 }
                 Err(error) => return Err(error).during(|| "receiving datagrams"),
             };
-            // Asking for a stamp would cost each round trip more than the clock does.
+            // A request for timestamps would cost each round trip more than the clock
+            // does.
             let arrival = self.recorder.logs().then(|| Arrival {
                 read: clock::monotonic(),
                 stamp: None,
@@ -188,7 +190,7 @@ impl Waiting {
                 && let Some(reply) = message.reply_in_full()
                 && reply.emit(datagram).is_ok()
             {
-                // An echo that finds no room is lost, as datagrams are.
+                // An echo without room is lost, as datagrams are.
                 let _ = send(raw(&self.socket), datagram, MsgFlags::empty());
             }
             self.recorder.answered(message, arrival);
@@ -202,9 +204,9 @@ impl Waiting {
     }
 }
 
-/// Whether what was taken after so long came so densely that more may gather
-/// before the next look. What fills the inbox left more behind; what has no
-/// stamp counts as arriving when it is read.
+/// Whether datagrams arrive so densely that more may gather before the next poll. A
+/// full inbox left more behind; datagrams without a timestamp count as arriving when
+/// they are read.
 fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {
     let taken = inbox.taken();
     let long = DENSE * u64::try_from(taken.len()).unwrap_or(0);
@@ -212,7 +214,7 @@ fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {
     stamped && !inbox.is_full() && passed.is_some_and(|passed| passed < long)
 }
 
-/// Whether a call may be made again.
+/// Whether the call may be repeated.
 fn passing(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What arrived of a flow, in memory that does not grow with it.
+//! Statistics of the arrivals of a flow, in bounded memory.
 
 use proto::streaming_recorder::{self, StreamingFlowRecorder};
 use units::Time;
@@ -16,16 +16,16 @@ pub(super) struct ReceiveRecorder {
     report: Report,
     timeline: Timeline,
     log_sink: LogSink,
-    /// What a decoder of the log keeps as well.
+    /// The statistics that a decoder of the log also computes.
     arrivals: StreamingFlowRecorder,
 }
 
-/// When a message arrived.
+/// The arrival of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// When it was read.
+    /// Instant of the read.
     pub(super) read: Time,
-    /// The kernel's stamp, in nanoseconds since 1970.
+    /// The kernel's timestamp, in nanoseconds since 1970.
     pub(super) stamp: Option<u64>,
 }
 
@@ -42,12 +42,12 @@ impl ReceiveRecorder {
         }
     }
 
-    /// Messages that arrived, copies not counted.
+    /// Messages that arrived, without duplicates.
     pub(super) fn seen(&self) -> u64 {
         self.arrivals.distinct()
     }
 
-    /// Takes down a message whose arrival is of interest.
+    /// Records a message whose arrival is measured.
     pub(super) fn record(&mut self, message: Message, arrival: Arrival) {
         let (received, stamped) = self.log(message, arrival);
         self.report.unstamped += u64::from(!stamped);
@@ -59,8 +59,7 @@ impl ReceiveRecorder {
         );
     }
 
-    /// Takes down a message that is only to be answered: what its way here took
-    /// is for the log alone.
+    /// Records a message that is only echoed; its arrival matters for the log only.
     pub(super) fn answered(&mut self, message: Message, arrival: Option<Arrival>) {
         if let Some(arrival) = arrival {
             self.log(message, arrival);
@@ -68,13 +67,13 @@ impl ReceiveRecorder {
         self.enter(message, 0, None);
     }
 
-    /// Whether there is a log, which wants to know when messages arrive.
+    /// Whether there is a log, which needs the instants of arrival.
     pub(super) fn logs(&self) -> bool {
         self.log_sink.wanted()
     }
 
-    /// Writes a message down in the log, if there is one. When it arrived, and
-    /// whether the kernel says so.
+    /// Appends a message to the log, if there is one. Returns the instant of its
+    /// arrival, and whether the kernel timestamped it.
     fn log(&mut self, message: Message, arrival: Arrival) -> (u64, bool) {
         let stamped = arrival
             .stamp
@@ -92,23 +91,23 @@ impl ReceiveRecorder {
         (received, stamped.is_some())
     }
 
-    /// Nothing comes at the moment: what waits to be logged need not wait for more.
+    /// Called while no data arrive: flushes waiting records to the log.
     pub(super) fn idle(&mut self) {
         let now = self.timeline.nanos(clock::monotonic());
         self.log_sink.flush_old(now);
     }
 
-    /// Takes down whether a read was several datagrams that the kernel had merged.
+    /// Records whether a read returned several datagrams merged by the kernel.
     pub(super) fn merged(&mut self, merged: bool) {
         self.report.merged += u64::from(merged);
     }
 
-    /// So many datagrams found no room in the socket's buffer.
+    /// Sets the number of datagrams dropped for lack of room in the socket.
     pub(super) fn overflowed(&mut self, datagrams: u64) {
         self.report.overflowed = datagrams;
     }
 
-    /// What all comes to.
+    /// The final statistics.
     pub(super) fn report(mut self) -> Report {
         self.log_sink.flush();
         let summary = self.arrivals.summary(None);
@@ -193,7 +192,7 @@ mod tests {
                 recorder.answered(message(*number), None);
             }
             let report = recorder.report();
-            // The last number of all has none after it, and is never sent.
+            // The last number has no successor and is never sent.
             let sent: BTreeSet<u64> = numbers.into_iter().filter(|one| *one < u64::MAX).collect();
             proptest::prop_assert!(report.messages >= sent.len() as u64);
         }

@@ -1,4 +1,4 @@
-//! The stream of one sender.
+//! Reception of a flow over a stream.
 
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
@@ -18,7 +18,7 @@ use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::traffic::options::{self, mark};
 
-/// What one read takes.
+/// Octets per read.
 const READ: usize = 1 << 18;
 
 impl Waiting {
@@ -48,7 +48,7 @@ impl Waiting {
                     }
                     continue;
                 }
-                // The sender was killed: what came until then has come.
+                // The sender was killed: the data received so far count.
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(()),
                 Err(error) => return Err(error).during(|| "receiving a stream"),
             };
@@ -83,7 +83,7 @@ impl Waiting {
         }
     }
 
-    /// Waits for the connection that shows the cookie; others are closed.
+    /// Accepts the connection that shows the cookie; others are closed.
     fn accept(&self) -> Result<Option<OwnedFd>> {
         while !self.is_over(clock::monotonic()) {
             let stream = match accept4(raw(&self.socket), SockFlag::SOCK_CLOEXEC) {
@@ -92,7 +92,7 @@ impl Waiting {
                 Err(error) => return Err(error).during(|| "waiting for a flow"),
             };
             #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-            // SAFETY: accept4 just made it, nobody else has it.
+            // SAFETY: accept4 has just created it, and nothing else owns it.
             let stream = unsafe { OwnedFd::from_raw_fd(stream) };
             if self.is_the_sender(&stream)? {
                 return Ok(Some(stream));
@@ -114,7 +114,7 @@ impl Waiting {
         Ok(whole && shown == self.flow.cookie)
     }
 
-    /// Sends a message back; whether the sender still takes it.
+    /// Sends a message back. Returns whether the sender still accepts it.
     fn answer(&self, stream: &OwnedFd, message: Message, room: &mut Vec<u8>) -> Result<bool> {
         let Some(reply) = message.reply_in_full() else {
             return Ok(true);

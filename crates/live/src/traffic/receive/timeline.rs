@@ -1,16 +1,16 @@
-//! Instants of this host as the sender counts them.
+//! Instants of this host relative to the start of the session.
 
 use units::{Span, Time};
 
 use super::Clocks;
 use crate::clock::{self, Mapping};
 
-/// How often the wall clock, which the kernel stamps with, is compared anew.
+/// Interval between comparisons with the wall clock, which the kernel's timestamps use.
 const COMPARE: Span = Span::from_millis(100);
 
-/// Turns instants into nanoseconds since the session's beginning.
+/// Converts instants to nanoseconds since the start of the session.
 pub(in super::super) struct Timeline {
-    /// What this clock showed then.
+    /// This clock at that start.
     zero: u64,
     mapping: Mapping,
     renewed: Time,
@@ -25,13 +25,13 @@ impl Timeline {
         }
     }
 
-    /// An instant of this clock; zero before the beginning.
+    /// Converts an instant of this clock; zero before the start.
     pub(in super::super) fn nanos(&self, at: Time) -> u64 {
         clock::nanos_of(at).saturating_sub(self.zero)
     }
 
-    /// The kernel's stamp of an arrival that was read at `now`, if it has a
-    /// place on this clock.
+    /// Converts the kernel's timestamp of an arrival that was read at `now`, if it
+    /// corresponds to an instant of this clock.
     pub(in super::super) fn nanos_of_stamp(&mut self, stamp: u64, now: Time) -> Option<u64> {
         if now.since(self.renewed) > Some(COMPARE) {
             self.mapping.renew();

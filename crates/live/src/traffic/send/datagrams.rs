@@ -1,4 +1,4 @@
-//! Datagrams, one a call or several.
+//! Sending of datagrams, one or several per call.
 
 use std::os::fd::AsFd;
 
@@ -14,7 +14,7 @@ use crate::sys::option;
 use crate::traffic::paced::Departures;
 use crate::traffic::unanswered::Unanswered;
 
-/// The longest datagram that there is.
+/// The longest datagram.
 const LONGEST: usize = 1 << 16;
 
 impl Ready {
@@ -38,7 +38,7 @@ impl Ready {
         })
     }
 
-    /// One message a call.
+    /// Sends one message per call.
     fn send_single(
         &mut self,
         departures: &mut Departures<'_>,
@@ -81,9 +81,8 @@ impl Ready {
         Ok(())
     }
 
-    /// Several messages of a size a call, each a datagram of its own once the
-    /// kernel or the network card has cut them. They leave together, when the
-    /// last of them is due.
+    /// Sends several messages of one size per call; the kernel or the network card
+    /// splits them into datagrams. They leave together when the last of them is due.
     fn send_bundles(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let most = usize::from(self.flow.options.segmentation);
@@ -142,7 +141,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Each message once the one before it is back, or lost.
+    /// Sends each message after the echo of the previous one has arrived or is lost.
     fn exchange_datagrams(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let mut answer = vec![0; LONGEST];
@@ -188,14 +187,14 @@ impl Ready {
     }
 }
 
-/// Writes a header where it has room: no message is shorter.
+/// Writes a header; every message has room for it.
 pub(in super::super) fn emit(message: &Message, room: &mut [u8]) -> Result<()> {
     message
         .emit(room)
         .map_err(|error| Error::new("writing a message", error.to_string()))
 }
 
-/// Whether a datagram is the echo of the message with this number.
+/// Whether a datagram is the echo of message `sequence`.
 fn is_echo(datagram: &[u8], sequence: u64) -> bool {
     datagram.len() >= HEADER_LEN
         && Message::parse(datagram)

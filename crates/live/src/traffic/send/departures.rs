@@ -1,5 +1,5 @@
-//! When the first octets of messages leave, as the kernel stamps it on the way
-//! to the interface, behind all queues of this host.
+//! Departures of the first octets of messages, timestamped by the kernel when it passes
+//! them to the interface, behind all queues of this host.
 
 use std::num::NonZero;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -16,30 +16,29 @@ use crate::stamps::departing::{self, COUNT_WRITTEN};
 use crate::sys::tcp_info;
 use crate::traffic::receive::{Clocks, Timeline};
 
-/// MSG_MORE: the rest follows, which nix does not name.
+/// MSG_MORE: more data follow; nix has no name for it.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);
 
-/// How long the end of the stream may take to leave before stamps are done
-/// without.
+/// The longest time for the end of the stream to leave; later timestamps are left out.
 const TIMEOUT: Span = Span::from_secs(2);
 
-/// Stamps of some messages of a stream.
+/// Timestamps of some messages of a stream.
 ///
-/// The kernel stamps the last octet of a write, and keeps one stamp a packet.
-/// So the header of such a message is a write of its own, which the rest joins
-/// (MSG_MORE) [tcp(7)], and a stamp is lost where two of them share a packet.
+/// The kernel timestamps the last octet of a write, and keeps one timestamp per packet.
+/// The header of such a message is therefore a separate write, which the rest joins
+/// (MSG_MORE) [tcp(7)]; if two such headers share a packet, one timestamp is lost.
 pub(super) struct Stamps {
     every: NonZero<u64>,
     timeline: Timeline,
-    /// Octets written since numbers count, as the kernel counts them.
+    /// Octets written since the kernel began to count.
     written: u32,
-    /// Messages whose stamps are due: the number of the octet, and their place.
+    /// Messages with outstanding timestamps: octet number and sequence number.
     due: Vec<(u32, u64)>,
     departed: Vec<Departed>,
 }
 
 impl Stamps {
-    /// Has `socket` count octets from here.
+    /// Makes `socket` count octets from here on.
     pub(super) fn begin(socket: BorrowedFd<'_>, every: NonZero<u64>, epoch: Time) -> Result<Self> {
         ask(socket, false)?;
         let clocks = Clocks {
@@ -55,8 +54,8 @@ impl Stamps {
         })
     }
 
-    /// Writes the header of a message whose departure is to be stamped, and
-    /// returns what is still to be written of any.
+    /// Writes the header of a message whose departure is to be timestamped. Returns the
+    /// rest of the octets of any message.
     pub(super) fn begin_message<'a>(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -72,7 +71,7 @@ impl Stamps {
         ask(socket, true)?;
         let head = &octets[..HEADER_LEN.min(octets.len())];
         let flags = MsgFlags::MSG_NOSIGNAL | MORE;
-        // Whoever writes the rest finds out what is wrong.
+        // The write of the rest reports any error.
         let taken = send(socket.as_raw_fd(), head, flags).unwrap_or(0);
         ask(socket, false)?;
         if let Some(last) = u32::try_from(taken).unwrap_or(0).checked_sub(1) {
@@ -81,8 +80,8 @@ impl Stamps {
         Ok(&octets[taken..])
     }
 
-    /// Waits until all has left, and returns when each message did whose stamp
-    /// was not lost.
+    /// Waits until all data have left. Returns the departures whose timestamps were not
+    /// lost.
     pub(super) fn end(mut self, socket: BorrowedFd<'_>) -> Result<Vec<Departed>> {
         let deadline = clock::monotonic() + TIMEOUT;
         while clock::monotonic() < deadline
@@ -95,7 +94,7 @@ impl Stamps {
         Ok(self.departed)
     }
 
-    /// Takes the stamps that wait in the socket's error queue.
+    /// Reads the timestamps in the socket's error queue.
     fn read(&mut self, socket: BorrowedFd<'_>) -> Result<()> {
         departing::read(socket, |stamp| {
             if let Some(nanos) = unix_nanos(stamp.at.tv_sec(), stamp.at.tv_nsec()) {
@@ -104,8 +103,8 @@ impl Stamps {
         })
     }
 
-    /// Takes down that `octet` left at `stamp`; of what is sent again the first
-    /// departure counts.
+    /// Records that `octet` left at `stamp`; for retransmissions the first departure
+    /// counts.
     fn take(&mut self, stamp: u64, octet: u32) {
         let Some(at) = self.due.iter().position(|(due, _)| *due == octet) else {
             return;
@@ -118,7 +117,7 @@ impl Stamps {
     }
 }
 
-/// Has the kernel number octets, and stamp what is written from here or not.
+/// Makes the kernel number octets, and timestamp writes from here on or not.
 fn ask(socket: BorrowedFd<'_>, stamp: bool) -> Result<()> {
     let flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID

@@ -1,4 +1,4 @@
-//! Echoes that come while other messages leave.
+//! Reception of echoes while messages are sent.
 
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,15 +21,15 @@ use crate::traffic::records::LogSink;
 use crate::traffic::unanswered::Answers;
 use crate::transfer::stamp_arrivals;
 
-/// After this silence the echoes that are missing are lost, once the last
-/// message has left.
+/// The time without echoes, after the last departure, after which missing echoes are
+/// lost.
 const QUIET: Span = Span::from_secs(1);
 
-/// So long after the last message has left they are lost in any case: an other
-/// end that lets octets drip is never silent.
+/// The time after the last departure after which missing echoes are lost in any case,
+/// even if the other end sends single octets slowly.
 const LATEST: Span = Span::from_secs(60);
 
-/// The longest read of a stream.
+/// Octets per read of a stream.
 const READ: usize = 1 << 18;
 
 /// The echoes of one flow.
@@ -43,11 +43,11 @@ pub(super) struct Replies {
     echoes: u64,
     unstamped: u64,
     latest: Time,
-    /// Since when it is known how many there will be.
+    /// The instant at which the number of echoes became known.
     began: Option<Time>,
 }
 
-/// How many echoes there will be, once that is known.
+/// The number of echoes to expect, once known.
 pub(super) struct Expected(AtomicU64);
 
 impl Expected {
@@ -57,7 +57,7 @@ impl Expected {
 }
 
 impl Replies {
-    /// `keeping` lends the way to the log for as long as echoes come.
+    /// `log_sink` is the sink of the log while echoes arrive.
     pub(super) fn new(flow: u16, start: Time, log_sink: &LogSink, answers: Answers) -> Self {
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
@@ -81,7 +81,7 @@ impl Replies {
         Arc::clone(&self.expected)
     }
 
-    /// Takes down what came.
+    /// Records the results.
     pub(super) fn settle(mut self, log: &mut Log) {
         self.log_sink.flush();
         log.round_trips = self.round_trips;
@@ -124,7 +124,8 @@ impl Replies {
     }
 }
 
-/// Takes echoes of datagrams until all are back, or it has been quiet.
+/// Receives echoes of datagrams until all are back, or none has arrived for long
+/// enough.
 pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
     stamp_arrivals(socket.as_fd())?;
     let mut inbox = Inbox::of_datagrams(HEADER_LEN);
@@ -146,7 +147,7 @@ pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Resul
     Ok(replies)
 }
 
-/// Likewise of a stream, until its end.
+/// Receives echoes of a stream, until its end.
 pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
     stamp_arrivals(socket.as_fd())?;
     let mut inbox = Inbox::of_stream(READ);

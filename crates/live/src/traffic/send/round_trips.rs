@@ -1,4 +1,4 @@
-//! What round trips over datagrams and over streams have in common.
+//! Common parts of round trips over datagrams and streams.
 
 use std::os::fd::OwnedFd;
 use std::thread;
@@ -14,8 +14,8 @@ use crate::traffic::Record;
 use crate::traffic::unanswered::Unanswered;
 
 impl Ready {
-    /// Has `send` send while another thread takes echoes with `collect`, and
-    /// takes down what came of both.
+    /// Runs `send` while another thread receives echoes with `collect`, and records the
+    /// results of both.
     pub(super) fn send_and_collect(
         &mut self,
         log: &mut Log,
@@ -32,7 +32,7 @@ impl Ready {
             let sent = send(self, log, &mut unanswered);
             signal.expect(log.messages);
             let collected = collector.join();
-            // What was measured until something went wrong counts.
+            // Measurements made before an error count.
             unanswered.settle(&mut self.log_sink);
             self.log_sink.flush();
             sent?;
@@ -43,7 +43,8 @@ impl Ready {
         })
     }
 
-    /// Takes down a message that had the flow to itself until it was back, or lost.
+    /// Records a message that had the flow to itself until its echo arrived or was
+    /// lost.
     pub(super) fn exchanged(&mut self, log: &mut Log, message: &Message, back: Option<Time>) {
         let back = back.map(|back| log.since_epoch(back));
         if let Some(span) = back.and_then(|back| back.since(message.sent)) {

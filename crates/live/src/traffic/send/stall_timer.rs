@@ -1,27 +1,27 @@
-//! How long a sender waits for a receiver that takes little or nothing.
+//! Timeout of a sender whose receiver accepts little or no data.
 
 use units::{Span, Time};
 
 use crate::error::{Error, Result};
 
-/// How long the receiver may take (almost) nothing before the flow has failed,
-/// and how long the rest of a message may take once the flow is over.
+/// The time in which the receiver must accept data before the flow fails, and the
+/// longest time for the rest of a message after the end of the flow.
 pub(super) const STALLED: Span = Span::from_secs(10);
 
-/// Fewer octets in that time are almost nothing: no link is that slow, but an
-/// other end may read one octet a second.
+/// The least octets in that time. No link is slower, but a peer may read one octet per
+/// second.
 const ALMOST_NOTHING: usize = 1_000;
 
-/// How much a receiver took of a message, and since when.
+/// The octets of a message that a receiver has accepted, and since when.
 pub(super) struct StallTimer {
     since: Time,
     taken: usize,
-    /// When it was seen that the flow is over.
+    /// The instant at which the end of the flow was noticed.
     over: Option<Time>,
 }
 
 impl StallTimer {
-    /// Waiting begins at `now`.
+    /// Starts waiting at `now`.
     pub(super) fn new(now: Time) -> Self {
         Self {
             since: now,
@@ -30,16 +30,15 @@ impl StallTimer {
         }
     }
 
-    /// Octets were taken.
+    /// Records accepted octets.
     pub(super) fn took(&mut self, octets: usize) {
         self.taken += octets;
     }
 
-    /// Looks at `now` whether it is worth to go on; `is_over` says whether the
-    /// flow is to end.
+    /// Checks at `now` whether to continue; `is_over` tells whether the flow is to end.
     ///
     /// # Errors
-    /// Where it has lasted too long.
+    /// If the wait has lasted too long.
     pub(super) fn look(&mut self, now: Time, is_over: bool) -> Result<()> {
         if is_over && lasts(now, *self.over.get_or_insert(now)) {
             return Err(Error::new(
@@ -73,8 +72,8 @@ fn lasts(now: Time, since: Time) -> bool {
 mod tests {
     use super::*;
 
-    /// How long a receiver is borne that takes `octets` a second of a message
-    /// that never ends, in a flow that is over after `end`.
+    /// The time after which a receiver is abandoned that accepts `octets` per second of
+    /// an endless message, in a flow that ends after `end`.
     fn borne(octets: usize, end: u64) -> Option<u64> {
         let mut timer = StallTimer::new(Time::ZERO);
         (1..=1_000).find(|&second| {

@@ -1,4 +1,4 @@
-//! Messages in a stream.
+//! Sending of messages over a stream.
 
 use std::os::fd::AsFd;
 
@@ -34,7 +34,7 @@ impl Ready {
         }
         self.send_and_collect(log, collect_stream, |ready, log, unanswered| {
             let sent = ready.send_messages(departures, log, Some(unanswered));
-            // Also where sending failed: the receiver is to know.
+            // Also after an error, so that the receiver is notified.
             let closed = ready.close();
             sent.and(closed)
         })
@@ -88,7 +88,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Each message once the one before it is back.
+    /// Sends each message after the echo of the previous one has arrived.
     fn exchange_messages(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
         let mut room = Vec::new();
         let mut answer = vec![0; 1 << 17];
@@ -120,7 +120,7 @@ impl Ready {
                             .map_err(|error| Error::new("reading an echo", error.to_string()))?;
                         back = whole.then(clock::monotonic);
                         if back.is_none() {
-                            // However often some octets of it come.
+                            // Regardless of partial progress of the echo.
                             stalled(now)?;
                         }
                     }
@@ -138,9 +138,9 @@ impl Ready {
         Ok(())
     }
 
-    /// Writes all of a message, also where the flow is to end meanwhile: half
-    /// a message is none. It does so for a bounded time only, however little
-    /// the receiver takes at a time. Whether the receiver took it.
+    /// Writes a whole message, even if the flow is to end meanwhile, because half a
+    /// message is useless. The time is limited, however slowly the receiver reads.
+    /// Returns whether the receiver accepted it.
     fn write(&self, octets: &[u8], departures: &Departures<'_>) -> Result<bool> {
         let mut left = octets;
         let mut stall_timer = None::<StallTimer>;
@@ -167,7 +167,7 @@ impl Ready {
         Ok(true)
     }
 
-    /// Says that no more follows; what is on its way arrives all the same.
+    /// Announces the end of the data; data in flight still arrive.
     fn close(&self) -> Result<()> {
         match shutdown(raw(&self.socket), Shutdown::Write) {
             Ok(()) | Err(Errno::ENOTCONN) => Ok(()),

@@ -1,5 +1,4 @@
-//! Stamps of messages that leave: at the queueing discipline, and at the
-//! interface.
+//! Timestamps of departing messages: at the queueing discipline, and at the interface.
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -11,28 +10,28 @@ use crate::clock::Epoch;
 use crate::error::{During, Result};
 use crate::stamps::departing::{self, COUNT_WRITTEN};
 
-/// SOF_TIMESTAMPING_TX_SCHED, which nix does not name.
+/// SOF_TIMESTAMPING_TX_SCHED; nix has no name for it.
 const STAMP_SCHEDULED: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 8);
 
-/// SCM_TSTAMP_SND and SCM_TSTAMP_SCHED: which stamp it is [LinuxUapi errqueue.h].
+/// SCM_TSTAMP_SND and SCM_TSTAMP_SCHED: the kinds of timestamps [LinuxUapi errqueue.h].
 const SENT: u32 = 0;
 const SCHEDULED: u32 = 1;
 
-/// Stamps that are due: of a datagram those of its first packet, of a stream
-/// those of the packet with a certain octet. The kernel numbers both.
+/// Outstanding timestamps: for a datagram those of its first packet, for a stream those
+/// of the packet with a certain octet. The kernel numbers both.
 pub(super) struct Departures {
     stream: bool,
-    /// Datagrams, or octets of the stream, that were written since numbers count.
+    /// Datagrams, or octets of the stream, written since the kernel began to count.
     written: u32,
-    /// The number of what is stamped, and the place of its message.
+    /// The number of the timestamped unit, and the index of its message.
     due: VecDeque<(u32, usize)>,
     epoch: Epoch,
 }
 
 impl Departures {
-    /// Has `socket` count from here.
+    /// Makes `socket` count from here on.
     pub(super) fn begin(socket: BorrowedFd<'_>, stream: bool, epoch: Epoch) -> Result<Self> {
-        // A stream is stamped where its messages begin, and only there.
+        // In a stream only the starts of messages are timestamped.
         ask(socket, stream, !stream)?;
         Ok(Self {
             stream,
@@ -42,31 +41,30 @@ impl Departures {
         })
     }
 
-    /// A datagram, the message at `place`, was written.
+    /// Records that a datagram, the message at `place`, was written.
     pub(super) fn datagram(&mut self, place: usize) {
         self.due.push_back((self.written, place));
         self.written = self.written.wrapping_add(1);
     }
 
-    /// From here on what is written is stamped, or is not.
+    /// Enables or disables timestamps of further writes.
     pub(super) fn switch(&self, socket: BorrowedFd<'_>, on: bool) -> Result<()> {
         ask(socket, self.stream, on)
     }
 
-    /// So many octets of a stream were written, the last of them to be stamped.
+    /// Records `octets` of a stream, the last of which is timestamped.
     pub(super) fn stamped_octets(&mut self, octets: usize, place: usize) {
         self.octets(octets);
         self.due.push_back((self.written.wrapping_sub(1), place));
     }
 
-    /// So many octets of a stream were written that are not stamped.
+    /// Records `octets` of a stream without a timestamp.
     pub(super) fn octets(&mut self, octets: usize) {
         let octets = u32::try_from(octets).unwrap_or(u32::MAX);
         self.written = self.written.wrapping_add(octets);
     }
 
-    /// Takes the stamps that wait in the socket's error queue to the messages
-    /// that they belong to.
+    /// Assigns the timestamps in the socket's error queue to their messages.
     pub(super) fn take(&mut self, socket: BorrowedFd<'_>, lefts: &mut [Left]) -> Result<()> {
         departing::read(socket, |stamp| {
             let nanos = self.epoch.time_of_stamp(stamp.at).as_nanos();
@@ -74,12 +72,12 @@ impl Departures {
         })
     }
 
-    /// Whether every message that was written has both stamps.
+    /// Whether every written message has both timestamps.
     pub(super) fn all_here(&self) -> bool {
         self.due.is_empty()
     }
 
-    /// Takes down a stamp; of what is sent again the first departure counts.
+    /// Records a timestamp; for retransmissions the first departure counts.
     fn settle(&mut self, kind: u32, number: u32, stamp: u64, lefts: &mut [Left]) {
         let Some(at) = self.due.iter().position(|(due, _)| *due == number) else {
             return;
@@ -98,8 +96,8 @@ impl Departures {
     }
 }
 
-/// Has the kernel stamp what arrives, number what is written, and stamp what
-/// is written from here or not.
+/// Makes the kernel timestamp arrivals, number writes, and timestamp writes from here
+/// on or not.
 fn ask(socket: BorrowedFd<'_>, stream: bool, stamp: bool) -> Result<()> {
     let mut flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE

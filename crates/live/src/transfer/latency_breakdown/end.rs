@@ -1,4 +1,4 @@
-//! One end of round trips: a socket, and what is stamped at it.
+//! One end of round trips: a socket and its timestamps.
 
 use std::io::IoSliceMut;
 use std::net::IpAddr;
@@ -19,11 +19,11 @@ use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::transfer::socket::{raw, stalled, stamp_arrivals, wait};
 
-/// MSG_MORE: the rest follows, which nix does not name.
+/// MSG_MORE: more data follow; nix has no name for it.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);
 
-/// SO_NO_CHECK, UDP_NO_CHECK6_TX and UDP_NO_CHECK6_RX, which libc does not
-/// name [LinuxUapi socket.h, udp.h].
+/// SO_NO_CHECK, UDP_NO_CHECK6_TX and UDP_NO_CHECK6_RX; libc has no names for them
+/// [LinuxUapi socket.h, udp.h].
 const NO_CHECK: libc::c_int = 11;
 const NO_CHECK6_TX: libc::c_int = 101;
 const NO_CHECK6_RX: libc::c_int = 102;
@@ -32,19 +32,19 @@ pub(super) struct End<'a> {
     probe: &'a Probe,
     socket: OwnedFd,
     waiting: Epoll,
-    /// The message that leaves.
+    /// The departing message.
     outgoing: Vec<u8>,
-    /// Room for the one that comes.
+    /// The buffer for the arriving message.
     room: Vec<u8>,
     control: Vec<u8>,
-    /// The place of the next message of a stream, whose header may not be seen.
+    /// Index of the next message of a stream, whose header may not be readable.
     next: u64,
     departures: Option<Departures>,
     lefts: Vec<Left>,
 }
 
 impl<'a> End<'a> {
-    /// Takes over a connected socket.
+    /// Wraps a connected socket.
     pub(super) fn new(probe: &'a Probe, socket: OwnedFd) -> Result<Self> {
         stamp_arrivals(socket.as_fd())?;
         if !probe.checksum {
@@ -52,7 +52,8 @@ impl<'a> End<'a> {
         }
         let doing = || "waiting for a socket";
         let waiting = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).during(doing)?;
-        // By edges: stamps that wait in the error queue end no wait but their own.
+        // Edge-triggered: timestamps in the error queue end only the wait in which they
+        // arrive.
         let events = EpollFlags::EPOLLIN | EpollFlags::EPOLLET;
         waiting
             .add(&socket, EpollEvent::new(events, 0))
@@ -81,7 +82,7 @@ impl<'a> End<'a> {
         self.socket.as_fd()
     }
 
-    /// Has the kernel stamp messages as they leave, from here on.
+    /// Enables departure timestamps from here on.
     pub(super) fn stamp_departures(&mut self) -> Result<()> {
         if self.departures.is_none() {
             let stream = self.is_stream();
@@ -91,7 +92,7 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Spends the time that is to be injected at `point`, if this message counts.
+    /// Spends the time to inject at `point`, if this message counts.
     pub(super) fn inject(&self, sequence: u64, point: InjectionPoint) {
         let counts = sequence >= self.probe.before();
         let inject = self.probe.inject.filter(|_| counts);
@@ -103,8 +104,8 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Writes a message; what is injected at [`InjectionPoint::Send`] comes in between
-    /// where `point` says that this is the near end.
+    /// Writes a message. The delay of [`InjectionPoint::Send`] precedes the write if
+    /// `point` shows that this is the near end.
     pub(super) fn write(&mut self, sequence: u64, point: InjectionPoint) -> Result<()> {
         let size = self.outgoing.len();
         let header = Message {
@@ -123,8 +124,8 @@ impl<'a> End<'a> {
         let stamped = sequence.checked_sub(self.probe.before());
         let stamped = stamped.and_then(|place| usize::try_from(place).ok());
         let mut departures = self.departures.take();
-        // A message of a stream is stamped by its header, a write of its own
-        // which the rest joins [tcp(7)].
+        // A message of a stream is timestamped by its header, a separate write that the
+        // rest joins [tcp(7)].
         let stream = departures.as_mut().filter(|_| self.is_stream());
         if let Some(departures) = &stream {
             departures.switch(self.socket.as_fd(), true)?;
@@ -155,8 +156,8 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Waits for a message, this one or one after it, until `deadline`, and
-    /// reads it: its place and its stamps.
+    /// Waits for this message or a later one until `deadline`, and reads it. Returns
+    /// its index and its timestamps.
     pub(super) fn read(
         &mut self,
         next: u64,
@@ -189,7 +190,7 @@ impl<'a> End<'a> {
         Ok(None)
     }
 
-    /// Likewise the echo of a certain message; others come too late.
+    /// Waits likewise for the echo of one message; late echoes are skipped.
     pub(super) fn read_echo(&mut self, sequence: u64, deadline: Time) -> Result<Option<Came>> {
         loop {
             match self.read(sequence, deadline, InjectionPoint::Echo)? {
@@ -200,7 +201,7 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Takes the stamps of departures that are here.
+    /// Reads the available departure timestamps.
     pub(super) fn take_stamps(&mut self) -> Result<()> {
         match &mut self.departures {
             Some(departures) => departures.take(self.socket.as_fd(), &mut self.lefts),
@@ -208,7 +209,7 @@ impl<'a> End<'a> {
         }
     }
 
-    /// Likewise, and waits for those that are missing.
+    /// Reads departure timestamps, and waits for missing ones.
     pub(super) fn take_last_stamps(&mut self, timeout: Span) -> Result<()> {
         let deadline = clock::monotonic() + timeout;
         self.take_stamps()?;
@@ -220,7 +221,7 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// What was stamped of the message at `place` as it left.
+    /// The departure timestamps of the message at `place`.
     pub(super) fn left(&self, place: usize) -> Left {
         self.lefts.get(place).copied().unwrap_or_default()
     }
@@ -249,8 +250,8 @@ impl<'a> End<'a> {
         Ok(())
     }
 
-    /// Sleeps until something can be read, or returns at once; `false` when it
-    /// is too late.
+    /// Sleeps until the socket is readable, or polls it once. Returns `false` at the
+    /// deadline.
     fn wait(&self, deadline: Time, sleeps: bool) -> Result<bool> {
         let mut events = [EpollEvent::empty()];
         loop {
@@ -259,7 +260,7 @@ impl<'a> End<'a> {
                 return Ok(false);
             }
             if !sleeps {
-                // Whoever carries the message may need this processor.
+                // The process that carries the message may need this processor.
                 std::thread::yield_now();
                 return Ok(true);
             }
@@ -272,11 +273,11 @@ impl<'a> End<'a> {
         }
     }
 
-    /// One read behind what is `taken` already; `None` where nothing is there.
+    /// One read behind the octets `taken` so far; `None` if no data are available.
     fn take(&mut self, taken: usize, came: &mut Came) -> Result<Option<usize>> {
         let mut flags = MsgFlags::MSG_DONTWAIT;
-        // Of a datagram it tells the whole length, of a stream it takes
-        // octets away without a copy.
+        // For a datagram MSG_TRUNC returns the whole length; for a stream it discards
+        // octets without a copy.
         if !self.probe.copy || !self.is_stream() {
             flags |= MsgFlags::MSG_TRUNC;
         }
@@ -317,8 +318,7 @@ fn nanos(epoch: Epoch) -> u64 {
     epoch.elapsed().as_nanos()
 }
 
-/// Has the kernel send datagrams of this socket without checksums, and take
-/// such.
+/// Makes the kernel send datagrams of this socket without checksums, and accept such.
 fn leave_checksums_out(probe: &Probe, socket: BorrowedFd<'_>) -> Result<()> {
     let options: &[_] = match probe.transfer.address {
         IpAddr::V4(_) => &[(libc::SOL_SOCKET, NO_CHECK)],
