@@ -342,7 +342,7 @@ fn attribute_and_judge(
             let trials = by_cell[this.cell].len();
             not_measured(match trials - this.failed {
                 0 if this.failed > 0 => format!("all {trials} trials failed"),
-                0 => "no trial was run; go on with --resume".into(),
+                0 => "no trial was run; continue with --resume".into(),
                 _ => "the trials do not report it".into(),
             })
         }

@@ -14,16 +14,16 @@ use crate::figure;
 use crate::rows::{aligned, factor_cells, factor_names};
 use crate::section::certificate;
 
-/// A run that is held against another.
+/// A run to compare with another one.
 pub struct Run<'a> {
-    /// Its folder.
+    /// The results folder.
     pub folder: &'a Path,
     /// Its findings.
     pub found: Findings<'a>,
 }
 
-/// The changes from `first` to `second`: one sentence, the metrics of the
-/// study, what else differs between the runs, and both certificates.
+/// The changes from `first` to `second`: a summary sentence, the metrics of the
+/// study, other differences between the runs, and both certificates.
 pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
     let shifts = shifts(&first.found, &second.found);
     let folders = [("A", first), ("B", second)];
@@ -74,7 +74,7 @@ pub(super) fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> 
     diff((first.plan, first.trials), (second.plan, second.trials))
 }
 
-/// The answer: which of the study's metrics changed, where, and by how much.
+/// The summary: the metrics of the study that changed, with cell and size.
 fn sentence(shifts: &[Shift]) -> String {
     let primary: Vec<&Shift> = shifts
         .iter()
@@ -136,7 +136,7 @@ fn table(plan: &Plan, shifts: &[&Shift]) -> Table {
     }
 }
 
-/// Whether there is a change, and how the gain over the baseline changed.
+/// Remarks on the change, and on the change of the gain over the baseline.
 fn remarks(shift: &Shift) -> Vec<Remark> {
     let words = match shift.after.difference {
         Some(Difference::Found) => "CHANGED".to_owned(),
@@ -154,8 +154,8 @@ fn remarks(shift: &Shift) -> Vec<Remark> {
         .collect()
 }
 
-/// Everything else that differs between two runs, a line each: keys of the
-/// resolved plans, program and machine.
+/// Other differences between two runs, one line each: keys of the resolved
+/// plans, program and machine.
 fn differing(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
     let (a, b) = (described(first), described(second));
     let names: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
@@ -190,7 +190,7 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
     let mut table = String::new();
     for line in run.found.plan.text.lines().map(str::trim) {
         if line.starts_with('[') {
-            // Published figures repeat their tables; they decide nothing here.
+            // Published values repeat their tables; they decide nothing here.
             table = line.trim_matches(['[', ']']).to_owned();
         } else if let Some((key, value)) = line.split_once('=')
             && table != "published"

@@ -1,21 +1,21 @@
-//! The contents of a report, whatever shows it: blocks one below the other,
-//! grouped into sections. [`crate::terminal`] and [`crate::page`] draw them.
+//! The contents of a report in an output-independent form: blocks in order,
+//! grouped into sections. [`crate::terminal`] and [`crate::page`] render them.
 
 use plotly::Plot;
 
-/// A whole report, which [`crate::html`] and [`crate::text`] draw.
+/// A complete report, rendered by [`crate::html`] and [`crate::text`].
 pub struct Document {
     /// The title of the page.
     pub(crate) title: String,
-    /// The first screen: what was asked, and what came of it.
+    /// The first screen: the question and the result.
     pub(crate) head: Vec<Block>,
     /// Everything else, in order.
     pub(crate) sections: Vec<Section>,
 }
 
-/// Blocks that belong together.
+/// A group of related blocks.
 pub(crate) struct Section {
-    /// The name of its element on the page; empty if it has none.
+    /// The id of its element on the page; empty for none.
     pub(crate) id: &'static str,
     /// Its contents.
     pub(crate) blocks: Vec<Block>,
@@ -23,7 +23,7 @@ pub(crate) struct Section {
 
 /// One piece of a report.
 pub(crate) enum Block {
-    /// The name and title of the experiment, and in a few words how it went.
+    /// Name and title of the experiment, and a short summary of the run.
     Title {
         name: String,
         title: String,
@@ -33,55 +33,55 @@ pub(crate) enum Block {
     Heading(String, Option<Badge>),
     /// A heading within a section.
     Subheading(String, Option<Badge>),
-    /// Sentences, a paragraph each.
+    /// Sentences, one paragraph each.
     Paragraphs(Style, Vec<String>),
     /// Short lines.
     List(List),
     /// Rows and columns.
     Table(Table),
-    /// Plots. A terminal has none.
+    /// Plots; omitted on a terminal.
     Figure(Figure),
     /// Strips of coloured columns. A terminal has none.
     Picture(Picture),
     /// Blocks that a reader unfolds on the page. A terminal leaves them out.
     Fold { summary: String, blocks: Vec<Self> },
-    /// Text whose lines stay as they are.
+    /// Preformatted text.
     Verbatim(String),
-    /// Blocks that only the page shows.
+    /// Blocks shown only on the page.
     Page(Vec<Self>),
-    /// Blocks that only a terminal shows.
+    /// Blocks shown only on a terminal.
     Terminal(Vec<Self>),
 }
 
-/// A few words in a frame.
+/// A short framed text.
 pub(crate) struct Badge {
     pub(crate) words: String,
-    /// Whether what it tells of passed or failed, if it is one of these.
+    /// Whether the subject passed or failed, if applicable.
     pub(crate) passed: Option<bool>,
-    /// Whether it leads to the certificate.
+    /// Whether it links to the certificate.
     pub(crate) is_link: bool,
 }
 
 /// The purpose of sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// They are read like any others.
+    /// Plain text.
     Plain,
-    /// They answer what was asked.
+    /// The answer to the experiment's question.
     Answer,
-    /// They say how something is meant.
+    /// An explanation.
     Note,
-    /// They warn of the figures.
+    /// A warning about the results.
     Alarm,
-    /// They warn where the page cannot draw plots.
+    /// A message for browsers without JavaScript.
     NoScript,
 }
 
-/// Short lines. Spaces ahead of one put it below the line before.
+/// Short lines. A line with leading spaces belongs to the line above.
 pub(crate) struct List {
     pub(crate) kind: ListKind,
     pub(crate) items: Vec<Item>,
-    /// The lines that a terminal shows instead; `None` if it shows the first ones.
+    /// The lines for a terminal; `None`: the first ones.
     pub(crate) brief: Option<Vec<Item>>,
 }
 
@@ -90,16 +90,16 @@ pub(crate) struct List {
 pub(crate) enum ListKind {
     /// Findings.
     Plain,
-    /// Faults and notes of a certificate. A terminal shows all of them.
+    /// Faults and notes of a certificate; a terminal shows all.
     Certificate,
-    /// Facts of program and machine. A terminal shows all of them.
+    /// Facts about program and machine; a terminal shows all.
     Facts,
 }
 
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
-    /// The kind of line; empty where all are of one.
+    /// The kind of the line; empty if all lines are of one kind.
     pub(crate) label: &'static str,
     pub(crate) text: String,
 }
@@ -107,25 +107,26 @@ pub(crate) struct Item {
 /// Rows and columns.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// The words above it.
+    /// The caption above the table.
     pub(crate) caption: Option<String>,
     pub(crate) columns: Vec<Column>,
-    /// As many cells a row as there are columns.
+    /// One cell per column in each row.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How many rows a terminal shows; `None` if all.
+    /// The number of rows on a terminal; `None`: all.
     pub(crate) brief_rows: Option<usize>,
     pub(crate) fit: Fit,
 }
 
-/// How a table is laid out, above all one that is wider than the terminal.
+/// The layout of a table, especially of one that is wider than the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fit {
-    /// The terminal breaks the lines of the last column.
+    /// The terminal wraps the lines of the last column.
     #[default]
     Wrap,
-    /// The terminal makes several tables, each of which begins with so many columns.
+    /// The terminal splits the table; each part repeats this number of leading
+    /// columns.
     Split(usize),
-    /// The answer at a glance: the first column names the rows.
+    /// The summary of the answer: the first column names the rows.
     Glance,
 }
 
@@ -133,11 +134,11 @@ pub(crate) enum Fit {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Column {
     pub(crate) title: String,
-    /// The unit of its figures, or what else stands below the title.
+    /// The unit, or another second line of the heading.
     pub(crate) unit: String,
-    /// The words that a terminal shows instead of both.
+    /// The heading on a terminal, instead of both.
     pub(crate) brief: Option<String>,
-    /// Whether its cells stand at the right.
+    /// Whether cells are right-aligned.
     pub(crate) is_right: bool,
 }
 
@@ -146,11 +147,11 @@ pub(crate) struct Column {
 pub(crate) enum Cell {
     /// Words.
     Text(String),
-    /// A figure, and what a terminal shows instead, if something else.
+    /// A number, and its shorter form for a terminal if it differs.
     Figure(String, Option<String>),
     /// Remarks on a row.
     Remarks(Vec<Remark>),
-    /// A change, its interval, and whether it is for the better.
+    /// A change, its interval, and whether it is an improvement.
     Change {
         percent: String,
         interval: String,
@@ -159,25 +160,25 @@ pub(crate) enum Cell {
     },
 }
 
-/// One thing that is said of a row.
+/// One remark on a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Remark {
     pub(crate) tone: Tone,
     pub(crate) words: String,
-    /// The reason, which only the page has room for; may be empty.
+    /// The reason, shown only on the page; may be empty.
     pub(crate) detail: String,
 }
 
-/// How words are meant.
+/// The tone of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// By the way.
+    /// Secondary information.
     Aside,
-    /// Neither good nor bad.
+    /// Neutral.
     Neutral,
-    /// Good.
+    /// Positive.
     Good,
-    /// Bad.
+    /// Negative.
     Bad,
 }
 
@@ -214,24 +215,24 @@ pub(crate) enum Shade {
 /// Plots with what they show.
 pub(crate) struct Figure {
     pub(crate) title: String,
-    /// How that is meant.
+    /// The explanation of the plots.
     pub(crate) note: String,
     pub(crate) plots: Vec<Drawing>,
 }
 
 /// One plot.
 pub(crate) struct Drawing {
-    /// The name of the element that shows it.
+    /// The id of its element.
     pub(crate) id: String,
-    /// Its contents in words, for who cannot see it.
+    /// A text alternative.
     pub(crate) label: String,
-    /// Whether it shows changes, which take less room.
+    /// Whether it shows changes, which need less room.
     pub(crate) is_change: bool,
     pub(crate) plot: Plot,
 }
 
 impl Section {
-    /// A heading and lines below it; nothing if there are no lines.
+    /// A heading and lines below it; `None` without lines.
     pub(crate) fn listed(heading: &str, lines: Vec<String>) -> Option<Self> {
         (!lines.is_empty()).then(|| Self {
             id: "",
@@ -256,7 +257,7 @@ impl Block {
         Self::Paragraphs(style, vec![words.into()])
     }
 
-    /// Findings, of which a terminal shows the first ones.
+    /// Findings; a terminal shows the first ones.
     pub(crate) fn list(lines: Vec<String>) -> Self {
         Self::List(List {
             kind: ListKind::Plain,
@@ -267,7 +268,7 @@ impl Block {
 }
 
 impl Badge {
-    /// Words alone.
+    /// Plain text.
     pub(crate) fn plain(words: String) -> Self {
         Self {
             words,
@@ -276,7 +277,7 @@ impl Badge {
         }
     }
 
-    /// Whether something passed.
+    /// A badge for passed or failed.
     pub(crate) fn passed(passed: bool) -> Self {
         Self {
             words: if passed { "passed" } else { "FAILED" }.to_owned(),
@@ -293,7 +294,7 @@ impl From<String> for Item {
 }
 
 impl Column {
-    /// A column of words or levels.
+    /// A left-aligned column for text or levels.
     pub(crate) fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -301,7 +302,7 @@ impl Column {
         }
     }
 
-    /// A column of figures at the right.
+    /// A right-aligned column for numbers.
     pub(crate) fn right(title: impl Into<String>) -> Self {
         Self {
             is_right: true,
@@ -311,14 +312,14 @@ impl Column {
 }
 
 impl Cell {
-    /// A figure that is the same everywhere.
+    /// A number with the same form everywhere.
     pub(crate) fn figure(text: impl Into<String>) -> Self {
         Self::Figure(text.into(), None)
     }
 }
 
 impl Remark {
-    /// Words without a reason.
+    /// A remark without a reason.
     pub(crate) fn new(tone: Tone, words: impl Into<String>) -> Self {
         Self {
             tone,

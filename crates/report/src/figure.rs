@@ -1,4 +1,4 @@
-//! Figures as people read them: no finer than they are known.
+//! Formats numbers for readers, with no more digits than are significant.
 
 use analysis::compare::Comparison;
 use analysis::decomposition::Part;
@@ -7,10 +7,10 @@ use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Level, Plan};
 use units::Rate;
 
-/// No figure is printed with more places than this.
+/// The maximum number of decimal places.
 const MOST_PLACES: usize = 6;
 
-/// Mean and half its interval, e.g. `749 ± 2`.
+/// A mean with half its interval, such as `749 ± 2`.
 pub(super) fn mean(comparison: &Comparison) -> String {
     let Some(mean) = comparison.mean else {
         return String::new();
@@ -23,12 +23,13 @@ pub(super) fn mean(comparison: &Comparison) -> String {
     }
 }
 
-/// One value, no finer than the instrument can tell, e.g. `749`.
+/// One value, rounded to the instrument's resolution, such as `749`.
 pub(super) fn single(value: f64, resolution: Option<f64>) -> String {
     format!("{value:.*}", places(resolution, None, value))
 }
 
-/// A prediction, which is no closer than some per cent: two or three digits.
+/// A prediction with two or three digits, since it is accurate to some per cent
+/// only.
 pub(super) fn predicted(value: f64) -> String {
     let places = if value < 10.0 { 1 } else { 0 };
     format!("{value:.places$}")
@@ -81,7 +82,8 @@ pub(super) fn percent_in(percent: f64, Interval { low, high }: Interval) -> Stri
     )
 }
 
-/// The words where no difference was found: how large a one would have shown.
+/// The text if no difference was found, with the size that would have been
+/// detected.
 pub(super) fn none_found(comparison: &Comparison) -> String {
     match smallest_detectable_change(comparison) {
         Some(margin) => format!("no difference found above {margin} %"),
@@ -89,8 +91,8 @@ pub(super) fn none_found(comparison: &Comparison) -> String {
     }
 }
 
-/// The factors of a cell that tell it from other measured cells, and the
-/// compared one: `offloads=off mtu=9000`.
+/// The factors that distinguish a cell from other measured cells, and the
+/// compared factor: `offloads=off mtu=9000`.
 pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
     let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
     let shown = factors.0.iter().filter(|(name, level)| {
@@ -109,7 +111,7 @@ pub(super) fn front(front: &Front<'_>) -> String {
     }
 }
 
-/// A setting of a front and its two figures.
+/// A setting of a front with its two values.
 pub(super) fn point(plan: &Plan, front: &Front<'_>, point: &Point) -> String {
     let own = point.factors.0.iter();
     let own = own.filter(|factor| !front.within.0.contains(factor));
@@ -129,7 +131,7 @@ fn with_half(mean: &Mean) -> String {
     }
 }
 
-/// Factors as words, e.g. `offloads off, protocol udp`.
+/// Factors as text, such as `offloads off, protocol udp`.
 pub(super) fn words<'a>(factors: impl IntoIterator<Item = &'a (String, Level)>) -> String {
     let words = factors.into_iter();
     let words: Vec<String> = words
@@ -138,14 +140,14 @@ pub(super) fn words<'a>(factors: impl IntoIterator<Item = &'a (String, Level)>) 
     words.join(", ")
 }
 
-/// A figure with four digits, for where no interval says how many are known.
+/// A number with four digits, for values without an interval.
 pub(super) fn four_digits(figure: f64) -> String {
     let places = order(figure).map_or(0, |order| 3 - order);
     let places = usize::try_from(places).unwrap_or(0).min(MOST_PLACES);
     format!("{figure:.places$}")
 }
 
-/// A rate as people say it: `1 Gbit/s`, `100 Mbit/s`.
+/// A rate in its usual form: `1 Gbit/s`, `100 Mbit/s`.
 pub(super) fn rate(rate: Rate) -> String {
     let megabits = rate.megabits_per_second();
     if megabits >= 1000.0 {
@@ -155,8 +157,8 @@ pub(super) fn rate(rate: Rate) -> String {
     }
 }
 
-/// The smallest change, in per cent to two digits, that would have shown: one
-/// that two one-sided tests exclude and the instrument resolves.
+/// The smallest detectable change in per cent, to two digits: two one-sided
+/// tests exclude it, and the instrument resolves it.
 pub(super) fn smallest_detectable_change(comparison: &Comparison) -> Option<String> {
     let excluded = comparison.change?.excluded_above?;
     let margin = excluded.max(comparison.resolution_percent.unwrap_or(0.0));
@@ -165,9 +167,9 @@ pub(super) fn smallest_detectable_change(comparison: &Comparison) -> Option<Stri
     Some(up(margin, places))
 }
 
-/// Pads figures so that their decimal points and what follows line up.
+/// Pads numbers so that their decimal points align.
 pub(super) fn align(figures: &mut [String]) {
-    // Only the figure itself has a point to align, not ` ± 2` or ` [..]`.
+    // Only the number itself has a point to align, not ` ± 2` or ` [..]`.
     let split = |text: &str| {
         let end = text.find(' ').unwrap_or(text.len());
         let point = text[..end].find('.').unwrap_or(end);
@@ -188,8 +190,8 @@ pub(super) fn align(figures: &mut [String]) {
     }
 }
 
-/// Published figures of one table, all with the places of the longest: the
-/// trailing zeros that a number in TOML has lost.
+/// Published values of one table, all with the decimal places of the longest,
+/// since TOML numbers lose trailing zeros.
 pub(super) fn published(values: &[Option<f64>]) -> Vec<String> {
     let places = values.iter().flatten().map(|value| {
         let text = value.to_string();
@@ -203,7 +205,7 @@ pub(super) fn published(values: &[Option<f64>]) -> Vec<String> {
         .collect()
 }
 
-/// A number with its sign; what rounds to 0 has none.
+/// A number with its sign; values that round to 0 have none.
 pub(super) fn signed(number: f64, places: usize) -> String {
     let text = format!("{number:+.places$}");
     if text.bytes().any(|octet| (b'1'..=b'9').contains(&octet)) {
@@ -218,14 +220,15 @@ fn plain(number: f64, places: usize) -> String {
     signed(number, places).trim_start_matches('+').into()
 }
 
-/// The decimal places of a figure: its last one is of the order of the
-/// instrument's resolution, or the second that its interval leaves certain.
+/// The decimal places of a value. Its last digit has the order of the
+/// instrument's resolution, or is the second digit that its interval
+/// determines.
 fn places(resolution: Option<f64>, half: Option<f64>, figure: f64) -> usize {
     let by_resolution = resolution.and_then(order);
     let by_spread = half.and_then(order).map(|order| order - 1);
     let last = match (by_resolution, by_spread) {
         (Some(a), Some(b)) => a.max(b),
-        // With neither, three digits.
+        // Three digits if neither is known.
         (a, b) => a
             .or(b)
             .or_else(|| order(figure).map(|order| order - 2))
@@ -234,7 +237,7 @@ fn places(resolution: Option<f64>, half: Option<f64>, figure: f64) -> usize {
     usize::try_from(-last).map_or(0, |places| places.min(MOST_PLACES))
 }
 
-/// The power of ten of a number's first digit; 0 has none.
+/// The power of ten of a number's first digit; `None` for 0.
 fn order(number: f64) -> Option<i32> {
     let order = number.abs().log10().floor();
     #[expect(
@@ -244,12 +247,13 @@ fn order(number: f64) -> Option<i32> {
     order.is_finite().then_some(order as i32)
 }
 
-/// A half-width, rounded up so that the interval printed holds the one found.
+/// A half-width, rounded up so that the printed interval contains the computed
+/// one.
 fn up(half: f64, places: usize) -> String {
     format!("{:.places$}", ceiling(half, places))
 }
 
-/// `number` rounded up to so many places, forgiving what f64 adds to it.
+/// `number` rounded up to `places` digits, tolerating rounding errors of f64.
 fn ceiling(number: f64, places: usize) -> f64 {
     let scale = 10f64.powi(i32::try_from(places).unwrap_or(0));
     // Adding 0 turns -0 into 0.

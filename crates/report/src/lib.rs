@@ -1,8 +1,7 @@
-//! Findings as text: a page and tables for people, JSON Lines for programs.
+//! Renders findings: a page and tables for readers, JSON Lines for programs.
 //!
-//! [`section`] describes what a run shows as blocks of a [`document`], which
-//! [`terminal`] and [`page`] draw. Every function returns a string and writes
-//! nothing.
+//! [`section`] describes a run as blocks of a [`document`], which [`terminal`]
+//! and [`page`] render. All functions return strings; none writes files.
 
 mod diff;
 mod document;
@@ -29,8 +28,8 @@ pub use run::of_run;
 pub use terminal::text;
 pub use worlds::of_worlds;
 
-/// The name of the page in a results folder.
+/// The file name of the page in a results folder.
 pub const PAGE: &str = "report.html";
 
-/// The name of the page of several runs in the folder of the first.
+/// The file name of the page of several runs, in the folder of the first.
 pub const WORLDS_PAGE: &str = "worlds.html";

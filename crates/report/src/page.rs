@@ -1,8 +1,8 @@
-//! Documents as pages: one file with interactive plots that asks nobody for
-//! anything.
+//! Renders documents as HTML pages: one self-contained file with interactive
+//! plots and no external requests.
 //!
-//! Text goes through `maud`, which escapes it; the plots' data is JSON in which
-//! no tag can begin. So what a journal or a plan holds stays text.
+//! Text is escaped by `maud`; the plots' data is JSON in which no tag can
+//! start. Content of a journal or plan therefore remains text.
 
 mod library;
 mod picture;
@@ -20,11 +20,11 @@ use crate::document::{
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
 
-/// What the page may do: run what it holds, and ask nobody for anything.
+/// The content security policy: inline scripts only, no external requests.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data: blob:; base-uri 'none'; form-action 'none'";
 
-/// The page of a document. HTML that loads nothing.
+/// Renders a document as an HTML page that loads nothing.
 pub fn html(document: &Document) -> String {
     let page = html! {
         (DOCTYPE)
@@ -34,7 +34,7 @@ pub fn html(document: &Document) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                // Without it a browser asks for /favicon.ico.
+                // Prevents the browser from requesting /favicon.ico.
                 link rel="icon" href="data:,";
                 title { (document.title) }
                 style { (PreEscaped(STYLE)) }
@@ -213,7 +213,7 @@ fn remark(remark: &Remark) -> Markup {
     }
 }
 
-/// Room for plots, with what they show.
+/// The elements of plots with their captions.
 fn figure(figure: &Figure) -> Markup {
     html! {
         figure {
@@ -227,8 +227,8 @@ fn figure(figure: &Figure) -> Markup {
     }
 }
 
-/// The plots by the name of their element, in JSON that may stand in a `script`
-/// element: no tag begins or ends in it.
+/// The plots by element id, as JSON that is safe inside a `script` element: no
+/// tag begins or ends in it.
 fn plots(document: &Document) -> String {
     let mut found: BTreeMap<&str, &Plot> = BTreeMap::new();
     gather(&document.head, &mut found);
@@ -237,7 +237,8 @@ fn plots(document: &Document) -> String {
     }
     let json =
         serde_json::to_string(&found).expect("a plot holds numbers, words and lists of them");
-    // In JSON such characters stand in strings only, where the escape means the same.
+    // In JSON these characters occur in strings only, where the escape is
+    // equivalent.
     json.replace('<', "\\u003c")
         .replace('>', "\\u003e")
         .replace('&', "\\u0026")

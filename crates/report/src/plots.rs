@@ -1,7 +1,7 @@
-//! Plots.
+//! Plots of metrics and other results.
 //!
-//! Colours are left to the page's script, which knows whether it is dark: a
-//! trace says by its `meta` what it shows.
+//! The page's script chooses the colours, since it knows the colour scheme; the
+//! `meta` of a trace states its role.
 
 pub(crate) mod areas;
 pub(crate) mod fronts;
@@ -23,7 +23,7 @@ use plotly::{Layout, Plot};
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
 
-/// The data that all plots of a run share.
+/// The data shared by all plots of a run.
 pub(crate) struct Frame<'a> {
     plan: &'a Plan,
     trials: &'a [Trial],
@@ -45,7 +45,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Words as Plotly shows them: it reads some tags and entities itself.
+/// Escapes text for Plotly, which interprets some tags and entities.
 fn text(words: &str) -> String {
     words
         .replace('&', "&amp;")
@@ -61,7 +61,7 @@ fn axis(title: &str) -> Axis {
         .zero_line(false)
 }
 
-/// The layout of a plot so many pixels high.
+/// The layout of a plot with a height in pixels.
 fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
     Layout::new()
         .x_axis(horizontal)
@@ -73,7 +73,7 @@ fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
         .height(height)
 }
 
-/// A figure of one plot that is not of a metric.
+/// A figure with a single plot that is not about a metric.
 fn alone(title: String, note: &str, id: String, mut plot: Plot) -> Figure {
     plot.set_configuration(configuration(&id));
     Figure {

@@ -6,10 +6,11 @@ use plan::{Plan, Trial};
 
 use crate::figure;
 
-/// The metric whose means are worth watching, the first that is measured.
+/// The metrics whose means are shown during a run: the first one that is
+/// measured.
 const WATCHED: [&str; 2] = ["throughput", "delay"];
 
-/// Cells that are watched at most: more would be a screenful of lines every time.
+/// The maximum number of cells to show; more would fill the screen each time.
 const MOST_CELLS: usize = 200;
 
 /// The running means of the watched metric with their 95 % intervals: a line

@@ -1,4 +1,4 @@
-//! Which rows and metrics the reports have, and in which order.
+//! Selects rows and metrics of reports, and their order.
 
 use analysis::compare::{Comparison, find};
 use analysis::decomposition::framing_uncounted;
@@ -9,11 +9,12 @@ use plan::{Factors, Level, Plan};
 use crate::document::{Cell, Column};
 use crate::figure;
 
-/// The study that the numbers of [`Table`] are of.
+/// The study to which the numbers of [`Table`] refer.
 const NUMBERED: &str = "Praptodiyono2019";
 
-/// The metrics that have tables of their own: those that the plan names; or those
-/// of the study with its tables, in their order, and what else figures were
+/// The metrics with tables of their own: those that the plan names; or those
+/// with tables in the study, in their order, and other metrics with published
+/// values.
 /// published of.
 pub(super) fn study_metrics(
     plan: &Plan,
@@ -40,9 +41,8 @@ pub(super) fn study_metrics(
         .collect()
 }
 
-/// The metrics of the compact table that were measured: those with a place in
-/// the tables of the study, others of the catalogue, those of flows, and those
-/// over parts of the trial.
+/// The measured metrics of the compact table: those with a table in the study,
+/// others of the catalogue, those of flows, and those of windows.
 pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
     let of_study = study_metrics(plan, comparisons);
     let rank = |metric: &&'static Metric| match metric.shown {
@@ -59,7 +59,8 @@ pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'st
     others
 }
 
-/// Whether a cell has a published figure of `metric`, which has no flow's name.
+/// Whether a cell has a published value of `metric`, which is not a single-flow
+/// metric.
 fn is_published(comparisons: &[Comparison], metric: &Metric) -> bool {
     let mut rows = comparisons.iter().filter(|row| row.metric == metric);
     !metric.is_of_flow()
@@ -78,7 +79,7 @@ pub(super) fn study_rows<'a>(
     without_repeats(plan, metric, rows.collect())
 }
 
-/// The cells, those that are compared with one another together.
+/// The cells in order, compared ones together.
 pub(super) fn rows_in_order(plan: &Plan) -> Vec<usize> {
     let kinds = kinds(plan).into_iter();
     kinds.flat_map(|kind| kind.cells).collect()
@@ -96,7 +97,7 @@ pub(super) fn factor_names(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// The levels of factors by name, each in a cell of its own.
+/// The levels of the named factors, one cell each.
 pub(super) fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
     let level = |name: &String| {
         factors
@@ -106,7 +107,7 @@ pub(super) fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
     names.iter().map(|name| Cell::Text(level(name))).collect()
 }
 
-/// Figures of one column with their decimal points in line.
+/// Numbers of one column with aligned decimal points.
 pub(super) fn aligned<'a>(
     rows: impl IntoIterator<Item = Option<&'a Comparison>>,
     print: fn(&Comparison) -> String,
@@ -119,7 +120,7 @@ pub(super) fn aligned<'a>(
     figures
 }
 
-/// The head of a metric's column: a terminal has room for its name alone.
+/// The heading of a metric's column; a terminal shows the name only.
 pub(super) fn metric_column(metric: &Metric) -> Column {
     Column {
         unit: metric.unit.to_owned(),
@@ -128,22 +129,22 @@ pub(super) fn metric_column(metric: &Metric) -> Column {
     }
 }
 
-/// The prediction of the closed forms for a figure, where it is one of throughput.
+/// The prediction of the closed forms, for throughput.
 pub(super) fn model(plan: &Plan, comparison: &Comparison) -> Option<f64> {
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
     predicted::goodput(setting).filter(|_| comparison.metric.name == "throughput")
 }
 
-/// The note of [`framing_uncounted`] on a figure, where it is one of throughput.
+/// The note of [`framing_uncounted`], for throughput.
 pub(super) fn framing_note(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
     framing_uncounted(setting).filter(|_| comparison.metric.name == "throughput")
 }
 
-/// Cells that are compared with one another: they differ in nothing but the
-/// compared factor.
+/// Cells that are compared with one another: they differ only in the compared
+/// factor.
 pub(super) struct Kind {
-    /// The factors that they share.
+    /// Their common factors.
     pub(super) factors: Vec<(String, Level)>,
     /// Their positions in the plan, in its order.
     pub(super) cells: Vec<usize>,
@@ -195,9 +196,8 @@ fn metrics_of(comparisons: &[Comparison]) -> impl Iterator<Item = &'static Metri
     comparisons.iter().filter(first).map(|first| first.metric)
 }
 
-/// The rows without those that could only repeat the paper: a cell that is not
-/// measured here shows what was published for it, once, and nothing where
-/// nothing was.
+/// The rows without mere repetitions of the publication: an unmeasured cell
+/// shows its published values once, and is omitted without any.
 fn without_repeats<'a>(
     plan: &Plan,
     metric: &Metric,

@@ -10,7 +10,7 @@ use crate::section::{
     ranking, reading, rivals, sizes, study, time_series, verdicts,
 };
 
-/// A function that describes a section, if there is anything to tell.
+/// A function that describes a section; `None` if it has no content.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
@@ -34,8 +34,8 @@ const SECTIONS: [Describe; 17] = [
     certificate::plan,
 ];
 
-/// The report of a run: the answer, every metric with every trial in it, the
-/// tables, the certificate, the plan, and where the folder is.
+/// The report of a run: answer, plots of all metrics with every trial, tables,
+/// certificate, plan, and the folder's path.
 pub fn of_run(found: &Findings<'_>, folder: Option<&Path>) -> Document {
     let folder = folder.map(|folder| Section {
         id: "",

@@ -1,5 +1,5 @@
-//! The sections of a report. Each file describes one, and gives nothing where
-//! a run has nothing to tell of it.
+//! The sections of a report. Each file describes one and returns `None` if a
+//! run has no content for it.
 
 pub(crate) mod answer;
 pub(crate) mod certificate;

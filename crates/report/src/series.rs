@@ -1,15 +1,16 @@
-//! The parts of plots that stand side by side: levels along the axis, and at each level
-//! the kinds of cells.
+//! The horizontal layout of plots: levels along the axis, and the series of
+//! cells side by side at each level.
 
 use plan::{Factors, Level, Plan};
 
 use crate::figure;
 use crate::rows::{Kind, kinds};
 
-/// Cells that differ in nothing but the compared factor, of which at least one
-/// can be measured here.
+/// Cells that differ only in the compared factor, at least one of which can be
+/// measured here.
 pub(super) struct Series {
-    /// What tells it from the other series; empty if there is no other.
+    /// The name that distinguishes it from other series; empty if it is the
+    /// only one.
     pub(super) name: String,
     /// Positions of its cells in the plan.
     pub(super) cells: Vec<usize>,
@@ -36,8 +37,8 @@ pub(super) fn series(plan: &Plan) -> Vec<Series> {
         .collect()
 }
 
-/// The levels of the compared factor in the plan's order; a repeated level
-/// has its own place.
+/// The levels of the compared factor in the plan's order; a repeated level has
+/// its own position.
 pub(super) fn levels(plan: &Plan) -> Vec<String> {
     let mut levels = Vec::new();
     for cell in &plan.cells {
@@ -49,7 +50,7 @@ pub(super) fn levels(plan: &Plan) -> Vec<String> {
     levels
 }
 
-/// The place of a cell along the axis.
+/// The position of a cell along the axis.
 pub(super) fn place(plan: &Plan, levels: &[String], cell: usize) -> Option<usize> {
     let level = level(plan, &plan.cells[cell].factors);
     levels.iter().position(|other| *other == level)

@@ -1,5 +1,5 @@
-//! Documents as text without colours, so many columns wide. A narrow terminal
-//! gets more lines, not less.
+//! Renders documents as plain text of a given width. Narrow terminals get more
+//! lines, not less content.
 
 use comfy_table::{
     Cell as GridCell, CellAlignment, ColumnConstraint, ContentArrangement, Row, Table as Grid,
@@ -8,10 +8,10 @@ use comfy_table::{
 
 use crate::document::{Block, Cell, Column, Document, Fit, Item, List, ListKind, Table};
 
-/// So many lines of a list are shown.
+/// The maximum number of lines of a list.
 const MOST_LINES: usize = 16;
 
-/// A document for a terminal of so many columns.
+/// Renders a document for a terminal of `width` columns.
 pub fn text(document: &Document, width: u16) -> String {
     let mut screen = Screen {
         text: String::new(),
@@ -29,9 +29,9 @@ pub fn text(document: &Document, width: u16) -> String {
 /// The text so far.
 struct Screen {
     text: String,
-    /// The heading, until something else is written below it.
+    /// The pending heading, written before the next content.
     heading: Option<String>,
-    /// Whether what comes next follows without an empty line.
+    /// Whether the next block follows without an empty line.
     is_close: bool,
     width: u16,
 }
@@ -76,7 +76,7 @@ impl Screen {
         }
     }
 
-    /// Writes below what stands there, with an empty line where one is due.
+    /// Appends text after an empty line if one is due.
     fn apart(&mut self, text: &str) {
         if !text.is_empty() {
             if !self.is_close {
@@ -86,7 +86,7 @@ impl Screen {
         }
     }
 
-    /// Writes right below what stands there.
+    /// Appends text directly below the previous text.
     fn below(&mut self, text: &str) {
         if !text.is_empty() {
             self.text.push_str(text);
@@ -120,7 +120,7 @@ impl Screen {
     }
 }
 
-/// The lines of a list that are shown, indented.
+/// The visible lines of a list, indented.
 fn shown(list: &List) -> Vec<String> {
     let line = |item: &Item| match item.label {
         "" => format!("  {}", item.text),
@@ -131,12 +131,12 @@ fn shown(list: &List) -> Vec<String> {
     if list.kind == ListKind::Plain && list.brief.is_none() && lines.len() > MOST_LINES {
         let more = lines.len() - (MOST_LINES - 1);
         lines.truncate(MOST_LINES - 1);
-        lines.push(format!("  and {more} more: the page has them all"));
+        lines.push(format!("  and {more} more: see the page"));
     }
     lines
 }
 
-/// A table of which the last column wraps, where that leaves it room for a word.
+/// A table whose last column wraps, if there is room for a word.
 fn whole(table: &Table, width: u16) -> Grid {
     const WORD: u16 = 12;
     let mut grid = grid(table, 0..table.columns.len(), width);
@@ -153,8 +153,8 @@ fn whole(table: &Table, width: u16) -> Grid {
     grid
 }
 
-/// A table in as many as it takes, each with as many columns as the width allows
-/// beside the first `keys`.
+/// Splits a table into parts that fit the width, each with the first `keys`
+/// columns.
 fn split(table: &Table, keys: usize, width: u16) -> Vec<Grid> {
     let mut grids = Vec::new();
     let mut begin = keys;
@@ -203,7 +203,7 @@ fn grid(table: &Table, columns: impl Iterator<Item = usize> + Clone, width: u16)
     grid
 }
 
-/// The gap between columns; a narrow terminal has less.
+/// The gap between columns, smaller on a narrow terminal.
 fn gap(width: u16) -> u16 {
     if width < 100 { 1 } else { 2 }
 }
@@ -234,7 +234,7 @@ fn written(cell: &Cell) -> String {
     }
 }
 
-/// Breaks lines between words; what continues a line is indented.
+/// Wraps lines between words; continuation lines are indented.
 pub(crate) fn wrapped(lines: &[String], width: u16) -> String {
     let mut text = String::new();
     for line in lines {
@@ -243,7 +243,7 @@ pub(crate) fn wrapped(lines: &[String], width: u16) -> String {
         text.push_str(&" ".repeat(indent));
         let words: Vec<&str> = line.split_whitespace().collect();
         for (position, word) in words.iter().enumerate() {
-            // A figure keeps its "%".
+            // A number keeps its "%".
             let unit = words.get(position + 1).filter(|next| next.starts_with('%'));
             let length = word.chars().count();
             let room = length + unit.map_or(0, |unit| 1 + unit.chars().count());
@@ -301,6 +301,6 @@ Figures\nkey second\na   2\nb   4\n";
         let text = drawn(vec![Block::heading("Lines"), Block::list(lines)], 80);
         let lines: Vec<&str> = text.trim_start().lines().collect();
         assert_eq!(lines.len(), 1 + MOST_LINES);
-        assert_eq!(lines[MOST_LINES], "  and 5 more: the page has them all");
+        assert_eq!(lines[MOST_LINES], "  and 5 more: see the page");
     }
 }

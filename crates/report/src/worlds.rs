@@ -1,5 +1,5 @@
-//! Runs of one experiment in several worlds side by side, and beside what was
-//! published.
+//! The report of runs of one experiment in several worlds, compared with each
+//! other and with published values.
 
 mod table;
 
@@ -17,12 +17,12 @@ use crate::section::metrics::opening;
 use crate::section::{certificate, summary};
 use table::{left_out, table};
 
-/// How the plots are meant.
+/// The explanation of the plots.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials, open diamonds published figures. A click on a name in the legend hides or shows it.";
 
-/// The report of `runs`, which `all` lays side by side: what each found, where
-/// they agree, a table for each metric of the study and the others that two runs
-/// have, the certificates and the plans.
+/// The report of `runs`, joined in `all`: the findings of each run, their
+/// agreement, a table for each metric of the study and each other metric that
+/// two runs have, the certificates and the plans.
 pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
     let badges = all.names.iter().zip(runs).map(|(name, run)| {
         let passed = run.found.certificate.passed;
@@ -125,7 +125,7 @@ fn plans(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
     }
 }
 
-/// The sentences of a run alone.
+/// The summary of a single run.
 fn answers(all: &AcrossWorlds, runs: &[Run<'_>], run: usize) -> Vec<String> {
     let before: usize = runs[..run]
         .iter()
@@ -151,7 +151,8 @@ fn answers(all: &AcrossWorlds, runs: &[Run<'_>], run: usize) -> Vec<String> {
         .collect()
 }
 
-/// For each two runs, in how many changes against the baseline they agree.
+/// For each pair of runs, the number of changes against the baseline that
+/// agree.
 fn agreement(all: &AcrossWorlds) -> Vec<String> {
     let mut lines = Vec::new();
     for one in 0..all.names.len() {
@@ -184,7 +185,7 @@ fn agreement(all: &AcrossWorlds) -> Vec<String> {
     lines
 }
 
-/// The 95 % interval of a change; a single value is its own.
+/// The 95 % interval of a change; for a single value, the value itself.
 fn range(row: &Comparison) -> Option<Interval> {
     let change = row.change?;
     let percent = change.percent?;
@@ -195,7 +196,8 @@ fn range(row: &Comparison) -> Option<Interval> {
     Some(change.ci95.unwrap_or(alone))
 }
 
-/// The metrics of the study that a run measured, and others that two did.
+/// The metrics of the study that any run measured, and others that two runs
+/// measured.
 fn shown(all: &AcrossWorlds) -> Vec<&'static Metric> {
     let measured = |metric: &&'static Metric| {
         let rows = all.rows(metric);
@@ -216,7 +218,7 @@ fn title(all: &AcrossWorlds, metric: &Metric) -> String {
     }
 }
 
-/// How the tables are read.
+/// The explanation of the tables.
 fn reading(all: &AcrossWorlds) -> String {
     format!(
         "± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published. \

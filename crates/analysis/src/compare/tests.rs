@@ -71,7 +71,7 @@ fn cells_without_figures_say_why() {
         [
             (
                 "not measured",
-                "no trial was run; go on with --resume".into()
+                "no trial was run; continue with --resume".into()
             ),
             ("not measured", "all 2 trials failed".into()),
             (

@@ -1,4 +1,4 @@
-//! The lines of cells: all means of one combination of factors in one object.
+//! JSON lines of cells: all means of a cell in one object.
 
 use analysis::Findings;
 use analysis::compare::Comparison;
@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 
 use super::line::{fails, json_line};
 
-/// One line: every metric in one cell, each a field of its own name.
+/// One line: all metrics of one cell, as fields of their own.
 struct Line<'a> {
     cell: String,
     factors: &'a Factors,
@@ -18,7 +18,7 @@ struct Line<'a> {
     metrics: Vec<&'a Comparison>,
 }
 
-/// One object a cell, without line ends, in the plan's order.
+/// One object per cell, without line ends, in the plan's order.
 pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let line = |(number, cell): (usize, &plan::Cell)| {
         let of_cell = &found.by_cell[number];
@@ -42,7 +42,7 @@ pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
 impl Serialize for Line<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        // Whoever looks for the line of a metric passes over it.
+        // Null, so that readers who select lines by metric skip this one.
         map.serialize_entry("metric", &None::<&str>)?;
         map.serialize_entry("cell", &self.cell)?;
         map.serialize_entry("factors", self.factors)?;

@@ -1,4 +1,4 @@
-//! The lines of claims: one object a claim.
+//! JSON lines of claims, one object each.
 
 use analysis::claims::Judged;
 use analysis::statistics::Interval;
@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::line::json_line;
 
-/// One object a claim, without line ends.
+/// One object per claim, without line ends.
 pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {
     let lines = claims.iter().map(Line::of);
     lines.map(|line| json_line(&line)).collect()
 }
 
-/// The object of one claim. The order of fields is the format's.
+/// The object of one claim, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
     metric: Option<&'a str>,

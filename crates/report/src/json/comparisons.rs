@@ -1,4 +1,4 @@
-//! The lines of metrics: one object a metric and cell.
+//! JSON lines of metrics: one object per metric and cell.
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::line::{fails, json_line};
 use crate::rows::{framing_note, model};
 
-/// One line: one metric in one cell. The order of fields is the format's.
+/// One metric in one cell, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
     metric: &'a str,
@@ -27,25 +27,25 @@ struct Line<'a> {
     published_change_percent: Option<f64>,
     verdict: Option<Verdict>,
     reason: Option<String>,
-    /// Present, if only as null, for the CPU of one end.
+    /// Present (possibly null) for the CPU time of one end.
     #[serde(skip_serializing_if = "Option::is_none")]
     attribution: Option<Option<[f64; 2]>>,
     failed: usize,
     /// Trials of the cell with a flag that fails the certificate.
     flagged: usize,
-    /// A change above this, in per cent, would have shown.
+    /// A larger change, in per cent, would have been detected.
     excluded_above_percent: Option<f64>,
-    /// How many trials a cell would settle what is open.
+    /// The number of trials per cell that would settle open questions.
     trials_to_settle: Option<usize>,
-    /// Present for a change of goodput that can be taken apart.
+    /// Present for a change of goodput that can be decomposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     split: Option<Parts>,
-    /// Present, if only as null, for goodput: what closed forms predict.
+    /// Present (possibly null) for goodput: the prediction of the closed forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Option<f64>>,
 }
 
-/// The parts of a change of goodput, in per cent; they multiply.
+/// The factors of a change of goodput, in per cent; they multiply.
 #[derive(Serialize)]
 struct Parts {
     framing: f64,
@@ -55,7 +55,7 @@ struct Parts {
     host_ci95: Option<Interval>,
 }
 
-/// One object a metric and cell, without line ends.
+/// One object per metric and cell, without line ends.
 pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let comparisons = found.comparisons.iter();
     let lines = comparisons.map(|one| json_line(&line(found.plan, found.trials, one)));

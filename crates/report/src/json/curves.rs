@@ -1,4 +1,4 @@
-//! The lines of times by size: one object a curve.
+//! JSON lines of times by message size: one object per curve.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use super::line::json_line;
 
-/// One curve. The order of fields is the format's.
+/// One curve, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
     /// By the name of the factor.
     curve: BTreeMap<&'a str, &'a Level>,
     flat_from: Option<u32>,
-    /// Whoever looks for the line of a metric passes over it.
+    /// Null, so that readers who select lines by metric skip this one.
     metric: Option<&'a str>,
     size: Vec<u32>,
     steps: Option<Vec<Step>>,
@@ -30,7 +30,7 @@ struct Step {
     height: f64,
 }
 
-/// One object a curve, without line ends.
+/// One object per curve, without line ends.
 pub(super) fn lines(curves: &[Curve<'_>]) -> Vec<String> {
     curves.iter().map(|curve| json_line(&line(curve))).collect()
 }

@@ -1,4 +1,4 @@
-//! The lines of Pareto fronts: one object a front.
+//! JSON lines of Pareto fronts, one object each.
 
 use analysis::pareto::Front;
 use analysis::statistics::Interval;
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::line::json_line;
 
-/// One object a front, without line ends.
+/// One object per front, without line ends.
 pub(super) fn lines(fronts: &[Front<'_>]) -> Vec<String> {
     let lines = fronts.iter().map(Line::of);
     lines.map(|line| json_line(&line)).collect()
 }
 
-/// The object of one front. The order of fields is the format's.
+/// The object of one front, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
     metric: Option<&'a str>,

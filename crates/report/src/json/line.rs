@@ -1,4 +1,4 @@
-//! Parts that all lines share.
+//! Common parts of JSON lines.
 
 use plan::{Flag, Trial};
 use serde::Serialize;
@@ -9,8 +9,7 @@ pub(crate) fn json_line(object: &impl Serialize) -> String {
         .expect("a line holds only strings, numbers and maps with string keys")
 }
 
-/// Whether a flag of `trial` fails the certificate; one that this program does
-/// not know does.
+/// Whether a flag of `trial` fails the certificate; unknown flags do.
 pub(super) fn fails(trial: &Trial) -> bool {
     let flags = trial.flags.iter().map(|flag| flag.parse::<Flag>());
     flags.into_iter().any(|flag| flag.map_or(true, Flag::fails))

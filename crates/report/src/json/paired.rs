@@ -1,4 +1,4 @@
-//! The lines of differences run by run: one object a cell.
+//! JSON lines of paired differences: one object per cell.
 
 use analysis::Findings;
 use analysis::paired::metrics;
@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::line::json_line;
 
-/// One cell. The order of fields is the format's.
+/// One cell, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
-    /// Whoever looks for the line of a metric passes over it.
+    /// Null, so that readers who select lines by metric skip this one.
     metric: Option<&'a str>,
     paired: &'a Factors,
     against: String,
@@ -27,7 +27,7 @@ struct Difference {
     ci95: Option<Interval>,
 }
 
-/// One object a cell, without line ends.
+/// One object per cell, without line ends.
 pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let (metrics, compare) = (metrics(found.plan), &found.plan.compare);
     let lines = found.paired.iter().map(|one| {

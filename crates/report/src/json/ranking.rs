@@ -1,4 +1,4 @@
-//! The lines of a ranking: one object a setting and counting.
+//! JSON lines of a ranking: one object per setting and counting method.
 
 use analysis::ranking::{Other, Ranked};
 use analysis::statistics::Interval;
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use super::line::json_line;
 
-/// One setting by one counting. The order of fields is the format's.
+/// One setting with one counting method, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
-    /// Whoever looks for the line of a metric passes over it.
+    /// Null, so that readers who select lines by metric skip this one.
     metric: Option<&'a str>,
     ranking: &'a str,
     source: &'a str,

@@ -1,4 +1,4 @@
-//! The lines of changes between two runs: one object a metric and cell.
+//! JSON lines of changes between two runs: one object per metric and cell.
 
 use analysis::compare::{Difference, Shift};
 use analysis::statistics::Interval;
@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::line::json_line;
 use crate::diff::{Run, shifts};
 
-/// One object a metric and cell that both runs measured, without line ends;
+/// One object per metric and cell that both runs measured, without line ends;
 /// docs/formats.md is the schema.
 pub fn changes_json(first: &Run<'_>, second: &Run<'_>) -> Vec<String> {
     let shifts = shifts(&first.found, &second.found);
     shifts.iter().map(|shift| json_line(&line(shift))).collect()
 }
 
-/// The order of fields is the format's.
+/// One line, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
     metric: &'a str,

@@ -1,4 +1,4 @@
-//! Runs side by side as JSON Lines; docs/formats.md is their schema.
+//! JSON Lines of runs in several worlds; docs/formats.md is their schema.
 
 use analysis::across_worlds::{AcrossWorlds, Row};
 use analysis::compare::{Comparison, Difference};
@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::line::json_line;
 use crate::diff::Run;
 
-/// One object a metric and combination of levels of `runs`, which `all` lays
-/// side by side, without line ends.
+/// One object per metric and combination of levels of `runs`, joined in `all`,
+/// without line ends.
 pub fn worlds_json(all: &AcrossWorlds, runs: &[Run<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for metric in all.metrics() {
@@ -23,7 +23,7 @@ pub fn worlds_json(all: &AcrossWorlds, runs: &[Run<'_>]) -> Vec<String> {
     lines
 }
 
-/// The order of fields is the format's.
+/// One line, with the field order of the format.
 #[derive(Serialize)]
 struct Line<'a> {
     metric: &'a str,

@@ -1,10 +1,10 @@
-//! The plotting script that the page carries.
+//! The plotting library that is embedded in the page.
 
 use plotly::Plot;
 
-/// Plotly's own script, ready to stand in a `script` element. The crate hands
-/// it out together with MathJax, two megabytes that a page without formulas has
-/// no use for; each is an element of its own, Plotly the first.
+/// Plotly's script as content for a `script` element. The crate delivers it
+/// together with MathJax, two megabytes that a page without formulas does not
+/// need; each is an element of its own, Plotly first.
 pub(super) fn script() -> String {
     const END: &str = "</script>";
     let mut sources = Plot::offline_js_sources();

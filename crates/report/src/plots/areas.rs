@@ -1,5 +1,5 @@
-//! Where the time of round trips goes: the parts one upon the other, along the
-//! size of the messages.
+//! Plots of latency breakdowns: stacked stages of round trips over the message
+//! size.
 
 use analysis::Findings;
 use analysis::latency_breakdown::Group;
@@ -13,10 +13,11 @@ use super::{alone, axis, layout, traces};
 use crate::document::Figure;
 use crate::figure;
 
-/// Parts of one direction; those of the way back come after the echo.
+/// The number of stages in one direction; those of the backward direction
+/// follow the echo.
 const OF_A_WAY: usize = 8;
 
-/// A plot for each group of cells that differ in the size of their messages alone.
+/// One plot for each group of cells that differ only in the message size.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let groups = found.latency_breakdown.iter().enumerate();
     groups
@@ -32,14 +33,15 @@ fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
             let mean = found.find(metric, *cell).and_then(|row| row.mean);
             if let Some(mean) = mean {
                 x.push(*size);
-                // What is negative cannot be stacked: the clocks disagree by it.
+                // Negative values, which clock differences can cause, cannot be
+                // stacked.
                 y.push(traces::brief(mean.mean.max(0.0)));
             }
         }
         if x.is_empty() {
             return None;
         }
-        // The unexplained part is of neither direction.
+        // The unexplained time belongs to neither direction.
         let meta = match place {
             _ if place == Part::Unexplained as usize => format!("part {OF_A_WAY}"),
             OF_A_WAY.. => format!("part {} back", place - OF_A_WAY),

@@ -1,5 +1,5 @@
-//! Trade-offs of two metrics: every setting as a point, those on the front
-//! joined.
+//! Plots of trade-offs between two metrics: each setting is a point, and the
+//! points of the front are joined.
 
 use analysis::Findings;
 use analysis::pareto::{Front, Point};
@@ -11,8 +11,8 @@ use super::{alone, axis, layout, text, traces};
 use crate::document::Figure;
 use crate::figure;
 
-/// From which ratio of the largest figure to the smallest on an axis counts
-/// powers of ten.
+/// The ratio of the largest to the smallest value from which an axis is
+/// logarithmic.
 const WIDE: f64 = 20.0;
 
 /// A plot for each front.
@@ -20,7 +20,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let figures = found.fronts.iter().enumerate().map(|(number, front)| {
         alone(
             figure::front(front),
-            "each symbol is a setting; to those that are joined no other one is preferable",
+            "each symbol is a setting; no setting is preferable to the joined ones",
             format!("front-{number}"),
             plot(found, front),
         )

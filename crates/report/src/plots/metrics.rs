@@ -1,4 +1,4 @@
-//! A metric's figures along the compared factor, and its changes.
+//! Plots of a metric along the compared factor, and of its changes.
 
 use plan::metric::{Better, Metric};
 use plotly::layout::{Axis, RangeMode};
@@ -7,7 +7,7 @@ use plotly::{Layout, Plot};
 use super::{Frame, axis, configuration, layout, published, text, traces};
 use crate::document::{Drawing, Figure};
 
-/// Figures and changes of a metric; nothing where it was not measured.
+/// The plots of values and changes of a metric; `None` if it was not measured.
 pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figure> {
     let mut rows = frame.comparisons.iter().filter(|row| row.metric == metric);
     if !rows.any(|row| row.n > 0) {
@@ -37,7 +37,7 @@ pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figur
     })
 }
 
-/// Every trial, every mean, what was published and what the link can carry.
+/// All trials, all means, the published values and the limit of the link.
 fn values(frame: &Frame<'_>, metric: &'static Metric) -> Plot {
     let mut plot = Plot::new();
     if metric.name == "throughput" {
@@ -51,7 +51,8 @@ fn values(frame: &Frame<'_>, metric: &'static Metric) -> Plot {
     }
     plot.add_traces(published::values(frame, metric));
     let axis = axis(&format!("{} ({})", metric.title, metric.unit))
-        // What costs is drawn from 0; of goodput only the upper end is of interest.
+        // Costs are drawn from 0; for goodput only the upper range is of
+        // interest.
         .range_mode(match metric.better {
             Better::Lower => RangeMode::ToZero,
             Better::Higher => RangeMode::Normal,
@@ -97,7 +98,7 @@ fn by_level(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
         }
     });
     let factor = &frame.plan.compare.factor;
-    // An MTU counts octets of the IP packet.
+    // An MTU is a size of IP packets in octets.
     let unit = if factor == "mtu" { " (octets)" } else { "" };
     let horizontal = axis(&format!("{factor}{unit}"))
         .tick_values(

@@ -1,4 +1,4 @@
-//! Published figures as traces of a plot: open diamonds right of each level.
+//! Traces of published values: open diamonds to the right of each level.
 
 use analysis::compare::{Comparison, find};
 use plan::Level;
@@ -12,34 +12,34 @@ use crate::figure;
 use crate::rows::kinds;
 use crate::series::place;
 
-/// How far the diamonds stand right of their level.
+/// The offset of the diamonds from their level.
 const RIGHT: f64 = 0.34;
 
-/// Figures that belong together.
+/// Published values that belong together.
 struct Set {
-    /// Levels and what was published there.
+    /// Levels with their published values.
     points: Vec<(usize, f64)>,
-    /// What all kinds of cells that share the figures have in common.
+    /// The common factors of all cells that share the values.
     factors: Vec<(String, Level)>,
     source: String,
-    /// Whether a kind that shares them can be measured here.
+    /// Whether a cell that shares them can be measured here.
     measured: bool,
 }
 
-/// What was published for the metric, a trace for each set of figures.
+/// The published values of the metric, one trace per set.
 pub(super) fn values(frame: &Frame<'_>, metric: &'static Metric) -> Vec<Box<dyn Trace>> {
     published(frame, metric, metric.unit, |row| row.published.value)
 }
 
-/// The changes that were published for the metric.
+/// The published changes of the metric, one trace per set.
 pub(super) fn changes(frame: &Frame<'_>, metric: &'static Metric) -> Vec<Box<dyn Trace>> {
     published(frame, metric, "%", |row| {
         row.published.claim.map(|claim| claim.percent)
     })
 }
 
-/// A trace for each set of figures. What belongs to nothing that is measured
-/// here waits in the legend.
+/// One trace per set of values. Sets of cells that cannot be measured here are
+/// hidden until selected in the legend.
 fn published(
     frame: &Frame<'_>,
     metric: &'static Metric,
@@ -52,7 +52,7 @@ fn published(
         .collect()
 }
 
-/// The sets of figures that differ from one another, in the plan's order.
+/// The distinct sets of values, in the plan's order.
 fn sets(
     frame: &Frame<'_>,
     metric: &'static Metric,

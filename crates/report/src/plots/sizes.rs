@@ -1,5 +1,5 @@
-//! Times by size: what a message takes at each of the compared levels, where
-//! it jumps, how the levels compare, and what coarse clocks make of it.
+//! Plots of message times by size: at each compared level, the steps, the
+//! ratios of the levels, and the readings of coarse clocks.
 
 use analysis::Findings;
 use analysis::sizes::{CLOCKS, Curve, median};
@@ -16,10 +16,10 @@ use crate::figure;
 /// The names of the clocks, in the order of [`CLOCKS`].
 const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];
 
-/// The most points of a line for which a page stays small.
+/// The maximum number of points of a line, to keep the page small.
 const MOST_POINTS: usize = 2_000;
 
-/// The plots of every group of curves that differ in the compared factor.
+/// The plots of each group of curves that differ in the compared factor.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
     let factor = frame.plan.compare.factor.as_str();
@@ -45,7 +45,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
         };
         add(
             "time",
-            format!("Time of a message by its size{name}"),
+            format!("Message time by size{name}"),
             "medians of the trials with a band from the least to the largest; triangles are steps of the means or of the shortest times",
             times(frame, group),
             "time (us)",
@@ -64,7 +64,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
             let level = level(frame, curve);
             add(
                 &format!("clocks-{level}"),
-                format!("What other clocks make of it{name}, {factor} {level}"),
+                format!("Message time by other clocks{name}, {factor} {level}"),
                 "the mean of all trials as a clock of processor time and clocks that move in steps would print it",
                 plot,
                 "time (us)",
@@ -139,7 +139,7 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
     plot
 }
 
-/// What lies between a line there and the same sizes on the way back.
+/// The area between a line and another one over the same sizes.
 fn band(there: Vec<(f64, f64)>, back: Vec<(f64, f64)>, place: usize) -> Box<Scatter<f64, f64>> {
     let outline = there.into_iter().chain(back.into_iter().rev());
     let (x, y): (Vec<f64>, Vec<f64>) = outline.unzip();
@@ -205,7 +205,7 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
     any.then_some(plot)
 }
 
-/// The curve by its own clock and by the others, if there were any.
+/// The curve by its own clock and by the others, if any.
 fn clocks(curve: &Curve<'_>) -> Option<Plot> {
     let step = curve.points.len().div_ceil(MOST_POINTS).max(1);
     let points = || curve.points.iter().step_by(step);

@@ -1,5 +1,5 @@
-//! The queue of a link over time: means over the trials
-//! with their 95 % intervals, as lines with bands.
+//! Plots of a link's queue over time: means over the trials as lines, with
+//! bands for their 95 % intervals.
 
 mod data;
 
@@ -14,7 +14,7 @@ use crate::document::Figure;
 use crate::series::place;
 use data::{TimeSeries, series};
 
-/// What is plotted, in the order of the page.
+/// The plotted quantities, in the order of the page.
 const QUANTITIES: [Quantity; 3] = [Quantity::Queue, Quantity::Average, Quantity::Drops];
 
 /// A quantity that changes during a trial.
@@ -37,7 +37,7 @@ impl Quantity {
     const fn title(self) -> &'static str {
         match self {
             Self::Queue => "Queue",
-            Self::Average => "Average queue of the law",
+            Self::Average => "Average queue of the discipline",
             Self::Drops => "Dropped",
         }
     }
@@ -54,15 +54,15 @@ impl Quantity {
         match self {
             Self::Queue => "packets that waited, on average over each interval",
             Self::Average => {
-                "what the law takes for the queue, mean over the arrivals of each interval"
+                "queue average of the discipline, mean over the arrivals of each interval"
             }
             Self::Drops => "packets that the queue dropped, of those that came in each interval",
         }
     }
 }
 
-/// The plots of every link of which a time series was kept: of each quantity
-/// one for each series of cells.
+/// The plots of all links with a time series: one for each quantity and series
+/// of cells.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
     let mut figures = Vec::new();
@@ -115,7 +115,7 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
     })
 }
 
-/// The means, interval by interval, as steps.
+/// The means by interval, as steps.
 fn line(series: &TimeSeries, name: &str, level: usize) -> Box<Scatter<f64, Option<f64>>> {
     let mean = |mean: &Option<Mean>| mean.map(|mean| traces::brief(mean.mean));
     let mut y: Vec<Option<f64>> = series.means.iter().map(mean).collect();
@@ -128,7 +128,7 @@ fn line(series: &TimeSeries, name: &str, level: usize) -> Box<Scatter<f64, Optio
         .hover_info(HoverInfo::All)
 }
 
-/// The intervals about them: along the upper ends, and back along the lower ones.
+/// Their confidence band: along the upper ends, and back along the lower ones.
 fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, f64>>> {
     let instants = series.instants();
     let (mut there, mut back) = (Vec::new(), Vec::new());

@@ -1,6 +1,7 @@
-//! Measured figures as traces of a plot.
+//! Traces of measured values.
 //!
-//! The axis counts levels from 0. Around each stand the series side by side.
+//! The axis numbers levels from 0. The series are placed side by side around
+//! each level.
 
 use analysis::certificate::above_limit;
 use analysis::compare::find;
@@ -14,7 +15,7 @@ use super::{Frame, text};
 use crate::figure;
 use crate::series::place;
 
-/// Symbols of the series, in turn: told apart without colour.
+/// The symbols of the series, which distinguish them without colour.
 const SYMBOLS: [MarkerSymbol; 6] = [
     MarkerSymbol::Circle,
     MarkerSymbol::Square,
@@ -24,37 +25,39 @@ const SYMBOLS: [MarkerSymbol; 6] = [
     MarkerSymbol::Hexagon,
 ];
 
-/// The room that the series of a level share, in levels.
+/// The width that the series of a level share, in levels.
 const ROOM: f64 = 0.56;
 
-/// The most room that one of them takes.
+/// The maximum width of one series.
 const WIDEST: f64 = 0.22;
 
-/// How far the series stand left of their level: what was published stands right.
+/// The offset of the series to the left of their level; published values are to
+/// the right.
 const LEFT: f64 = 0.08;
 
-/// The share of a series' room over which its trials are spread.
+/// The share of a series' width over which its trials are spread.
 const SPREAD: f64 = 0.7;
 
-/// Steps of the golden ratio fill an interval evenly, however many they are.
+/// Multiples of the golden ratio fill an interval evenly, whatever their
+/// number.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
-/// What a trial's symbol says of it.
+/// The state of a trial that its symbol shows.
 #[derive(Clone, Copy, PartialEq)]
 enum Mark {
     Sound,
-    /// It carries a flag that is worth a note.
+    /// It has a flag that is a note.
     Noted,
-    /// It carries one that fails the certificate.
+    /// It has a flag that fails the certificate.
     Faulty,
 }
 
-/// The sound trials of a cell that are drawn: a page of a hundred thousand
-/// would be tens of megabytes, and a browser would not show it.
+/// The maximum number of sound trials to draw per cell: a page with a hundred
+/// thousand would be too large for a browser.
 const MOST_DRAWN: usize = 500;
 
 /// The trials of a series as small symbols: the first sound ones of each cell,
-/// and all that are noted or faulty.
+/// and all with notes or faults.
 pub(super) fn trials(
     frame: &Frame<'_>,
     metric: &'static Metric,
@@ -164,7 +167,7 @@ pub(super) fn changes(
     measured(frame, series, x, y, texts).map(|trace| -> Box<dyn Trace> { trace.error_y(bars) })
 }
 
-/// The most goodput that the path of each cell can carry, as trials say.
+/// The maximum goodput of each cell's path, as stated by trials.
 pub(super) fn limit(frame: &Frame<'_>) -> Option<Box<dyn Trace>> {
     let half = room(frame) / 2.0;
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
@@ -199,7 +202,7 @@ pub(super) fn limit(frame: &Frame<'_>) -> Option<Box<dyn Trace>> {
     })
 }
 
-/// How many trials at this level failed.
+/// The number of failed trials at this level.
 pub(super) fn failed(frame: &Frame<'_>, level: usize) -> usize {
     let of_level = |cell: &usize| place(frame.plan, &frame.levels, *cell) == Some(level);
     let cells = (0..frame.plan.cells.len()).filter(of_level);
@@ -255,7 +258,7 @@ pub(super) fn trials_of<'a>(
 }
 
 fn mark_of(trial: &Trial) -> Mark {
-    // A flag that this program does not know fails the certificate.
+    // A flag unknown to this program fails the certificate.
     let fails = |flag: &String| flag.parse::<Flag>().map_or(true, Flag::fails);
     if trial.flags.iter().any(fails) || above_limit(trial).is_some() {
         Mark::Faulty
@@ -266,7 +269,7 @@ fn mark_of(trial: &Trial) -> Mark {
     }
 }
 
-/// The text shown when the pointer is on a trial.
+/// The tooltip of a trial.
 fn about(trial: &Trial, value: &str, metric: &Metric) -> String {
     let flags = match trial.flags.is_empty() {
         true => String::new(),
@@ -282,23 +285,23 @@ fn room(frame: &Frame<'_>) -> f64 {
     (ROOM / number(frame.series.len().max(1))).min(WIDEST)
 }
 
-/// Where a series stands at a level.
+/// The position of a series at a level.
 fn centre(frame: &Frame<'_>, series: usize, level: usize) -> f64 {
     let middle = (number(frame.series.len()) - 1.0) / 2.0;
     number(level) - LEFT + (number(series) - middle) * room(frame)
 }
 
-/// How far a trial stands beside its series: the same in every plot.
+/// The offset of a trial within its series, the same in every plot.
 fn shift(frame: &Frame<'_>, repeat: u32) -> f64 {
     ((f64::from(repeat) * GOLDEN).fract() - 0.5) * SPREAD * room(frame)
 }
 
-/// Positions to a thousandth of a level, to keep the page small.
+/// Rounds positions to a thousandth of a level, to keep the page small.
 pub(super) fn rounded(position: f64) -> f64 {
     (position * 1000.0).round() / 1000.0
 }
 
-/// A value as exactly as a plot can show it, to keep the page small.
+/// Rounds a value to the precision of a plot, to keep the page small.
 pub(super) fn brief(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

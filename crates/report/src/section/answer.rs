@@ -1,4 +1,4 @@
-//! The answer at a glance: what the last level of the compared factor changes
+//! The answer at a glance: the changes by the last level of the compared factor
 //! in the metrics of the study, for each series.
 
 use analysis::Findings;
@@ -10,10 +10,10 @@ use crate::figure;
 use crate::rows::study_metrics;
 use crate::series::{Series, series};
 
-/// How the table is meant.
+/// The explanation of the table.
 const INTERVALS: &str = "Of a hundred such intervals about 95 hold the true change. Where chance or the resolution of the instrument could be the reason of a change, no difference is found.";
 
-/// A row a series, a column a metric; nothing where nothing is compared.
+/// One row per series, one column per metric; empty without comparisons.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
     let rows: Vec<(Series, usize)> = series(plan)
@@ -65,7 +65,7 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     ]
 }
 
-/// The last cell of a series that was measured and compared.
+/// The last measured and compared cell of a series.
 fn last(found: &Findings<'_>, series: &Series) -> Option<usize> {
     let compared = |cell: &&usize| {
         let mut here = found.comparisons.iter().filter(|row| row.cell == **cell);

@@ -1,4 +1,4 @@
-//! The certificate and the plan, which the page holds at its end.
+//! The certificate and the plan, at the end of the page.
 
 use analysis::Findings;
 use analysis::certificate::Certificate;
@@ -8,7 +8,7 @@ use crate::document::{
     Badge, Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
 };
 
-/// Whether the instrument worked.
+/// The certificate: whether the instrument worked.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let certificate = &found.certificate;
     let mut blocks = vec![
@@ -18,11 +18,11 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         ),
         Block::Page(vec![Block::paragraph(
             Style::Note,
-            "Whether the instrument worked: clocks, kernel, processors, what was set and what was seen on packets.",
+            "Whether the instrument worked: clocks, kernel, processors, settings and observed packets.",
         )]),
     ];
     if !certificate.passed {
-        let alarm = "Do not rely on the figures above.";
+        let alarm = "Do not rely on the results above.";
         blocks.push(Block::paragraph(Style::Alarm, alarm));
     }
     blocks.push(faults_and_notes(certificate));
@@ -35,7 +35,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// The experiment as it was run.
+/// The resolved experiment.
 pub(crate) fn plan(found: &Findings<'_>) -> Option<Section> {
     let summary = format!(
         "The experiment as it was run, every default written out (hash {})",
@@ -72,7 +72,7 @@ pub(crate) fn faults_and_notes(certificate: &Certificate) -> Block {
     })
 }
 
-/// Lines of which a terminal shows all.
+/// Lines that a terminal shows completely.
 pub(crate) fn whole(lines: Vec<String>) -> Block {
     Block::List(List {
         kind: ListKind::Facts,
@@ -81,7 +81,7 @@ pub(crate) fn whole(lines: Vec<String>) -> Block {
     })
 }
 
-/// The trials that failed or carry a flag, a row each.
+/// The trials that failed or have a flag, one row each.
 fn remarkable(trials: &[Trial]) -> Option<Block> {
     let reported = |trial: &&Trial| trial.failure.is_some() || !trial.flags.is_empty();
     let trials: Vec<&Trial> = trials.iter().filter(reported).collect();
@@ -105,7 +105,7 @@ fn remarkable(trials: &[Trial]) -> Option<Block> {
         ..Table::default()
     };
     (!trials.is_empty()).then(|| Block::Fold {
-        summary: format!("{} trials that failed or carry a flag", trials.len()),
+        summary: format!("{} trials that failed or have a flag", trials.len()),
         blocks: vec![Block::Table(table)],
     })
 }

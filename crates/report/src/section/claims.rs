@@ -9,11 +9,10 @@ use plan::{Expected, Over, Plan};
 use crate::document::{Block, Item, List, ListKind, Section};
 use crate::figure;
 
-/// A terminal is shown so many settings of a claim.
+/// The maximum number of settings of a claim on a terminal.
 const MOST_SETTINGS: usize = 4;
 
-/// A line for each claim with its verdict, and below it one for each setting
-/// that it was held against.
+/// A line for each claim with its verdict, followed by a line for each setting.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     if found.claims.is_empty() {
         return None;
@@ -40,8 +39,9 @@ fn lines(found: &Findings<'_>) -> Vec<String> {
     lines.collect()
 }
 
-/// The lines of one claim, of many settings only those that tell the most: where it
-/// fails, those by most first, then the others, those nearest to the bound first.
+/// The lines of one claim. Of many settings only the most informative ones:
+/// failures by decreasing margin, then the others, those nearest to the bound
+/// first.
 fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
     let mut settings: Vec<&Held> = judged.settings.iter().collect();
     let rank = |held: &Held| {
@@ -60,14 +60,14 @@ fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
     settings.truncate(MOST_SETTINGS);
     let settings = settings.into_iter();
     let settings = settings.map(|held| format!("  {}", setting(plan, judged, held)));
-    let more = (more > 0).then(|| format!("  and {more} more settings: the page has them all"));
+    let more = (more > 0).then(|| format!("  and {more} more settings: see the page"));
     std::iter::once(claim(judged))
         .chain(settings)
         .chain(more)
         .collect()
 }
 
-/// How far a mean is from what is claimed of it, as a share of that.
+/// The distance of a mean from the claim, relative to the claimed value.
 fn distance(expected: &Expected, held: &Held) -> f64 {
     let bound = match (expected, held.other) {
         (Expected::Than { higher, by, .. }, Some(other)) if *higher => other.mean + by,
@@ -123,7 +123,7 @@ fn tolerance(judged: &Judged<'_>) -> String {
     )
 }
 
-/// The average that is held against the claim, and what is claimed.
+/// The average to which the claim refers, and the claimed value.
 fn average(judged: &Judged<'_>) -> String {
     let Expected::Changed {
         higher, percent, ..
@@ -155,7 +155,7 @@ fn percent_of(percent: f64, interval: Option<Interval>) -> String {
     }
 }
 
-/// Where, what was measured, and against what.
+/// The cell, the measured value, and the value that it is compared with.
 fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
     let cell = figure::cell(plan, &held.factors);
     let (metric, unit) = (&judged.claim.metric, judged.unit);
@@ -189,7 +189,7 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
             None => "no change in per cent: from 0".to_owned(),
         };
         let claimed = match over {
-            // Said once, of all of them.
+            // Stated once, for all of them.
             Over::Mean => String::new(),
             Over::Each | Over::Any => format!(", claimed {}", least(higher, percent)),
         };

@@ -1,4 +1,4 @@
-//! Tables of many rows, folded: the levels of the compared factor side by side.
+//! Cross tables for many rows: the levels of the compared factor side by side.
 
 use analysis::Findings;
 use plan::metric::Metric;
@@ -8,15 +8,15 @@ use crate::document::{Cell, Column, Fit, Table};
 use crate::figure;
 use crate::rows::{aligned, factor_cells, factor_names, kinds};
 
-/// A table of more rows is folded.
+/// Tables with more rows become cross tables.
 pub(crate) const MOST_ROWS: usize = 40;
 
-/// The means of a metric, a row for each combination of the other factors where
-/// it was measured and a column for each level of the compared one.
+/// The means of a metric: a row for each measured combination of the other
+/// factors, a column for each level of the compared one.
 pub(crate) fn table(found: &Findings<'_>, metric: &Metric) -> Table {
     let plan = found.plan;
     let mut names = factor_names(plan);
-    // The compared factor is the last, and heads the columns.
+    // The compared factor is the last and heads the columns.
     names.pop();
     let levels = levels(plan);
     let kinds = kinds(plan);

@@ -1,4 +1,4 @@
-//! The first screen: what was asked, what came of it, and how sure that is.
+//! The first screen: the question, the answer, and its reliability.
 
 use analysis::Findings;
 use plan::{HostFacts, RunFacts};
@@ -42,21 +42,21 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     blocks
 }
 
-/// How the run went, in a sentence.
+/// A sentence about the completeness of the run.
 fn counts(found: &Findings<'_>) -> String {
     let (plan, trials) = (found.plan, found.trials);
     let failed = found.failed();
     let (done, all) = (trials.len() - failed, plan.expected_trials());
     let certified = match found.certificate.passed {
         true => "certificate passed".to_owned(),
-        false => "certificate FAILED: do not rely on these figures, see below".to_owned(),
+        false => "certificate FAILED: do not rely on these results, see below".to_owned(),
     };
     let certified = match &found.certificate.warning {
         Some(warning) => format!("{certified}, but {warning}"),
         None => certified,
     };
     let incomplete = match (found.complete, plan.until) {
-        (false, _) => " The run is incomplete: go on with --resume.".to_owned(),
+        (false, _) => " The run is incomplete: continue with --resume.".to_owned(),
         (true, Some(until)) if trials.len() < all => format!(" Stopped early, as asked: {until}."),
         (true, _) => String::new(),
     };
@@ -65,16 +65,16 @@ fn counts(found: &Findings<'_>) -> String {
     )
 }
 
-/// Warnings of the figures, and a word on what was compared.
+/// Warnings about the results, and a note on the compared factor.
 fn opening(found: &Findings<'_>) -> Vec<Block> {
     let certificate = &found.certificate;
     let faults = (!certificate.passed).then(|| {
         let faults = certificate.faults.join("; ");
-        format!("Do not rely on these figures: {faults}.")
+        format!("Do not rely on these results: {faults}.")
     });
     let warning = certificate.warning.as_ref();
-    let warning = warning.map(|warning| format!("Mind that {warning}."));
-    let incomplete = "The run is incomplete: go on with --resume.".to_owned();
+    let warning = warning.map(|warning| format!("Note that {warning}."));
+    let incomplete = "The run is incomplete: continue with --resume.".to_owned();
     let incomplete = (!found.complete).then_some(incomplete);
     let alarms: Vec<String> = [faults, warning, incomplete]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Where the time of round trips goes, by the size of their messages.
+//! Latency breakdowns by message size.
 
 use analysis::Findings;
 use analysis::latency_breakdown::Group;
@@ -7,10 +7,10 @@ use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::areas::figures;
 
-/// How the plots are meant.
+/// The explanation of the plots.
 const PARTS: &str = "Means over the trials, one part of the round trip upon the other in the order of time; all together are the round trip. A click on a name hides or shows a part.";
 
-/// Plots of the parts, and how large messages should be.
+/// Plots of the stages, and the message sizes that suffice.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let figures = figures(found);
     let lines: Vec<String> = found.latency_breakdown.iter().filter_map(line).collect();
@@ -34,7 +34,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// Where the goodput of a group ends to grow.
+/// The message size from which goodput of a group no longer grows.
 fn line(group: &Group) -> Option<String> {
     let knee = group.knee?;
     let place = match figure::words(&group.factors.0) {
@@ -42,7 +42,7 @@ fn line(group: &Group) -> Option<String> {
         name => format!("{name}: "),
     };
     let largest = match knee.is_largest {
-        true => ", the largest that was tried: it may grow on",
+        true => ", the largest tested size: goodput may grow further",
         false => "",
     };
     let (size, goodput) = knee.peak;

@@ -1,4 +1,4 @@
-//! The plots of metrics; on the page only.
+//! The plots of metrics, on the page only.
 
 use analysis::Findings;
 use plan::metric::Metric;
@@ -8,13 +8,13 @@ use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::{other_metrics, study_metrics};
 
-/// How the plots are meant.
+/// The explanation of the plots.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";
 
-/// A plot of every metric that was measured, those of the study first.
+/// A plot of each measured metric, those of the study first.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (plan, comparisons) = (found.plan, &found.comparisons);
-    // Where settings are ranked, single metrics may have nothing to show.
+    // With rankings, single metrics may have nothing to show.
     if plan.ranking.is_some() && comparisons.is_empty() {
         return None;
     }
@@ -41,7 +41,7 @@ pub(crate) fn opening(note: &str) -> Vec<Block> {
         Block::paragraph(Style::Note, note),
         Block::paragraph(
             Style::NoScript,
-            "The plots need JavaScript; the tables below hold the same figures.",
+            "The plots need JavaScript; the tables below contain the same values.",
         ),
     ]
 }

@@ -1,4 +1,4 @@
-//! The metrics without a table of their own.
+//! Metrics without a table of their own.
 
 use analysis::Findings;
 use plan::metric::Metric;
@@ -10,7 +10,7 @@ use crate::rows::{
 };
 use crate::section::crosstab::MOST_ROWS;
 
-/// Several metrics, a row a cell that was measured.
+/// A table of several metrics, one row per measured cell.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let metrics = other_metrics(found.plan, &found.comparisons);
     let order = rows_in_order(found.plan);
@@ -19,7 +19,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let blocks = if order.len() > MOST_ROWS {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
         let brief = format!(
-            "{}: the page has them, in a table of {} rows",
+            "{}: see the page, table of {} rows",
             names.join(", "),
             order.len()
         );

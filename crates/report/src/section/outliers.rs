@@ -1,4 +1,4 @@
-//! Trials that stand apart from the others of their cell, in words.
+//! Outliers among the trials of each cell.
 
 use analysis::Findings;
 use analysis::outliers::Outlier;
@@ -11,12 +11,12 @@ use crate::figure;
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let lines = found.outliers.iter();
     Section::listed(
-        "Outliers, far from the median of their cell; they are kept in every figure",
+        "Outliers, far from the median of their cell; all results include them",
         lines.map(|outlier| line(found.plan, outlier)).collect(),
     )
 }
 
-/// Where, how many, on which side, and the farthest.
+/// The cell, the number of outliers, their side, and the farthest one.
 fn line(plan: &Plan, outlier: &Outlier<'_>) -> String {
     let side = match (outlier.above, outlier.below) {
         (0, _) => "all below",

@@ -1,4 +1,4 @@
-//! Differences between cells run by run, in a table.
+//! A table of paired differences between cells.
 
 use analysis::Findings;
 use analysis::paired::{Paired, metrics};
@@ -9,7 +9,7 @@ use crate::document::{Block, Cell, Column, Section, Table};
 use crate::figure::{four_digits, signed};
 use crate::rows::{factor_cells, factor_names, metric_column};
 
-/// The differences; nothing where a plan asks for none.
+/// The differences; `None` if the plan requests none.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let table = table(found.plan, &found.paired)?;
     Some(Section {
@@ -50,7 +50,7 @@ fn table(plan: &Plan, pairs: &[Paired<'_>]) -> Option<Table> {
     })
 }
 
-/// A difference to as many places as its interval has figures to tell.
+/// A difference, with the decimal places that its interval justifies.
 fn written(change: Option<&Mean>) -> String {
     let Some(change) = change else {
         return String::new();
@@ -65,7 +65,7 @@ fn written(change: Option<&Mean>) -> String {
     }
 }
 
-/// Digits behind the point that show two figures of `half`, up to 6.
+/// The decimal places that show two digits of `half`, at most 6.
 fn places(half: f64) -> usize {
     (0..6)
         .zip([10.0, 1.0, 0.1, 0.01, 0.001, 0.0001])

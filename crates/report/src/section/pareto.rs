@@ -1,4 +1,4 @@
-//! Pareto fronts: what it takes of one metric to have more of another.
+//! Pareto fronts: settings to which no other one is preferable in two metrics.
 
 use analysis::Findings;
 use analysis::pareto::Front;
@@ -7,10 +7,10 @@ use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::fronts::figures;
 
-/// How the plots are meant.
+/// The explanation of the plots.
 const PREFERABLE: &str = "Symbols are means over the trials. A setting is preferable to another if it is no worse in either metric, and in one better by more than chance.";
 
-/// A plot and a line for each front, and below it one for each setting on it.
+/// A plot and a line for each front, followed by a line for each setting on it.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     if found.fronts.is_empty() {
         return None;
@@ -38,7 +38,7 @@ fn heading(front: &Front<'_>) -> String {
     let (on, all) = (front.front().count(), front.points.len());
     let settings = if all == 1 { "setting" } else { "settings" };
     format!(
-        "{}: to {on} of {all} {settings} no other one is preferable",
+        "{}: {on} of {all} {settings} are on the front",
         figure::front(front)
     )
 }

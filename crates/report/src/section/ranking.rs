@@ -1,4 +1,4 @@
-//! Which settings come nearest to printed figures.
+//! Settings ranked by their distance from printed values.
 
 mod text;
 
@@ -10,14 +10,14 @@ use crate::document::{Block, Cell, Column, Section, Style, Table};
 use crate::rows::factor_cells;
 use text::{PrintedFigures, varied};
 
-/// Settings that are shown in a terminal; the page and JSON have all.
+/// The number of settings on a terminal; the page and JSON have all.
 const SHOWN: usize = 15;
 
-/// Settings of which a terminal and the page show what other levels change; JSON
-/// has all.
+/// The numbers of settings for which terminal and page show the changes by
+/// other levels; JSON has all.
 const CHANGED: [usize; 2] = [5, 40];
 
-/// The ranking with what belongs to it; nothing where a plan ranks nothing.
+/// The ranking section; `None` if the plan ranks nothing.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (plan, ranked) = (found.plan, found.ranking.as_slice());
     let ranking = plan.ranking.as_ref().filter(|_| !ranked.is_empty())?;
@@ -36,7 +36,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     }
     blocks.push(Block::paragraph(
         Style::Plain,
-        "The least distance with each level",
+        "The smallest distance for each level",
     ));
     blocks.push(Block::list(text::levels(&names, ranked)));
     Some(Section {
@@ -45,8 +45,8 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// A row a setting: its factors, how it is counted, how far it is, and the mean
-/// of each figure below the printed one.
+/// One row per setting: its factors, counting method, distance, and the mean of
+/// each printed value.
 fn nearest(
     ranking: &Ranking,
     figures: &PrintedFigures<'_>,
@@ -85,8 +85,8 @@ fn nearest(
     }
 }
 
-/// For each setting its own figures with their intervals, how probable the
-/// printed gaps are between two seeds, and a row for what each other level changes.
+/// For each setting its values with intervals, the probability of the printed
+/// gaps between two seeds, and a row for the changes by each other level.
 fn changes(plan: &Plan, figures: &PrintedFigures<'_>, ranked: &[Ranked]) -> Table {
     let [on_terminal, on_page] = CHANGED.map(|most| &ranked[..ranked.len().min(most)]);
     let mut columns = vec![Column::right("#"), Column::new(&plan.compare.factor)];

@@ -1,4 +1,4 @@
-//! How the tables are read.
+//! The explanation of the tables.
 
 use analysis::Findings;
 use analysis::compare::Comparison;
@@ -7,7 +7,7 @@ use plan::{Hosts, Plan, Setting};
 
 use crate::document::{Block, Section, Style};
 
-/// What is to be known of each kind of link.
+/// Remarks on each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[
     (
         LinkKind::Kernel,
@@ -26,7 +26,7 @@ const LINKS: &[(LinkKind, &str)] = &[
     ),
 ];
 
-/// How to read the tables.
+/// The section on how to read the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     Some(Section {
         id: "",
@@ -84,7 +84,7 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
                     .find(|comparison| comparison.cell == position)
                     .map(|comparison| comparison.failed)
                     .filter(|&failed| failed > 0)?;
-                Some(format!("Failed and left out: {failed} of {}", cell.factors))
+                Some(format!("Failed and excluded: {failed} of {}", cell.factors))
             }),
     );
     lines

@@ -1,4 +1,4 @@
-//! Times by size.
+//! Message times by size.
 
 use analysis::Findings;
 use analysis::sizes::{Curve, Family, Judged};
@@ -11,14 +11,14 @@ use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::sizes::figures;
 
-/// How the plots are meant.
+/// The explanation of the plots.
 const STEPS: &str = "A step is where the lines through the points on either side differ by more than chance explains, \
                      at 5 % over all gaps of a band of sizes; the lists below say what each curve shows.";
 
-/// How many steps are listed one by one.
+/// The maximum number of steps to list.
 const TOLD: usize = 12;
 
-/// Plots of the times of messages by their size, and lines on each curve.
+/// Plots of message times by size, and lines about each curve.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (figures, lines) = (figures(found), lines(found));
     if figures.is_empty() && lines.is_empty() {
@@ -33,8 +33,8 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     Some(Section { id: "", blocks })
 }
 
-/// The steps of each curve, how the compared ones differ, and what became of the
-/// asserted steps; nothing where there are no sizes.
+/// The steps of each curve, the differences between compared curves, and the
+/// verdicts on claimed steps; empty without sizes.
 fn lines(found: &Findings<'_>) -> Vec<String> {
     let (plan, curves) = (found.plan, &found.curves);
     let mut lines = Vec::new();
@@ -86,8 +86,8 @@ fn of_curve(plan: &Plan, curve: &Curve<'_>) -> Vec<String> {
     lines
 }
 
-/// What the kernel said where messages were not answered in time: of each cell
-/// the first one.
+/// The kernel's state at messages that were not answered in time: the first one
+/// of each cell.
 fn stalls(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let of_cell = |cell: &Cell| {
         let of_cell = trials.iter().filter(|trial| trial.factors == cell.factors);
@@ -158,7 +158,7 @@ fn of_family(family: &Family) -> String {
     )
 }
 
-/// How a curve compares with that of the baseline.
+/// The ratio of a curve to that of the baseline.
 fn ratio(plan: &Plan, curve: &Curve<'_>, curves: &[Curve<'_>]) -> Option<String> {
     let factor = &plan.compare.factor;
     let level = curve.factors.level(factor)?;
@@ -195,7 +195,7 @@ fn ratio(plan: &Plan, curve: &Curve<'_>, curves: &[Curve<'_>]) -> Option<String>
         .iter()
         .filter(|(_, percent, _)| *percent > 0.0)
         .count();
-    // The size at which the study prints figures [Egan s5.1.3].
+    // The size for which the study prints values [Egan s5.1.3].
     let printed = ratios.iter().find(|(size, ..)| *size == 11_000);
     let printed = printed.map_or_else(String::new, |(size, percent, ci95)| {
         let interval = ci95.map_or_else(String::new, |ci95| {

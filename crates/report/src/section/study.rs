@@ -1,5 +1,5 @@
-//! The tables of the study: for each metric what was measured, changed,
-//! published and judged.
+//! The tables of the study: measured values, changes, published values and
+//! verdicts of each metric.
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
@@ -15,8 +15,8 @@ use crate::rows::{
 use crate::section::crosstab::{self, MOST_ROWS};
 use crate::section::summary;
 
-/// A table for each metric of the study. A terminal is shown the levels of the
-/// compared factor side by side where that is all that many rows would tell.
+/// A table for each metric of the study. With many rows, a terminal shows only
+/// a cross table of the levels of the compared factor.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let plan = found.plan;
     let metrics = study_metrics(plan, &found.comparisons);
@@ -48,8 +48,8 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// One metric, a row a cell. Where the metric is one end of an attribution
-/// interval, the other end has a row below.
+/// One metric, one row per cell. A metric that is one end of an attribution
+/// interval has the other end in a row below.
 fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Table {
     let plan = found.plan;
     let names = factor_names(plan);
@@ -110,7 +110,7 @@ fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Tab
     }
 }
 
-/// Whether figures of other rows are published, but none of this one nor of those
+/// Whether values of other rows are published, but none of this row or of those
 /// that it is compared with.
 fn is_unprinted(plan: &Plan, rows: &[&Comparison], row: &Comparison) -> bool {
     let family = |Factors(factors): &Factors| -> Vec<_> {
@@ -126,12 +126,12 @@ fn is_unprinted(plan: &Plan, rows: &[&Comparison], row: &Comparison) -> bool {
     row.n > 0 && printed.peek().is_some() && printed.all(|other| family(&other.factors) != here)
 }
 
-/// The verdict on a row, its reason, and what else is to be said of it.
+/// The verdict on a row with its reason, and further remarks.
 fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
     let is_measured = plan.cells[row.cell].setting.is_ok() && row.n > 0;
     let judgement = row.judgement.as_ref().map(|judgement| {
         if !is_measured {
-            // Where nothing was measured the reason says it all.
+            // Without a measurement, the reason is sufficient.
             return Remark::new(Tone::Aside, judgement.reason.clone());
         }
         let tone = match judgement.verdict {
@@ -153,7 +153,7 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
     let difference = difference.map(|words| Remark::new(Tone::Neutral, words));
     let split = summary::parts(row);
     let split = (!split.is_empty()).then(|| Remark {
-        detail: format!("made of {}", split.join(", ")),
+        detail: format!("factors: {}", split.join(", ")),
         ..Remark::new(Tone::Aside, "")
     });
     let framing = framing_note(plan, row).map(|words| Remark::new(Tone::Aside, words));

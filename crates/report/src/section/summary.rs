@@ -1,5 +1,5 @@
-//! The answer first: what the highest level of the compared factor changes,
-//! what that owes to what, and how sure it is.
+//! The summary: the effect of the last level of the compared factor, the
+//! contributions to it, and its uncertainty.
 
 use analysis::compare::{Comparison, Difference};
 use analysis::decomposition::slowest;
@@ -10,19 +10,19 @@ use plan::{Cell, Factors, Level, Plan};
 use crate::figure;
 use crate::rows::framing_note;
 
-/// What is said of each kind of cell, and in which words.
+/// The metrics of the summary, with their names in sentences.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
 
-/// More sentences than this nobody reads: they are put together.
+/// The maximum number of sentences; more are combined.
 const MOST_SENTENCES: usize = 6;
 
-/// How large a share of a gain is "nearly all" and "most" of it.
+/// The shares of a gain that count as "nearly all" and "most" of it.
 const NEARLY_ALL: f64 = 0.9;
 const MOST: f64 = 0.5;
 
-/// A sentence for each combination of the other factors that was measured:
-/// what the last level of the compared factor changes against its baseline,
-/// and what that is made of. Then one on the published changes.
+/// A sentence for each measured combination of the other factors: the change by
+/// the last level of the compared factor against the baseline, and its
+/// decomposition. Then a sentence on the published changes.
 pub(crate) fn sentences(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let mut sentences: Vec<String> = last_level(plan).map_or_else(Vec::new, |last| {
         let cells = plan.cells.iter().enumerate();
@@ -38,8 +38,9 @@ pub(crate) fn sentences(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> 
     sentences
 }
 
-/// Of many settings a sentence for each metric: in how many of them the last level
-/// of the compared factor changes it, by what, and in how many it is not found to.
+/// With many settings, one sentence per metric: the number of settings in which
+/// the last level changes it, the range of changes, and the number without a
+/// difference.
 fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let Some(last) = last_level(plan) else {
         return Vec::new();
@@ -85,7 +86,7 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     asked(plan).into_iter().filter_map(sentence).collect()
 }
 
-/// In how many settings a change goes one way, and from which to which.
+/// The number of settings with a change in one direction, and its range.
 fn range(sign: &str, percents: impl Iterator<Item = f64>) -> Option<String> {
     let mut percents: Vec<f64> = percents.collect();
     percents.sort_by(f64::total_cmp);
@@ -104,7 +105,7 @@ fn counted(count: usize, what: &str) -> Option<String> {
     (count > 0).then(|| format!("{what} in {count}"))
 }
 
-/// What the compared factor is called in a sentence.
+/// The name of the compared factor in a sentence.
 fn factor(plan: &Plan) -> &str {
     match plan.compare.factor.as_str() {
         "mtu" => "MTU",
@@ -143,7 +144,7 @@ fn sentence(
             answer(plan, words, comparisons.iter().find(of_cell)?)
         })
         .collect();
-    // Where the experiment names what counts, flows are among it or are not.
+    // If the experiment names its metrics, they include those of flows or not.
     let here = |other: &&Comparison| other.cell == position && plan.leading.is_empty();
     let of_flows = comparisons.iter().filter(here);
     let of_flows = of_flows.filter_map(|comparison| {
@@ -171,7 +172,7 @@ fn sentence(
     })
 }
 
-/// The metrics that are spoken of, and in which words.
+/// The metrics of the summary, with their names in sentences.
 fn asked(plan: &Plan) -> Vec<(&str, String)> {
     let words = |name: &str| {
         let known = ANSWERS.iter().find(|(metric, _)| *metric == name);
@@ -187,7 +188,8 @@ fn asked(plan: &Plan) -> Vec<(&str, String)> {
         .collect()
 }
 
-/// A title in the midst of a sentence; an abbreviation stays as it is.
+/// A title in lower case for use within a sentence; abbreviations stay as they
+/// are.
 fn inside(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.next()) {
@@ -198,7 +200,7 @@ fn inside(title: &str) -> String {
     }
 }
 
-/// One metric in words; nothing where nothing was measured.
+/// A sentence about one metric; `None` if it was not measured.
 fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
     Some(match comparison.difference? {
         Difference::Found => {
@@ -215,7 +217,7 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// What a gain is made of, or why that is unknown, to be put behind it.
+/// The decomposition of a gain, or the reason why it is unknown, as a suffix.
 fn composition(plan: &Plan, comparison: &Comparison) -> String {
     if let Some(note) = framing_note(plan, comparison) {
         return format!(" ({note})");
@@ -236,7 +238,7 @@ fn composition(plan: &Plan, comparison: &Comparison) -> String {
     format!(", {headers} ({})", parts(comparison).join(", "))
 }
 
-/// The factors of a change of goodput, each with its interval.
+/// The factors of a change of goodput with intervals.
 pub(crate) fn parts(comparison: &Comparison) -> Vec<String> {
     let Some(decomposition) = &comparison.decomposition else {
         return Vec::new();
@@ -253,7 +255,7 @@ pub(crate) fn parts(comparison: &Comparison) -> Vec<String> {
     std::iter::once(framing).chain(rest).collect()
 }
 
-/// The other factors of a cell that tell it from other measured cells.
+/// The other factors that distinguish a cell from other measured cells.
 fn others(plan: &Plan, factors: &Factors) -> Option<String> {
     let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
     let parts: Vec<String> = factors
@@ -268,7 +270,7 @@ fn others(plan: &Plan, factors: &Factors) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// How the published changes fared, if any could be measured.
+/// A sentence on the published changes, if any could be measured.
 fn verdicts(comparisons: &[Comparison]) -> Option<String> {
     let judged: Vec<Verdict> = comparisons
         .iter()

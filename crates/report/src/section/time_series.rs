@@ -1,11 +1,11 @@
-//! Queues over time; on the page only.
+//! Queues over time, on the page only.
 
 use analysis::Findings;
 
 use crate::document::{Block, Section, Style};
 use crate::plots::time_series::figures;
 
-/// How the plots are meant.
+/// The explanation of the plots.
 const MEANS: &str =
     "Means over the trials, interval by interval; bands are their 95 % intervals, each for itself.";
 

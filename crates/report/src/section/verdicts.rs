@@ -1,4 +1,5 @@
-//! The verdicts with their reasons, and what more trials would settle.
+//! Verdicts with their reasons, and the questions that more trials would
+//! settle.
 
 use analysis::Findings;
 use analysis::compare::Comparison;
@@ -9,7 +10,7 @@ use crate::document::{Block, Section};
 use crate::figure;
 use crate::section::summary;
 
-/// The verdicts on published changes. The page has them in its tables.
+/// The verdicts on published changes; on the page they are in the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let section = Section::listed("Verdicts", verdicts(found.plan, &found.comparisons))?;
     Some(Section {
@@ -21,14 +22,13 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 /// Open questions that more trials would settle.
 pub(crate) fn open_questions(found: &Findings<'_>) -> Option<Section> {
     Section::listed(
-        "Open: about so many trials a cell (--repeat) would settle it",
+        "Open questions, with the approximate number of trials per cell (--repeat) to settle them",
         open(found.plan, &found.comparisons),
     )
 }
 
-/// For each metric a heading, and a line for each published change that was
-/// held against trials: cell, verdict, reason and, for goodput, what the
-/// change is made of.
+/// A heading for each metric, and a line for each published change that was
+/// measured: cell, verdict, reason and, for goodput, the decomposition.
 fn verdicts(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let judged = comparisons.iter().filter_map(|comparison| {
         comparison.published.claim?;
@@ -56,7 +56,7 @@ fn verdicts(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     lines
 }
 
-/// Of more settings than this the extremes are named.
+/// With more settings, only the extremes are named.
 const MOST_SETTINGS: usize = 6;
 
 /// A line for each leading metric that more trials would settle.

@@ -1,4 +1,4 @@
-//! Time series of many trials as one.
+//! Combines the time series of many trials.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use serde_json::Value;
 
 use super::Quantity;
 
-/// The most points of a line; more are not told apart, and make the page
-/// large.
+/// The maximum number of points of a line; more are indistinguishable and
+/// enlarge the page.
 const MOST_POINTS: usize = 1_000;
 
-/// Means over trials, interval by interval.
+/// Means over trials, by interval.
 pub(super) struct TimeSeries {
-    /// How long an interval is, in seconds; the last one may be shorter.
+    /// The length of an interval in seconds; the last one may be shorter.
     interval: f64,
-    /// `None`: no trial can tell.
+    /// `None`: no trial has a value.
     pub(super) means: Vec<Option<Mean>>,
 }
 
 impl TimeSeries {
-    /// When intervals begin, and when the last one is over.
+    /// The starts of the intervals, and the end of the last one.
     pub(super) fn instants(&self) -> Vec<f64> {
         let bounds = (0..=self.means.len()).map(super::traces::number);
         bounds
@@ -30,7 +30,7 @@ impl TimeSeries {
     }
 }
 
-/// The links of which trials have a time series, by name.
+/// The names of links with time series.
 pub(super) fn links(trials: &[Trial]) -> BTreeSet<String> {
     let series = trials
         .iter()
@@ -38,7 +38,7 @@ pub(super) fn links(trials: &[Trial]) -> BTreeSet<String> {
     series.flat_map(|links| links.keys().cloned()).collect()
 }
 
-/// The time series of a quantity of `link` over `trials`; `None` where none of them
+/// The time series of a quantity of `link` over `trials`; `None` if no trial
 /// has it.
 pub(super) fn series<'a>(
     trials: impl Iterator<Item = &'a Trial>,
@@ -46,7 +46,7 @@ pub(super) fn series<'a>(
     quantity: Quantity,
 ) -> Option<TimeSeries> {
     let mut interval = None;
-    // By interval, what the trials say of it.
+    // The trials' values by interval.
     let mut values: Vec<Vec<f64>> = Vec::new();
     for trial in trials {
         let Some(of_link) = trial
@@ -66,7 +66,7 @@ pub(super) fn series<'a>(
         }
     }
     let interval = interval.filter(|interval| *interval > 0.0)?;
-    // Neighbours together where there are too many to be told apart.
+    // Merges neighbours if there are too many to distinguish.
     let together = values.len().div_ceil(MOST_POINTS).max(1);
     let means = values.chunks(together);
     let means: Vec<Option<Mean>> = means.map(|chunk| mean(&chunk.concat())).collect();
@@ -74,7 +74,7 @@ pub(super) fn series<'a>(
     (!means.is_empty()).then_some(TimeSeries { interval, means })
 }
 
-/// What one trial says, interval by interval.
+/// The values of one trial, by interval.
 fn figures(of_link: &Value, quantity: Quantity) -> Option<Vec<Option<f64>>> {
     let numbers = |key: &str| -> Option<Vec<Option<f64>>> {
         let words = of_link.get(key)?.as_str()?.split_whitespace();

@@ -10,7 +10,7 @@ fn page(plan: &Plan, trials: &[Trial], facts: &RunFacts) -> String {
 use plan::Level;
 use plan::synthetic::{facts, study};
 
-/// A study whose trials are flagged in every way.
+/// A study with trials of every flag.
 fn flagged_study() -> (Plan, Vec<Trial>) {
     let (plan, mut trials) = study();
     trials[0].flags.push("disturbed".into());
@@ -26,7 +26,7 @@ fn plots_of(page: &str) -> Value {
     serde_json::from_str(json).expect("the plots are JSON")
 }
 
-/// The elements of a page by name, without what stands in scripts.
+/// The elements of a page by name, without the content of scripts.
 fn tags(page: &str) -> Vec<&str> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -42,7 +42,7 @@ fn tags(page: &str) -> Vec<&str> {
     tags
 }
 
-/// The traces of a plot that show a series or what was published.
+/// The traces of a plot with a series or published values.
 fn traces<'a>(plots: &'a Value, plot: &str) -> &'a Vec<Value> {
     plots[plot]["data"].as_array().expect("a plot has traces")
 }
@@ -111,7 +111,7 @@ fn published_figures_and_the_links_limit_are_in_the_plots() {
     assert_eq!(limit["y"], serde_json::json!([989.9, 989.9, null]));
     let change = named("plot-throughput-change", "published LU-LU").expect("its change");
     assert_eq!(change["y"], serde_json::json!([25.03]));
-    // A study that prints changes only has no value to show.
+    // A study that prints only changes has no values.
     assert_eq!(named("plot-cpu_sender", "published LU-LU"), None);
 }
 
@@ -210,7 +210,8 @@ fn a_hundred_and_twenty_trials_take_less_than_five_megabytes() {
             let mut trial = trial.clone();
             trial.repeat = repeat;
             trial.id = format!("c00-r{repeat:02}");
-            // Those of exchanges are in no trial that has the others.
+            // Metrics of request-response traffic do not occur together with
+            // the others.
             let metrics = plan::metric::METRICS.iter();
             let metrics = metrics.filter(|metric| !OF_EXCHANGES.contains(&metric.name));
             for (position, metric) in metrics.enumerate() {
@@ -276,7 +277,7 @@ proptest! {
             page(&plan, &trials, &facts)
         };
         let (page, harmless) = (write(&words), write("harmless"));
-        // The same elements with the same attributes, whatever stands in them.
+        // The same elements with the same attributes, whatever their content.
         let bare = |page: &str| -> Vec<String> {
             tags(page)
                 .into_iter()
@@ -284,7 +285,7 @@ proptest! {
                 .collect()
         };
         prop_assert_eq!(bare(&page), bare(&harmless));
-        // Plotly reads tags in what it shows: the only one is our own.
+        // Plotly interprets tags in its texts: the only one is ours.
         let plots = plots_of(&page);
         let mut shown = Vec::new();
         strings(&plots, &mut shown);

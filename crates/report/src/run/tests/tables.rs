@@ -29,7 +29,7 @@ fn a_study_reads_like_this() {
 
 const STUDY: &str = "\
 synthetic: What a test needs
-8 of 12 trials finished, 1 failed and left out; certificate passed. The run is incomplete: go on with --resume.
+8 of 12 trials finished, 1 failed and left out; certificate passed. The run is incomplete: continue with --resume.
 
 On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than
   header arithmetic alone gives (framing +6.4 %).
@@ -83,7 +83,7 @@ A difference is found at 5 % over all comparisons of its metric (Holm) and above
   are not printed finer than that.
 Links are the kernel's token buckets: right for throughput and CPU; single messages may pass an idle bucket without
   being serialised, so rtt, delay and jitter are not those of a real link.
-Failed and left out: 1 of scenario=LU-LU offloads=off mtu=1500
+Failed and excluded: 1 of scenario=LU-LU offloads=off mtu=1500
 
 Certificate: passed
   note: 1 of 9 trials failed and are in no figure; the first: the receiver died
@@ -148,7 +148,7 @@ fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
 fn a_run_that_measured_nothing_still_shows_the_study() {
     let (plan, _) = study();
     let report = terminal(&plan, &[], None, 120);
-    assert!(report.contains("no trial was run; go on with --resume"));
+    assert!(report.contains("no trial was run; continue with --resume"));
     assert!(report.contains("938.88") && report.contains("Certificate: FAILED"));
     assert!(!report.contains("NaN"));
 }

@@ -19,7 +19,7 @@ fn a_front_is_told_for_people_and_programs() {
         .map(String::as_str)
         .collect();
     assert_eq!(heads.len(), 2, "{lines_found:?}");
-    assert!(heads[0].ends_with(", offloads=off: to 1 of 2 settings no other one is preferable"));
+    assert!(heads[0].ends_with(", offloads=off: 1 of 2 settings are on the front"));
     assert!(
         lines_found[1].starts_with("  mtu=9000: 0.5000 ± "),
         "{}",

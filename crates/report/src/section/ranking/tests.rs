@@ -70,7 +70,7 @@ fn a_terminal_shows_the_nearest_and_what_changes_there() {
     has(
         "Within one gap: 1 of 2. As near as the nearest, for all that chance allows: 1, that one included.",
     );
-    // What does not vary has no column.
+    // Constant factors have no column.
     let rows: Vec<Vec<&str>> = lines
         .iter()
         .map(|line| line.split_whitespace().collect())

@@ -1,4 +1,4 @@
-//! The words and figures of a ranking.
+//! Text and numbers of a ranking.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use plan::{Level, Plan, Ranking, Target};
 use crate::document::Column;
 use crate::figure::signed;
 
-/// How figures are written: to a hundredth of their gaps, or nearly.
+/// The number format of values: about a hundredth of their gaps.
 pub(crate) struct PrintedFigures<'a> {
     targets: &'a [Target],
     places: Vec<usize>,
@@ -24,8 +24,7 @@ impl<'a> PrintedFigures<'a> {
         }
     }
 
-    /// A column for each printed figure, of which a terminal has room for the
-    /// figure alone.
+    /// A column for each printed value; a terminal shows the value alone.
     pub(crate) fn columns(&self) -> impl Iterator<Item = Column> {
         let figures = self.targets.iter().zip(&self.places);
         figures.map(|(target, &places)| {
@@ -38,7 +37,7 @@ impl<'a> PrintedFigures<'a> {
         })
     }
 
-    /// A mean alone.
+    /// A mean without an interval.
     pub(crate) fn bare(&self, place: usize, figure: &Measured) -> String {
         format!("{:.*}", self.places[place], figure.mean.mean)
     }
@@ -60,7 +59,7 @@ impl<'a> PrintedFigures<'a> {
         format!("{:.places$}{interval}", figure.mean.mean)
     }
 
-    /// What another level changes, with its interval.
+    /// The change by another level, with its interval.
     pub(crate) fn change(&self, place: usize, change: Option<&Mean>) -> String {
         let Some(change) = change else {
             return String::new();
@@ -72,13 +71,14 @@ impl<'a> PrintedFigures<'a> {
     }
 }
 
-/// The metric of a figure; of several, what they have in common is said by the
-/// first, and which it is by the counting.
+/// The name of a value's metric; with several counting methods, the name of the
+/// first one.
 fn name(target: &Target) -> &str {
     target.metrics.first().map_or("", String::as_str)
 }
 
-/// What is ranked, how far the nearest is, and how many are as near.
+/// The subject of the ranking, the smallest distance, and the number of
+/// settings tied with it.
 pub(crate) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked]) -> Vec<String> {
     let settings = settings(ranked);
     let counted = match ranking.countings.len() {
@@ -91,7 +91,7 @@ pub(crate) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked]) -> Vec<S
         .map(|target| format!("{} {} {}", name(target), target.value, target.unit))
         .collect();
     let mut lines = vec![format!(
-        "{} {}: {}. {settings} settings with {} {}{counted}, the nearest first. A distance is the root of the mean square over these figures of how far the mean is from each, in printed gaps.",
+        "{} {}: {}. {settings} settings with {} {}{counted}, nearest first. A distance is the root of the mean square over these figures of how far the mean is from each, in printed gaps.",
         ranking.text,
         ranking.source,
         printed.join(", "),
@@ -112,7 +112,7 @@ pub(crate) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked]) -> Vec<S
     lines
 }
 
-/// What stands above what other levels change.
+/// The heading of the changes by other levels.
 pub(crate) fn changes_heading(plan: &Plan) -> String {
     let (factor, baseline) = (&plan.compare.factor, &plan.compare.baseline);
     format!(
@@ -120,8 +120,8 @@ pub(crate) fn changes_heading(plan: &Plan) -> String {
     )
 }
 
-/// Over all settings, each by the counting by which it is nearest: for
-/// each other level and figure in how many it is lower or higher.
+/// Over all settings, each with its best counting method: the number of
+/// decreases and increases for each other level and value.
 pub(crate) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
     let mut cells = BTreeSet::new();
     let settings = ranked.iter().filter(|one| cells.insert(one.cell));
@@ -162,10 +162,10 @@ pub(crate) fn totals(plan: &Plan, ranked: &[Ranked]) -> Vec<String> {
     lines
 }
 
-/// For each factor how near its levels come at best.
+/// For each factor, the smallest distance at each level.
 pub(crate) fn levels(names: &[String], ranked: &[Ranked]) -> Vec<String> {
     let line = |name: &String| {
-        // The nearest come first, so that a level is first met at its best.
+        // The nearest settings come first, so a level first occurs at its best.
         let mut best: Vec<(&Level, f64)> = Vec::new();
         for one in ranked {
             if let Some(level) = one.factors.level(name)
@@ -183,7 +183,7 @@ pub(crate) fn levels(names: &[String], ranked: &[Ranked]) -> Vec<String> {
     names.iter().map(line).collect()
 }
 
-/// The countings that give a setting these figures.
+/// The counting methods that yield these values of a setting.
 pub(crate) fn countings(ranking: &Ranking, one: &Ranked) -> String {
     let names: Vec<&str> = one
         .countings
@@ -194,7 +194,7 @@ pub(crate) fn countings(ranking: &Ranking, one: &Ranked) -> String {
     names.join(", ")
 }
 
-/// The first of these countings, and how many more there are.
+/// The first of these counting methods, and the number of others.
 pub(crate) fn first_counting(ranking: &Ranking, one: &Ranked) -> String {
     let first = one
         .countings
@@ -207,7 +207,7 @@ pub(crate) fn first_counting(ranking: &Ranking, one: &Ranked) -> String {
     }
 }
 
-/// A distance with its interval; behind it a sign where it may be the least.
+/// A distance with its interval, marked if it may be the smallest.
 pub(crate) fn distance(one: &Ranked) -> String {
     let interval = one.interval.map(|wide| interval(wide, 2));
     let interval = interval.map_or_else(String::new, |text| format!(" {text}"));
@@ -225,7 +225,7 @@ pub(crate) fn separation(chance: Option<&Separation>) -> String {
     format!("p {share:.2}{interval}")
 }
 
-/// The factors, but for the compared one, that have more than one level.
+/// The factors with more than one level, except for the compared one.
 pub(crate) fn varied(plan: &Plan) -> Vec<String> {
     let mut names = crate::rows::factor_names(plan);
     names.retain(|name| {
@@ -236,7 +236,7 @@ pub(crate) fn varied(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// How many settings there are among the ranked, each by one counting or several.
+/// The number of ranked settings, with all their counting methods.
 fn settings(ranked: &[Ranked]) -> usize {
     let cells: BTreeSet<usize> = ranked.iter().map(|one| one.cell).collect();
     cells.len()
@@ -246,7 +246,7 @@ fn interval(Interval { low, high }: Interval, places: usize) -> String {
     format!("[{low:.places$}, {high:.places$}]")
 }
 
-/// Digits behind the point that show a tenth of `gap`, up to 9.
+/// The decimal places that show a tenth of `gap`, at most 9.
 fn places(gap: f64) -> usize {
     let mut places = 0;
     let mut step = 10.0;

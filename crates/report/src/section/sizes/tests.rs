@@ -5,7 +5,7 @@ use units::Seed;
 
 use super::*;
 
-/// A run on simulated links of 1 Gbit/s, in which each trial is listed twice.
+/// A run over simulated links of 1 Gbit/s, with each trial listed twice.
 fn run(text: &str) -> (Plan, Vec<Trial>) {
     let plan = Experiment::parse(text, "sizes").unwrap();
     let plan = plan
@@ -127,7 +127,7 @@ fn sizes_too_far_apart_say_what_to_write() {
 #[test]
 fn what_scatter_hides_is_inconclusive() {
     let (plan, mut trials) = run(TEXT);
-    // Up to 40 us more or less at every size, which hides a step of half a one.
+    // Up to 40 us of noise at every size, which hide a step of half a us.
     for (number, trial) in (1..).zip(&mut trials) {
         let sizes = trial.evidence.get_mut("sizes").unwrap();
         for of in ["mean_us", "least_us"] {
@@ -144,7 +144,7 @@ fn what_scatter_hides_is_inconclusive() {
     assert!(text.contains("would have shown: inconclusive"), "{text}");
 }
 
-/// The same numbers, each with up to 80 more that follow no order.
+/// The same numbers with noise of up to 80.
 fn shaken(text: &str, trial: u32) -> String {
     let numbers = text.split(' ').zip(1_u32..);
     let shaken = numbers.map(|(number, place)| {
