@@ -81,7 +81,7 @@ impl Namespace {
             text.trim().parse().map_err(|_| {
                 Error::new(
                     format!("reading {file}"),
-                    format!("`{}` is no number", text.trim()),
+                    format!("`{}` is not a number", text.trim()),
                 )
             })
         })

@@ -132,7 +132,7 @@ impl Worker {
             .input
             .as_mut()
             .expect("the input is closed only by drop");
-        writeln!(input, "{line}").during(|| "speaking to a worker")
+        writeln!(input, "{line}").during(|| "writing to a worker")
     }
 
     /// Waits for one line until the monotonic clock shows `deadline`, or a signal

@@ -20,7 +20,7 @@ pub(super) struct Lateness {
 impl Lateness {
     pub(super) fn new() -> Result<Self> {
         let empty = Histogram::new_with_bounds(1, LATEST_NANOS, 3)
-            .map_err(|error| Error::new("keeping lateness", error.to_string()))?;
+            .map_err(|error| Error::new("recording lateness", error.to_string()))?;
         Ok(Self {
             recent: empty.clone(),
             whole: empty,

@@ -90,7 +90,7 @@ impl Emulator {
             let link = self.links.get_mut(*link);
             let driver = link.and_then(|link| link.drivers.get_mut(*direction));
             let driver = driver.ok_or_else(|| {
-                Error::new("beginning cross traffic", format!("there is no {place}"))
+                Error::new("starting cross traffic", format!("there is no {place}"))
             })?;
             driver.begin_cross(now, gaps.clone(), sizes.clone(), seed.derive(&place));
         }

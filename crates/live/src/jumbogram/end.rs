@@ -233,7 +233,7 @@ pub(super) fn udp(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
 pub(super) fn refused(size: u32, error: io::Error) -> Error {
     let why = match error.raw_os_error() {
         Some(libc::ENOBUFS | libc::ENOMEM) => {
-            "the kernel finds no piece of memory so large; write a smaller --jumbogram"
+            "the kernel has no block of memory of this size; write a smaller --jumbogram"
         }
         Some(libc::EMSGSIZE) => {
             "the link or the kind of socket does not carry it; write a smaller --jumbogram, or leave --by out"
@@ -250,7 +250,7 @@ fn look_up_route(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
     probe.connect(to).during(operation)?;
     let from = match probe.local_addr().during(operation)? {
         SocketAddr::V6(address) => *address.ip(),
-        SocketAddr::V4(_) => return Err(Error::new(operation(), "it is no IPv6")),
+        SocketAddr::V4(_) => return Err(Error::new(operation(), "it is not an IPv6 address")),
     };
     let mtu = option::number(probe.as_fd(), libc::IPPROTO_IPV6, libc::IPV6_MTU);
     let mtu = mtu.during(operation)?;

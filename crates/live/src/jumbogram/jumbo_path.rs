@@ -213,7 +213,7 @@ fn near(hop: usize) -> String {
 /// Connects two namespaces by a veth pair with addresses.
 fn connect(hop: usize, here: &Namespace, there: &Namespace) -> Result<()> {
     let mtu = IpMtu::new(1_500, IpVersion::V6)
-        .map_err(|bad| Error::new("joining namespaces", bad.to_string()))?;
+        .map_err(|bad| Error::new("connecting namespaces", bad.to_string()))?;
     let number = u8::try_from(hop).unwrap_or(u8::MAX);
     let end = |name: &str, side: u8| VethEnd {
         name: name.to_owned(),

@@ -62,7 +62,7 @@ impl Poller {
     /// If the kernel refuses to change the timer slack.
     pub fn new() -> Result<Self> {
         // Ends sleeps at their deadline instead of 50 us later.
-        set_timerslack(1).during(|| "asking for exact sleeps")?;
+        set_timerslack(1).during(|| "setting the timer slack")?;
         Ok(Self {
             rt_scheduling: RtScheduling::ordinary(),
             looked: clock::monotonic(),

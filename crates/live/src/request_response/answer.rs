@@ -85,7 +85,7 @@ impl Answerer {
             let deadline =
                 clock::monotonic() + FIRST.max(ask::answer_timeout(&self.request_response));
             if wait(listener.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-                return Err(Error::new("waiting for messages", "nobody connected"));
+                return Err(Error::new("waiting for messages", "no sender connected"));
             }
             let (stream, _) = listener.accept().during(|| "accepting the sender")?;
             socket::limit(stream.as_fd(), ask::answer_timeout(&self.request_response))?;
@@ -194,7 +194,10 @@ impl<'a> Service<'a> {
                     return Ok(End::Farewell);
                 }
                 if length(&message) > self.room.len() {
-                    return Err(Error::new("reading a message", "it is longer than any"));
+                    return Err(Error::new(
+                        "reading a message",
+                        "it is longer than the largest message",
+                    ));
                 }
                 if self.answer_what_is_there(message).is_err() {
                     return Ok(self.gone());

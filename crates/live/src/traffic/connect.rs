@@ -371,7 +371,7 @@ impl Session {
                 return Err(Error::new("waiting for the receiver", "it was interrupted"));
             }
         }
-        let problem = format!("it said nothing for {timeout}");
+        let problem = format!("it sent nothing for {timeout}");
         Err(Error::new(
             format!("listening to {}", self.connection.peer().ip()),
             problem,

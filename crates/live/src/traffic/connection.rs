@@ -61,7 +61,7 @@ impl Connection {
             .map_err(|error| match error.source.raw_os_error() {
                 Some(libc::ECONNREFUSED) => Error::new(
                     error.operation,
-                    "nobody listens there; start `jumbolab recv` on that host, with --bind ADDRESS if it is another one",
+                    "no receiver listens there; start `jumbolab recv` on that host, with --bind ADDRESS if it is another one",
                 ),
                 _ => error,
             })?;
@@ -72,8 +72,9 @@ impl Connection {
     pub(super) fn of(socket: OwnedFd) -> Result<Self> {
         let address: SockaddrStorage =
             getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
-        let peer = options::plain(&address)
-            .ok_or_else(|| Error::new("reading the other end's address", "it is no IP address"))?;
+        let peer = options::plain(&address).ok_or_else(|| {
+            Error::new("reading the other end's address", "it is not an IP address")
+        })?;
         setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
         setsockopt(&socket, sockopt::KeepAlive, &true).during(|| "asking for signs of life")?;
         for (name, value) in ALIVE {
@@ -112,7 +113,7 @@ impl Connection {
 
     /// Sends all of `output`, and empties it.
     pub(super) fn write(&self, output: &mut Vec<u8>) -> Result<()> {
-        let doing = || format!("talking to {}", self.peer.ip());
+        let doing = || format!("writing to {}", self.peer.ip());
         let deadline = clock::monotonic() + UNREAD;
         while !output.is_empty() {
             let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
@@ -121,7 +122,7 @@ impl Connection {
                 Err(Errno::EINTR) => {}
                 Err(Errno::EAGAIN) => {
                     if wait(self.socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
-                        return Err(Error::new(doing(), "it does not listen"));
+                        return Err(Error::new(doing(), "it does not read"));
                     }
                 }
                 Err(error) => return Err(error).during(doing),

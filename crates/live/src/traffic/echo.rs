@@ -75,7 +75,7 @@ pub(super) fn run(
         let finished = running.into_iter().map(|(name, thread)| {
             let sent = thread
                 .join()
-                .unwrap_or_else(|_| Err(Error::new("sending echoes", "a thread failed")));
+                .unwrap_or_else(|_| Err(Error::new("sending echoes", "a thread panicked")));
             let (sent, fault) = match sent {
                 Ok(sent) => (Some(sent), None),
                 Err(error) => (None, Some(error.to_string())),
@@ -253,7 +253,7 @@ impl Echoes {
             return if passing {
                 Ok(())
             } else {
-                Err(error).during(|| "taking echoes")
+                Err(error).during(|| "receiving echoes")
             };
         }
         let read = clock::monotonic();

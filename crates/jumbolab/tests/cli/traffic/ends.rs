@@ -67,6 +67,6 @@ fn what_cannot_be_sent_is_refused_in_one_line() {
         .send(&dir, "::1 --file echoes.toml --for 1s")
         .refused(&["echo flows", "send them separately"]);
     dir.run("send 127.0.0.1 --port 1")
-        .refused(&["nobody listens there", "jumbolab recv"]);
+        .refused(&["no receiver listens there", "jumbolab recv"]);
     receiver.send(&dir, "::1 --packets 3 --gap 1ms").fine();
 }

@@ -20,9 +20,9 @@ use crate::traffic::options::{mark, plain};
 /// The longest datagram, merged ones included.
 const LONGEST: usize = 1 << 16;
 
-/// The mean interval of datagrams below which the receiver polls at this interval only.
-/// A receiver that waits in the kernel is woken by every packet of the sender; on a
-/// common host, or through virtual interrupts, this costs the sender more than sending.
+/// If datagrams are closer than this, the receiver polls every [`LULL`] instead of
+/// waiting in the kernel. There every packet of the sender would wake it; on a common
+/// host, or through virtual interrupts, this costs the sender more than sending.
 const DENSE: Span = Span::from_micros(20);
 const LULL: Span = Span::from_micros(100);
 

@@ -57,7 +57,7 @@ impl Expected {
 }
 
 impl Replies {
-    /// `log_sink` is the sink of the log while echoes arrive.
+    /// No echoes yet; their records go to the log of `log_sink`.
     pub(super) fn new(flow: u16, start: Time, log_sink: &LogSink, answers: Answers) -> Self {
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
