@@ -42,8 +42,8 @@ impl Machine {
     /// Reads `/proc/stat`.
     ///
     /// The kernel measures idle time exactly, so busy time is computed as the rest; the
-    /// other columns are sampled at every tick and therefore coarse [LinuxDoc
-    /// cpu-load]. All are printed in units of [`tick`].
+    /// other columns are sampled at every tick and therefore coarse
+    /// [LinuxDoc cpu-load]. All are printed in units of [`tick`].
     ///
     /// # Errors
     /// If `/proc/stat` cannot be read.

@@ -44,8 +44,8 @@ pub struct Settings {
 pub enum Addressing {
     /// The edge that unpacks them.
     Egress,
-    /// The destination of their first packet, which is behind that edge [Mulahuwaish
-    /// s2.A].
+    /// The destination of their first packet, which is behind that edge
+    /// [Mulahuwaish s2.A].
     FirstPacket,
     /// A label for each exit [RFC3031]. Packets to an exit without a label are not
     /// gathered.

@@ -78,8 +78,8 @@ impl Ingress {
 pub enum Destination {
     /// The router that unpacks them.
     Egress,
-    /// The destination of their first packet, which is behind that router [Mulahuwaish
-    /// s2.A].
+    /// The destination of their first packet, which is behind that router
+    /// [Mulahuwaish s2.A].
     FirstPacket,
     /// No address: routers switch bundles by label, along a path from ingress to egress
     /// [RFC3031]. The path is the shortest one, or leads via the given routers.

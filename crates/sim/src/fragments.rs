@@ -39,8 +39,8 @@ pub(crate) fn largest_payload(ip: IpVersion, mtu: u32) -> u32 {
     }
 }
 
-/// Whether a datagram of `whole` octets may be fragmented: jumbograms may not [RFC2675
-/// s2].
+/// Whether a datagram of `whole` octets may be fragmented: jumbograms may not
+/// [RFC2675 s2].
 pub(crate) fn may_be_cut(whole: u32) -> bool {
     whole <= LARGEST_LENGTH
 }

@@ -82,8 +82,8 @@ impl Datagram {
                 length: self.whole,
             };
             fields.emit(udp)?;
-            // IPv4 allows UDP without a checksum, IPv6 does not [RFC768] [RFC8200
-            // s8.1]; the payload's zeros add nothing to it.
+            // IPv4 allows UDP without a checksum, IPv6 does not [RFC768]
+            // [RFC8200 s8.1]; the payload's zeros add nothing to it.
             if let Addresses::V6(_) = self.addresses {
                 let sum = self.pseudo_header(number::UDP).add(udp).finish();
                 udp::Header::of(udp).set_checksum(sum)?;

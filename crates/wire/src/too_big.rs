@@ -23,8 +23,8 @@ use offending::Offending;
 const LARGEST_V6: usize = 1280;
 const LARGEST_V4: usize = 576;
 
-/// The service octet of internetwork control, which ICMP errors carry [RFC1812
-/// s4.3.2.5].
+/// The service octet of internetwork control, which ICMP errors carry
+/// [RFC1812 s4.3.2.5].
 const CONTROL: u8 = 0xc0;
 
 /// The answer to a packet that exceeds the MTU.

@@ -1,5 +1,5 @@
-//! The kernel's timestamps of departures, from a socket's error queue [LinuxUapi
-//! net_tstamp.h].
+//! The kernel's timestamps of departures, from a socket's error queue
+//! [LinuxUapi net_tstamp.h].
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsRawFd, BorrowedFd};

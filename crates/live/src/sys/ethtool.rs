@@ -1,5 +1,5 @@
-//! Features and settings of an interface through the ethtool ioctl [LinuxUapi
-//! ethtool.h].
+//! Features and settings of an interface through the ethtool ioctl
+//! [LinuxUapi ethtool.h].
 
 mod settings;
 

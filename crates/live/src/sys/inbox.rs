@@ -1,6 +1,6 @@
 //! Receives many datagrams per call, or one piece of a stream, with the kernel's
-//! control data: the receive timestamp, and the size of merged datagrams [LinuxUapi
-//! socket.h, udp.h].
+//! control data: the receive timestamp, and the size of merged datagrams
+//! [LinuxUapi socket.h, udp.h].
 
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};

@@ -52,8 +52,8 @@ fn averages() -> Vec<Row> {
         let before = average.value();
         average.rest(Time::ZERO);
         average.wake(Time::ZERO + Span::from_millis(millis));
-        // (1 - w)^m, where m is the number of packets that could have left [Floyd1993
-        // s4].
+        // (1 - w)^m, where m is the number of packets that could have left
+        // [Floyd1993 s4].
         let expected = before * (f64::from(departures) * (-0.002_f64).ln_1p()).exp();
         let what = format!("RED: average after {millis} ms of rest, 8 ms a packet");
         rows.push(Row::exact(what, expected, average.value()));
@@ -77,8 +77,8 @@ fn gaps() -> Vec<Row> {
         let what = format!("RED: mean gap between drops at p = 0.02, {name}");
         Row::covered(what, expected, &runs)
     };
-    // Uniform from 1 to 1/p - 1, uniform from 1/p to 2/p - 1, or geometric [Floyd1993
-    // s7].
+    // Uniform from 1 to 1/p - 1, uniform from 1/p to 2/p - 1, or geometric
+    // [Floyd1993 s7].
     [
         (Spread::Uniform, "uniform", 25.0),
         (Spread::Wait, "wait", 74.5),

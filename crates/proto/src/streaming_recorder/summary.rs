@@ -81,8 +81,8 @@ pub struct DelaySummary {
     pub p99: Option<f64>,
     /// 99.9th percentile of the delay, to three digits.
     pub p999: Option<f64>,
-    /// Packet delay variation: the 99th percentile minus the minimum delay [RFC5481
-    /// s4.2].
+    /// Packet delay variation: the 99th percentile minus the minimum delay
+    /// [RFC5481 s4.2].
     pub pdv_p99: Option<f64>,
     /// The 99.9th percentile minus the minimum delay [RFC5481 s4.2].
     pub pdv_p999: Option<f64>,

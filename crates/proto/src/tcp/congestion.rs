@@ -81,8 +81,8 @@ impl Law {
     }
 
     /// The whole segments by which the window grows for `left` acknowledged segments,
-    /// each good for `growth` segments, together with the accumulated credit [RFC3465
-    /// s2.1].
+    /// each good for `growth` segments, together with the accumulated credit
+    /// [RFC3465 s2.1].
     fn whole(&mut self, growth: f64, left: f64) -> f64 {
         // Credit that suffices at the current growth is worth one segment.
         let mut grown = 0.0;

@@ -39,8 +39,8 @@ pub struct Ack {
     pub blocks: Blocks,
     /// Octets of the TCP header, options included.
     pub header: u32,
-    /// Whether it echoes a mark that the sender has not answered yet (ECE) [RFC3168
-    /// s6.1.3].
+    /// Whether it echoes a mark that the sender has not answered yet (ECE)
+    /// [RFC3168 s6.1.3].
     pub echo: bool,
 }
 

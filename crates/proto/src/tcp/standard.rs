@@ -133,8 +133,8 @@ impl Standard {
     }
 
     /// Adds `octets` octets to send. If the window allows, they leave at once in
-    /// segments of their own, without waiting for more (no Nagle delay) [RFC9293
-    /// s3.7.4].
+    /// segments of their own, without waiting for more (no Nagle delay)
+    /// [RFC9293 s3.7.4].
     pub(crate) fn supply(&mut self, now: Time, octets: u64) {
         self.end = self.end.saturating_add(octets);
         if self.una > 0 {

@@ -78,8 +78,8 @@ impl Carriage {
                 addresses: *addresses,
                 ports: [port, PORT],
                 service,
-                // Packets that are never fragmented need no identification [RFC6864
-                // s4.1].
+                // Packets that are never fragmented need no identification
+                // [RFC6864 s4.1].
                 identification: 0,
                 whole: length,
                 offset: 0,

@@ -1,5 +1,5 @@
-//! The service octet of an IP packet in its frame: DSCP and ECN [RFC2474 s3] [RFC3168
-//! s5].
+//! The service octet of an IP packet in its frame: DSCP and ECN [RFC2474 s3]
+//! [RFC3168 s5].
 
 use crate::protocol::ethernet::ether_type;
 use crate::protocol::{ip, ipv4, ipv6, vlan};

@@ -122,8 +122,8 @@ pub enum Answer {
 
 impl Fault {
     /// The response that the standards require for a packet to one host. [RFC2675 s3]
-    /// lists four errors that are reported to the sender, [RFC8200 s4.1] and [RFC8200
-    /// s4.2] two more; all others are silent drops.
+    /// lists four errors that are reported to the sender, [RFC8200 s4.1] and
+    /// [RFC8200 s4.2] two more; all others are silent drops.
     pub const fn answer(&self) -> Answer {
         let (code, pointer) = match *self {
             Self::NoOption => (0, place(at::LENGTH)),

@@ -52,8 +52,8 @@ impl Cubic {
             now
         });
         let elapsed = now.since(epoch).unwrap_or_default().as_secs_f64();
-        // The growth per segment that is fair to Reno, which halves its window [RFC9438
-        // s4.3].
+        // The growth per segment that is fair to Reno, which halves its window
+        // [RFC9438 s4.3].
         let alpha = match self.linux || self.reno < self.before {
             true => 3.0 * (1.0 - DECREASE) / (1.0 + DECREASE),
             false => 1.0,

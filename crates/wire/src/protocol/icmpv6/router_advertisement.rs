@@ -1,8 +1,8 @@
 //! Router Advertisements [RFC4861 s4.2], by which a router announces the link MTU, a
 //! prefix and itself as default router.
 //!
-//! Checksums are left zero: the kernel computes them on raw ICMPv6 sockets [RFC3542
-//! s3.1].
+//! Checksums are left zero: the kernel computes them on raw ICMPv6 sockets
+//! [RFC3542 s3.1].
 
 use core::net::Ipv6Addr;
 
@@ -97,8 +97,8 @@ impl RouterAdvertisement {
     ///
     /// # Errors
     /// [`Error::Truncated`] if the message or an option ends early;
-    /// [`Error::Malformed`] for another type, a code, an option of length zero [RFC4861
-    /// s6.1.2] or of a length that its type does not have, and a prefix longer than an
+    /// [`Error::Malformed`] for another type, a code, an option of length zero
+    /// [RFC4861 s6.1.2] or of a length that its type does not have, and a prefix longer than an
     /// address.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let header = demand(octets, HEADER_LEN)?;

@@ -4,8 +4,8 @@ use crate::Error;
 use crate::octets::{put, split_mut, u8_at, u16_at};
 use crate::protocol::ip::number;
 
-/// Offsets in every extension header [RFC8200 s4.3], and in that of fragments [RFC8200
-/// s4.5].
+/// Offsets in every extension header [RFC8200 s4.3], and in that of fragments
+/// [RFC8200 s4.5].
 mod field {
     pub(super) const NEXT_HEADER: usize = 0;
     /// Reserved in headers of fixed length.
