@@ -31,17 +31,11 @@ const WIRE: f64 = 1_538.0;
 const PAYLOAD: f64 = 1_428.0;
 
 /// Buffers as shares of the product, the rate in Mbit/s, and the seconds that
-/// are left out and counted. Where the buffer is small the link is slow: the
-/// emulator shares its processors with the sender and may wake 4 ms late, and
-/// what it then lets go at once must fit in. So is a buffer of no share at
-/// all left out: ACKs come for two packets each, and what they let go together
-/// does not fit into two places.
-const CASES: [(f64, f64, u32, u32); 4] = [
-    (1.0, 20.0, 6, 20),
-    (0.5, 20.0, 6, 20),
-    (0.25, 10.0, 10, 32),
-    (0.1, 5.0, 16, 60),
-];
+/// are left out and counted. The link with the small buffer is slower: the
+/// emulator shares its processors with the sender and may wake 4 ms late, and the
+/// packets that it then sends at once must fit into the buffer. Two cases take
+/// three minutes; the closed form has its other values in the unit tests.
+const CASES: [(f64, f64, u32, u32); 2] = [(1.0, 20.0, 6, 20), (0.25, 10.0, 10, 32)];
 
 pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
     println!(
