@@ -82,6 +82,10 @@ pub struct Judged<'a> {
 pub struct Nearest<'a> {
     /// The nearest first.
     pub points: Vec<NearPoint<'a>>,
+    /// The share of each unstated setting in the variance of the logarithm of the
+    /// distance over the sample, in the plan's order; empty as
+    /// [`Judged::effects`].
+    pub effects: Vec<Effect>,
     /// How probable it is that one of the points would be as near as the nearest is
     /// with fresh seeds, or without where it has none, to figures that have nothing
     /// to do with any of them.
@@ -119,7 +123,7 @@ impl<'a> Findings<'a> {
             space: space.len(),
             is_all,
             judged,
-            nearest: nearest(asked, &points),
+            nearest: nearest(asked, &space, &points),
             points,
             asked,
         }
@@ -199,13 +203,18 @@ fn judged<'a>(
     }
 }
 
-fn nearest<'a>(asked: Asked<'a>, points: &[Ran]) -> Option<Nearest<'a>> {
+fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[Ran]) -> Option<Nearest<'a>> {
     let readings = asked.readings;
     let mut found: Vec<(usize, Near)> = points
         .iter()
         .enumerate()
         .filter_map(|(place, ran)| Some((place, near(readings, &ran.measured)?)))
         .collect();
+    let (sample, distances): (Vec<&Point>, Vec<f64>) = found
+        .iter()
+        .filter(|(place, near)| points[*place].is_sampled && near.distance > 0.0)
+        .map(|(place, near)| (&points[*place].point, near.distance.ln()))
+        .unzip();
     found.sort_by(|(a, one), (b, other)| one.distance.total_cmp(&other.distance).then(a.cmp(b)));
     found.truncate(LISTED);
     let listed = found.iter().map(|&(place, Near { reading, distance })| {
@@ -229,5 +238,6 @@ fn nearest<'a>(asked: Asked<'a>, points: &[Ran]) -> Option<Nearest<'a>> {
     Some(Nearest {
         chance: chance(readings, &measured, distance, asked.plan.seed),
         points: listed,
+        effects: effects(space.sizes(), &sample, &distances, asked.plan.seed),
     })
 }

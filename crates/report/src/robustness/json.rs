@@ -24,6 +24,7 @@ struct SearchLine<'a> {
     is_complete: bool,
     deciding: Vec<&'a str>,
     chance: Option<Chance>,
+    distance_effects: Vec<EffectLine<'a>>,
 }
 
 #[derive(Serialize)]
@@ -64,6 +65,15 @@ struct PointLine<'a> {
     answers: &'a [Option<Answer>],
 }
 
+fn effect_lines<'a>(found: &Findings<'a>, effects: &[Effect]) -> Vec<EffectLine<'a>> {
+    let settings = found.settings().iter().zip(effects);
+    let lines = settings.map(|(setting, &effect)| EffectLine {
+        setting: &setting.name,
+        effect,
+    });
+    lines.collect()
+}
+
 /// One object for the search, then one for each question, near point and point,
 /// without line ends.
 pub fn robustness_json(found: &Findings<'_>) -> Vec<String> {
@@ -85,10 +95,16 @@ pub fn robustness_json(found: &Findings<'_>) -> Vec<String> {
             .map(|&(setting, ..)| name(setting))
             .collect(),
         chance: found.nearest.as_ref().and_then(|nearest| nearest.chance),
+        distance_effects: effect_lines(
+            found,
+            found
+                .nearest
+                .as_ref()
+                .map_or(&[], |nearest| &nearest.effects),
+        ),
     };
     let questions = found.judged.iter().enumerate().map(|(at, judged)| {
         let turn = judged.turn.as_ref();
-        let effects = judged.effects.iter().enumerate();
         let at_place = |place: usize| factors(&found.points[place].point);
         json_line(&QuestionLine {
             question: at + 1,
@@ -96,12 +112,7 @@ pub fn robustness_json(found: &Findings<'_>) -> Vec<String> {
             source: &judged.question.source,
             at_default: judged.at_default,
             shares: judged.shares,
-            effects: effects
-                .map(|(setting, &effect)| EffectLine {
-                    setting: name(setting),
-                    effect,
-                })
-                .collect(),
+            effects: effect_lines(found, &judged.effects),
             holds_at: turn.map(|turn| at_place(turn.holds)),
             fails_at: turn.map(|turn| at_place(turn.fails)),
             differing: turn.map(|turn| turn.settings.iter().map(|&at| name(at)).collect()),

@@ -63,6 +63,8 @@ pub(super) fn answer(found: &Findings<'_>) -> Vec<String> {
             names.join(", ")
         ),
     });
+    let nearest = found.nearest.as_ref();
+    lines.extend(nearest.and_then(|nearest| distance_decided_by(found, nearest)));
     let turning = found
         .judged
         .iter()
@@ -127,6 +129,30 @@ pub(super) fn decided_by(found: &Findings<'_>, judged: &Judged<'_>) -> String {
         .iter()
         .map(|(setting, effect)| format!("{} {}", setting.name, percent(effect.total.share)));
     names.collect::<Vec<_>>().join(", ")
+}
+
+/// The settings that decide how near the printed figures come.
+pub(super) fn distance_decided_by(found: &Findings<'_>, nearest: &Nearest<'_>) -> Option<String> {
+    let effects = found.settings().iter().zip(&nearest.effects);
+    let mut deciding: Vec<_> = effects.filter(|(_, effect)| effect.decides).collect();
+    deciding.sort_by(|(_, one), (_, other)| other.total.share.total_cmp(&one.total.share));
+    let names: Vec<String> = deciding
+        .iter()
+        .map(|(setting, effect)| {
+            format!(
+                "{} {} {}",
+                setting.name,
+                percent(effect.total.share),
+                interval(effect.total.interval)
+            )
+        })
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The distance from all printed figures is decided by (share of the variance of its logarithm, with pairs): {}.",
+            names.join(", ")
+        )
+    })
 }
 
 /// The two points with opposite answers that differ least.
