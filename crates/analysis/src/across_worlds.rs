@@ -6,21 +6,21 @@ use plan::{Cell, Factors, Level, Plan, Trial};
 use crate::Findings;
 use crate::compare::{Comparison, find, in_cell, same_factors};
 
-/// The factor by which the cells of one run are told from those of another.
+/// The factor that distinguishes the cells of different runs.
 pub const WORLD: &str = "world";
 
-/// Runs of one experiment as though they were one run.
+/// Runs of one experiment, joined into one.
 #[derive(Clone, Debug)]
 pub struct AcrossWorlds {
-    /// What each run is called: its world, with a number where two share one.
+    /// The name of each run: its world, with a number if two runs share one.
     pub names: Vec<String>,
-    /// The cells of all runs, run by run; each has the factor [`WORLD`] first.
-    /// Everything else is that of the first run.
+    /// The cells of all runs, run by run, each with the additional first factor
+    /// [`WORLD`]. Everything else is from the first run.
     pub plan: Plan,
     /// The trials of all runs.
     pub trials: Vec<Trial>,
-    /// By metric in the catalogue's order, then by cell: every run held against
-    /// its own baselines, as it is when it is reported alone.
+    /// By metric in the catalogue's order, then by cell: each run compared with
+    /// its own baselines, as in its own report.
     pub comparisons: Vec<Comparison>,
 }
 
@@ -29,15 +29,15 @@ pub struct AcrossWorlds {
 pub struct Row<'a> {
     /// The levels, without the world.
     pub factors: Factors,
-    /// By run; `None` where a run has no such cell.
+    /// By run; `None` for runs without such a cell.
     pub of_runs: Vec<Option<&'a Comparison>>,
 }
 
-/// `runs` side by side.
+/// Joins `runs`.
 ///
 /// # Errors
-/// One line where they are not of one experiment, or take changes along
-/// different factors or against different baselines.
+/// One line of text if they are runs of different experiments, or compare along
+/// different factors or with different baselines.
 pub fn across_worlds(runs: &[&Findings<'_>]) -> Result<AcrossWorlds, String> {
     let first = runs.first().ok_or("no run to report")?.plan;
     for run in runs {
@@ -113,8 +113,8 @@ impl AcrossWorlds {
         metrics
     }
 
-    /// The rows of `metric` that at least one run measured, those that differ
-    /// in nothing but the compared factor together.
+    /// The rows of `metric` that at least one run measured, ordered so that
+    /// rows that differ only in the compared factor are together.
     pub fn rows(&self, metric: &Metric) -> Vec<Row<'_>> {
         let mut rows: Vec<Row<'_>> = Vec::new();
         let of_metric = self.comparisons.iter().filter(|row| row.metric == metric);
@@ -154,7 +154,7 @@ impl AcrossWorlds {
         rows
     }
 
-    /// Which run a cell is of, and its factors there.
+    /// The run of a cell, and the cell's factors in that run.
     fn split(&self, factors: &Factors) -> (Option<usize>, Factors) {
         let (world, others): (Vec<_>, Vec<_>) = factors
             .0
@@ -171,7 +171,7 @@ impl AcrossWorlds {
 }
 
 impl Row<'_> {
-    /// What the study prints for it.
+    /// The published values of the row.
     pub fn published(&self) -> Option<&crate::verdict::PublishedFigures> {
         let mut figures = self
             .of_runs
@@ -186,7 +186,7 @@ fn alike(what: &str, one: &str, other: &str) -> Result<(), String> {
     match one == other {
         true => Ok(()),
         false => Err(format!(
-            "runs of different worlds are laid side by side if they are of one experiment; their {what} differ: {one}, {other}"
+            "runs in different worlds can be compared only if they are of one experiment; their {what} differ: {one}, {other}"
         )),
     }
 }
@@ -220,7 +220,8 @@ mod tests {
     use plan::World;
     use plan::synthetic::{facts, study};
 
-    /// The study in two worlds; the simulator has no offloads, and says less.
+    /// The study in two worlds; the simulator has no offloads and fewer
+    /// metrics.
     fn two() -> [(Plan, Vec<Trial>); 2] {
         let (live, of_live) = study();
         let (mut plan, mut trials) = study();
@@ -281,7 +282,7 @@ mod tests {
             .and_then(|figures| figures.claim)
             .unwrap();
         assert_eq!(claim.percent, 25.03);
-        // A metric that one world alone has keeps its place in the other.
+        // A metric that only one world has keeps its position in the other.
         let cpu = all.rows(Metric::named("cpu_sender").unwrap());
         assert_eq!(cpu[0].of_runs[0].map(|row| row.n), Some(0));
         assert_eq!(cpu[0].of_runs[1].map(|row| row.n), Some(2));

@@ -1,5 +1,5 @@
-//! The instrument's own certificate: what ran, on what, and whether its
-//! figures can be trusted.
+//! The certificate of the instrument: the facts of a run, and whether its
+//! results are reliable.
 
 mod facts;
 #[cfg(test)]
@@ -10,21 +10,21 @@ use plan::{Flag, RunFacts, Trial};
 use facts::describe;
 pub use facts::word;
 
-/// One trial of so many that were disturbed is worth a warning on the first screen.
+/// One disturbed trial out of this many causes a warning on the first screen.
 const MANY: usize = 5;
 
-/// Whether a run's figures can be trusted, and what supports them.
+/// Whether a run's results are reliable, with the evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Whether nothing was found that makes the figures wrong.
+    /// Whether no fault was found.
     pub passed: bool,
-    /// What everybody should know who reads a figure, though it fails nothing.
+    /// A warning that every reader should see although the certificate passed.
     pub warning: Option<String>,
-    /// What fails it, a line each.
+    /// The faults, one line each.
     pub faults: Vec<String>,
-    /// What a reader should know though it fails nothing, a line each.
+    /// Notes that do not fail the certificate, one line each.
     pub notes: Vec<String>,
-    /// Program, machine and what the trials recorded, a line each.
+    /// Facts about program, machine and the trials' evidence, one line each.
     pub facts: Vec<String>,
 }
 
@@ -110,8 +110,8 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
     }
 }
 
-/// Goodput and the link's theoretical maximum, both in Mbit/s, if the first
-/// exceeds the second by more than stamps can explain.
+/// Goodput and the link's theoretical maximum in Mbit/s, if the first exceeds
+/// the second by more than the error of stamps.
 pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
     let goodput = *trial.metrics.get("throughput")?;
     let limit = trial.number("limit_mbit")?;
@@ -119,8 +119,8 @@ pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
     (goodput > limit * (1.0 + proto::TOLERANCE + late)).then_some((goodput, limit))
 }
 
-/// Whether a trial carries `flag`, or should: goodput is held against the
-/// limit once more, so that a fault never passes for want of a flag.
+/// Whether a trial has `flag`, or should have it: goodput is compared with the
+/// limit again, so that a missing flag does not hide a fault.
 fn carries(trial: &Trial, flag: Flag) -> bool {
     trial.flags.iter().any(|name| name == flag.as_str())
         || flag == Flag::AboveLimit && above_limit(trial).is_some()

@@ -1,10 +1,10 @@
-//! What a run says about claims that a study makes in words.
+//! Judges the claims that a study makes in words by the trials of a run.
 //!
-//! A claim holds in a setting if the 95 % interval of what was measured lies
-//! wholly on the claimed side, and fails if it lies wholly on the other one.
+//! A claim holds in a setting if the 95 % interval of the measured value is
+//! entirely on the claimed side, and fails if it is entirely on the other side.
 //! A claim about several settings is reproduced if it holds in each of them, so
-//! that no correction for their number is needed [Berger1982]; a change in per
-//! cent may also be claimed of one of them, or on average.
+//! that no correction for their number is needed [Berger1982]. A change in per
+//! cent may also be claimed of at least one setting, or of the mean.
 
 mod changed;
 
@@ -28,33 +28,34 @@ pub struct Judged<'a> {
     pub claim: &'a Assertion,
     /// The metric's unit.
     pub unit: &'static str,
-    /// What is said of it in each setting that it is about and that was
-    /// measured, in the plan's order.
+    /// The result in each setting of the claim that was measured, in the plan's
+    /// order.
     pub settings: Vec<Held>,
-    /// The mean of the changes, where that is claimed and known.
+    /// The mean of the changes, if it is claimed and known.
     pub average: Option<Average>,
-    /// What that comes to.
+    /// The overall verdict.
     pub verdict: Verdict,
     /// Why nothing was measured, if nothing was.
     pub not_measured: Option<String>,
 }
 
-/// What a claim came to in one setting.
+/// The result of a claim in one setting.
 #[derive(Clone, Debug)]
 pub struct Held {
-    /// The cell that it is about.
+    /// The factors of the cell.
     pub factors: Factors,
     /// Its mean.
     pub mean: Mean,
-    /// The mean of the cell that it is compared with, if it is.
+    /// The mean of the cell that it is compared with, if any.
     pub other: Option<Mean>,
-    /// By how many per cent it is above the other one, where that is claimed.
+    /// The change against the other mean in per cent, if a change is claimed.
     pub percent: Option<f64>,
-    /// The interval that is judged: of the mean, of how far it is above the
-    /// other one, or of `percent`; none of single trials. Of several `percent`
-    /// of which one is enough all intervals together hold the truth at 95 %.
+    /// The interval that is judged: of the mean, of the difference, or of
+    /// `percent`; `None` with single trials. If one of several settings is
+    /// sufficient, all intervals of `percent` together have a confidence of 95
+    /// %.
     pub interval: Option<Interval>,
-    /// What that says.
+    /// The verdict in this setting.
     pub verdict: Verdict,
 }
 
@@ -135,7 +136,7 @@ fn why_not(plan: &Plan, claim: &Assertion) -> String {
 }
 
 impl Judged<'_> {
-    /// In how many settings it holds.
+    /// The number of settings in which the claim holds.
     pub fn holds_in(&self) -> usize {
         let settings = self.settings.iter();
         settings
@@ -144,8 +145,7 @@ impl Judged<'_> {
     }
 }
 
-/// The claim in the setting of one row, if that was measured, and so was what
-/// it is compared with.
+/// The claim in the setting of one row, if it and the other cell were measured.
 fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Held> {
     let mean = row.mean?;
     let within = claim.tolerance.as_ref().map(|own| own.within);
@@ -176,7 +176,7 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
             let verdict = beyond_chance(above(claimed, by + own), beyond, resolution);
             (Some(other), apart, verdict)
         }
-        // Of these all settings are judged at once.
+        // Their settings are judged together.
         Expected::Changed { .. } => return None,
     };
     Some(Held {
@@ -189,8 +189,8 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
     })
 }
 
-/// What is beyond the bound more than by chance, and less than the instrument
-/// resolves, is below its resolution.
+/// A verdict of a significant difference becomes "below resolution" if the
+/// value exceeds the bound by less than the instrument resolves.
 fn beyond_chance(verdict: Verdict, beyond: f64, resolution: f64) -> Verdict {
     match verdict {
         Verdict::Reproduced if beyond <= resolution => Verdict::Inconclusive,
@@ -217,7 +217,7 @@ fn above(interval: Option<Interval>, bound: f64) -> Verdict {
     }
 }
 
-/// Whether all of an interval is at or above a bound.
+/// Whether an entire interval is at or above a bound.
 fn at_least(interval: Option<Interval>, bound: f64) -> Verdict {
     match interval {
         Some(interval) if interval.low >= bound => Verdict::Reproduced,

@@ -1,5 +1,5 @@
-//! Holds every cell of a plan against its baseline, and both against what was
-//! published.
+//! Compares every cell of a plan with its baseline, and both with published
+//! values.
 
 mod diff;
 mod sample_size;
@@ -20,8 +20,8 @@ use crate::verdict::{
 pub(crate) use diff::same_factors;
 pub use diff::{Shift, diff};
 
-/// The chance of finding any difference, in all comparisons of one metric,
-/// where there is none.
+/// The probability of finding any difference in all comparisons of one metric
+/// if there is none.
 const LEVEL: f64 = 0.05;
 
 /// How the reason of a cell begins that this world cannot measure, once.
@@ -38,30 +38,32 @@ pub struct Comparison {
     pub factors: Factors,
     /// Trials that finished and report the metric.
     pub n: usize,
-    /// Trials of the cell that failed; they are in no figure.
+    /// Failed trials of the cell; no result includes them.
     pub failed: usize,
     /// Their mean.
     pub mean: Option<Mean>,
-    /// The smallest difference that the instrument can tell, in the metric's
-    /// unit, where known.
+    /// The smallest difference that the instrument can resolve, in the metric's
+    /// unit, if known.
     pub resolution: Option<f64>,
-    /// The coarser of this and the baseline's, which a difference must exceed.
+    /// The larger resolution of this cell and the baseline, which a difference
+    /// must exceed.
     threshold: Option<f64>,
     /// The change against the baseline cell; the baseline itself has none.
     pub change: Option<Change>,
-    /// The resolution of the change in per cent, where known.
+    /// The resolution of the change in per cent, if known.
     pub resolution_percent: Option<f64>,
     /// Whether the cell differs from its baseline.
     pub difference: Option<Difference>,
-    /// For the CPU of one end: the process alone, and with all softirq.
+    /// For the CPU time of one end: the process alone, and with all softirq.
     pub attribution: Option<[f64; 2]>,
-    /// What a change of goodput is made of, where that is known.
+    /// The decomposition of a change of goodput, if known.
     pub decomposition: Option<Decomposition>,
-    /// How many trials a cell would settle what is open, as far as trials can.
+    /// The number of trials per cell that would settle open questions, if
+    /// trials can.
     pub trials_to_settle: Option<usize>,
-    /// What the study prints.
+    /// The published values of the study.
     pub published: PublishedFigures,
-    /// What this says about the published change, if there is one.
+    /// The verdict on the published change, if there is one.
     pub judgement: Option<Judgement>,
 }
 
@@ -69,12 +71,12 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Difference {
-    /// It does: beyond chance, at 5 % over all comparisons of the metric, and
+    /// It differs significantly, at 5 % over all comparisons of the metric, and
     /// by more than the instrument's resolution.
     Found,
     /// No difference found.
     NotFound,
-    /// Too few trials to say.
+    /// Too few trials to decide.
     Unknown,
 }
 
@@ -130,7 +132,7 @@ pub fn find<'a>(
 
 /// The trials of each cell, in their order.
 pub fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
-    // Of many cells few are written alike.
+    // In large plans, few cells have equal text.
     let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (position, cell) in plan.cells.iter().enumerate() {
         named
@@ -150,9 +152,9 @@ pub fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
     found
 }
 
-/// The metrics that were measured, and those that were only published, in the
-/// catalogue's order. Where settings are ranked there are more of them than a
-/// table can show: then it is those that something is asserted of.
+/// The metrics that were measured or published, in the catalogue's order. A
+/// ranking has more metrics than a table can show; then only those with claims
+/// or published values.
 fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
     let mut metrics = match plan.ranking {
         None => measured(trials),
@@ -172,8 +174,7 @@ fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// The cell that changes of the cell `factors` are taken against: itself, if
-/// it is a baseline.
+/// The baseline cell of the cell `factors`: itself, if it is a baseline.
 pub fn baseline(plan: &Plan, factors: &Factors) -> Option<usize> {
     let compared = &plan.compare.factor;
     let others = |factors: &Factors| -> Vec<_> {
@@ -213,7 +214,7 @@ fn of_metric(
     cells
 }
 
-/// Holds one cell against another, if both were measured.
+/// Compares one cell with another, if both were measured.
 fn hold(cell: &mut Comparison, baseline: &Comparison) {
     let (Some(mean), Some(of_baseline)) = (cell.mean, baseline.mean) else {
         return;
@@ -226,7 +227,7 @@ fn hold(cell: &mut Comparison, baseline: &Comparison) {
         .map(|threshold| 100.0 * threshold / of_baseline.mean);
 }
 
-/// The mean of one metric in one cell, held against nothing.
+/// The mean of one metric in one cell, without comparison.
 pub fn in_cell(
     plan: &Plan,
     metric: &'static Metric,
@@ -262,7 +263,7 @@ pub fn in_cell(
     }
 }
 
-/// Says what each change of goodput is made of.
+/// Adds the decompositions of goodput changes.
 fn take_apart<'a>(
     plan: &Plan,
     by_cell: &[Vec<&Trial>],
@@ -288,7 +289,7 @@ fn take_apart<'a>(
     }
 }
 
-/// Says of every comparison of one metric whether it is a difference.
+/// Decides for all comparisons of one metric whether there is a difference.
 fn decide(cells: &mut [Comparison]) {
     let tested: Vec<(usize, f64)> = cells
         .iter()
@@ -312,7 +313,7 @@ fn decide(cells: &mut [Comparison]) {
     }
 }
 
-/// Fills in what needs the other end of the attribution interval.
+/// Fills in the fields that need the other end of the attribution interval.
 fn attribute_and_judge(
     plan: &Plan,
     by_cell: &[Vec<&Trial>],

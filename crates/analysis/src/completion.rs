@@ -5,15 +5,15 @@ use plan::{Plan, Trial, Until};
 
 use crate::statistics::{Interval, mean};
 
-/// An interval of fewer trials can be narrow by chance.
+/// The minimum number of trials: an interval of fewer can be narrow by chance.
 const FEWEST: usize = 5;
 
-/// Whether nothing of `plan` is left to run.
+/// Whether no trial of `plan` is left to run.
 pub fn complete(plan: &Plan, trials: &[Trial]) -> bool {
     plan.finished_trials(trials) == plan.expected_trials() || enough(plan, trials)
 }
 
-/// Whether `trials` are whole repeats and what the plan waits for has come.
+/// Whether `trials` are complete repeats and meet the plan's stop condition.
 pub fn enough(plan: &Plan, trials: &[Trial]) -> bool {
     let Some(until) = plan.until else {
         return false;
@@ -25,7 +25,7 @@ pub fn enough(plan: &Plan, trials: &[Trial]) -> bool {
     repeats > 0 && trials.len() == all && met(until, plan, trials)
 }
 
-/// Whether `trials`, of whole repeats of `plan`, are enough for `until`.
+/// Whether `trials`, complete repeats of `plan`, meet the condition `until`.
 fn met(until: Until, plan: &Plan, trials: &[Trial]) -> bool {
     let of_tables = |metric: &&Metric| {
         let measured = |trial: &Trial| trial.metrics.contains_key(metric.name);

@@ -1,11 +1,12 @@
-//! The decomposition of a gain in goodput: framing, start-up and loss, host cost.
+//! Decomposes a gain in goodput into framing, start-up and loss, and host cost.
 //!
-//! Goodput is a product: what the link's framing leaves of its rate (a closed
-//! form), times what of that a long transfer reaches but for what it sent in
-//! vain (the rest is what the hosts cost), times what it sends in vain and
-//! what a transfer of the studied length falls short of a long one (start-up
-//! and loss). A gain is the quotient of two such products, so its parts
-//! multiply to the whole.
+//! Goodput is a product of three factors. The first is the payload share of the
+//! link rate after framing (a closed form). The second is the share of that
+//! limit that a long transfer reaches, including what it sent in vain; the rest
+//! is the cost of the hosts. The third is the useful share of the long
+//! transfer, times the ratio of the studied transfer to it (start-up and loss).
+//! A gain is the quotient of two such products, so its parts multiply to the
+//! whole.
 
 use plan::setting::LinkKind;
 use plan::{Setting, Trial};
@@ -13,14 +14,16 @@ use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
 use crate::statistics::{Contrast, Interval, Mean, mean};
 
-/// What a change of goodput is made of.
+/// The factors of a change of goodput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decomposition {
-    /// What the share of headers and framing gives by itself: exact.
+    /// The effect of the share of headers and framing alone: exact.
     pub framing_percent: f64,
-    /// What start-up and lost segments add; absent where no long transfer was made.
+    /// The effect of start-up and lost segments; `None` without a long
+    /// transfer.
     pub startup_and_loss: Option<Part>,
-    /// What the hosts' cost per packet adds; absent as above.
+    /// The effect of the hosts' cost per packet; `None` without a long
+    /// transfer.
     pub host: Option<Part>,
 }
 
@@ -34,9 +37,9 @@ pub struct Part {
 }
 
 impl Decomposition {
-    /// Takes the change from `baseline` to `cell` apart, each given by its
-    /// setting and its finished trials. `None` where both have no slowest link
-    /// of the same rate, or where a bucket does not count each frame.
+    /// Decomposes the change from `baseline` to `cell`, each given by its
+    /// setting and its finished trials. `None` unless both have a slowest link
+    /// of the same rate, and if a bucket does not count each frame.
     pub fn of(cell: (&Setting, &[&Trial]), baseline: (&Setting, &[&Trial])) -> Option<Self> {
         let ratio = |of: fn(&Trial) -> Option<f64>| {
             let contrast =
@@ -53,8 +56,8 @@ impl Decomposition {
         })
     }
 
-    /// The share of a change of `percent` that is framing, by the logarithms,
-    /// because the parts multiply. `None` where either is none.
+    /// The share of framing in a change of `percent`, on a logarithmic scale,
+    /// because the parts multiply. `None` if either is zero.
     pub fn framing_share(&self, percent: f64) -> Option<f64> {
         let logarithm = |percent: f64| (percent / 100.0).ln_1p();
         let share = logarithm(self.framing_percent) / logarithm(percent);
@@ -67,14 +70,15 @@ fn of_trials(trials: &[&Trial], of: fn(&Trial) -> Option<f64>) -> Option<Mean> {
     mean(&values)
 }
 
-/// What a long transfer reaches of the link's limit, what it sent in vain
-/// counted with it.
+/// The rate of a long transfer relative to the link's limit, including what it
+/// sent in vain.
 fn host(trial: &Trial) -> Option<f64> {
     let long = *trial.metrics.get("throughput_long")?;
     Some(long / (useful(trial) * trial.number("limit_mbit")?))
 }
 
-/// What a transfer of the studied length reaches of a long one that loses nothing.
+/// The rate of a transfer of the studied length relative to a long one without
+/// losses.
 fn startup_and_loss(trial: &Trial) -> Option<f64> {
     let (short, long) = (
         trial.metrics.get("throughput")?,
@@ -83,13 +87,13 @@ fn startup_and_loss(trial: &Trial) -> Option<f64> {
     Some(useful(trial) * short / long)
 }
 
-/// The share of what a long transfer sent that was of use.
+/// The useful share of the data that a long transfer sent.
 fn useful(trial: &Trial) -> f64 {
     let vain = trial.metrics.get("retransmitted_long");
     1.0 - vain.copied().unwrap_or(0.0) / 100.0
 }
 
-/// What the smaller share of headers and framing gives by itself, in per cent.
+/// The effect of the smaller share of headers and framing alone, in per cent.
 fn framing(cell: &Setting, baseline: &Setting) -> Option<f64> {
     if framing_uncounted(cell).is_some() || framing_uncounted(baseline).is_some() {
         return None;
@@ -104,8 +108,8 @@ pub fn slowest(setting: &Setting) -> Option<Rate> {
     links.iter().filter_map(|link| link.rate).min()
 }
 
-/// The share of the wire's octets that is payload, in full packets; not known
-/// of a program of the user's.
+/// The payload share of the wire's octets in full packets; `None` for programs
+/// of the user.
 fn efficiency(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
     let mtu: IpMtu = network.path_mtu()?;
@@ -126,9 +130,10 @@ fn efficiency(setting: &Setting) -> Option<f64> {
     Some(payload.get() as f64 / wire.get() as f64)
 }
 
-/// With offloads TCP hands super-packets to the token bucket, which counts the
-/// framing once for each: goodput may pass what frames of that size allow. A
-/// bucket that cannot hold the largest of them takes these apart, and counts.
+/// With offloads TCP passes super-packets to the token bucket, which counts
+/// framing once for each, so goodput may exceed the limit for frames of that
+/// size. A bucket that cannot hold the largest of them segments them and counts
+/// their framing.
 pub fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
     const LARGEST_SUPER_PACKET: Bytes = Bytes::new(1 << 16);
     let mut shaped = setting
@@ -138,7 +143,7 @@ pub fn framing_uncounted(setting: &Setting) -> Option<&'static str> {
         .filter(|link| link.rate.is_some())
         .peekable();
     shaped.peek()?;
-    // What a program of the user's speaks is not known: it may be TCP.
+    // The transport of the user's programs is unknown: it may be TCP.
     let transfer = setting.traffic.transfer();
     let uncounted = setting.host.offloads
         && transfer.is_none_or(|transfer| transfer.protocol == Transport::Tcp)

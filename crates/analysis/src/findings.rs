@@ -1,4 +1,4 @@
-//! The findings of a run, computed once. Every report reads them from here.
+//! The findings of a run, computed once and shared by all reports.
 
 use plan::metric::Metric;
 use plan::{Plan, RunFacts, Trial};
@@ -15,7 +15,7 @@ use crate::ranking::{Ranked, ranked};
 use crate::rivals;
 use crate::sizes::{self, Curve, curves};
 
-/// A plan, its trials, and all that they show.
+/// A plan, its trials, and all findings.
 pub struct Findings<'a> {
     /// The plan.
     pub plan: &'a Plan,
@@ -28,17 +28,17 @@ pub struct Findings<'a> {
     /// Every metric in every cell: by metric in the catalogue's order, then by
     /// cell in the plan's.
     pub comparisons: Vec<Comparison>,
-    /// Whether the figures can be trusted.
+    /// The certificate of the run.
     pub certificate: Certificate,
-    /// Whether nothing of the plan is left to run.
+    /// Whether no trial of the plan is left to run.
     pub complete: bool,
     /// The claims of the plan with their verdicts.
     pub claims: Vec<claims::Judged<'a>>,
     /// The Pareto fronts that the plan asks for.
     pub fronts: Vec<Front<'a>>,
-    /// The settings that the plan ranks, the nearest first.
+    /// The ranked settings, nearest first.
     pub ranking: Vec<Ranked>,
-    /// Changes of cells against their baseline, run by run.
+    /// Paired changes of cells against their baseline.
     pub paired: Vec<Paired<'a>>,
     /// Times of messages by their size.
     pub curves: Vec<Curve<'a>>,
@@ -48,7 +48,7 @@ pub struct Findings<'a> {
     pub rivals: Vec<rivals::Judged<'a>>,
     /// Round trips that were taken apart, by the size of their messages.
     pub latency_breakdown: Vec<Group>,
-    /// Trials that stand apart from the others of their cell.
+    /// Outliers among the trials of each cell.
     pub outliers: Vec<Outlier<'a>>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Findings<'a> {
         crate::compare::find(&self.comparisons, metric, cell)
     }
 
-    /// How many trials failed; they are in no figure.
+    /// The number of failed trials; no result includes them.
     pub fn failed(&self) -> usize {
         let failed = |trial: &&Trial| trial.failure.is_some();
         self.trials.iter().filter(failed).count()

@@ -1,4 +1,4 @@
-//! Round trips that were taken apart, by the size of their messages.
+//! Groups latency breakdowns by message size.
 
 use plan::metric::Metric;
 use plan::setting::Traffic;
@@ -7,32 +7,35 @@ use units::Bytes;
 
 use crate::compare::{Comparison, find};
 
-/// The share of the peak that is enough.
+/// The sufficient share of the peak.
 pub const ENOUGH: f64 = 0.95;
 
-/// Cells that differ in nothing but the size of their messages.
+/// Cells that differ only in the message size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The factors that tell it from the others; empty if there is no other.
+    /// The factors that distinguish it from other groups; empty if it is the
+    /// only one.
     pub factors: Factors,
-    /// Octets of a message, and the cell's position in the plan; the smallest first.
+    /// Message size in octets and the cell's position in the plan, smallest
+    /// first.
     pub cells: Vec<(u64, usize)>,
-    /// Where its goodput ends to grow, if it was measured.
+    /// The size at which goodput stops growing, if it was measured.
     pub knee: Option<Knee>,
 }
 
-/// Where goodput ends to grow.
+/// The size at which goodput stops growing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Knee {
     /// The smallest message that reaches [`ENOUGH`] of the peak, in octets.
     pub enough: u64,
-    /// Whether no larger one was tried, though smaller ones were.
+    /// Whether it is the largest tested size of several.
     pub is_largest: bool,
-    /// The message with the most goodput, in octets, and that in Mbit/s.
+    /// The message size with the highest goodput, in octets, and this goodput
+    /// in Mbit/s.
     pub peak: (u64, f64),
 }
 
-/// The groups of a plan that takes round trips apart, in its order.
+/// The groups of a plan with latency breakdowns, in its order.
 pub fn groups(plan: &Plan, comparisons: &[Comparison]) -> Vec<Group> {
     let mut found: Vec<(Setting, Vec<(u64, usize)>)> = Vec::new();
     for (position, cell) in plan.cells.iter().enumerate() {
@@ -73,8 +76,8 @@ fn goodput(cells: &[(u64, usize)], comparisons: &[Comparison]) -> Vec<(u64, f64)
     points.collect()
 }
 
-/// The smallest size that reaches enough of the peak; goodput need not grow with
-/// every size.
+/// The smallest size that reaches a sufficient share of the peak; goodput need
+/// not be monotonic.
 fn knee(points: &[(u64, f64)]) -> Option<Knee> {
     let peak = { points.iter().copied() }.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     let enough = points
@@ -88,7 +91,7 @@ fn knee(points: &[(u64, f64)]) -> Option<Knee> {
     })
 }
 
-/// The factors that all cells of a group share and not all of the plan's do.
+/// The factors that all cells of a group share, but not all cells of the plan.
 fn own_factors(plan: &Plan, cells: &[(u64, usize)]) -> Factors {
     let Some((_, first)) = cells.first() else {
         return Factors::default();

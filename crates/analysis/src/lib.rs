@@ -1,5 +1,5 @@
-//! Trials to findings: intervals, comparisons, verdicts, claims. No files and
-//! no clock.
+//! Derives findings from trials: intervals, comparisons, verdicts, claims. The
+//! crate accesses neither files nor clocks.
 //!
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],

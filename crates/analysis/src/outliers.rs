@@ -1,12 +1,12 @@
-//! Trials that stand apart from the others of their cell.
+//! Outliers among the trials of a cell.
 //!
-//! They are named, never taken out: an interval that they widen is the honest
-//! one, and what made them may be what a reader looks for.
+//! Outliers are reported but never removed: the wider interval is the correct
+//! one, and the cause of an outlier may be of interest.
 
 use plan::metric::{METRICS, Metric};
 use plan::{Factors, Plan, Trial};
 
-/// From how many values on a stray one can be told.
+/// The minimum number of values for the detection of outliers.
 const FEWEST: usize = 5;
 
 /// Modified z-scores above this are outliers [Iglewicz1993].
@@ -25,17 +25,17 @@ pub struct Outlier<'a> {
     pub factors: &'a Factors,
     /// Trials of the cell that report the metric.
     pub n: usize,
-    /// How many of them are far above the median.
+    /// The number of values far above the median.
     pub above: usize,
-    /// How many are far below it.
+    /// The number of values far below the median.
     pub below: usize,
     /// The median.
     pub median: f64,
-    /// The name of the trial that is farthest from it, and its figure.
+    /// The name of the trial that is farthest from it, and its value.
     pub farthest: (&'a str, f64),
 }
 
-/// Every cell and leading metric that has outliers.
+/// The outliers of each cell and leading metric.
 pub fn outliers<'a>(plan: &'a Plan, by_cell: &[Vec<&'a Trial>]) -> Vec<Outlier<'a>> {
     let metrics = METRICS.iter().filter(|metric| plan.leads(metric));
     let cells = || plan.cells.iter().zip(by_cell);

@@ -1,6 +1,6 @@
-//! What cells change against their baseline, run by run: in virtual networks the
-//! trials of one repeat have the same seed whatever the cell, so that the
-//! differences of such pairs tell more than those of the means [Fisher1935].
+//! Paired differences between cells and their baseline. In virtual networks all
+//! trials of one repeat have the same seed, so the differences of such pairs
+//! are more precise than those of the means [Fisher1935].
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use plan::{Factors, Plan, Trial};
 use crate::compare::{baseline, by_cell};
 use crate::statistics::{self, Mean};
 
-/// A cell and what it changes.
+/// A cell with its changes.
 #[derive(Clone, Debug)]
 pub struct Paired<'a> {
     /// Its factors.
     pub factors: &'a Factors,
-    /// For each metric of [`Plan::paired`] by how much it is above that of the
-    /// baseline, on average over the repeats that both have.
+    /// For each metric of [`Plan::paired`] the mean difference from the
+    /// baseline over the repeats that both have.
     pub changes: Vec<Option<Mean>>,
 }
 
-/// The metrics that are compared so.
+/// The metrics with paired differences.
 pub fn metrics(plan: &Plan) -> Vec<&'static Metric> {
     let names = plan.paired.iter();
     names.filter_map(|name| Metric::named(name)).collect()
@@ -48,7 +48,7 @@ pub fn paired<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Paired<'a>> {
     pairs.collect()
 }
 
-/// By how much `other` is above `base` in the repeats of both.
+/// The mean difference of `other` from `base` over the repeats of both.
 pub(crate) fn differences(base: &BTreeMap<u32, f64>, other: &BTreeMap<u32, f64>) -> Vec<f64> {
     let pairs = base.iter();
     pairs
@@ -84,7 +84,7 @@ mod tests {
                 &[("loss", shared + 2.0 + noise)],
             ));
         }
-        // A repeat that one cell lacks, and one that failed, are in no pair.
+        // Repeats that one cell lacks and failed ones are in no pair.
         trials.push(trial(factors(9000), 4, &[("loss", 1e6)]));
         let mut failed = trial(factors(1500), 4, &[("loss", 0.0)]);
         failed.failure = Some("it broke".into());

@@ -1,10 +1,10 @@
-//! Pareto fronts: of settings in which two metrics pull apart, those to which
-//! no other one is preferable [Pareto1906].
+//! Pareto fronts: for two conflicting metrics, the settings to which no other
+//! one is preferable [Pareto1906].
 //!
 //! One setting is preferable to another if it is no worse in either metric and
-//! better in one of them: means are compared, and "better" takes the whole 95 %
-//! interval of the difference, where trials have one. What cannot be told apart
-//! stays on the front together.
+//! better in one of them. The means are compared; "better" requires the entire
+//! 95 % interval of the difference if there are enough trials.
+//! Indistinguishable settings share the front.
 
 use plan::metric::{Better, Metric};
 use plan::{Factors, Plan, Tradeoff};
@@ -15,18 +15,17 @@ use crate::statistics::{Mean, difference};
 /// The cells that compete in one trade-off.
 #[derive(Clone, Debug)]
 pub struct Front<'a> {
-    /// What is weighed.
+    /// The trade-off.
     pub tradeoff: &'a Tradeoff,
-    /// The metrics: along the page, and up.
+    /// The metrics: horizontal axis, vertical axis.
     pub metrics: [&'static Metric; 2],
-    /// What the cells have in common.
+    /// The common factors of the cells.
     pub within: Factors,
-    /// Each cell in which both were measured, by the first metric, the best
-    /// first.
+    /// Each cell with both metrics, ordered by the first metric, best first.
     pub points: Vec<Point>,
 }
 
-/// A cell and what it came to.
+/// A cell with its means.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// The cell.
@@ -37,7 +36,7 @@ pub struct Point {
     pub is_front: bool,
 }
 
-/// The fronts of every trade-off of the plan, those that were measured.
+/// The fronts of all trade-offs of the plan that were measured.
 pub fn fronts<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Front<'a>> {
     let each = plan.tradeoffs.iter();
     each.flat_map(|tradeoff| of(tradeoff, comparisons))

@@ -1,16 +1,17 @@
-//! Goodput as the closed forms have it, from a setting alone.
+//! Predicts goodput from a setting by closed forms.
 
 use model::Growth;
 use plan::Setting;
 use plan::setting::{Link, Network};
 use units::{Bytes, Framing, IpMtu, Rate, Span, Transport};
 
-/// The goodput in Mbit/s that one long TCP flow reaches, or `None` where there
-/// is no closed form: without delay, loss or bit errors, so that hosts and framing decide;
-/// with jitter or overtaking, which TCP takes for loss now and then; through a
-/// wire that drops full packets in silence; and for anything but Reno and CUBIC over TCP.
+/// The goodput in Mbit/s of one long TCP flow, or `None` without a closed form.
+/// There is none without delay, loss or bit errors, when hosts and framing
+/// decide; with jitter or reordering, which TCP sometimes takes for loss;
+/// through a link that silently drops full packets; and for anything but Reno
+/// and CUBIC over TCP.
 ///
-/// The flow is in its steady state: start-up is not in it, nor are time-outs.
+/// The flow is in its steady state: start-up and timeouts are not included.
 pub fn goodput(setting: &Setting) -> Option<f64> {
     let network = &setting.network;
     let transfer = setting.traffic.transfer()?;
@@ -29,8 +30,8 @@ pub fn goodput(setting: &Setting) -> Option<f64> {
     );
     let trip = round_trip(network, mtu);
     let window = match setting.host.congestion.as_str() {
-        // Linux counts segments and not acknowledgements (`tcp_reno_cong_avoid`),
-        // so that delaying them does not slow it down.
+        // Linux counts segments, not acknowledgements (`tcp_reno_cong_avoid`),
+        // so delayed acknowledgements do not slow it down.
         "reno" => model::reno_window(loss, Growth::Segments),
         "cubic" => model::cubic_window(loss, trip),
         _ => return None,
@@ -45,7 +46,7 @@ pub fn goodput(setting: &Setting) -> Option<f64> {
         .map(|bits| bits / 1e6)
 }
 
-/// Whether a closed form has something to say that framing has not.
+/// Whether a closed form adds information beyond framing.
 fn decides(network: &Network) -> bool {
     network.links.iter().any(|Link { impairments, .. }| {
         impairments.delay > Span::ZERO || impairments.loss > 0.0 || impairments.bit_error_rate > 0.0
@@ -59,7 +60,7 @@ fn in_order(network: &Network) -> bool {
     })
 }
 
-/// Whether a wire drops what is too big for it and nobody hears of it.
+/// Whether a link silently drops packets that are too large for it.
 fn swallows(network: &Network) -> bool {
     let mut narrow = network
         .links
@@ -68,8 +69,8 @@ fn swallows(network: &Network) -> bool {
     narrow.any(|narrow| !narrow.answers)
 }
 
-/// The round trip of a full frame and its acknowledgement past empty queues:
-/// every link delays both, and stores them unless it cuts through.
+/// The round-trip time of a full frame and its acknowledgement with empty
+/// queues: every link delays both, and stores them unless it cuts through.
 fn round_trip(network: &Network, mtu: IpMtu) -> Span {
     let acknowledgement = network.ip.header() + Transport::Tcp.header();
     let header = Framing::PREAMBLE + Framing::MAC_HEADER;
@@ -80,7 +81,7 @@ fn round_trip(network: &Network, mtu: IpMtu) -> Span {
         };
         link.impairments.delay + link.rate.map_or(Span::ZERO, serialise)
     };
-    // A host waits for the whole frame, a switch that cuts through does not.
+    // A host waits for the whole frame; a cut-through switch does not.
     let last = network.links.len().saturating_sub(1);
     let stored = |hop: usize| !network.cut_through || hop == last;
     let links = network.links.iter().enumerate();

@@ -1,10 +1,10 @@
-//! Which settings come nearest to figures that a study prints without telling
-//! all of its settings, and what changes in them.
+//! Ranks settings by their distance from values that a study prints without
+//! stating all of its settings, and determines the changes in them.
 //!
-//! The cells that have the baseline of the compared factor are settings, each in
-//! every counting. All of them run with the same seeds [Fisher1935], so
-//! what another level changes, and which of two settings is nearer, is judged
-//! run by run.
+//! The cells with the baseline of the compared factor are settings, each
+//! evaluated with every counting method. All run with the same seeds
+//! [Fisher1935], so the changes by other levels and the differences in distance
+//! are judged by paired differences.
 
 #[cfg(test)]
 mod tests;
@@ -19,41 +19,42 @@ use crate::compare::{baseline, by_cell};
 use crate::paired::differences;
 use crate::statistics::{self, Interval, Jackknife, Mean, Separation};
 
-/// A setting in a counting, and how far it is from the printed figures.
+/// A setting with a counting method, and its distance from the printed values.
 #[derive(Clone, Debug)]
 pub struct Ranked {
     /// The cell's position in the plan.
     pub cell: usize,
-    /// Its factors, but for the compared one.
+    /// Its factors, except for the compared one.
     pub factors: Factors,
-    /// The countings, as positions in [`Ranking::countings`]: all those that
-    /// give the same figures here.
+    /// The counting methods, as positions in [`Ranking::countings`]: all those
+    /// that yield the same values here.
     pub countings: Vec<usize>,
-    /// Trials that finished and have all figures.
+    /// Finished trials with all values.
     pub n: usize,
-    /// The root of the mean square, over the printed figures, of how far the
-    /// measured mean is from each, in gaps.
+    /// The distance: root mean square, over the printed values, of the
+    /// difference between measured mean and printed value, in gaps.
     pub distance: f64,
-    /// Its 95 % interval over the seeds; a single trial has none.
+    /// Its 95 % interval over the seeds; `None` for a single trial.
     pub interval: Option<Interval>,
-    /// Whether the nearest setting may be no nearer than this one, for all that
-    /// 95 % of chance say; `None` where that is unknown.
+    /// Whether this setting may be as near as the nearest one, at 95 %
+    /// confidence; `None` if unknown.
     pub is_tied: Option<bool>,
-    /// For each printed figure what was measured.
+    /// The measured value of each printed one.
     pub figures: Vec<Measured>,
-    /// What the other levels of the compared factor change, in the plan's order.
+    /// The changes by the other levels of the compared factor, in the plan's
+    /// order.
     pub others: Vec<Other>,
 }
 
-/// A printed figure, measured.
+/// The measurement of a printed value.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// By this counting.
+    /// The metric of the counting method.
     pub metric: &'static Metric,
     /// Its mean.
     pub mean: Mean,
-    /// How probable it is that two runs of this setting differ by the printed
-    /// gap or more, though nothing but the seed does.
+    /// The probability that two runs of this setting with different seeds
+    /// differ by the printed gap or more.
     pub separation: Option<Separation>,
 }
 
@@ -62,13 +63,13 @@ pub struct Measured {
 pub struct Other {
     /// The level.
     pub level: Level,
-    /// For each printed figure by how much it is above that of the ranked cell,
-    /// on average over the seeds that both were run with.
+    /// For each printed value the mean difference from the ranked cell, over
+    /// the seeds of both.
     pub changes: Vec<Option<Mean>>,
 }
 
-/// Settings by their countings, the nearest first; empty where the plan
-/// ranks nothing or nothing was measured.
+/// Settings with their counting methods, nearest first; empty if the plan ranks
+/// nothing or nothing was measured.
 pub fn ranked(plan: &Plan, trials: &[Trial]) -> Vec<Ranked> {
     let Some(ranking) = &plan.ranking else {
         return Vec::new();
@@ -79,7 +80,8 @@ pub fn ranked(plan: &Plan, trials: &[Trial]) -> Vec<Ranked> {
         .iter()
         .flat_map(|(&base, others)| of_setting(plan, ranking, &by_cell, base, others))
         .collect();
-    // A stable order: settings that are as far apart stay in the plan's.
+    // The sort is stable: settings with equal distances stay in the plan's
+    // order.
     found.sort_by(|(a, ..), (b, ..)| a.distance.total_cmp(&b.distance));
     let nearest = found.first().cloned();
     let ranked = found.into_iter().map(|(mut ranked, repeats, distance)| {
@@ -93,8 +95,7 @@ pub fn ranked(plan: &Plan, trials: &[Trial]) -> Vec<Ranked> {
     ranked.collect()
 }
 
-/// For each cell that is ranked, those that differ from it in the compared
-/// factor alone.
+/// For each ranked cell, those that differ from it only in the compared factor.
 fn families(plan: &Plan) -> BTreeMap<usize, Vec<usize>> {
     let mut families: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut bases: BTreeMap<String, Option<usize>> = BTreeMap::new();
@@ -117,8 +118,8 @@ fn without(factor: &str, Factors(factors): &Factors) -> Factors {
     Factors(others.cloned().collect())
 }
 
-/// A setting by all countings that differ, with the repeats
-/// that were counted and the jackknife of its distance.
+/// A setting with all distinct counting methods, with the repeats used and the
+/// jackknife of its distance.
 fn of_setting(
     plan: &Plan,
     ranking: &Ranking,
@@ -132,7 +133,7 @@ fn of_setting(
         if rows.is_empty() {
             continue;
         }
-        // A packet that travels alone is counted alike in frames and in packets.
+        // Single packets count alike as frames and as packets.
         if let Some((same, ..)) = found.iter_mut().find(|(_, other, _)| *other == rows) {
             same.countings.push(counting);
             continue;
@@ -173,10 +174,10 @@ fn of_setting(
         .collect()
 }
 
-/// Of a trial the repeat and the figures in the order of the ranking.
+/// The repeat of a trial, and its values in the order of the ranking.
 type Row = (u32, Vec<f64>);
 
-/// The trials that finished and have all figures, by repeat.
+/// The finished trials with all values, by repeat.
 fn rows(ranking: &Ranking, counting: usize, trials: &[&Trial]) -> Vec<Row> {
     let row = |trial: &&Trial| {
         let metric = |target: &plan::Target| {
@@ -204,7 +205,8 @@ fn measured(ranking: &Ranking, counting: usize, rows: &[Row]) -> Option<Vec<Meas
     ranking.figures.iter().enumerate().map(one).collect()
 }
 
-/// How far the means of all rows, or of all but one, are from what is printed.
+/// The distance of the means of all rows, or of all but one, from the printed
+/// values.
 fn distance(ranking: &Ranking, rows: &[Row], left: Option<usize>) -> f64 {
     let kept = || {
         let rows = rows.iter().enumerate();
@@ -218,7 +220,8 @@ fn distance(ranking: &Ranking, rows: &[Row], left: Option<usize>) -> f64 {
     (squares.sum::<f64>() / figures).sqrt()
 }
 
-/// What `other` has above `base`, figure by figure, in the repeats of both.
+/// The mean differences of `other` from `base`, value by value, in the repeats
+/// of both.
 fn changes(figures: usize, base: &[Row], other: &[Row]) -> Vec<Option<Mean>> {
     let figure = |rows: &[Row], place: usize| {
         let rows = rows.iter();

@@ -1,24 +1,25 @@
-//! How fine the instrument can tell a figure.
+//! The resolution of the instrument for a value.
 
 use plan::metric::{Metric, Resolution};
 use plan::{Setting, Trial};
 
-/// The tick of CPU accounting, in seconds, where a trial does not state it:
-/// USER_HZ, the unit of /proc/stat [proc_stat(5)].
+/// The tick of CPU accounting in seconds if a trial does not state it: USER_HZ,
+/// the unit of /proc/stat [proc_stat(5)].
 const CPU_TICK: f64 = 0.01;
 
-/// The smallest difference from `figure` that these trials can tell, in
-/// the metric's unit.
+/// The smallest difference from `figure` that these trials can resolve, in the
+/// metric's unit.
 ///
-/// Trials that state their own (`resolution_NAME` in their evidence) are
-/// believed, on average as the figure is one; otherwise the coarsest counts.
+/// If trials state their resolution (`resolution_NAME` in their evidence), the
+/// mean of these counts; otherwise the coarsest.
 pub(crate) fn resolution(
     metric: &Metric,
     figure: f64,
     setting: Option<&Setting>,
     trials: &[&Trial],
 ) -> Option<f64> {
-    // Per 10^9 octets; `None` where neither the trial nor its setting has their number.
+    // Per 10^9 octets; `None` if neither the trial nor its setting has their
+    // number.
     let per_gigabyte = |trial: &Trial, seconds: f64| {
         let octets = trial
             .number("cpu_octets")
@@ -45,7 +46,7 @@ pub(crate) fn resolution(
     })
 }
 
-/// The octets over which CPU was to be metered, if any.
+/// The octets over which CPU time is metered, if any.
 fn octets_metered(setting: &Setting) -> Option<f64> {
     Some(setting.traffic.transfer()?.cpu_size.get())
         .filter(|&octets| octets > 0)

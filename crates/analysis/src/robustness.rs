@@ -1,4 +1,4 @@
-//! How far the answers of a study depend on settings that it does not state.
+//! Determines how the conclusions of a study depend on its unstated settings.
 //!
 //! Each unstated setting has a list of admissible values; a [`Point`] takes one
 //! value of each, and all points together are the [`Space`]. A question is a
@@ -30,9 +30,9 @@ pub use space::{Point, Space};
 pub enum Answer {
     /// The claim holds, or the published change is reproduced.
     Holds,
-    /// It does not.
+    /// The claim fails, or the published change is not reproduced.
     Fails,
-    /// The trials do not tell.
+    /// The trials do not decide.
     Undecided,
 }
 
@@ -46,8 +46,8 @@ impl Answer {
         }
     }
 
-    /// The answer as a number, of which shares of variance are taken: 1 where it
-    /// holds, 0 where it fails, and halfway where nobody knows.
+    /// The answer as a number for shares of variance: 1 if it holds, 0 if it
+    /// fails, 0.5 if undecided.
     pub const fn score(self) -> f64 {
         match self {
             Self::Holds => 1.0,

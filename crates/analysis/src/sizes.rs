@@ -1,5 +1,5 @@
-//! Times of messages by their size, over the trials of a run: curves, the steps
-//! in them, and whether those are where frames, pages or buffers end.
+//! Message times by size over the trials of a run: curves, their steps, and
+//! whether the steps are at the ends of frames, pages or buffers.
 
 mod claims;
 
@@ -13,14 +13,14 @@ use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
 use crate::statistics::{Mean, mean};
 pub use claims::{Judged, judged};
 
-/// No time is believed to be known better than this, in microseconds: the
-/// journal has nanoseconds, and both ends of a wait may round.
+/// The minimum error of times, in microseconds: the journal has nanoseconds,
+/// and both ends of a wait may round.
 const GRAIN: f64 = 2e-3;
 
-/// The same of the logarithm of a variance.
+/// The minimum error of the logarithm of a variance.
 const GRAIN_OF_VARIANCE: f64 = 1e-3;
 
-/// What is kept of sizes by other clocks, as the journal names it.
+/// The evidence of sizes by other clocks, by name in the journal.
 pub const CLOCKS: [&str; 4] = [
     "processor_us",
     "clock_1ms_us",
@@ -28,31 +28,31 @@ pub const CLOCKS: [&str; 4] = [
     "clock_55ms_us",
 ];
 
-/// The times of cells that differ in nothing but the sizes they go through.
+/// The times of cells that differ only in their sizes.
 pub struct Curve<'a> {
-    /// What its cells have in common.
+    /// The common factors of its cells.
     pub factors: Factors,
-    /// What one of them is.
+    /// The setting of one of them.
     pub setting: &'a Setting,
     /// By size, in ascending order.
     pub points: Vec<Point>,
-    /// The steps, where sizes are close enough to each other to show them.
+    /// The steps, if the sizes are close enough to reveal them.
     pub shape: Option<Shape>,
 }
 
-/// What trials say of one size, in microseconds, a value a trial.
+/// The trials' values for one size in microseconds, one value per trial.
 #[derive(Clone, Debug, Default)]
 pub struct Point {
     /// Octets of a message.
     pub size: u32,
     /// The cell that it was measured in.
     pub cell: usize,
-    /// Means of the time of a message.
+    /// Mean message times.
     pub times: Vec<f64>,
-    /// Standard deviations of it within a trial.
+    /// Standard deviations within a trial.
     pub deviations: Vec<f64>,
-    /// The shortest times of a message, which other work on the machine cannot
-    /// have lengthened much.
+    /// The shortest message times, which other load on the machine cannot have
+    /// lengthened much.
     pub shortest: Vec<f64>,
     /// Times of all octets.
     pub wholes: Vec<f64>,
@@ -60,13 +60,13 @@ pub struct Point {
     pub clocks: [Vec<f64>; 4],
 }
 
-/// What a curve shows besides its points.
+/// The shape of a curve.
 pub struct Shape {
     /// Every jump, and those that are steps.
     pub jumps: Vec<Jump>,
     /// The steps in the mean, in microseconds.
     pub steps: Vec<Jump>,
-    /// The jumps of the shortest times of all trials, and the steps in them.
+    /// The jumps of the shortest times of all trials.
     pub jumps_of_shortest: Vec<Jump>,
     /// The steps among them, in microseconds.
     pub of_shortest: Vec<Jump>,
@@ -76,21 +76,21 @@ pub struct Shape {
     pub families: Vec<Family>,
 }
 
-/// Sizes at which a step was to be expected for one reason.
+/// Sizes at which a step is expected for one reason.
 pub struct Family {
     /// The reason.
     pub what: String,
-    /// How many of them there are that could be looked at.
+    /// The number of these sizes that could be examined.
     pub places: usize,
-    /// How high the curve jumps there, on average over the places.
+    /// The mean height of the curve's jumps at these sizes.
     pub height: Option<Mean>,
-    /// The same of the shortest times.
+    /// The mean height of the jumps of the shortest times.
     pub of_shortest: Option<Mean>,
-    /// How many of them have a step, and how many would by chance.
+    /// The number of these sizes with a step.
     pub marked: usize,
-    /// How many would have one if steps were anywhere.
+    /// The expected number with a step if steps were at random sizes.
     pub by_chance: f64,
-    /// How probable so many are by chance.
+    /// The probability of at least that number by chance.
     pub p: f64,
 }
 
@@ -135,7 +135,7 @@ pub fn curves<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Curve<'a>> {
 }
 
 impl Curve<'_> {
-    /// Octets from one point to the next, mostly.
+    /// The usual distance between points, in octets.
     fn spacing(&self) -> u32 {
         let sizes = self.points.windows(2);
         let mut apart: Vec<u32> = sizes.map(|pair| pair[1].size - pair[0].size).collect();
@@ -143,13 +143,15 @@ impl Curve<'_> {
         apart.get(apart.len() / 2).copied().unwrap_or(0).max(1)
     }
 
-    /// How many points there are on either side of a gap before the next frame
-    /// ends; `None` where sizes are too far apart to tell frames.
+    /// The number of points to use on either side of a gap, so that they stay
+    /// within one frame; `None` if sizes are too far apart to distinguish
+    /// frames.
     fn side(&self) -> Option<usize> {
         let ends = frame_ends(self.setting, self.last());
         let frame = ends.windows(2).map(|pair| pair[1] - pair[0]).min();
         let frame = frame.unwrap_or_else(|| self.last());
-        // Frames within reach of both sides, or of one where that is too little.
+        // Frames within reach of both sides, or of one side if that is too
+        // little.
         let apart = usize::try_from(frame / self.spacing()).unwrap_or(0);
         let side = (apart / 2).max(LEAST_SIDE).min(apart.saturating_sub(1));
         let side = side.min(MOST_SIDE);
@@ -166,7 +168,8 @@ impl Curve<'_> {
             of_variance: Vec::new(),
             families: Vec::new(),
         };
-        // Bands of sizes are other trials: what differs between them is no step.
+        // Bands of sizes come from different trials: a difference between them
+        // is not a step.
         for band in self.points.chunk_by(|one, next| one.cell == next.cell) {
             let times = band.iter().map(|point| {
                 let time = median(&point.times)?;
@@ -196,8 +199,8 @@ impl Curve<'_> {
         Some(shape)
     }
 
-    /// The size from which on a megabyte takes no more than 5 % longer than
-    /// at the largest one.
+    /// The size from which on a megabyte takes at most 5 % longer than at the
+    /// largest size.
     pub fn flat_from(&self) -> Option<u32> {
         let wholes = self.points.iter().map(|point| {
             let whole = median(&point.wholes)?;
@@ -239,14 +242,14 @@ impl Curve<'_> {
 }
 
 impl Point {
-    /// The mean over trials and its interval.
+    /// The mean over trials with its interval.
     pub fn time(&self) -> Option<Mean> {
         mean(&self.times)
     }
 }
 
-/// What a message of one octet more needs one frame more for, up to `last`:
-/// the sizes of messages that fill their frames.
+/// The sizes up to `last` of messages that fill their frames: one octet more
+/// needs one frame more.
 fn frame_ends(setting: &Setting, last: u32) -> Vec<u32> {
     let Some(request_response) = setting.traffic.request_response() else {
         return Vec::new();
@@ -277,7 +280,7 @@ fn frames(protocol: Transport, size: Bytes, mtu: IpMtu, ip: units::IpVersion) ->
 }
 
 fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
-    // One octet more makes the difference.
+    // The step is one octet further.
     let at = |jumps: &[Jump], place: &u32| {
         let place = f64::from(*place) + 1.0;
         let mut inner = jumps.iter().filter(|jump| jump.inner);
@@ -316,7 +319,7 @@ fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
     })
 }
 
-/// The setting with no sizes in it; `None` where it has none.
+/// The setting without its sizes; `None` if it has none.
 fn without_sizes(setting: &Setting) -> Option<Setting> {
     let mut setting = setting.clone();
     match &mut setting.traffic {
@@ -336,7 +339,7 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
     }
 }
 
-/// What the trials of a cell say, by size.
+/// The values of a cell's trials, by size.
 fn points<'a>(cell: usize, trials: impl Iterator<Item = &'a Trial>) -> Vec<Point> {
     let mut points: BTreeMap<u32, Point> = BTreeMap::new();
     for trial in trials.filter(|trial| trial.failure.is_none()) {
@@ -376,7 +379,7 @@ fn points<'a>(cell: usize, trials: impl Iterator<Item = &'a Trial>) -> Vec<Point
     points.into_values().collect()
 }
 
-/// The value in the middle; of two the mean.
+/// The median; of an even number, the mean of the middle two.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

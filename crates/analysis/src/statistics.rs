@@ -1,8 +1,8 @@
 //! Means and changes with their 95 % intervals.
 //!
 //! Means have Student's t interval [Student1908]. A change is that of a ratio
-//! of means ([`Contrast`]): its logarithm is taken for normal. Several comparisons are
-//! judged together by Holm's procedure [Holm1979].
+//! of means ([`Contrast`]), whose logarithm is assumed to be normal. Several
+//! comparisons are judged together by Holm's procedure [Holm1979].
 
 mod contrast;
 mod jackknife;
@@ -35,7 +35,7 @@ impl From<Interval> for [f64; 2] {
 }
 
 impl Interval {
-    /// Whether it holds `value`.
+    /// Whether it contains `value`.
     pub fn holds(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -61,7 +61,7 @@ impl Interval {
         self.low.abs().max(self.high.abs())
     }
 
-    /// The interval, unless one of its ends is no number.
+    /// The interval, unless one of its ends is NaN or infinite.
     fn finite(self) -> Option<Self> {
         (self.low.is_finite() && self.high.is_finite()).then_some(self)
     }
@@ -92,19 +92,18 @@ pub struct Change {
     pub ci95: Option<Interval>,
     /// Mean minus baseline mean.
     pub difference: f64,
-    /// How probable so large a change is by chance. Where `ci95` exists the
-    /// two agree: it excludes 0 if and only if this is below 0.05.
+    /// The p-value of the change. Consistent with `ci95`, if that exists: it
+    /// excludes 0 if and only if this is below 0.05.
     pub p: Option<f64>,
     /// The smallest margin, in per cent, for which two one-sided tests at 5 %
-    /// say that the two are equivalent: a change above it, to either side,
-    /// would have shown [Schuirmann1987]. Absent where `ci95` is.
+    /// find the two equivalent: a larger change in either direction would have
+    /// been detected [Schuirmann1987]. Absent if `ci95` is.
     pub excluded_above: Option<f64>,
-    /// Why `ci95` is absent.
+    /// The reason why `ci95` is absent.
     pub missing: Option<&'static str>,
 }
 
-/// The mean of `values` and its interval; `None` of no values, or of values
-/// that are not numbers.
+/// The mean of `values` with its interval; `None` without values, or with NaN.
 pub fn mean(values: &[f64]) -> Option<Mean> {
     let n = count(values.len());
     let mean = values.iter().sum::<f64>() / n;
@@ -147,7 +146,7 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
         return change;
     }
     let Some(ratio) = Contrast::of(&[sample], &[baseline]) else {
-        // No logarithm exists: Welch's test of the difference itself.
+        // There is no logarithm: Welch's test of the difference itself.
         change.missing = Some("a ratio needs two positive means");
         change.p = welch(x - b, sample, baseline);
         return change;
@@ -161,8 +160,9 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
     change
 }
 
-/// The 95 % interval of `sample`'s mean less that of `other`, by Welch's
-/// approximation [Welch1947]; `None` where one is a single value.
+/// The 95 % interval of the difference between the means of `sample` and
+/// `other`, by Welch's approximation [Welch1947]; `None` if one has a single
+/// value.
 pub fn difference(sample: &Mean, other: &Mean) -> Option<Interval> {
     let (freedom, error) = welch_parts(sample, other)?;
     let half = student(freedom).inverse_cdf_two_sided(0.95) * error;
@@ -174,8 +174,8 @@ pub fn difference(sample: &Mean, other: &Mean) -> Option<Interval> {
     .finite()
 }
 
-/// Which of several hypotheses are rejected if the chance of rejecting any
-/// true one is to stay below `level` [Holm1979].
+/// The hypotheses that are rejected if the probability of rejecting any true
+/// one must stay below `level` [Holm1979].
 pub fn holm(p_values: &[f64], level: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
@@ -208,7 +208,7 @@ fn welch_parts(a: &Mean, b: &Mean) -> Option<(f64, f64)> {
     Some((freedom, (va + vb).sqrt()))
 }
 
-/// Student's t with so many degrees of freedom.
+/// Student's t distribution.
 struct Student(StudentsT);
 
 fn student(freedom: f64) -> Student {
@@ -217,12 +217,13 @@ fn student(freedom: f64) -> Student {
 }
 
 impl Student {
-    /// How many standard errors to each side hold the truth at `level`.
+    /// The two-sided quantile: the number of standard errors to each side for a
+    /// confidence of `level`.
     fn inverse_cdf_two_sided(&self, level: f64) -> f64 {
         self.0.inverse_cdf(f64::midpoint(1.0, level))
     }
 
-    /// How probable an estimate at least so far from 0 is by chance.
+    /// The two-sided p-value of an estimate with a standard error.
     fn p_two_sided(&self, estimate: f64, error: f64) -> f64 {
         if error > 0.0 {
             2.0 * self.0.cdf(-(estimate / error).abs())

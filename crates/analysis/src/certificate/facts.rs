@@ -1,9 +1,9 @@
-//! Program, machine and what the trials recorded, as lines.
+//! Facts about program, machine and the trials' evidence, as lines.
 
 use plan::{HostFacts, RunFacts, Trial};
 use serde_json::Value;
 
-/// Evidence that the certificate sums up: key, label, unit.
+/// Summarised evidence: key, label, unit.
 const EVIDENCE: &[(&str, &str, &str)] = &[
     ("congestion", "congestion control", ""),
     ("limit_mbit", "link limit", " Mbit/s"),
@@ -58,8 +58,7 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ("cpu_tick_seconds", "CPU accounting tick", " s"),
 ];
 
-/// Facts of the machine that read better in other words than their key: key,
-/// label, unit.
+/// Facts about the machine with a label other than their key: key, label, unit.
 const MACHINE: &[(&str, &str, &str)] = &[
     ("clock_resolution_ns", "clock resolution", " ns"),
     (
@@ -72,7 +71,7 @@ const MACHINE: &[(&str, &str, &str)] = &[
     ("pacing_late_us_p99", "pacing error, 99th percentile", " us"),
 ];
 
-/// A line each: the program, the machine, and what `trials` recorded.
+/// One line each for the program, the machine, and the evidence of `trials`.
 pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
     let mut lines = vec![format!(
         "jumbolab {}, build {}",
@@ -115,7 +114,7 @@ fn machine(host: &HostFacts) -> Vec<String> {
     lines
 }
 
-/// The range of numbers, or the words that occur.
+/// The range of numbers, or the distinct words.
 fn summary(values: &[&Value]) -> Option<String> {
     let numbers: Vec<f64> = values.iter().filter_map(|value| value.as_f64()).collect();
     if !numbers.is_empty() && numbers.len() == values.len() {
@@ -134,13 +133,13 @@ fn summary(values: &[&Value]) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// A number with three places at most, and no more than it needs.
+/// A number with at most three decimal places, without trailing zeros.
 fn short(number: f64) -> String {
     let text = format!("{number:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A value as people read it.
+/// A value as text for readers.
 pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! Claims of changes in per cent: in each setting, in one of them, or on
-//! average over them.
+//! Claims of changes in per cent: in each setting, in at least one, or of the
+//! mean.
 
 use plan::{Factors, Over};
 
@@ -8,7 +8,7 @@ use crate::compare::Comparison;
 use crate::statistics::{Contrast, Interval, Mean, mean_percent};
 use crate::verdict::Verdict;
 
-/// What is claimed of a change.
+/// A claimed change.
 #[derive(Clone, Copy)]
 pub(super) struct Changed<'a> {
     pub(super) than: &'a Factors,
@@ -19,7 +19,8 @@ pub(super) struct Changed<'a> {
     pub(super) tolerance: Option<f64>,
 }
 
-/// A mean of changes in per cent, and its 95 % interval; none of single trials.
+/// A mean of changes in per cent with its 95 % interval; `None` for single
+/// trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Average {
     /// The mean.
@@ -28,7 +29,7 @@ pub struct Average {
     pub interval: Option<Interval>,
 }
 
-/// What was measured in one setting: the cell and the one that it is compared
+/// The measurements of one setting: the cell and the one that it is compared
 /// with.
 struct Pair<'a> {
     row: &'a Comparison,
@@ -38,8 +39,8 @@ struct Pair<'a> {
 }
 
 impl Changed<'_> {
-    /// The settings among `about`, the average where that is claimed, and what
-    /// they come to.
+    /// The results in the settings among `about`, the mean if it is claimed,
+    /// and the overall verdict.
     pub(super) fn judged(
         self,
         about: &[&Comparison],
@@ -49,8 +50,8 @@ impl Changed<'_> {
             .iter()
             .filter_map(|row| self.pair(row, rows))
             .collect();
-        // The best of several is better by chance than each is: all intervals
-        // together hold the truth at 95 % [Dunn1961].
+        // The best of several settings is better by chance than each alone: all
+        // intervals together have a confidence of 95 % [Dunn1961].
         let level = match self.over {
             Over::Any => 1.0 - 0.05 / count(pairs.len().max(1)),
             Over::Each | Over::Mean => 0.95,
@@ -78,7 +79,7 @@ impl Changed<'_> {
     fn pair<'a>(&self, row: &'a Comparison, rows: &[&'a Comparison]) -> Option<Pair<'a>> {
         let wanted = with(&row.factors, self.than);
         let other = *rows.iter().find(|other| other.factors == wanted)?;
-        // A cell is not changed against itself.
+        // A cell is not compared with itself.
         (other.cell != row.cell).then_some(())?;
         Some(Pair {
             row,
@@ -120,7 +121,7 @@ impl Changed<'_> {
 }
 
 impl Pair<'_> {
-    /// The change in per cent; none against a mean of nothing.
+    /// The change in per cent; `None` against a mean of zero.
     fn percent(&self) -> Option<f64> {
         let percent = 100.0 * (self.mean.mean / self.than.mean - 1.0);
         (self.than.mean > 0.0 && percent.is_finite()).then_some(percent)
@@ -145,7 +146,7 @@ fn average(pairs: &[Pair<'_>]) -> Option<Average> {
     Some(Average { percent, interval })
 }
 
-/// What the settings come to where one is enough: it takes all of them to
+/// The overall verdict if one setting is sufficient: only all of them
 /// contradict the claim.
 fn in_any(settings: &[Held]) -> Verdict {
     let any = |verdict| settings.iter().any(|held| held.verdict == verdict);

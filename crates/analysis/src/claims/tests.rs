@@ -23,7 +23,7 @@ fn more_by(by: f64) -> Expected {
     }
 }
 
-/// The verdict where the means of ten trials of each cell are about these.
+/// The verdict for means of ten trials of each cell near these values.
 fn verdict(expected: Expected, small: f64, large: f64) -> Verdict {
     verdict_of(expected, small, large, None)
 }
@@ -149,8 +149,8 @@ fn all_settings_must_hold_and_those_that_are_missing_say_nothing() {
     assert!(has(&factors(9000), &cells) && !has(&factors(1500), &cells));
 }
 
-/// What a claim of a change in per cent comes to where two settings change from
-/// 100 to these.
+/// The verdict on a claimed change in per cent if two settings change from 100
+/// to these values.
 fn changed(over: Over, higher: bool, percent: f64, to: [f64; 2]) -> (Verdict, Option<f64>) {
     let places = [("a", to[0]), ("b", to[1])];
     let of_mtu = factors;

@@ -1,4 +1,4 @@
-//! The changes from one run to another.
+//! Changes between two runs.
 
 use plan::metric::measured;
 use plan::{Factors, Plan, Trial};
@@ -9,18 +9,18 @@ use crate::statistics::Contrast;
 /// One metric in a cell that both runs measured.
 #[derive(Clone, Debug)]
 pub struct Shift {
-    /// What the first run measured.
+    /// The measurement of the first run.
     pub before: Comparison,
-    /// What the second one measured; its change is against the first.
+    /// The measurement of the second run; its change is against the first.
     pub after: Comparison,
-    /// How the gain of this cell over its baseline changed: the ratio of the
-    /// two gains. Absent for a baseline, and where a mean is not positive.
+    /// The change of this cell's gain over its baseline: the ratio of the two
+    /// gains. `None` for a baseline, and if a mean is not positive.
     pub gain: Option<Contrast>,
 }
 
-/// Every metric in every cell that both runs measured, by metric, then in the
-/// order of the second plan. Whether there is a difference is decided at 5 %
-/// over all cells of a metric, and above the resolution of both.
+/// All metrics in all cells that both runs measured, by metric, then in the
+/// order of the second plan. A difference must be significant at 5 % over all
+/// cells of a metric and above the resolution of both.
 pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
     let both = |name: &str| {
         let measured =
@@ -79,7 +79,7 @@ fn twin(plan: &Plan, factors: &Factors) -> Option<usize> {
     cells.position(|cell| same_factors(&cell.factors, factors))
 }
 
-/// Whether two cells have the same factors, however they are ordered or written.
+/// Whether two cells have the same factors, in any order and spelling.
 pub(crate) fn same_factors(a: &Factors, b: &Factors) -> bool {
     let within = |a: &Factors, b: &Factors| {
         a.0.iter().all(|(name, level)| {
@@ -90,7 +90,7 @@ pub(crate) fn same_factors(a: &Factors, b: &Factors) -> bool {
     within(a, b) && within(b, a)
 }
 
-/// The gain of a cell over its baseline after, over the one before.
+/// The ratio of a cell's gains over its baseline, after to before.
 fn gain(
     plan: &Plan,
     (before, after): (&[Comparison], &[Comparison]),

@@ -4,11 +4,11 @@ use super::{Comparison, Difference};
 use crate::statistics::trials_to_narrow;
 use crate::verdict::Verdict;
 
-/// How many trials a cell, all in all, would settle what `comparison` leaves
-/// open, if spread and change stay as they are: whether there is a difference
-/// or, where a study claims one, whether it is that or none. `None` where
-/// nothing is open, where trials cannot settle it because an instrument is too
-/// coarse, or where nobody would run so many.
+/// The total number of trials per cell that would settle what `comparison`
+/// leaves open, if spread and change stay the same: whether there is a
+/// difference or, with a published change, whether it is that change or none.
+/// `None` if nothing is open, if the instrument is too coarse, or if the number
+/// is impractically large.
 pub(super) fn trials_to_settle(comparison: &Comparison) -> Option<usize> {
     let change = comparison.change.as_ref()?;
     let (Some(percent), Some(interval)) = (change.percent, change.ci95) else {
@@ -31,7 +31,7 @@ pub(super) fn trials_to_settle(comparison: &Comparison) -> Option<usize> {
         (undecided || wide && interval.half() > claim.percent.abs()) && finer
     });
     let target = match claim {
-        // Half the way between none and the claim excludes one of them.
+        // A half-width of half the claim excludes either zero or the claim.
         Some(claim) => Some(claim.percent.abs() / 2.0),
         None if comparison.difference == Some(Difference::NotFound) => Some(percent.abs()),
         None => None,

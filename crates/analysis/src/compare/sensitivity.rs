@@ -15,7 +15,8 @@ use units::Transport;
 use super::Comparison;
 use crate::verdict::Verdict;
 
-/// How many buffers, and congestion controls, a change has to hold at.
+/// The number of buffers, and of congestion controls, at which a change has to
+/// hold.
 const SETTINGS: usize = 2;
 
 /// Adds to the reason of each verdict "reproduced" of one metric which other buffers
@@ -57,7 +58,7 @@ fn verdict(comparison: &Comparison) -> Option<Verdict> {
     Some(comparison.judgement.as_ref()?.verdict)
 }
 
-/// What has to be typed so that a family of cells is large enough.
+/// The options to type so that a family of cells is large enough.
 fn missing<'a>(settings: impl Iterator<Item = &'a Setting>) -> Option<String> {
     let settings: Vec<&Setting> = settings.collect();
     let of_links = |setting: &Setting| -> Vec<_> {
@@ -79,8 +80,8 @@ fn missing<'a>(settings: impl Iterator<Item = &'a Setting>) -> Option<String> {
     (!wanted.is_empty()).then(|| wanted.join(" "))
 }
 
-/// What gives the slowest link another buffer: the key of all links where theirs
-/// are alike, else its own.
+/// The option that gives the slowest link another buffer: the key of all links
+/// if their buffers are equal, else its own.
 fn other_buffers(links: &[Link]) -> String {
     let slowest = links.iter().filter(|link| link.rate.is_some());
     let slowest = slowest.min_by_key(|link| link.rate);
@@ -95,8 +96,9 @@ fn other_buffers(links: &[Link]) -> String {
     }
 }
 
-/// Whether some of the traffic may have another congestion control: ns-2's agents
-/// know one only. What a program of the user's speaks is not known: it may be TCP.
+/// Whether some of the traffic can use another congestion control: ns-2's
+/// agents support only one. The transport of the user's programs is unknown: it
+/// may be TCP.
 fn has_choice(traffic: &Traffic) -> bool {
     let is_standard = |tcp: &Settings| tcp.profile == Profile::Standard;
     match traffic {
@@ -112,7 +114,8 @@ fn has_choice(traffic: &Traffic) -> bool {
     }
 }
 
-/// Whether two cells have the same factors but for buffers and congestion control.
+/// Whether two cells have the same factors except for buffers and congestion
+/// control.
 fn same_but_for_buffers(a: &Factors, b: &Factors) -> bool {
     let others = |factors: &Factors| -> Vec<(String, Level)> {
         let varied = |name: &str| {

@@ -4,7 +4,7 @@ use units::Bytes;
 
 use super::*;
 
-/// Trials of `metric` in `cell`: one a value.
+/// Trials of `metric` in `cell`, one per value.
 fn trials_of(factors: &Factors, metric: &str, values: &[f64]) -> Vec<Trial> {
     (1..)
         .zip(values)
@@ -312,7 +312,8 @@ fn what_is_open_says_how_many_trials_would_settle_it() {
     // Half of a claimed 5 % takes about four times as many.
     let of_claim = settle(&noisy, &[(9000, 5.0)]).unwrap();
     assert!((100..300).contains(&of_claim), "{of_claim}");
-    // A clear change leaves nothing open, and what no instrument tells stays open for ever.
+    // A clear change leaves nothing open, and a difference below the resolution
+    // stays open for any number of trials.
     assert_eq!(settle(&[195.0, 205.0, 195.0, 205.0], &[]), None);
     assert_eq!(
         settle(&[90.0, 110.1, 90.0, 110.0], &[]),

@@ -4,8 +4,8 @@ use plan::synthetic::{Normal, cell, factors, plan, trial};
 use super::*;
 use crate::compare::compare;
 
-/// Goodput, and what it costs, of cells by their MTU; ten trials of each, in
-/// which figures are off by `spread`.
+/// The front of goodput and its cost, for cells by MTU; ten trials of each with
+/// noise of `spread`.
 fn front_of(cells: &[(i64, f64, f64)], spread: f64, within: &[&str]) -> Vec<(String, Vec<i64>)> {
     let all = cells.iter().map(|(mtu, ..)| cell(factors(*mtu)));
     let mut plan = plan(all.collect(), 10, vec![]);
@@ -38,7 +38,7 @@ fn on_the_front_is_who_is_not_beaten_in_one_metric_and_equalled_in_the_other() {
     let cells = [
         (1500, 3.0, 900.0),
         (3000, 2.0, 800.0),
-        // Dearer than 3000, and no better.
+        // More expensive than 3000, and no better.
         (4000, 2.5, 800.0),
         (9000, 1.0, 700.0),
         (6000, 1.0, 600.0),

@@ -1,4 +1,4 @@
-//! Rankings of which the answer is known.
+//! Rankings with known answers.
 
 use plan::synthetic::{Normal, plan, setting, trial};
 use plan::{Cell, Compare, Target};
@@ -80,7 +80,8 @@ fn the_nearest_setting_comes_first_and_its_distance_is_in_gaps() {
         .iter()
         .map(|one| (one.cell, &one.countings[..]))
         .collect();
-    // Where both countings tell the same there is one line for both.
+    // If both counting methods yield the same values, there is one line for
+    // both.
     assert_eq!(found, [(2, &[1][..]), (2, &[0]), (0, &[0, 1])]);
     let known = [(0.3_f64, 0.4_f64), (1.5, 0.4), (3.0, 4.0)];
     for (one, (a, b)) in ranked.iter().zip(known) {
@@ -105,7 +106,7 @@ fn what_another_level_changes_is_judged_seed_by_seed() {
         trials.push(run(0, "red", repeat, [red, red], 90.0));
         trials.push(run(0, "mred", repeat, [mred, mred], 90.0));
     }
-    // One that only the other level has is in no pair.
+    // A repeat that only the other level has is in no pair.
     trials.push(run(0, "mred", 9, [1e6, 1e6], 0.0));
     let ranked = ranked(&plan, &trials);
     let [other] = &ranked[0].others[..] else {

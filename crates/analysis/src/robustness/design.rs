@@ -1,10 +1,10 @@
 //! The order in which points of a space are sampled.
 //!
-//! Latin hypercubes [McKay1979], one after the other: in each of them every value
-//! of a setting is taken as often as any other, or once more, and the values of
-//! different settings are combined at random. Each point is equally probable, so
-//! that any first part of the sequence is a sample of the space. No point comes
-//! twice. A small space is enumerated whole, in random order.
+//! A sequence of Latin hypercubes [McKay1979]: each of them takes every value
+//! of a setting equally often, or once more, and combines the values of
+//! different settings at random. Each point is equally probable, so every
+//! prefix of the sequence is a sample of the space. No point occurs twice. A
+//! small space is enumerated completely, in random order.
 
 use std::collections::BTreeSet;
 
@@ -29,16 +29,15 @@ const FRUITLESS: usize = 64;
 pub(super) struct Design {
     space: Space,
     rng: ChaCha8Rng,
-    /// The points that came, or must not come.
+    /// Points that occurred, or must not occur.
     taken: BTreeSet<Point>,
-    /// The points that come next, the last one first.
+    /// The next points, in reverse order.
     waiting: Vec<Point>,
     enumerates: bool,
 }
 
 impl Design {
-    /// The sequence of this seed. Where the space is sampled, the points
-    /// `without` do not come.
+    /// The sequence for a seed. A sampled space omits the points `without`.
     pub(super) fn new(space: &Space, seed: Seed, without: &[Point]) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed.derive("robustness/design").get());
         let small = space.len().filter(|&points| points <= ENUMERATED);
@@ -59,14 +58,14 @@ impl Design {
         }
     }
 
-    /// Whether all points of the space come.
+    /// Whether all points of the space occur.
     pub(super) const fn enumerates(&self) -> bool {
         self.enumerates
     }
 
     /// The values of one setting in a hypercube, in random order.
     fn column(&mut self, size: usize) -> Vec<usize> {
-        // Which values come once more is random, too.
+        // The choice of the additional values is random, too.
         let mut values: Vec<usize> = (0..size).collect();
         values.shuffle(&mut self.rng);
         let mut column: Vec<usize> = values.into_iter().cycle().take(BLOCK).collect();

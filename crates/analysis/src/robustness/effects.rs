@@ -17,7 +17,8 @@ use units::Seed;
 use super::Point;
 use crate::statistics::{Interval, holm};
 
-/// The chance that any setting is said to decide a question that none decides.
+/// The probability of naming any setting for a question that no setting
+/// decides.
 const LEVEL: f64 = 0.05;
 
 /// The smallest total share of a setting that decides.
@@ -26,10 +27,11 @@ const LEAST_SHARE: f64 = 0.05;
 /// Of fewer points nothing can be said.
 pub const FEWEST: usize = 20;
 
-/// Half-samples from which intervals are taken.
+/// The number of half-samples for intervals.
 const HALVES: usize = 64;
 
-/// Permutations that show as large a share after which no more are made.
+/// The number of permutations with as large a share after which no more are
+/// made.
 const ENOUGH: usize = 10;
 
 /// A share of variance.
@@ -41,14 +43,14 @@ pub struct Part {
     pub interval: Interval,
 }
 
-/// What one setting has to do with an answer.
+/// The effect of one setting on an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effect {
-    /// What it explains alone.
+    /// The share explained by the setting alone.
     pub first: Part,
-    /// What it explains alone and in pairs.
+    /// The share explained alone and in pairs.
     pub total: Part,
-    /// How probable so large a total share is by chance.
+    /// The p-value of the total share.
     pub p: f64,
     /// Whether it decides the question: beyond chance at 5 % over all settings,
     /// and by 5 % of the variance at least.
@@ -190,8 +192,8 @@ impl Data<'_> {
     }
 }
 
-/// How likely the total share of a setting that has nothing to do with the answer
-/// is to be as large as `found`.
+/// The p-value of the total share `found` under the hypothesis that the setting
+/// does not affect the answer.
 fn chance(data: &Data<'_>, setting: usize, found: f64, seed: Seed) -> f64 {
     let settings = data.sizes.len();
     if data.sizes[setting] == 1 {

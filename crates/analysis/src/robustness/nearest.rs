@@ -15,16 +15,16 @@ use units::Seed;
 use super::shares::wilson;
 use crate::statistics::Interval;
 
-/// Sets of figures that are made up.
+/// The number of random sets of values.
 const DRAWS: usize = 999;
 
-/// Fewer points than so many cannot make up figures.
+/// The minimum number of points for random values.
 const FEWEST: usize = 10;
 
 /// One way to read the printed figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What tells it from the others; may be empty.
+    /// The name that distinguishes it from other readings; may be empty.
     pub name: String,
     /// Figures that belong together: those of one metric.
     pub terms: Vec<Term>,
@@ -35,12 +35,12 @@ pub struct Reading {
 pub struct Term {
     /// The figures.
     pub printed: Vec<f64>,
-    /// What distances from each are told in: what the study holds apart.
+    /// The unit of each distance: the difference that the study finds.
     pub scales: Vec<f64>,
 }
 
-/// What was measured at one point: for each reading, unless it was not
-/// measured, and each of its terms, the figures in each way of counting.
+/// The measurements at one point: for each measured reading and each of its
+/// terms, the values by counting method.
 pub type Measured = Vec<Option<Vec<Vec<Vec<f64>>>>>;
 
 /// A reading at a distance.
@@ -157,7 +157,7 @@ pub fn chance(
     })
 }
 
-/// How many figures each term has.
+/// The number of values of each term.
 fn shape(reading: &Reading) -> Vec<usize> {
     reading
         .terms

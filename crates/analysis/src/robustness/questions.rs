@@ -1,4 +1,4 @@
-//! What is asked at each point of a plan, and what its trials answer.
+//! The questions at each point of a plan, and the answers of its trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,15 +14,15 @@ use crate::verdict::{Verdict, published_figures};
 /// A claim or a published change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// What is asked.
+    /// The subject of the question.
     pub asked: Asked,
-    /// The same in words, one line.
+    /// The question in words, one line.
     pub text: String,
-    /// Where it is printed.
+    /// The place where it is printed.
     pub source: String,
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Asked {
     /// The claim at this position of the plan.
@@ -182,7 +182,7 @@ impl Readings {
         &self.readings
     }
 
-    /// What `trials` of the plan of one point measured of each reading.
+    /// The measurements of each reading by `trials` of the plan of one point.
     pub fn measured(&self, plan: &Plan, trials: &[Trial]) -> Measured {
         let mut sums: BTreeMap<(usize, &str), (f64, f64)> = BTreeMap::new();
         let of_cells = crate::compare::by_cell(plan, trials);

@@ -56,7 +56,7 @@ pub struct Task {
     pub repeats: RangeInclusive<u32>,
 }
 
-/// What is known of a point that was run.
+/// The results of a point that was run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     /// The answer to each question; `None` where it was not asked here.
@@ -116,14 +116,14 @@ impl Search {
         self.rounds
     }
 
-    /// The next round, from what is `known` of the points of the rounds before;
-    /// a point that is not in it could not be run. Empty where nothing is left.
+    /// The next round, from the results `known` of earlier rounds; points
+    /// without a result could not be run. Empty if nothing is left.
     pub fn next(&mut self, known: &BTreeMap<Point, Known>) -> Vec<Task> {
         self.rounds += 1;
         if self.rounds == 1 {
             return self.first();
         }
-        // What was planned so far, without what this round adds.
+        // The plan so far, without the additions of this round.
         let run: Vec<(usize, &Known)> = (self.planned.iter().enumerate())
             .filter_map(|(place, (point, _))| Some((place, known.get(point)?)))
             .collect();

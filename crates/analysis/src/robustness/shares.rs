@@ -1,4 +1,4 @@
-//! At how many of the admissible points a question has which answer.
+//! The shares of the admissible points with each answer to a question.
 
 use serde::Serialize;
 

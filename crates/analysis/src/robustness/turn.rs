@@ -1,4 +1,4 @@
-//! The two points with opposite answers that differ least.
+//! Finds the two points with opposite answers that differ least.
 
 use super::space::{differing, distance};
 use super::{Answer, Point};
@@ -6,9 +6,9 @@ use super::{Answer, Point};
 /// Two points with opposite answers, as positions in the list that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The one where it holds.
+    /// The point at which it holds.
     pub holds: usize,
-    /// The one where it fails.
+    /// The point at which it fails.
     pub fails: usize,
     /// The settings in which they differ, as positions.
     pub settings: Vec<usize>,

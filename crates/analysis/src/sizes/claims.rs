@@ -1,4 +1,4 @@
-//! What a study asserts of steps, held against curves.
+//! Judges the claimed steps of a study by curves.
 
 use plan::setting::Network;
 use plan::{Factors, OfStep, Plan, Sign, StepClaim};
@@ -7,16 +7,16 @@ use super::Curve;
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
 
-/// An assertion of a step, and what the curves show.
+/// A claimed step with the findings of the curves.
 pub struct Judged<'a> {
     /// The assertion.
     pub claim: &'a StepClaim,
-    /// Each curve that it is about: what its cells have in common, the verdict
-    /// and what is there.
+    /// Each curve of the claim: the common factors of its cells, the verdict
+    /// and the finding.
     pub curves: Vec<(Factors, Verdict, String)>,
 }
 
-/// Every assertion of `plan` that `curves` can tell of.
+/// All claimed steps of `plan` that `curves` can judge.
 pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
     let one = |claim: &'a StepClaim| {
         let about = curves.iter().filter(|curve| is_about(claim, curve));
@@ -43,10 +43,10 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let (at, reach) = (f64::from(claim.at), f64::from(claim.within));
     let Some(shape) = &curve.shape else {
         let step = curve.spacing();
-        let why = format!("sizes {step} octets apart are too far from each other to show it");
+        let why = format!("sizes are {step} octets apart, too far to reveal it");
         return (Verdict::NotMeasured, why);
     };
-    // Where other work drowns a step of the mean, the shortest times show it.
+    // If other load hides a step of the mean, the shortest times reveal it.
     let (steps, jumps, unit) = match claim.of {
         OfStep::Time => (
             [shape.steps.as_slice(), shape.of_shortest.as_slice()].concat(),
@@ -62,7 +62,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let near = jumps
         .iter()
         .filter(|jump| jump.inner && jump.is_at(at, reach));
-    // What a jump must have had there to be told from chance, about.
+    // The approximate height that a jump would need to be significant there.
     let hidden = near.map(|jump| jump.error).fold(0.0, f64::max) * 4.0;
     if hidden == 0.0 {
         return (
@@ -77,7 +77,7 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     let text = |step: &Jump| {
         let [from, to] = step.between;
         let (height, error) = (step.height, 2.0 * step.error);
-        format!("between {from} and {to} octets it goes {height:+.3} ± {error:.3} {unit}")
+        format!("between {from} and {to} octets it changes by {height:+.3} ± {error:.3} {unit}")
     };
     let fits = |step: &&&Jump| match claim.sign {
         Sign::Up => step.height > 0.0,
@@ -90,7 +90,9 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
         (_, None, Some(step)) => (Verdict::NotReproduced, text(step)),
         (sign, None, None) => {
             let why = match claim.of {
-                OfStep::Time => format!("there is no step; one of {hidden:.2} us would have shown"),
+                OfStep::Time => {
+                    format!("there is no step; one of {hidden:.2} us would have been detected")
+                }
                 OfStep::Variance => "there is no step".to_owned(),
             };
             let verdict = match (claim.of, sign) {
@@ -105,8 +107,8 @@ fn verdict(claim: &StepClaim, curve: &Curve<'_>) -> (Verdict, String) {
     }
 }
 
-/// What the headers of one more frame take on the slowest link, in
-/// microseconds: no step of whole frames is lower. `None` where no link has a rate.
+/// The time of one more frame's headers on the slowest link, in microseconds:
+/// the smallest step of a whole frame. `None` if no link has a rate.
 fn least_step(network: &Network) -> Option<f64> {
     let links = network.links.iter();
     let of_link = links.filter_map(|link| {

@@ -72,7 +72,7 @@ fn the_median_is_in_the_middle() {
     assert_eq!(median(&[]), None);
 }
 
-/// A curve over these sizes, which has no times.
+/// A curve over these sizes, without times.
 fn curve(setting: &Setting, sizes: impl Iterator<Item = u32>) -> Curve<'_> {
     let point = |size| Point {
         size,
@@ -114,7 +114,7 @@ fn jump(between: [f64; 2], height: f64, error: f64) -> Jump {
     }
 }
 
-/// What a curve with these jumps in its times shows, and with these steps.
+/// The shape of a curve with these jumps and steps in its times.
 fn shape(jumps: Vec<Jump>, steps: Vec<Jump>) -> Shape {
     Shape {
         jumps_of_shortest: jumps.clone(),
@@ -182,7 +182,7 @@ fn a_step_that_a_study_asserts_is_found_missed_or_too_small_to_be_seen() {
             judged[0].curves[0].1
         };
         assert_eq!(of(OfStep::Time), verdict, "{error} {heights:?} {sign:?}");
-        // Steps of time are none of the variance.
+        // Steps of time are not steps of the variance.
         let variance = match (verdict, sign) {
             (NotMeasured, _) => NotMeasured,
             (_, Sign::None) => Reproduced,

@@ -1,16 +1,15 @@
-//! Products and quotients of means, through their logarithms.
+//! Products and quotients of means, by their logarithms.
 
 use std::collections::BTreeMap;
 
 use super::{Interval, Mean, count, student};
 
-/// A product of means over a product of other means: a ratio, or a ratio of
-/// ratios, with what is known of its logarithm.
+/// A product of means divided by a product of other means (a ratio, or a ratio
+/// of ratios), with the distribution of its logarithm.
 ///
-/// The means are independent. The logarithm of each is taken for normal, its
-/// variance is found by the delta method; those of all are added, and the
-/// degrees of freedom are Welch's and Satterthwaite's [Welch1947]
-/// [Satterthwaite1946].
+/// The means are independent. The logarithm of each is assumed to be normal,
+/// with its variance by the delta method. The variances add up, and the degrees
+/// of freedom are Welch's and Satterthwaite's [Welch1947] [Satterthwaite1946].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contrast {
     logarithm: f64,
@@ -21,7 +20,7 @@ pub struct Contrast {
 
 impl Contrast {
     /// The product of `over` divided by that of `under`. `None` unless all
-    /// means are positive and each is of two values or more.
+    /// means are positive and each is of at least two values.
     pub fn of(over: &[&Mean], under: &[&Mean]) -> Option<Self> {
         let (mut logarithm, mut variance, mut squares) = (0.0, 0.0, 0.0);
         let signed = over.iter().map(|mean| (mean, 1.0));
@@ -47,13 +46,13 @@ impl Contrast {
         })
     }
 
-    /// What it is by itself, in per cent above 1.
+    /// The estimate, in per cent above 1.
     pub fn percent(&self) -> f64 {
         100.0 * self.logarithm.exp_m1()
     }
 
-    /// Its two-sided interval at `level`, e.g. 0.95, in per cent above 1.
-    /// `None` where its ends are no numbers.
+    /// The two-sided interval at `level`, such as 0.95, in per cent above 1.
+    /// `None` if its ends are not finite.
     pub fn interval(&self, level: f64) -> Option<Interval> {
         let half = student(self.freedom).inverse_cdf_two_sided(level) * self.error;
         let percent = |logarithm: f64| 100.0 * logarithm.exp_m1();
@@ -64,7 +63,7 @@ impl Contrast {
         .finite()
     }
 
-    /// How probable so large a change is by chance if the truth is 1.
+    /// The p-value of the estimate if the true value is 1.
     pub fn p(&self) -> f64 {
         student(self.freedom).p_two_sided(self.logarithm, self.error)
     }
@@ -73,14 +72,14 @@ impl Contrast {
 /// The mean of several changes in per cent, each from the second mean to the
 /// first, and its 95 % interval.
 ///
-/// Each mean stands behind the number of its sample: one that several changes
-/// share moves all of them. The variance is found by the delta method, the
-/// degrees of freedom are Satterthwaite's [Satterthwaite1946]. There is no
-/// interval where a mean is of one value; `None` of no changes, and unless all
-/// means are positive.
+/// Each mean has the number of its sample: a sample that several changes share
+/// affects all of them. The variance is found by the delta method, the degrees
+/// of freedom are Satterthwaite's [Satterthwaite1946]. There is no interval if
+/// a mean is of one value; `None` without changes, and unless all means are
+/// positive.
 pub fn mean_percent(changes: &[[(usize, Mean); 2]]) -> Option<(f64, Option<Interval>)> {
     let mut percent = 0.0;
-    // By how much it moves with the logarithm of each mean.
+    // The derivative with respect to the logarithm of each mean.
     let mut slopes: BTreeMap<usize, (f64, Mean)> = BTreeMap::new();
     for [(sample, mean), (baseline, other)] in changes {
         if mean.mean <= 0.0 || other.mean <= 0.0 {

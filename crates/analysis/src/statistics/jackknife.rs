@@ -1,20 +1,21 @@
-//! Intervals of what is no mean, by leaving out one value after the other.
+//! Jackknife intervals of statistics other than means.
 
 use super::{Interval, Mean, mean};
 
-/// A figure that is worked out of several values, and what each of them adds to
-/// it [Miller1974].
+/// A statistic of several values, and the contribution of each value
+/// [Miller1974].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jackknife {
-    /// The figure.
+    /// The statistic.
     pub estimate: f64,
-    /// `n` times the figure, less `n - 1` times that of the others: of a mean
-    /// the values themselves.
+    /// The pseudo-values: `n` times the statistic, minus `n - 1` times that of
+    /// the other values. For a mean, they are the values themselves.
     pseudo: Vec<f64>,
 }
 
 impl Jackknife {
-    /// What `figure` says of `n` values, and of all but one.
+    /// The jackknife of `figure`, which computes the statistic of all `n`
+    /// values or of all but one.
     pub fn of(n: usize, figure: impl Fn(Option<usize>) -> f64) -> Self {
         let estimate = figure(None);
         let all = super::count(n);
@@ -25,7 +26,7 @@ impl Jackknife {
         }
     }
 
-    /// Its 95 % interval, around the figure itself; a single value has none.
+    /// Its 95 % interval, centred on the statistic; `None` for a single value.
     pub fn interval(&self) -> Option<Interval> {
         let half = mean(&self.pseudo)?.ci95?.half();
         Interval {
@@ -35,8 +36,8 @@ impl Jackknife {
         .finite()
     }
 
-    /// How much more it is than `other` by what the same values add to both:
-    /// those in the same place, as many as both have.
+    /// The difference from `other` by paired contributions: those in the same
+    /// position, as many as both have.
     pub fn above(&self, other: &Self) -> Option<Mean> {
         let pairs = self.pseudo.iter().zip(&other.pseudo);
         mean(&pairs.map(|(own, other)| own - other).collect::<Vec<_>>())

@@ -1,15 +1,15 @@
-//! How many trials would settle what is open.
+//! Estimates the number of trials that would settle open questions.
 
 use super::{count, student};
 
-/// More than anybody would run: beyond it the answer is "too many".
+/// The maximum practical number; more count as "too many".
 const MOST: usize = 10_000;
 
-/// The least number of trials, per sample, for which an interval that is now
-/// `half` wide to each side after `n` trials would be at most `target`, if the
-/// spread stays as it is: the standard error falls with the root of the number
-/// of trials, and Student's quantile with the degrees of freedom. `None` where
-/// that is more than anybody would run.
+/// The smallest number of trials per sample for which an interval with
+/// half-width `half` after `n` trials would be at most `target`, if the spread
+/// stays the same: the standard error falls with the root of the number of
+/// trials, and Student's quantile with the degrees of freedom. `None` if the
+/// number is impractically large.
 pub fn trials_to_narrow(n: usize, half: f64, target: f64) -> Option<usize> {
     if n < 2 || !half.is_finite() || target.is_nan() || target <= 0.0 {
         return None;

@@ -1,21 +1,22 @@
-//! The share of pairs of values that lie far apart.
+//! The share of pairs of values that differ by at least a gap.
 
 use super::{Interval, Jackknife, count};
 
 /// A share of pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Separation {
-    /// Of all pairs of values.
+    /// The share among all pairs of values.
     pub share: f64,
-    /// Its 95 % interval; less than three values have none.
+    /// Its 95 % interval; `None` with fewer than three values.
     pub ci95: Option<Interval>,
 }
 
-/// The share of the pairs of `values` that differ by `gap` or more: what two
-/// more values do with this probability. A value is in many pairs, so the
-/// interval is that of what each value adds [Arvesen1969]. Where no pair, or
-/// every pair, is so far apart it is that of as many such pairs as have no
-/// value in common [Clopper1934]. `None` of less than two values.
+/// The share of the pairs of `values` that differ by `gap` or more: the
+/// probability that two more values do. A value is in many pairs, so the
+/// interval is that of the contributions of each value [Arvesen1969]. If no
+/// pair or every pair differs by that much, it is the interval for that many
+/// pairs without common values [Clopper1934]. `None` with fewer than two
+/// values.
 pub fn separation(values: &[f64], gap: f64) -> Option<Separation> {
     let n = values.len();
     if n < 2 {
@@ -25,7 +26,7 @@ pub fn separation(values: &[f64], gap: f64) -> Option<Separation> {
         let others = values.iter().filter(|other| (value - **other).abs() >= gap);
         count(others.count())
     };
-    // No value is apart from itself, unless a gap of 0 is asked for.
+    // A value does not differ from itself, unless the gap is 0.
     let own = if gap > 0.0 { 0.0 } else { 1.0 };
     let of_each: Vec<f64> = values.iter().map(|value| far(value) - own).collect();
     let far_pairs = of_each.iter().sum::<f64>() / 2.0;

@@ -1,41 +1,44 @@
-//! Steps in a curve that rises: where it jumps, and by how much.
+//! Finds steps in a rising curve, and their heights.
 //!
-//! At each gap between two points a line is fitted to the points on either
-//! side, each by least squares; what the two lines differ by in the middle of the
-//! gap is the jump there, the scatter of the points about them says how well it is
-//! known. So neither a slope nor a change of slope is taken for a jump. Near the ends
-//! of the curve there are fewer points on one side. A jump is a step if so large a one is less probable than 5 % over all gaps of the curve
-//! (Bonferroni, Student's t), and none of its neighbours is larger.
+//! At each gap between two points a line is fitted by least squares to the
+//! points on either side. The jump is the difference of the two lines in the
+//! middle of the gap, and the scatter of the points about the lines determines
+//! its error. Neither a slope nor a change of slope therefore counts as a jump.
+//! Near the ends of the curve there are fewer points on one side. A jump is a
+//! step if its probability is below 5 % over all gaps of the curve (Bonferroni,
+//! Student's t), and none of its neighbours is larger.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The fewest points on either side: two make a line, others its scatter.
+/// The minimum number of points on either side: two define a line, others its
+/// scatter.
 pub const LEAST_SIDE: usize = 5;
 
-/// The most points on either side; a curve need not be straight for longer.
+/// The maximum number of points on either side; the curve need not be straight
+/// for longer.
 pub const MOST_SIDE: usize = 30;
 
-/// How improbable a step must be by chance, over all gaps together.
+/// The significance level of a step, over all gaps together.
 const LEVEL: f64 = 0.05;
 
 /// A jump of a curve between two of its points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Jump {
-    /// The points before and behind it.
+    /// The points before and after the jump.
     pub between: [f64; 2],
-    /// How much higher the curve goes on.
+    /// The height of the jump.
     pub height: f64,
     /// The standard error of `height`.
     pub error: f64,
     /// Degrees of freedom of `error`.
     pub freedom: f64,
-    /// Whether there is a jump before and one behind it. Where there is not, what lies
-    /// beyond is not seen, and may be what makes it high: it is never a step.
+    /// Whether there are jumps before and after it. Without them, the jump may
+    /// be caused by points beyond the end of the curve, and is never a step.
     pub inner: bool,
 }
 
 impl Jump {
-    /// Whether it lies between, or within `reach` of, the point `x`.
+    /// Whether it encloses the point `x`, or is within `reach` of it.
     pub fn is_at(&self, x: f64, reach: f64) -> bool {
         self.between[0] - reach < x && x <= self.between[1] + reach
     }
@@ -45,9 +48,9 @@ impl Jump {
     }
 }
 
-/// The jumps of the curve `points`, which go up in x: one for each gap with up to
-/// `side` points on either side, and [`LEAST_SIDE`] at least where `side` is not
-/// less. No scatter below `grain` is believed.
+/// The jumps of the curve `points`, ordered by x: one for each gap with up to
+/// `side` points on either side, and at least [`LEAST_SIDE`] unless `side` is
+/// less. A scatter below `grain` is raised to `grain`.
 pub fn jumps(points: &[[f64; 2]], side: usize, grain: f64) -> Vec<Jump> {
     let side = side.max(3);
     let (first, count) = (side.min(LEAST_SIDE), points.len());
@@ -71,8 +74,8 @@ pub fn jumps(points: &[[f64; 2]], side: usize, grain: f64) -> Vec<Jump> {
     (first..=last).map(gap).collect()
 }
 
-/// The steps among the jumps of a curve that were found with up to so many points
-/// on either side.
+/// The steps among the jumps of a curve that were found with up to `side`
+/// points on either side.
 pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
     let side = side.max(3);
     let each = LEVEL / number(jumps.len()).max(1.0);
@@ -95,8 +98,8 @@ pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
         .collect()
 }
 
-/// How probable at least `hits` of `tries` are by chance, each with `chance`:
-/// the upper tail of the binomial distribution.
+/// The probability of at least `hits` successes in `tries`, each with
+/// probability `chance`: the upper tail of the binomial distribution.
 pub fn at_least(hits: usize, tries: usize, chance: f64) -> f64 {
     let chance = chance.clamp(0.0, 1.0);
     let mut sum = 0.0;
@@ -115,15 +118,15 @@ pub fn at_least(hits: usize, tries: usize, chance: f64) -> f64 {
     sum.min(1.0)
 }
 
-/// A line through points, seen from one place.
+/// A line through points, evaluated at one position.
 struct Line {
-    /// Its value there.
+    /// Its value at this position.
     middle: f64,
-    /// The variance of that value over the variance of a point.
+    /// The variance of that value, relative to the variance of a point.
     lever: f64,
-    /// Sum of squares of what the points are off.
+    /// The sum of squared residuals.
     squares: f64,
-    /// How many points there are.
+    /// The number of points.
     points: f64,
 }
 
@@ -153,8 +156,7 @@ fn number(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// A rising curve in steps of 100 with noise that repeats, and what `more`
-    /// adds to it.
+    /// A rising curve in steps of 100 with reproducible noise, plus `more`.
     fn curve(noise: f64, more: impl Fn(f64) -> f64) -> Vec<[f64; 2]> {
         let mut state: u64 = 7;
         let mut drawn = || {

@@ -102,8 +102,8 @@ fn holm_steps_down_and_stops_at_the_first_failure() {
     assert!(holm(&[], 0.05).is_empty());
 }
 
-/// The shares of 1000 data sets, in per cent, whose intervals hold the truth:
-/// for the mean, the change, the ratio of two changes, and their mean.
+/// The shares of 1000 data sets, in per cent, whose intervals contain the true
+/// value: for the mean, the change, the ratio of two changes, and their mean.
 fn coverage(n: usize, seed: u64) -> [f64; 4] {
     const SETS: u32 = 1000;
     let mut normal = Normal::new(seed);
@@ -181,7 +181,7 @@ fn more_trials_narrow_an_interval_with_their_root() {
     // Half the width takes four times the trials, less a little: Student's
     // quantile falls from 1.9612 to 1.9603.
     assert_eq!(trials_to_narrow(1000, 2.0, 1.0), Some(3997));
-    // What is narrow enough needs no more than it has.
+    // A narrow enough interval needs no more trials.
     assert!(trials_to_narrow(20, 1.0, 1.0).unwrap() <= 20);
     // 2.776 / sqrt 3 = 1.603 at three trials, 2.101 / sqrt 10 = 0.664 at ten.
     assert_eq!(trials_to_narrow(3, 1.603, 0.665), Some(10));

@@ -1,4 +1,4 @@
-//! A planted study: answers of which it is known what decides them.
+//! A synthetic study with answers that known settings decide.
 
 use rand::RngExt;
 

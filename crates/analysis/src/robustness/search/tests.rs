@@ -23,7 +23,7 @@ fn known(point: &Point, seeds: u32) -> Known {
     }
 }
 
-/// What so many rounds plan, and what is known in the end.
+/// The plans of `rounds` rounds, and the results at the end.
 fn rounds(space: &Space, most: u32, rounds: usize) -> (Search, Vec<Task>, BTreeMap<Point, u32>) {
     let mut search = Search::new(space, Seed::new(7), most);
     let (mut all, mut seeds) = (Vec::new(), BTreeMap::<Point, u32>::new());
