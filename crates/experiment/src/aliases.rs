@@ -1,4 +1,4 @@
-//! The short names that an experiment gives to its keys.
+//! Short names (aliases) of an experiment's keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,17 +12,17 @@ use super::reader::{Reader, did_you_mean, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 use super::{keys, on};
 
-/// Names that every experiment has: the repeats are the seeds.
+/// Aliases of every experiment: repeats are seeds.
 const GIVEN: [&str; 2] = ["repeat", "seeds"];
-/// What the given names stand for.
+/// The key of these aliases.
 const REPEAT: &str = "trials.repeat";
 
-/// Short names and the keys they stand for.
+/// Aliases and their keys.
 #[derive(Debug)]
 pub(super) struct Aliases {
     paths: BTreeMap<String, KeyPath>,
     places: BTreeMap<String, Node>,
-    /// Of some aliases: what a bare number is a number of.
+    /// The units of bare numbers, for some aliases.
     units: BTreeMap<String, String>,
     choices: Choices,
 }
@@ -71,8 +71,8 @@ impl Aliases {
         Ok(aliases)
     }
 
-    /// What `text` stands for: an alias, or a dotted key whose first part
-    /// exists. `Err` says what is wrong with it.
+    /// The key that `text` names: an alias, or a dotted key whose first part
+    /// exists. `Err` describes the error.
     pub(super) fn resolve(&self, text: &str) -> Result<KeyPath, String> {
         if let Some(path) = self.paths.get(text) {
             return Ok(path.clone());
@@ -87,11 +87,11 @@ impl Aliases {
                 let known = self.paths.keys().map(String::as_str);
                 let known = known.chain(choices).chain(roots());
                 let hint = did_you_mean(text, known);
-                format!("no alias and no key is called `{text}`{hint}")
+                format!("unknown alias or key `{text}`{hint}")
             })
     }
 
-    /// Likewise, for a key of a cell.
+    /// As [`Aliases::resolve`], for a key of a cell.
     pub(super) fn resolve_factor(&self, text: &str) -> Result<KeyPath, String> {
         let path = self.resolve(text)?;
         match path.root() {
@@ -102,12 +102,12 @@ impl Aliases {
         }
     }
 
-    /// What a factor over `path` is called.
+    /// The factor name of `path`.
     pub(super) fn name_of(&self, path: &KeyPath) -> String {
         if let ([_, name], Some(_)) = (path.0.as_slice(), self.choices.at(path)) {
             return name.clone();
         }
-        // A number means something else where an alias gives it a unit.
+        // An alias with a unit changes the meaning of a number.
         let plain = |alias: &String| !self.units.contains_key(alias);
         self.paths
             .iter()
@@ -115,7 +115,7 @@ impl Aliases {
             .map_or_else(|| path.to_string(), |(alias, _)| alias.clone())
     }
 
-    /// What a factor over `path` is called that was written as `text`.
+    /// The factor name of `path`, which was written as `text`.
     pub(super) fn factor_name(&self, text: &str, path: &KeyPath) -> String {
         match self.units.contains_key(text) {
             true => text.to_owned(),
@@ -123,20 +123,19 @@ impl Aliases {
         }
     }
 
-    /// What a bare number that is given to `text` is a number of, if that is
-    /// an alias with a unit.
+    /// The unit of a bare number for `text`, if that is an alias with a unit.
     pub(super) fn unit(&self, text: &str) -> Option<&str> {
         self.units.get(text).map(String::as_str)
     }
 
-    /// The choices, which are given like aliases.
+    /// The choices, which are used like aliases.
     pub(super) const fn choices(&self) -> &Choices {
         &self.choices
     }
 
-    /// Refuses an alias of a key that there is not: of none that the table of
-    /// keys has, or of a link, a node or a flow of another name than those of
-    /// the keys in `asked` and the links of every path.
+    /// Rejects aliases of unknown keys: keys that are not in the table of keys,
+    /// or that belong to a link, node or flow other than those of the keys in
+    /// `asked` and the links of all paths.
     pub(super) fn check(&self, asked: &BTreeSet<String>) -> Result<()> {
         for (alias, Node { value, origin }) in &self.places {
             let Some(path) = self.paths.get(alias) else {
@@ -149,7 +148,7 @@ impl Aliases {
                     origin,
                     &name.to_string(),
                     value,
-                    format!("there is no such key{hint}"),
+                    format!("unknown key{hint}"),
                 ));
             }
         }
@@ -164,7 +163,7 @@ impl Aliases {
     }
 }
 
-/// `node`, of which a bare number counts `unit`s, if there is one.
+/// `node`, with a bare number converted to `unit`s if there is a unit.
 pub(super) fn with_unit(node: &Node, unit: Option<&str>) -> Node {
     let mut node = node.clone();
     if let (Some(unit), Value::Integer(_) | Value::Float(_)) = (unit, &node.value) {
@@ -173,16 +172,16 @@ pub(super) fn with_unit(node: &Node, unit: Option<&str>) -> Node {
     node
 }
 
-/// Why a name cannot be an alias or a choice.
+/// The error for a name that cannot be an alias or a choice.
 const TAKEN: &str = "this name is taken; choose another";
 
-/// A table's name alone is no key, so that it may be a short name.
+/// The name of a table alone is not a key, so it may be an alias.
 fn is_taken(name: &str) -> bool {
     GIVEN.contains(&name) || name == "copy" || keys::run_roots().contains(&name)
 }
 
-/// The key that an alias stands for, and the unit of bare numbers: a text, or
-/// `{ key = "network.buffer", unit = "packets" }`.
+/// The key of an alias, and the unit of bare numbers: text, or `{ key =
+/// "network.buffer", unit = "packets" }`.
 fn target(value: &Value) -> Result<(KeyPath, Option<String>), &'static str> {
     const EXAMPLE: &str = "write a key, for instance \"network.mtu\"";
     let key = |value: &Value| match value {
@@ -206,8 +205,7 @@ fn target(value: &Value) -> Result<(KeyPath, Option<String>), &'static str> {
     }
 }
 
-/// Whether the link, the node or the flow of a key is one that the experiment
-/// has or could have.
+/// Whether the experiment has, or could have, the link, node or flow of a key.
 fn is_of_experiment(path: &KeyPath, asked: &BTreeSet<String>) -> bool {
     let [root, name, _, ..] = path.0.as_slice() else {
         return true;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::tree::{Node, Origin, Value};
 
-/// The values in `text`: one, or several between commas.
+/// The values in `text`: one, or several separated by commas.
 pub(super) fn values(text: &str, argument: &Arc<str>) -> Vec<Node> {
     parts(text)
         .into_iter()
@@ -12,13 +12,14 @@ pub(super) fn values(text: &str, argument: &Arc<str>) -> Vec<Node> {
         .collect()
 }
 
-/// One value: TOML's where it is one, otherwise bare text as `1gbit`.
+/// One value: a TOML value if it is valid TOML, otherwise bare text such as
+/// `1gbit`.
 fn value(text: &str, argument: &Arc<str>) -> Node {
     let origin = Origin::Set(argument.clone());
     let parsed = text.parse::<toml_edit::Value>().ok();
     let node = parsed.map(|value| Node::of(&value, &|_| origin.clone()));
     match node {
-        // `inf`, `nan` and dates are words here, nothing that can be measured.
+        // `inf`, `nan` and dates are text here.
         Some(Node {
             value: Value::Date(_),
             ..
@@ -39,7 +40,7 @@ fn bare(text: &str, origin: Origin) -> Node {
     }
 }
 
-/// `text` cut at the commas that stand outside brackets and quotes.
+/// Splits `text` at commas outside of brackets and quotes.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_usize, None);
     let mut escaped = false;
@@ -51,7 +52,7 @@ fn parts(text: &str) -> Vec<&str> {
             }
             (Some(open), _) if letter == open && !escaped => quote = None,
             (Some(_), _) => {}
-            // An apostrophe within a word opens nothing.
+            // An apostrophe within a word does not open a quote.
             (None, '"' | '\'') if begins_value(&text[start..position]) => quote = Some(letter),
             (None, '[' | '{') => depth += 1,
             (None, ']' | '}') => depth = depth.saturating_sub(1),
@@ -67,7 +68,7 @@ fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a value may begin after `before`.
+/// Whether a value may start after `before`.
 fn begins_value(before: &str) -> bool {
     before
         .trim_end()

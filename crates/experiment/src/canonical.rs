@@ -1,10 +1,10 @@
-//! The canonical form of a resolved experiment, and the hash that names its
+//! The canonical form of a resolved experiment, and its hash, which names the
 //! results folder.
 //!
-//! The hash covers what the experiment says, not how it is written: comments,
-//! spacing, the order of keys, inline tables and the names of Rust types have no
-//! part in it. Only the factors of `[sweep]` keep their order, because it numbers
-//! the cells.
+//! The hash covers the content of the experiment, not its form: comments,
+//! spacing, the order of keys, inline tables and the names of Rust types do not
+//! affect it. Only the order of the factors in `[sweep]` matters, because it
+//! numbers the cells.
 
 use std::fmt::Write as _;
 
@@ -15,14 +15,14 @@ use sha2::{Digest, Sha256};
 use super::tree::{KeyPath, Table, Value, parse};
 use super::{FORMAT, sweep};
 
-/// Octets of the digest that name a folder.
+/// The octets of the digest in a folder name.
 const SHOWN: usize = 4;
 
 /// Eight hexadecimal digits of the SHA-256 [FIPS180-4] of the canonical form of
 /// the resolved experiment `text`, its world and the version of the format.
 ///
 /// # Errors
-/// Where `text` is no TOML.
+/// `text` is not valid TOML.
 pub(super) fn hash(text: &str, world: World) -> Result<String> {
     let tree = parse(text, "plan.toml")?;
     let mut digest = Sha256::new();
@@ -45,7 +45,7 @@ fn lines(tree: &Table) -> Vec<String> {
     let mut lines = Vec::new();
     for (key, node) in tree.iter() {
         let path = KeyPath(vec![key.to_owned()]).to_string();
-        // What ran a plan is no part of it.
+        // The facts of a run are not part of its plan.
         if key != "run" {
             flatten(&path, &node.value, &mut lines);
         }

@@ -27,20 +27,20 @@ pub use network::{LARGEST_BUFFER, auto_burst};
 pub use traffic::{LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 pub(super) use unused::UnusedKey;
 
-/// A cell that was read.
+/// A cell after reading.
 pub(super) struct Resolved {
-    /// What to do, or why this world cannot measure it.
+    /// The setting, or the reason why this world cannot measure it.
     pub(super) setting: Result<Setting, String>,
-    /// Its keys in reading order, defaults filled in, in canonical writing.
+    /// Its keys in reading order with defaults, in canonical form.
     pub(super) keys: Vec<(String, Value)>,
-    /// Every key that a cell may have.
+    /// All keys that a cell may have.
     pub(super) asked: BTreeSet<String>,
-    /// What was written and is of no use in this cell.
+    /// Written keys without effect in this cell.
     pub(super) unused: Vec<UnusedKey>,
 }
 
-/// Reads the cell in `tree`; `place` is where its file begins, `files` has the
-/// files of values that were read for others.
+/// Reads the cell in `tree`; `place` is the start of its file, and `files` has
+/// the files of values that other cells read.
 pub(super) fn read(
     tree: &Table,
     place: &Origin,

@@ -1,25 +1,26 @@
-//! Refusals by a world: what its engine cannot run of a setting that reads well.
+//! Checks of worlds: settings that are valid but that a world's engine cannot
+//! run.
 
 use anyhow::Result;
 use plan::Setting;
 
 use super::tree::{Node, Origin, Table, fault};
 
-/// Why a world refuses a setting, and where an experiment says what it refuses.
+/// The reason why a world rejects a setting, and the place in the experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Tables or keys of tables, e.g. `("links", Some("bottleneck"))`. The first
-    /// one that is written is named with the reason; where none is, the file.
+    /// Tables or keys of tables, such as `("links", Some("bottleneck"))`. The
+    /// error names the first one that was written, otherwise the file.
     pub places: Vec<(&'static str, Option<String>)>,
-    /// One line that says what is wrong and what would be right.
+    /// One line of text with the problem and the remedy.
     pub why: String,
 }
 
-/// A world's check of a setting, made before anything runs.
+/// A world's check of a setting before anything runs.
 pub type Check = fn(&Setting) -> Result<(), Refusal>;
 
-/// Names the place in `tree` that a refusal is about; `file` is where the
-/// file begins.
+/// The error for a refusal, at its place in `tree`; `file` is the start of the
+/// file.
 pub(super) fn place(tree: &Table, file: &Origin, refusal: Refusal) -> anyhow::Error {
     let Refusal { places, why } = refusal;
     let written = places.into_iter().find_map(|(table, name)| {

@@ -1,4 +1,4 @@
-//! `[choices]`: words of which each stands for several keys.
+//! `[choices]`: words that each set several keys.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use super::quantity::{choices, name};
 use super::reader::{Reader, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
 
-/// The table that they stand in; the first part of the path of each.
+/// The table of choices, and the first part of their paths.
 pub(super) const ROOT: &str = "choices";
 
-/// The longest name of a choice, as of an alias.
+/// The maximum length of a choice's name, as of an alias.
 const LONGEST: usize = 32;
 
 /// The choices of an experiment, by name.
 #[derive(Debug, Default)]
 pub(super) struct Choices(BTreeMap<String, Choice>);
 
-/// The words of one choice, as they were written.
+/// The words of one choice, as written.
 #[derive(Debug)]
 pub(super) struct Choice {
     pub(super) words: Vec<Word>,
     origin: Origin,
 }
 
-/// A word, and the keys that it writes over the file.
+/// A word and the keys that it sets.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) name: String,
@@ -37,7 +37,7 @@ impl Choices {
     /// The choices of the experiment in `tree`.
     ///
     /// # Errors
-    /// One line where something else stands there.
+    /// One line of text if the table is invalid.
     pub(super) fn read(tree: &Table, place: &Origin) -> Result<Self> {
         let mut reader = Reader::new(tree, "", place.clone());
         let Some((table, _)) = reader.table(ROOT)? else {
@@ -63,13 +63,13 @@ impl Choices {
         Ok(Self(table.iter().map(read).collect::<Result<_>>()?))
     }
 
-    /// The path that stands for the choice called `name`, if there is one.
+    /// The path of the choice `name`, if it exists.
     pub(super) fn path(&self, name: &str) -> Option<KeyPath> {
         let (name, _) = self.0.get_key_value(name)?;
         Some(KeyPath(vec![ROOT.to_owned(), name.clone()]))
     }
 
-    /// The choice that `path` stands for, if it does.
+    /// The choice at `path`, if there is one.
     pub(super) fn at(&self, path: &KeyPath) -> Option<&Choice> {
         match path.0.as_slice() {
             [root, name] if root == ROOT => self.0.get(name),
@@ -77,14 +77,14 @@ impl Choices {
         }
     }
 
-    /// All of them, by name.
+    /// All choices by name.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Choice)> {
         self.0.iter().map(|(name, choice)| (name.as_str(), choice))
     }
 }
 
 impl Choice {
-    /// The word that `value` is; `Err` says which there are.
+    /// The word that `value` names; `Err` lists the words.
     pub(super) fn word(&self, value: &Value) -> Result<&Word, String> {
         let is = |word: &&Word| matches!(value, Value::Text(text) if *text == word.name);
         self.words.iter().find(is).ok_or_else(|| {
@@ -95,7 +95,7 @@ impl Choice {
         })
     }
 
-    /// Where it was written.
+    /// The place of the choice.
     pub(super) const fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -112,7 +112,7 @@ fn tables<'a>(path: &[&str], node: &'a Node) -> Result<&'a Table> {
     }
 }
 
-/// The keys that a word writes: dotted, in quotes or as tables.
+/// The keys of a word: dotted, quoted or as tables.
 fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
     let mut found = Vec::new();
     let mut open = vec![(KeyPath(Vec::new()), tables(path, node)?)];

@@ -1,4 +1,4 @@
-//! `[[claim]]`: what a study asserts without printing a figure.
+//! Reads `[[claim]]`: claims of a study without a printed value.
 
 use anyhow::Result;
 use plan::metric::{METRICS, Metric};
@@ -13,14 +13,14 @@ use super::tree::{KeyPath, Node, Value};
 /// The name of the table.
 const ROOT: &str = "claim";
 
-/// What `over` may be.
+/// The values of `over`.
 pub(super) const OVER: [(&str, Over); 3] = [
     ("each", Over::Each),
     ("any", Over::Any),
     ("mean", Over::Mean),
 ];
 
-/// The claims of an experiment, in their order.
+/// The claims of an experiment, in order.
 pub(super) fn claims(
     reader: &mut Reader<'_>,
     factors: &[Factor],
@@ -52,9 +52,7 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
     if Metric::named(&metric.value).is_none() {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
-        return Err(metric.refuse(format!(
-            "no metric is called so{hint}; docs/formats.md lists them"
-        )));
+        return Err(metric.refuse(format!("unknown metric{hint}; docs/formats.md lists them")));
     }
     let claim = Assertion {
         text: text.value,
@@ -94,7 +92,7 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
     let least = reader.optional("at_least", figure)?;
     match (is, most, least) {
         (Some(is), None, None) if than.0.is_empty() => {
-            Err(is.refuse("say than what: than = { queue = \"droptail\" }"))
+            Err(is.refuse("than is missing: write than = { queue = \"droptail\" }"))
         }
         (Some(is), None, None) => {
             let higher = is.value;
@@ -111,7 +109,7 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
                     over: over.map_or(Over::Each, |over| over.value),
                 }),
                 (Some(_), Some(percent), _) => {
-                    Err(percent.refuse("by says how much as well; keep one of them"))
+                    Err(percent.refuse("`by` gives the size as well; keep one of them"))
                 }
                 (_, None, Some(over)) => {
                     Err(over.refuse("only changes in per cent have it: write by_percent = 20 too"))
@@ -131,7 +129,7 @@ fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> R
             "is = \"lower\" and than = { queue = \"droptail\" }; or at_most = 15, or at_least = 15",
         )),
         (_, Some(bound), _) | (_, _, Some(bound)) => {
-            Err(bound.refuse("a claim says one thing; write another [[claim]] for the other"))
+            Err(bound.refuse("a claim states one bound; write another [[claim]] for the other"))
         }
     }
 }
@@ -158,8 +156,7 @@ fn levels(
     Ok(Factors(lists.into_iter().map(one).collect::<Result<_>>()?))
 }
 
-/// Levels of factors that are swept, by the names of the factors: a list, or
-/// one alone.
+/// Levels of swept factors, by factor name: a list, or a single level.
 pub(super) fn lists(
     reader: &mut Reader<'_>,
     key: &str,

@@ -1,5 +1,4 @@
-//! Queue disciplines as they are written: what makes a queue of the keys that
-//! [`queue::DISCIPLINES`] have.
+//! Builds queue disciplines from the keys in [`queue::DISCIPLINES`].
 
 mod field;
 
@@ -12,7 +11,7 @@ use super::keys::{queues, visit};
 use super::reader::Parsed;
 use super::tree::Value;
 
-/// A parameter of a discipline that was written.
+/// A written parameter of a discipline.
 #[derive(Clone, Copy)]
 pub(super) struct Given<'a> {
     pub(super) discipline: &'static str,
@@ -20,28 +19,29 @@ pub(super) struct Given<'a> {
     pub(super) value: &'a Value,
 }
 
-/// A queue that was planned.
+/// A planned queue.
 pub(super) struct Planned {
-    /// The reaction of sources to notices of drops; `None` if the queue sends none.
+    /// The reaction of sources to drop notifications; `None` if the queue sends
+    /// none.
     pub(super) notices: Option<React>,
     spec: Result<Spec, BadSpec>,
     rate: Option<Rate>,
-    /// The disciplines whose parameters mean something: that which was chosen,
-    /// and that of its classes.
+    /// The disciplines whose parameters have an effect: the chosen one, and
+    /// that of its classes.
     used: Vec<&'static str>,
 }
 
-/// Why there cannot be such a queue.
+/// The reason why a queue cannot be built.
 pub(super) struct BadQueue {
-    /// The parameter or key at fault, if it is known.
+    /// The invalid parameter or key, if known.
     pub(super) key: String,
-    /// Why.
+    /// The reason.
     pub(super) why: String,
 }
 
 impl Planned {
-    /// The queue that `choice` and `given` ask for, in front of a link of
-    /// `rate`, where `limit` may wait and the largest frame has `largest` octets.
+    /// The queue for `choice` and `given`, in front of a link of `rate`, with
+    /// capacity `limit` and frames of at most `largest` octets.
     pub(super) fn new<'a>(
         choice: &Choice,
         given: impl Iterator<Item = Given<'a>> + Clone,
@@ -70,12 +70,12 @@ impl Planned {
         }
     }
 
-    /// Whether parameters of `discipline` mean something.
+    /// Whether parameters of `discipline` have an effect.
     pub(super) fn uses(&self, discipline: &str) -> bool {
         self.used.contains(&discipline)
     }
 
-    /// The queue, if there can be one.
+    /// The specification of the queue, if it is valid.
     pub(super) fn spec(self) -> Result<Spec, BadQueue> {
         let built = self.spec.and_then(|spec| {
             spec.build::<Anything>(self.rate, Seed::new(0))?;
@@ -94,8 +94,8 @@ impl Planned {
     }
 }
 
-/// Checks that a key takes `value`, and gives its canonical form. The value
-/// itself stays as it was written.
+/// Checks that a key accepts `value`, and returns its canonical form. The value
+/// itself stays as written.
 pub(super) fn checked(mut field: Field<'_>, value: &Value) -> Parsed<Value> {
     let ((), canonical) = field::read(&mut field, value)?;
     Ok((value.clone(), canonical))
@@ -108,13 +108,13 @@ pub(super) fn discipline(value: &Value) -> Parsed<&'static Choice> {
     Ok((choice, canonical))
 }
 
-/// The queue that `text` asks for: the name of a discipline, then parameters
-/// of it, `red,min=5,max=15`; those of the queues of classes with their
-/// discipline, `priority,each=red,red.min=5`. At most `limit` waits, the
-/// largest frame has `largest` octets, and the link behind it has `rate`.
+/// Parses a queue from `text`: the name of a discipline, then its parameters
+/// (`red,min=5,max=15`). Parameters of class queues have their discipline as
+/// prefix (`priority,each=red,red.min=5`). The capacity is `limit`, the largest
+/// frame has `largest` octets, and the link has `rate`.
 ///
 /// # Errors
-/// In one line, with what would be right.
+/// One line of text with the expected form.
 pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) -> Result<Spec> {
     let mut parts = text.split(',');
     let name = parts.next().unwrap_or_default().trim();
@@ -146,7 +146,7 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         .iter()
         .find(|(_, discipline, ..)| !planned.uses(discipline));
     if let Some((name, other, ..)) = unused {
-        bail!("{name}: a parameter of {other}, which is not asked for");
+        bail!("{name}: a parameter of {other}, which is not selected");
     }
     if planned.notices.is_some() {
         bail!("mred.notify: only sources of the world `sim` understand it; leave it out");
@@ -156,7 +156,7 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         .map_err(|BadQueue { key, why }| anyhow!("{key}: {why}"))
 }
 
-/// The key `name` of `discipline`, if there is one, and what `value` means to it.
+/// The key `name` of `discipline`, if it exists, and the parsed `value`.
 fn parameter(
     discipline: &str,
     name: &str,
@@ -179,7 +179,7 @@ const fn react(reaction: Reaction) -> React {
     }
 }
 
-/// A packet that a queue is tried with before there is any.
+/// A packet for trying a queue before there are real ones.
 struct Anything;
 
 impl Packet for Anything {
@@ -188,7 +188,7 @@ impl Packet for Anything {
     }
 }
 
-/// A value as it stands on a command line.
+/// A value as written on a command line.
 fn plain_value(text: &str) -> Value {
     match (text.parse(), text.parse()) {
         (Ok(whole), _) => Value::Integer(whole),

@@ -1,8 +1,8 @@
-//! The table of keys: for every key of the format its type, its default, its
-//! meaning, and what each world makes of it.
+//! The table of keys: type, default, meaning, and support by each world of
+//! every key of the format.
 //!
-//! The reader takes defaults and refusals from here, a key that is in no row is
-//! unknown, and docs/experiments.md is printed from here.
+//! The reader takes defaults and refusals from this table, and keys without a
+//! row are unknown. docs/experiments.md is printed from it.
 
 mod domain;
 mod flows;

@@ -1,5 +1,5 @@
-//! Laws as they are written: `exponential:1ms`, `normal:512,64`, `file:seen.txt`.
-//! Keys of experiments and options of the command line read them alike.
+//! Parses laws such as `exponential:1ms`, `normal:512,64` and `file:seen.txt`,
+//! for keys of experiments and options of the command line.
 
 mod file;
 
@@ -13,10 +13,10 @@ use units::{Bytes, Span};
 use super::quantity::choices;
 pub(crate) use file::LawFiles;
 
-/// A law, and how it is written.
+/// A law and its canonical spelling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenLaw {
-    /// The law, which [`Law::check`] found good.
+    /// The law, validated by [`Law::check`].
     pub law: Law,
     text: String,
 }
@@ -28,7 +28,7 @@ enum Parameter {
     Quantity,
     /// A number without a unit.
     Number,
-    /// A time or a size that may be left out: the unit of a count.
+    /// An optional time or size: the unit of a count.
     Unit,
 }
 
@@ -36,9 +36,9 @@ enum Parameter {
 struct Family {
     name: &'static str,
     parameters: &'static [Parameter],
-    /// What they are, for whoever wrote others.
+    /// A description of the parameters, for error messages.
     takes: &'static str,
-    /// How they are written for gaps and for sizes.
+    /// Examples for gaps and for sizes.
     examples: [&'static str; 2],
     build: fn(&[f64]) -> Law,
 }
@@ -179,7 +179,7 @@ impl Family {
                 Quantity | Unit => quantity(word.unwrap_or_else(|| measure.unit()), measure),
             }
             .map_err(|why| match words.len() {
-                // A quantity alone says for itself what it should be.
+                // A single quantity has a more specific error message.
                 1 => why,
                 _ => self.wrong(measure),
             })?;
@@ -209,7 +209,7 @@ fn number(word: &str) -> Result<(f64, String), String> {
     Ok((number, number.to_string()))
 }
 
-/// A time or a size, as a number in the law's unit and as it is written.
+/// A time or a size, as a number in the law's unit and as text.
 fn quantity(word: &str, measure: Measure) -> Result<(f64, String), String> {
     let why = |error: units::BadText| error.to_string();
     match measure {

@@ -1,9 +1,9 @@
-//! The experiment format: docs/experiments.md describes every key.
+//! Reads experiments; docs/experiments.md describes the format.
 //!
-//! An [`Experiment`] is a tree of keys whose values know where they were
-//! written; `--set` writes over it; [`Experiment::plan`] reads it once for
-//! each combination of swept levels, and refuses by file, line, key and value
-//! whatever this build cannot honour.
+//! An [`Experiment`] is a tree of keys whose values know their place in the
+//! file. `--set` overwrites values. [`Experiment::plan`] reads the tree once
+//! for each combination of swept levels. It rejects everything that this build
+//! does not support, with file, line, key and value.
 
 mod aliases;
 mod argument;
@@ -56,25 +56,25 @@ use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 /// The version of the experiment format.
 pub const FORMAT: i64 = 1;
 
-/// The most repeats of a cell.
+/// The maximum number of repeats of a cell.
 const MOST_REPEATS: u32 = 100_000;
 
-/// An experiment as written, with what `--set` wrote over it.
+/// An experiment as written, with the changes by `--set`.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     tree: Table,
-    /// Where the file begins.
+    /// The start of the file.
     place: Origin,
-    /// One line for each former name that it uses.
+    /// One line for each retired name that it uses.
     notices: Vec<String>,
 }
 
 impl Experiment {
-    /// The experiment in `text`; `name` stands for its file in messages.
+    /// Parses the experiment in `text`; error messages use `name` for its file.
     ///
     /// # Errors
-    /// One line with `name` and the line number where it is no TOML, or no
-    /// experiment of this format version.
+    /// One line of text with `name` and the line number if it is not valid TOML
+    /// or not an experiment of this format version.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
         let mut tree = tree::parse(text, name)?;
         let place = Origin::File {
@@ -94,11 +94,12 @@ impl Experiment {
         })
     }
 
-    /// The shipped experiment of this name, or the one in the file at this
-    /// path: whatever ends in `.toml` or has a `/` in it is a path.
+    /// Loads the shipped experiment of this name, or the file at this path.
+    /// Names that end in `.toml` or contain `/` are paths.
     ///
     /// # Errors
-    /// One line where there is no such experiment, or as [`Experiment::parse`].
+    /// One line of text if the experiment does not exist, or as
+    /// [`Experiment::parse`].
     pub fn load(name_or_path: &str) -> Result<Self> {
         if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
             let text = std::fs::read_to_string(name_or_path)
@@ -120,18 +121,17 @@ impl Experiment {
         )
     }
 
-    /// One line for each former name of an experiment or a value that was
-    /// written, with the present name.
+    /// One line for each retired name that was written, with the current name.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// Writes over the experiment what an argument of `--set` says:
-    /// `key=value`, where the key is an alias or a dotted key and commas make
-    /// a list of levels. A swept key gets other levels; a list makes a key swept.
+    /// Applies an argument `key=value` of `--set`. The key is an alias or a
+    /// dotted key, and commas separate levels. A swept key gets new levels; a
+    /// list makes a key swept.
     ///
     /// # Errors
-    /// One line where there is no such key, or where it takes no list.
+    /// One line of text if the key does not exist or does not accept a list.
     pub fn set(&mut self, argument: &str) -> Result<()> {
         let shown: Arc<str> = one_line(argument).into();
         let origin = Origin::Set(shown.clone());
@@ -190,7 +190,7 @@ impl Experiment {
         self.put(&place, node)
     }
 
-    /// The dotted key that an argument of `--set` means.
+    /// The dotted key of an argument of `--set`.
     ///
     /// # Errors
     /// As [`Experiment::set`].
@@ -203,26 +203,26 @@ impl Experiment {
         Ok(path.map_err(|why| fault(&origin, why))?.to_string())
     }
 
-    /// The world that it is for, if it says so.
+    /// The world that the experiment selects, if any.
     ///
     /// # Errors
-    /// One line where there is no such world.
+    /// One line of text if the world does not exist.
     pub fn world(&self) -> Result<Option<World>> {
         let mut reader = Reader::new(&self.tree, "", self.place.clone());
         let world = reader.optional("world", named_world)?;
         Ok(world.map(|found| found.value))
     }
 
-    /// The experiment resolved for `world`: all cells, all values, all
-    /// defaults, and what `[on]` says of this world alone. After this nothing in it can be wrong.
+    /// Resolves the experiment for `world`: all cells, all values, all
+    /// defaults, and the keys of `[on]` for this world. A resolved plan is
+    /// valid.
     ///
     /// # Errors
-    /// One line that names the place, the key, the value and what would be
-    /// right, for the first thing that `world` cannot do; so where `check`,
-    /// which is the world's, refuses a setting.
+    /// One line of text with place, key, value and the expected form for the
+    /// first problem, including settings that the world's `check` rejects.
     pub fn plan(self, world: World, check: Check) -> Result<Plan> {
         let of_cells = |key: &str| keys::cell_roots().contains(&key);
-        // `[run]` is what a run wrote into its plan.toml about itself.
+        // A run writes `[run]` into its plan.toml.
         let tree = on::applied(&self.tree, world)?;
         if let Some((path, node)) = keys::unknown(&tree) {
             return Err(reader::unknown(&path, node));
@@ -338,7 +338,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// Where in the tree the levels of `path` stand, if it is swept.
+    /// The position of the levels of `path`, if it is swept.
     fn swept_at(&self, aliases: &Aliases, path: &KeyPath) -> Option<KeyPath> {
         let entry = entries(self.tree.table("sweep")?)
             .into_iter()

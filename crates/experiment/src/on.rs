@@ -1,5 +1,4 @@
-//! Keys that are written over the experiment in one world alone:
-//! `[on.WORLD.TABLE]`.
+//! `[on.WORLD.TABLE]`: keys that override others in one world only.
 
 use anyhow::Result;
 use plan::World;
@@ -9,25 +8,25 @@ use super::reader::{did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
-/// The table that holds them.
+/// The name of the table.
 pub(super) const ROOT: &str = "on";
 
 /// What may be written over beside the tables of a cell: how often a world runs, and
 /// which levels it sweeps.
 const HEAD: [&str; 2] = ["sweep", "trials"];
 
-/// A key that is written over in some world.
+/// A key that is overridden in some world.
 struct Over<'a> {
     world: World,
     path: KeyPath,
     node: &'a Node,
 }
 
-/// `tree` as `world` meets it: with what `[on]` writes over it there, and
-/// without `[on]`. What `--set` wrote stays, unless `--set` wrote this too.
+/// `tree` with the overrides of `world` applied and without `[on]`. Values from
+/// `--set` take precedence, unless `--set` wrote the override as well.
 ///
 /// # Errors
-/// Where a world, or a table of an experiment, is called by no such name.
+/// An unknown world or table.
 pub(super) fn applied(tree: &Table, world: World) -> Result<Table> {
     let mut applied = tree.only(|key| key != ROOT);
     for over in all(tree)?.into_iter().filter(|over| over.world == world) {
@@ -42,7 +41,7 @@ pub(super) fn applied(tree: &Table, world: World) -> Result<Table> {
     Ok(applied)
 }
 
-/// Refuses a key that the file sweeps, because its levels would count instead.
+/// Rejects overrides of swept keys, whose levels would take precedence.
 pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
     for over in all(tree)? {
         let swept = factors.iter().find(|factor| factor.path == over.path);
@@ -54,8 +53,8 @@ pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a key for another world than `world` that is in no row of the table
-/// of keys.
+/// Rejects overrides for other worlds of keys that are not in the table of
+/// keys.
 pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
     let mut others = all(tree)?;
     others.retain(|over| over.world != world);
@@ -63,7 +62,7 @@ pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
         None => Ok(()),
         Some(over) => {
             let hint = keys::hint(&over.path, false);
-            Err(over.refuse(&format!("there is no key `{}`{hint}", over.path)))
+            Err(over.refuse(&format!("unknown key `{}`{hint}", over.path)))
         }
     }
 }
@@ -75,7 +74,7 @@ impl Over<'_> {
     }
 }
 
-/// Every key below `[on]`.
+/// All keys below `[on]`.
 fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
     let Some(node) = tree.get(ROOT) else {
         return Ok(Vec::new());
@@ -95,10 +94,7 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
                     "" => format!("; there are: {}", tables.join(", ")),
                     hint => hint.to_owned(),
                 };
-                return Err(fault(
-                    &node.origin,
-                    format!("{place}: no table that a world may have of its own{hint}"),
-                ));
+                return Err(fault(&node.origin, format!("{place}: unknown table{hint}")));
             }
             walk(
                 world,

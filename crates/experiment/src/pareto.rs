@@ -1,4 +1,4 @@
-//! `[[pareto]]`: metrics that are to be weighed against each other.
+//! Reads `[[pareto]]`: trade-offs between two metrics.
 
 use anyhow::Result;
 use plan::Tradeoff;
@@ -13,7 +13,7 @@ use super::tree::{Node, Value};
 /// The name of the table.
 const ROOT: &str = "pareto";
 
-/// The trade-offs of an experiment, in their order.
+/// The trade-offs of an experiment, in order.
 pub(super) fn tradeoffs(
     reader: &mut Reader<'_>,
     factors: &[Factor],
@@ -71,9 +71,7 @@ fn metric(reader: &mut Reader<'_>, key: &str, example: &str) -> Result<Spanned<S
         Some(_) => Ok(found),
         None => {
             let hint = did_you_mean(&found.value, METRICS.iter().map(|metric| metric.name));
-            Err(found.refuse(format!(
-                "no metric is called so{hint}; docs/formats.md lists them"
-            )))
+            Err(found.refuse(format!("unknown metric{hint}; docs/formats.md lists them")))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The figures of a study that an experiment is held against.
+//! Reads `[[published]]`: values of a study to compare the results with.
 
 use std::cmp::Ordering;
 
@@ -13,16 +13,15 @@ use super::reader::{Reader, did_you_mean, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
 
-/// Published figures and the comparison that they belong to.
+/// Published values, and the comparison that they belong to.
 pub(super) struct Row {
     pub(super) figures: Published,
     pub(super) compare: Compare,
 }
 
 impl Row {
-    /// What of the row can be held against a run that compares `compare`:
-    /// figures along another factor cannot, changes against another baseline
-    /// neither.
+    /// The part of the row that applies to a run that compares `compare`: no
+    /// values along another factor, and no changes against another baseline.
     pub(super) fn against(&self, compare: &Compare) -> Option<Published> {
         let mut figures = self.figures.clone();
         if self.compare.baseline != compare.baseline {
@@ -34,9 +33,9 @@ impl Row {
 }
 
 impl Row {
-    /// Whether the run has the settings that the row belongs to, as far as
-    /// they are not swept; `cell` are the keys of any cell, resolved. A swept
-    /// one is for the cells to match.
+    /// Whether the run has the settings of the row, as far as they are not
+    /// swept; `cell` has the resolved keys of any cell. Cells match the swept
+    /// ones.
     pub(super) fn has_settings_of(
         &self,
         cell: &[(String, Value)],
@@ -56,8 +55,8 @@ impl Row {
     }
 }
 
-/// Writes the file's own comparison into each row that names none, so that
-/// no later `--set` makes the figures belong to another one.
+/// Adds the file's own comparison to each row without one, so that `--set`
+/// cannot assign the values to another comparison.
 pub(super) fn remember_comparison(tree: &mut Table) {
     let sweep = tree.table("sweep").map(entries).unwrap_or_default();
     let compare = tree.table("compare");
@@ -100,7 +99,7 @@ pub(super) fn remember_comparison(tree: &mut Table) {
     }
 }
 
-/// The rows of `[[published]]`; `compare` is what the run compares.
+/// The rows of `[[published]]`; `compare` is the comparison of the run.
 pub(super) fn rows(
     reader: &mut Reader<'_>,
     factors: &[Factor],
@@ -144,9 +143,7 @@ fn row(
     let Some(known) = known else {
         let names = METRICS.iter().map(|metric| metric.name);
         let hint = did_you_mean(&metric.value, names);
-        return Err(metric.refuse(format!(
-            "no metric is called so{hint}; docs/formats.md lists them"
-        )));
+        return Err(metric.refuse(format!("unknown metric{hint}; docs/formats.md lists them")));
     };
     let unit = reader.optional("unit", line)?;
     if let Some(unit) = unit.as_ref().filter(|unit| unit.value != known.unit) {
@@ -203,7 +200,7 @@ fn row(
     Ok(row)
 }
 
-/// The factors of a row, by name.
+/// The factors of a row by name.
 fn belongs_to(
     reader: &mut Reader<'_>,
     aliases: &Aliases,
@@ -225,7 +222,7 @@ fn belongs_to(
     Ok(Factors(factors))
 }
 
-/// Figures by level, in the order of the levels.
+/// Values by level, in the order of the levels.
 fn figures(
     reader: &mut Reader<'_>,
     key: &str,
@@ -247,7 +244,7 @@ fn figures(
     Ok(figures)
 }
 
-/// Numbers by size, then words by letter.
+/// Orders levels: numbers by value, then text alphabetically.
 fn order(a: &Level, b: &Level) -> Ordering {
     let key = |level: &Level| match level {
         Level::Integer(number) => (*number as f64, String::new()),

@@ -1,4 +1,4 @@
-//! What a value may mean: sizes, rates, spans, words, numbers.
+//! Parses values: sizes, rates, spans, words, numbers.
 
 use units::{Bytes, Rate, Span};
 
@@ -13,7 +13,7 @@ pub(super) fn size(value: &Value) -> Parsed<Bytes> {
     Ok((size, Value::Text(size.to_string())))
 }
 
-/// A size, or the `word` that leaves it to someone else.
+/// A size, or the `word` that leaves it to another component.
 pub(super) fn size_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Bytes>> {
     move |value| either(value, word, size)
 }
@@ -26,7 +26,7 @@ pub(super) fn rate(value: &Value) -> Parsed<Rate> {
     Ok((rate, Value::Text(rate.to_string())))
 }
 
-/// A rate, or `none`: as fast as the machine.
+/// A rate, or `none` for unlimited.
 pub(super) fn rate_or_none(value: &Value) -> Parsed<Option<Rate>> {
     either(value, "none", rate)
 }
@@ -42,12 +42,12 @@ pub(super) fn span(value: &Value) -> Parsed<Span> {
     }
 }
 
-/// A span of time, or the `word` that leaves it to someone else.
+/// A span of time, or the `word` that leaves it to another component.
 pub(super) fn span_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Span>> {
     move |value| either(value, word, span)
 }
 
-/// A share of packets: `0.1%`, or 0. The meaning is a probability.
+/// A share of packets such as `0.1%`, or 0; parsed into a probability.
 pub(super) fn share(value: &Value) -> Parsed<f64> {
     const EXAMPLE: &str = "write a share of packets in per cent, for instance \"0.1%\"";
     let percent = match value {
@@ -65,7 +65,7 @@ pub(super) fn share(value: &Value) -> Parsed<f64> {
     }
 }
 
-/// A probability, e.g. of a bit being wrong: 0 to 1.
+/// A probability from 0 to 1, such as a bit error rate.
 pub(super) fn probability(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if (0.0..=1.0).contains(&number) => Ok((number, Value::Float(number))),
@@ -89,7 +89,7 @@ pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Val
     }
 }
 
-/// `on` or `off`; TOML's booleans too.
+/// `on` or `off`, or a TOML boolean.
 pub(super) fn switch(value: &Value) -> Parsed<bool> {
     match value {
         Value::Boolean(truth) => Ok((*truth, on_off(*truth).into())),
@@ -97,12 +97,12 @@ pub(super) fn switch(value: &Value) -> Parsed<bool> {
     }
 }
 
-/// How a switch is written.
+/// The text of a switch.
 pub(super) fn on_off(truth: bool) -> &'static str {
     if truth { "on" } else { "off" }
 }
 
-/// A whole number within bounds.
+/// A whole number within a range.
 pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Parsed<i64> {
     move |value| match value {
         Value::Integer(number) if (least..=most).contains(number) => {
@@ -112,7 +112,7 @@ pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Parsed<i64> {
     }
 }
 
-/// A number above zero, with or without a fraction.
+/// A positive number.
 pub(super) fn positive(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if number > 0.0 => Ok((number, Value::Float(number))),
@@ -120,7 +120,7 @@ pub(super) fn positive(value: &Value) -> Parsed<f64> {
     }
 }
 
-/// A finite number, with or without a fraction.
+/// A finite number.
 pub(super) fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
@@ -129,7 +129,7 @@ pub(super) fn float(value: &Value) -> Option<f64> {
     }
 }
 
-/// Text on one line that is not empty.
+/// A non-empty line of text.
 pub(super) fn line(value: &Value) -> Parsed<String> {
     match value {
         Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => {
@@ -139,7 +139,7 @@ pub(super) fn line(value: &Value) -> Parsed<String> {
     }
 }
 
-/// A name that can be part of a folder's or a kernel module's name.
+/// A name that is valid in folder and kernel module names.
 pub(super) fn name(longest: usize) -> impl Fn(&Value) -> Parsed<String> {
     move |value| match value {
         Value::Text(text)
@@ -170,7 +170,7 @@ pub(super) fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// The value as `parse` reads it, or `None` for `word`.
+/// The value parsed by `parse`, or `None` for `word`.
 pub(super) fn either<T>(
     value: &Value,
     word: &str,
@@ -185,12 +185,14 @@ pub(super) fn either<T>(
     }
 }
 
-/// The text of a quantity, whose unit may be missing.
+/// The text of a quantity; an error if it lacks a unit.
 fn written(value: &Value, example: &str) -> Result<String, String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Integer(number) if *number >= 0 => Ok(number.to_string()),
-        Value::Integer(_) => Err(format!("less than nothing; write for instance {example}")),
+        Value::Integer(_) => Err(format!(
+            "must not be negative; write for instance {example}"
+        )),
         _ => Err(format!("write for instance {example}")),
     }
 }

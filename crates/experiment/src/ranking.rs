@@ -1,5 +1,5 @@
-//! `[ranking]`: figures of a study whose settings are not known, and what is
-//! searched for the settings that give them.
+//! Reads `[ranking]`: values of a study with unknown settings, by which the
+//! cells are ranked.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::quantity::{float, line};
 use super::reader::{Reader, Spanned, did_you_mean, refusal};
 use super::tree::{Node, Value};
 
-/// The list of figures, and how messages name one of them.
+/// The list of values, and its name in messages.
 const FIGURE: &str = "ranking.figure";
 
-/// The ranking of an experiment, if it has one.
+/// The ranking of an experiment, if any.
 pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
     let figures = reader.find(FIGURE)?;
     let text = reader.optional("ranking.text", line)?;
@@ -60,7 +60,7 @@ pub(super) fn ranking(reader: &mut Reader<'_>) -> Result<Option<Ranking>> {
     }))
 }
 
-/// One figure, with as many metrics as there are countings.
+/// One value, with one metric per counting method.
 fn target(mut reader: Reader<'_>, countings: usize) -> Result<Target> {
     let Some(metrics) = reader.words("metrics")? else {
         return Err(reader.missing("metrics", "metrics = [\"throughput\"]"));
@@ -109,7 +109,7 @@ fn known(metrics: &Spanned<Vec<String>>, name: &str) -> Result<&'static Metric> 
     Metric::named(name).ok_or_else(|| {
         let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
         metrics.refuse(format!(
-            "no metric is called {}{hint}; docs/formats.md lists them",
+            "unknown metric {}{hint}; docs/formats.md lists them",
             super::tree::one_line(name)
         ))
     })

@@ -1,6 +1,6 @@
-//! Typed reading of a tree: each key is asked for once, by what it may hold.
-//! Defaults, and what a world refuses, come from the table of keys; a key that
-//! was not asked for is refused in the end.
+//! Typed reading of a tree. Each key is requested once with its type. Defaults
+//! and refusals of worlds come from the table of keys. Keys that were not
+//! requested are rejected at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,26 +16,27 @@ use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {
     root: &'a Table,
-    /// How messages name the table: `published`; empty for the whole file.
+    /// The name of the table in messages, such as `published`; empty for the
+    /// whole file.
     name: &'static str,
-    /// Where the table begins.
+    /// The start of the table.
     place: Origin,
-    /// The world that is read for, if it matters.
+    /// The world, if it matters.
     world: Option<World>,
-    /// The kind of traffic, once it is known: some keys differ with it.
+    /// The kind of traffic, once known: some keys depend on it.
     pub(super) kind: Option<&'static str>,
     /// Files of values that keys name.
     pub(super) files: LawFiles,
-    /// Keys with values that the world cannot measure, and why.
+    /// Keys with values that the world cannot measure, with the reason.
     pub(super) unmeasured: Vec<(String, &'static str)>,
-    /// Every key that was asked for, whether there or not.
+    /// All requested keys, whether written or not.
     asked: BTreeSet<String>,
-    /// Every key that was read or filled in by default, in reading order and
-    /// in canonical writing.
+    /// All keys that were read or have a default, in reading order and
+    /// canonical form.
     resolved: Vec<(String, Value)>,
 }
 
-/// A value that was read, with its key and where it was written.
+/// A value with its key and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Spanned<T> {
     pub(super) value: T,
@@ -62,7 +63,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same for `world`, which may refuse keys and values.
+    /// A reader for `world`, which may reject keys and values.
     pub(super) fn in_world(self, world: World) -> Self {
         Self {
             world: Some(world),
@@ -70,7 +71,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value at `path`, if it was written.
+    /// The value at `path`, if written.
     pub(super) fn optional<T>(
         &mut self,
         path: &str,
@@ -81,7 +82,7 @@ impl<'a> Reader<'a> {
             .transpose()
     }
 
-    /// The value at `path`, or else the default of its row.
+    /// The value at `path`, or the default of its row.
     pub(super) fn read<T>(
         &mut self,
         path: &str,
@@ -92,7 +93,7 @@ impl<'a> Reader<'a> {
         self.read_or(path, default.unwrap_or_else(|| "".into()), parse)
     }
 
-    /// The value at `path`, or else `default`, which depends on other keys.
+    /// The value at `path`, or `default`, which depends on other keys.
     pub(super) fn read_or<T>(
         &mut self,
         path: &str,
@@ -107,8 +108,7 @@ impl<'a> Reader<'a> {
         self.parse(path, node, parse)
     }
 
-    /// The value at `path`, or else the one that follows from what was written
-    /// at `cause`.
+    /// The value at `path`, or the one derived from the value at `cause`.
     pub(super) fn follows<T>(
         &mut self,
         path: &str,
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
         self.parse(path, node, parse)
     }
 
-    /// The value at `path`, which must be written.
+    /// The value at `path`; an error if it is missing.
     pub(super) fn required<T>(
         &mut self,
         path: &str,
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The list of words at `path`, if it was written.
+    /// The list of words at `path`, if written.
     pub(super) fn words(&mut self, path: &str) -> Result<Option<Spanned<Vec<String>>>> {
         let Some(node) = self.find(path)? else {
             return Ok(None);
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// That `path` should have been written.
+    /// The error for a missing `path`.
     pub(super) fn missing(&self, path: &str, example: &str) -> Error {
         let path = self.full(path);
         fault(
@@ -173,8 +173,8 @@ impl<'a> Reader<'a> {
         )
     }
 
-    /// The node at `path`, whatever it holds; the caller reads all of it.
-    /// Refused where the world has no such key.
+    /// The node at `path` with any content, all of which the caller reads. An
+    /// error if the world does not support the key.
     pub(super) fn find(&mut self, path: &str) -> Result<Option<&'a Node>> {
         debug_assert!(
             keys::find(&self.full(path)).is_some(),
@@ -195,7 +195,7 @@ impl<'a> Reader<'a> {
         keys::find(&self.full(path))?.key(self.kind)
     }
 
-    /// What the world makes of the key or table at `path`.
+    /// The support of `world` for the key or table at `path`.
     fn support(&self, path: &str) -> Option<&'static Support> {
         let place = keys::find(&self.full(path))?;
         let of_key = place.key(self.kind).map(|key| &key.worlds);
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    /// The table at `path`, if it was written; the caller reads all of it.
+    /// The table at `path`, if written; the caller reads all of it.
     pub(super) fn table(&mut self, path: &str) -> Result<Option<(&'a Table, &'a Origin)>> {
         match self.find(path)? {
             None => Ok(None),
@@ -241,8 +241,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses the first key in `table` that the world has not, although
-    /// nothing asks for it.
+    /// Rejects the first key in `table` that the world does not support, even
+    /// if nothing requests it.
     pub(super) fn refuse_unsupported(&self, table: &str) -> Result<()> {
         let keys = self.root.table(table);
         for (name, node) in keys.into_iter().flat_map(Table::iter) {
@@ -254,8 +254,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Refuses the first key that was not asked for: because there is no such
-    /// key, because the world refuses it, or because nothing here needs it.
+    /// Rejects the first key that was not requested: it does not exist, the
+    /// world rejects it, or nothing in this experiment uses it.
     pub(super) fn finish(self) -> Result<Outcome> {
         let Some((path, node)) = unasked(self.root, &KeyPath(Vec::new()), &self.asked) else {
             return Ok(Outcome {
@@ -310,8 +310,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Why the world does not take a value that was written, if it does not. A
-    /// value that it takes and cannot measure is kept in mind.
+    /// The reason why the world does not accept a value, if any. Values that it
+    /// accepts but cannot measure are recorded.
     fn unfit(&mut self, path: &str, node: &Node, canonical: &Value) -> Option<&'static str> {
         if matches!(node.origin, Origin::Default) {
             return None;
@@ -344,14 +344,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a reader leaves when all keys were known.
+/// The result of a reader after all keys were known.
 pub(super) struct Outcome {
     pub(super) asked: BTreeSet<String>,
     pub(super) resolved: Vec<(String, Value)>,
     pub(super) unmeasured: Vec<(String, &'static str)>,
 }
 
-/// What is said of a key that exists and means nothing where it was written.
+/// The error for a known key without effect.
 pub(super) const UNUSED: &str = "nothing in this experiment uses it; remove it";
 
 impl<T> Spanned<T> {
@@ -360,12 +360,12 @@ impl<T> Spanned<T> {
         &self.path
     }
 
-    /// That this value cannot be, and why.
+    /// The error that this value is invalid, with the reason.
     pub(super) fn refuse(&self, why: impl fmt::Display) -> Error {
         refusal(&self.origin, &self.path, &self.written, why)
     }
 
-    /// Likewise, where a default became wrong by the value at `cause`.
+    /// The error that a default is invalid because of the value at `cause`.
     pub(super) fn refuse_with(&self, cause: &Origin, why: impl fmt::Display) -> Error {
         let origin = match self.origin {
             Origin::Default => cause,
@@ -375,12 +375,12 @@ impl<T> Spanned<T> {
     }
 }
 
-/// That `value` cannot stand at `path`, and why.
+/// The error that `value` is invalid at `path`, with the reason.
 pub(super) fn refusal(origin: &Origin, path: &str, value: &Value, why: impl fmt::Display) -> Error {
     fault(origin, format!("{path} = {}: {why}", shortened(value)))
 }
 
-/// That no row has the key or table at `path`, and which may have been meant.
+/// The error for an unknown key or table at `path`, with a suggestion.
 pub(super) fn unknown(path: &KeyPath, node: &Node) -> Error {
     let (kind, shown) = match &node.value {
         Value::Table(_) => ("table", String::new()),
@@ -390,7 +390,8 @@ pub(super) fn unknown(path: &KeyPath, node: &Node) -> Error {
     fault(&node.origin, format!("{path}{shown}: unknown {kind}{hint}"))
 }
 
-/// `; did you mean ..?` for the candidate nearest to `word`, or nothing.
+/// `; did you mean ..?` for the candidate most similar to `word`, or an empty
+/// text.
 pub(super) fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -414,7 +415,8 @@ pub(super) fn did_you_mean<'a>(
         })
 }
 
-/// The first node below `path` that is not in `asked` and holds none that is.
+/// The first node below `path` that was not requested and contains no requested
+/// key.
 fn unasked<'a>(
     table: &'a Table,
     path: &KeyPath,
@@ -433,7 +435,8 @@ fn unasked<'a>(
     })
 }
 
-/// The first key in the table at `path`, however deep; itself if it is a key.
+/// The first key in the table at `path` at any depth, or `path` itself if it is
+/// a key.
 pub(super) fn first_key<'a>(path: &str, node: &'a Node) -> (String, &'a Node) {
     let first = match &node.value {
         Value::Table(table) if keys::find(path).is_some_and(KeyNode::is_table) => {
@@ -447,13 +450,13 @@ pub(super) fn first_key<'a>(path: &str, node: &'a Node) -> (String, &'a Node) {
     }
 }
 
-/// Whether `key` lies in the table `name`.
+/// Whether `key` is in the table `name`.
 fn within(key: &str, name: &str) -> bool {
     key.strip_prefix(name)
         .is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// `value` as TOML, cut where it would fill the screen.
+/// `value` as TOML, truncated if it is long.
 fn shortened(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(80) {

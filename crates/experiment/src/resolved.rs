@@ -1,4 +1,4 @@
-//! Writes an experiment out with nothing left to default.
+//! Writes an experiment as TOML with all defaults filled in.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use super::steps::{OF, SIGNS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
 
-/// An experiment after `--set`, read and found good.
+/// A valid experiment after `--set`.
 pub(super) struct Resolved<'a> {
-    /// The keys of the file's head and of `[trials]` and `[compare]`.
+    /// The keys of the file's head, of `[trials]` and of `[compare]`.
     pub(super) head: &'a [(String, Value)],
     /// The keys of the first cell.
     pub(super) cell: &'a [(String, Value)],
-    /// The tables of a cell as they were written.
+    /// The tables of a cell as written.
     pub(super) body: &'a Table,
-    /// The keys that are not the same in all cells.
+    /// The keys that differ between cells.
     pub(super) varying: &'a BTreeSet<String>,
     pub(super) aliases: &'a Aliases,
     pub(super) factors: &'a [Factor],
@@ -44,7 +44,7 @@ struct Writer(String);
 
 impl Resolved<'_> {
     /// The experiment as TOML. Keys are written in the order of the format, so
-    /// their order in the file does not matter; that of the factors does, for it
+    /// their order in the file does not matter, except for factors, whose order
     /// numbers the cells.
     pub(super) fn write(&self) -> String {
         let mut writer = Writer::default();
@@ -117,8 +117,8 @@ impl Resolved<'_> {
         }
     }
 
-    /// The tables of a cell. A swept key stands under `[sweep]` alone, and one
-    /// that follows from swept ones as it was written, if it was.
+    /// The tables of a cell. A swept key is written in `[sweep]` only, and a
+    /// key derived from swept ones as it was written, if it was.
     fn cell_keys(&self, writer: &mut Writer) {
         let mut tables: Vec<&str> = Vec::new();
         for (path, _) in self.cell {
@@ -152,8 +152,8 @@ impl Resolved<'_> {
 }
 
 impl Resolved<'_> {
-    /// Whether a table is of a flow that only words of `[choices]` make: then
-    /// these words have it, and written out it would be in every cell.
+    /// Whether a table belongs to a flow that only words of `[choices]` create.
+    /// It stays in these words; otherwise it would be in every cell.
     fn is_of_a_choice(&self, table: &str) -> bool {
         let Some(path) = KeyPath::parse(table) else {
             return false;
@@ -333,7 +333,7 @@ impl Writer {
         self.inline(key, factors.map(|(name, at)| (name.clone(), level(at))));
     }
 
-    /// A table on one line, left out where it is empty.
+    /// A table on one line, omitted if it is empty.
     fn inline(&mut self, key: &str, pairs: impl Iterator<Item = (String, String)>) {
         let pairs: Vec<_> = pairs
             .map(|(key, value)| format!("{} = {value}", quoted(&key)))

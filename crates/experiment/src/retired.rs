@@ -1,29 +1,29 @@
-//! Names that experiments used to have, and what they are called now.
+//! Retired names of experiments, keys and values, with their current names.
 
 use std::borrow::Cow;
 
 use super::on;
 use super::tree::{Node, Origin, Table, Value, one_line};
 
-/// Former and present names of shipped experiments.
+/// Retired and current names of shipped experiments.
 const EXPERIMENTS: [(&str, &str); 1] = [("mechanisms", "latency-breakdown")];
 
-/// Former and present values of [`KEY`].
+/// Retired and current values of [`KEY`].
 const KINDS: [(&str, &str); 2] = [
     ("mechanisms", "latency-breakdown"),
     ("exchange", "request-response"),
 ];
 const KEY: [&str; 2] = ["traffic", "kind"];
 
-/// Former and present names of keys, by their table.
+/// Retired and current names of keys, by table.
 const KEYS: [(&str, &str, &str); 3] = [
     ("traffic", "taking", "read_mode"),
     ("traffic", "writing", "write_mode"),
     ("traffic", "again", "retransmit_after"),
 ];
 
-/// The present name of the dotted key `text`, and a notice if `text` is a
-/// former one.
+/// The current name of the dotted key `text`, and a notice if `text` is
+/// retired.
 pub(super) fn key<'a>(text: &'a str, origin: &Origin) -> (Cow<'a, str>, Option<String>) {
     match present(text) {
         Some(present) => {
@@ -40,9 +40,9 @@ fn present(text: &str) -> Option<String> {
     })
 }
 
-/// Replaces former names of keys wherever `tree` names a key: in a table, as a
-/// dotted key of a sweep or a choice, and as the value of an alias. Returns one
-/// notice for each.
+/// Replaces retired key names everywhere in `tree`: in tables, in dotted keys
+/// of sweeps and choices, and as targets of aliases. Returns one notice for
+/// each.
 pub(super) fn replace_keys(tree: &mut Table) -> Vec<String> {
     let mut notices = Vec::new();
     replace_in(tree, None, &mut notices);
@@ -58,7 +58,8 @@ fn replace_in(table: &mut Table, name: Option<&str>, notices: &mut Vec<String>) 
             .map(|(_, former, present)| ((*former).to_owned(), (*present).to_owned()));
         let dotted = || present(name_of).map(|present| (name_of.clone(), present));
         let renamed = in_table.or_else(dotted);
-        // Written twice, the former name stays and is refused as unknown.
+        // If both names are written, the retired one stays and is rejected as
+        // unknown.
         if let Some((former, present)) = renamed.filter(|(_, now)| !taken.contains(now)) {
             let notice = format!("{}: {former} is now written {present}", node.origin);
             notices.push(one_line(&notice));
@@ -77,8 +78,8 @@ fn replace_in(table: &mut Table, name: Option<&str>, notices: &mut Vec<String>) 
     }
 }
 
-/// The present name of the shipped experiment `name`, and a notice if `name`
-/// is a former one.
+/// The current name of the shipped experiment `name`, and a notice if `name` is
+/// retired.
 pub(super) fn experiment(name: &str) -> (&str, Option<String>) {
     match EXPERIMENTS.iter().find(|(former, _)| *former == name) {
         Some((former, present)) => (
@@ -91,8 +92,8 @@ pub(super) fn experiment(name: &str) -> (&str, Option<String>) {
     }
 }
 
-/// Replaces former values in `tree`, in the tables of worlds too, and returns
-/// one notice for each.
+/// Replaces retired values in `tree`, including the tables of worlds, and
+/// returns one notice for each.
 pub(super) fn replace_values(tree: &mut Table) -> Vec<String> {
     let mut notices = Vec::new();
     let mut tables = vec![Vec::new()];

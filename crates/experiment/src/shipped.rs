@@ -100,16 +100,16 @@ const SHIPPED: &[(&str, &str)] = &[
     ("replay", include_str!("../../../experiments/replay.toml")),
 ];
 
-/// An experiment that is part of the program.
+/// A shipped experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// What `run` takes.
+    /// The name for `run`.
     pub name: &'static str,
-    /// What it asks, one line.
+    /// The question, in one line.
     pub title: String,
 }
 
-/// The experiments that are part of the program.
+/// All shipped experiments.
 pub fn shipped() -> impl Iterator<Item = Shipped> {
     SHIPPED.iter().map(|&(name, text)| {
         let experiment = Experiment::parse(text, name).ok();

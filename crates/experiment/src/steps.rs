@@ -1,4 +1,4 @@
-//! `[[jump]]`: what a study asserts of a size at which times jump.
+//! Reads `[[jump]]`: claims of a study about message sizes at which times jump.
 
 use anyhow::Result;
 use plan::{OfStep, Sign, StepClaim};
@@ -13,12 +13,12 @@ use super::tree::{Node, Value};
 /// The name of the table.
 const ROOT: &str = "jump";
 
-/// The words for what jumps, and for where to.
+/// The keywords for the quantity and the direction of a jump.
 pub(super) const OF: [(&str, OfStep); 2] = [("time", OfStep::Time), ("variance", OfStep::Variance)];
 pub(super) const SIGNS: [(&str, Sign); 3] =
     [("up", Sign::Up), ("down", Sign::Down), ("none", Sign::None)];
 
-/// The assertions of an experiment, in their order.
+/// The claims of an experiment, in order.
 pub(super) fn steps(
     reader: &mut Reader<'_>,
     factors: &[Factor],

@@ -1,4 +1,4 @@
-//! Factors, their levels, and the cells that their levels make.
+//! Factors, their levels, and the resulting cells.
 
 mod cells;
 
@@ -16,26 +16,27 @@ pub(super) use cells::cells;
 /// The table of factors and their levels.
 pub(super) const ROOT: &str = "sweep";
 
-/// An entry of `[sweep]`, not yet understood.
+/// An entry of `[sweep]` before its key is resolved.
 pub(super) struct Entry<'a> {
-    /// Where it stands below `[sweep]`.
+    /// Its path below `[sweep]`.
     pub(super) place: KeyPath,
-    /// The alias or dotted key it is written by.
+    /// The alias or dotted key as written.
     pub(super) name: String,
     pub(super) node: &'a Node,
 }
 
-/// A key that is swept.
+/// A swept key.
 #[derive(Debug)]
 pub(super) struct Factor {
     pub(super) name: String,
     pub(super) path: KeyPath,
     pub(super) levels: Vec<(Level, Node)>,
-    /// Where its levels come from.
+    /// The place of its levels.
     pub(super) origin: Origin,
 }
 
-/// The entries of `[sweep]`: `mtu`, `"network.mtu"` and `network.mtu` alike.
+/// The entries of `[sweep]`, whether written as `mtu`, `"network.mtu"` or
+/// `network.mtu`.
 pub(super) fn entries(sweep: &Table) -> Vec<Entry<'_>> {
     let mut found = Vec::new();
     walk(sweep, &KeyPath(Vec::new()), &mut found);
@@ -59,7 +60,7 @@ fn walk<'a>(table: &'a Table, above: &KeyPath, found: &mut Vec<Entry<'a>>) {
     }
 }
 
-/// The levels in a node: a list, or one value alone.
+/// The levels in a node: a list, or a single value.
 pub(super) fn levels(node: &Node) -> &[Node] {
     match &node.value {
         Value::List(nodes) => nodes,
@@ -118,7 +119,7 @@ pub(super) fn factors(reader: &mut Reader<'_>, aliases: &Aliases) -> Result<Vec<
     }
 }
 
-/// A value as a level; `Err` says what a level is.
+/// A value as a level; `Err` describes valid levels.
 pub(super) fn level(value: &Value) -> Result<Level, String> {
     match value {
         Value::Integer(number) => Ok(Level::Integer(*number)),
@@ -130,8 +131,8 @@ pub(super) fn level(value: &Value) -> Result<Level, String> {
 }
 
 impl Factor {
-    /// Refuses files of values among the levels: a plan keeps a file under the
-    /// name of its values, and levels keep the names that were written.
+    /// Rejects files of values as levels: a plan renames a file after its
+    /// values, but levels keep the written name.
     fn holds_no_file(&self) -> Result<()> {
         let path = self.path.to_string();
         let nodes = self.levels.iter().map(|(_, node)| node);
@@ -144,7 +145,7 @@ impl Factor {
         Ok(())
     }
 
-    /// The level written as `text`, whether it is swept or not.
+    /// The level written as `text`, swept or not.
     pub(super) fn level_called(&self, text: &str) -> Level {
         let swept = self.levels.iter().map(|(level, _)| level);
         swept
@@ -164,9 +165,9 @@ impl Factor {
     }
 }
 
-/// What is compared. By default that is the first factor against its first
-/// level. A baseline in the file does not bind an argument of `--set` that
-/// takes other levels or another factor: then, too, it is the first level.
+/// The comparison: by default the first factor against its first level. A
+/// baseline in the file does not apply if `--set` changes the levels or the
+/// factor; the first level is the baseline then, too.
 pub(super) fn compare(
     reader: &mut Reader<'_>,
     factors: &[Factor],
@@ -232,12 +233,12 @@ pub(super) fn compare(
     })
 }
 
-/// The metrics that have tables and plots of their own, in the order of the file.
+/// The metrics with tables and plots of their own, in the order of the file.
 pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     Ok(metrics(reader, "compare.metrics")?.map_or_else(Vec::new, |names| names.value))
 }
 
-/// The metrics whose differences are reported run by run.
+/// The metrics with paired differences.
 pub(super) fn paired(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     Ok(metrics(reader, "compare.paired")?.map_or_else(Vec::new, |names| names.value))
 }
@@ -251,7 +252,7 @@ pub(super) fn metrics(reader: &mut Reader<'_>, path: &str) -> Result<Option<Span
         let hint = did_you_mean(name, METRICS.iter().map(|metric| metric.name));
         let name = one_line(name);
         return Err(names.refuse(format!(
-            "no metric is called {name}{hint}; docs/formats.md lists them"
+            "unknown metric {name}{hint}; docs/formats.md lists them"
         )));
     }
     Ok(Some(names))

@@ -1,5 +1,5 @@
-//! The format from outside: what it accepts, what it refuses and how it says
-//! so, and that a plan written out is the same plan.
+//! Tests of the format from outside: valid input, error messages, and the round
+//! trip of plans through text.
 
 mod both_worlds;
 mod choices;
@@ -49,7 +49,7 @@ fn planned(text: &str, sets: &[&str]) -> Result<Plan> {
     experiment.plan(World::Netns, unchecked)
 }
 
-/// What the world itself refuses is tested where the world is.
+/// A check that accepts everything; worlds test their own checks.
 fn unchecked(_: &Setting) -> Result<(), Refusal> {
     Ok(())
 }
@@ -59,7 +59,7 @@ fn plan(text: &str, sets: &[&str]) -> Plan {
     planned(text, sets).unwrap_or_else(|error| panic!("{error:#}"))
 }
 
-/// The whole line by which `text` with `sets` is refused.
+/// Asserts the complete error line of `text` with `sets`.
 #[track_caller]
 fn check_refused(text: &str, sets: &[&str], line: &str) {
     let error = planned(text, sets).expect_err(line);
@@ -83,7 +83,7 @@ fn factors(plan: &Plan) -> Vec<String> {
         .collect()
 }
 
-/// `SMALL` with `lines` in its `[network]` table, i.e. from line 10 on.
+/// `SMALL` with `lines` in its `[network]` table, from line 10 on.
 fn with(lines: &str) -> String {
     SMALL.replace("[sweep]", &format!("{lines}\n[sweep]"))
 }
@@ -212,7 +212,7 @@ fn printed_changes_agree_with_the_printed_values() {
 fn the_template_plans_and_gives_the_defaults_of_the_format() {
     let template = plan(TEMPLATE, &[]);
     check_round_trip(&template);
-    // Comment out every key of a cell: nothing may change but the text.
+    // Commenting out every key of a cell may change nothing but the text.
     let mut in_cell = false;
     let bare: String = TEMPLATE
         .lines()
@@ -428,6 +428,6 @@ fn rows_match_cells_by_the_names_of_the_factors() {
     check_refused(
         &text.replace("host.offloads", "offload"),
         &[],
-        "experiments/x.toml:16: published.factors.offload = false: no alias and no key is called `offload`; did you mean `offloads`?",
+        "experiments/x.toml:16: published.factors.offload = false: unknown alias or key `offload`; did you mean `offloads`?",
     );
 }

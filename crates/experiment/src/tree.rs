@@ -1,5 +1,5 @@
-//! The keys of an experiment as a tree in which every value knows where it
-//! was written, so that whatever is wrong with it can be said by file and line.
+//! The keys of an experiment as a tree in which every value knows its place, so
+//! that errors can name file and line.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,25 +8,25 @@ use std::sync::Arc;
 use anyhow::{Error, Result, anyhow};
 use toml_edit::{Item, Key};
 
-/// Where a value was written.
+/// The place of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
     /// In a file.
     File { path: Arc<str>, line: usize },
     /// In an argument of `--set`.
     Set(Arc<str>),
-    /// Nowhere: the format gives it.
+    /// A default of the format.
     Default,
 }
 
-/// A value and where it was written.
+/// A value with its place.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) value: Value,
     pub(super) origin: Origin,
 }
 
-/// A value as TOML has it.
+/// A TOML value.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Table(Table),
@@ -38,15 +38,15 @@ pub(super) enum Value {
     Date(String),
 }
 
-/// Keys and values, in the order in which they were written.
+/// Keys and values in written order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table(Vec<(String, Node)>);
 
-/// A place in the tree: `network.mtu`.
+/// A path in the tree, such as `network.mtu`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KeyPath(pub(super) Vec<String>);
 
-/// The tree of `text`; `name` stands for the file in messages.
+/// Parses `text`; error messages use `name` for the file.
 pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
     let path: Arc<str> = one_line(name).into();
     let place = |span: Option<Range<usize>>| {
@@ -65,12 +65,12 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
     }
 }
 
-/// One line that says where and what.
+/// An error with place and problem, in one line.
 pub(super) fn fault(place: &Origin, what: impl fmt::Display) -> Error {
     anyhow!("{}", one_line(&format!("{place}: {what}")))
 }
 
-/// `text` with line breaks and other control characters spelled out.
+/// `text` with line breaks and other control characters escaped.
 pub(super) fn one_line(text: &str) -> String {
     text.chars()
         .flat_map(|letter| {
@@ -116,7 +116,7 @@ impl Table {
             .find_map(|(name, node)| (name == key).then_some(node))
     }
 
-    /// The table called `key`, if it is there and a table.
+    /// The table `key`, if it exists and is a table.
     pub(super) fn table(&self, key: &str) -> Option<&Self> {
         match self.get(key)?.value {
             Value::Table(ref table) => Some(table),
@@ -124,7 +124,7 @@ impl Table {
         }
     }
 
-    /// The node at `path`, whatever it holds.
+    /// The node at `path`.
     pub(super) fn at(&self, path: &[String]) -> Option<&Node> {
         let (key, rest) = path.split_first()?;
         match self.get(key)? {
@@ -137,7 +137,7 @@ impl Table {
         }
     }
 
-    /// The keys for which `choose` holds.
+    /// The keys that satisfy `choose`.
     pub(super) fn only(&self, choose: impl Fn(&str) -> bool) -> Self {
         Self(
             self.0
@@ -148,8 +148,8 @@ impl Table {
         )
     }
 
-    /// Writes `node` at `path`, over what was there. Tables on the way are
-    /// made; `Err` is the key on the way that holds something else.
+    /// Writes `node` at `path`, replacing any previous node and creating
+    /// missing tables. `Err` is the first key on the path that is not a table.
     pub(super) fn put(&mut self, path: &[String], node: Node) -> Result<(), String> {
         let Some((key, rest)) = path.split_first() else {
             return Ok(());
@@ -172,7 +172,7 @@ impl Table {
 }
 
 impl KeyPath {
-    /// The path written as `text`, by TOML's rules for dotted keys.
+    /// Parses the path in `text` by TOML's rules for dotted keys.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let keys = Key::parse(text).ok()?;
         Some(Self(keys.iter().map(|key| key.get().to_owned()).collect()))
@@ -217,7 +217,7 @@ fn node(item: &Item, place: &dyn Fn(Option<Range<usize>>) -> Origin) -> Option<N
 }
 
 impl Node {
-    /// A TOML value; `place` tells where in the text it stands.
+    /// Converts a TOML value; `place` maps it to its position in the text.
     pub(super) fn of(
         value: &toml_edit::Value,
         place: &dyn Fn(Option<Range<usize>>) -> Origin,

@@ -1,5 +1,5 @@
-//! Reads `[traffic]` of `kind = "command"`: the user's own programs, and where
-//! their report says what a trial measures.
+//! Reads `[traffic]` of `kind = "command"`: the user's programs and the
+//! positions of metrics in their output.
 
 use anyhow::Result;
 use plan::command_line::CommandLine;
@@ -11,10 +11,11 @@ use crate::quantity::{line, size};
 use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::Value;
 
-/// What is told by us from the octets, if their place is known.
+/// The metrics that Jumbolab derives from the octets, if their position is
+/// known.
 const FROM_OCTETS: [&str; 2] = ["cpu_total", "cpu_softirq"];
 
-/// The programs, and where their figures stand.
+/// The programs and the positions of their metrics.
 pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
     let receiver = reader.optional("traffic.receiver", command_line)?;
     let sender = reader.required(
@@ -81,7 +82,7 @@ fn command_line(value: &Value) -> Parsed<CommandLine> {
     Ok((text.parse()?, canonical))
 }
 
-/// A JSON pointer [RFC6901], and what the number there is multiplied by:
+/// A JSON pointer [RFC6901] with the factor of its number:
 /// `/end/sum_received/bits_per_second * 1e-6`.
 fn reading(value: &Value) -> Parsed<Reading> {
     const EXAMPLE: &str = "write a JSON pointer and perhaps a factor, for instance \"/end/sum_received/bits_per_second * 1e-6\"";
@@ -102,7 +103,8 @@ fn reading(value: &Value) -> Parsed<Reading> {
     Ok((Reading { pointer, factor }, Value::Text(canonical)))
 }
 
-/// Keys after slashes, in which `~` is written `~0` and `/` `~1` [RFC6901 s3].
+/// Whether `text` is a JSON pointer: keys after slashes, with `~` escaped as
+/// `~0` and `/` as `~1` [RFC6901 s3].
 fn is_pointer(text: &str) -> bool {
     let escapes = text.split('~').skip(1);
     text.starts_with('/') && { escapes }.all(|rest| rest.starts_with(['0', '1']))

@@ -1,4 +1,4 @@
-//! Reads `[domain]`: where packets are gathered into bundles, and how.
+//! Reads `[domain]`: the places and settings of gathering.
 
 mod routes;
 
@@ -16,8 +16,7 @@ use crate::tree::{Node, Table, Value};
 /// The table, and the key of a host's address.
 const ROOT: &str = "domain";
 
-/// The longest jumbo frame that an ordinary one of 9000 octets may be; its
-/// length is stated in 16 bits.
+/// The maximum length of a bundle; its length field has 16 bits.
 const LARGEST: Bytes = Bytes::new(0xffff);
 
 /// Octets of a bundle in front of its entries, and of each entry
@@ -32,7 +31,7 @@ const IPV6: Bytes = Bytes::new(40);
 const UDP: Bytes = Bytes::new(8);
 const LABEL: Bytes = Bytes::new(4);
 
-/// What a bundle is carried in.
+/// The carriage of bundles.
 #[derive(Clone, Copy)]
 enum Outer {
     Ip,
@@ -109,7 +108,7 @@ pub(super) fn read(
     }))
 }
 
-/// Refuses what would take a bundle for its first packet.
+/// Rejects link settings that would treat a bundle as its first packet.
 fn refuse_losses(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
     for link in &network.links {
         let path = format!("links.{}.losses", link.name);
@@ -121,7 +120,7 @@ fn refuse_losses(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
     Ok(())
 }
 
-/// Refuses captures of bare packets of IP in which there would be labels.
+/// Rejects captures of bare IP packets if bundles have labels.
 fn refuse_labels_in(
     reader: &mut Reader<'_>,
     network: &Network,
@@ -141,8 +140,8 @@ fn refuse_labels_in(
     Ok(())
 }
 
-/// What bundles are forwarded by: a label where they have one, and nothing else
-/// has.
+/// The forwarding key of bundles: a label if the carriage has one, and only
+/// then.
 fn destination(reader: &mut Reader<'_>, carriage: &Spanned<Outer>) -> Result<Destination> {
     let has_label = matches!(carriage.value, Outer::Label);
     let usual = if has_label { "label" } else { "egress" };
@@ -160,7 +159,7 @@ fn destination(reader: &mut Reader<'_>, carriage: &Spanned<Outer>) -> Result<Des
     }
 }
 
-/// The addresses of nodes, as far as they are written.
+/// The written addresses of nodes.
 fn addresses(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -216,7 +215,7 @@ fn edges(reader: &mut Reader<'_>, graph: &Graph) -> Result<Vec<usize>> {
     }
 }
 
-/// How packets are gathered, if they are.
+/// The gathering settings, if packets are gathered.
 fn gather(reader: &mut Reader<'_>, ip: IpVersion, outer: Outer) -> Result<Option<GatherSettings>> {
     let on = reader.read("domain.gather", switch)?;
     let mtu = reader.read("domain.mtu", size)?;

@@ -1,4 +1,4 @@
-//! Reads `[flows]`: datagrams on schedules, and connections.
+//! Reads `[flows]`: scheduled messages and connections.
 
 mod datagrams;
 mod laws;
@@ -17,17 +17,17 @@ use crate::quantity::{name, number, size_or, span, word};
 use crate::reader::{Reader, Spanned, first_key, refusal};
 use crate::tree::{Node, Table, Value};
 
-/// The most flows of an experiment.
+/// The maximum number of flows in an experiment.
 const MOST_FLOWS: u32 = 10_000;
 
-/// The most flows between kernels: each has a thread and a socket at either
-/// end, and they share the machine's processors.
+/// The maximum number of flows between kernels: each has a thread and a socket
+/// at both ends, and they share the machine's CPUs.
 const MOST_SOCKETS: u64 = 64;
 
-/// The longest name of a flow.
+/// The maximum length of a flow's name.
 const LONGEST_NAME: usize = 32;
 
-/// What flows have in common.
+/// Common data of all flows.
 struct Common<'a> {
     network: &'a Network,
     world: World,
@@ -35,7 +35,7 @@ struct Common<'a> {
     duration: Span,
 }
 
-/// The flows in `tree`, which run through `network`.
+/// The flows in `tree`, which use `network`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -82,8 +82,8 @@ pub(super) fn read(
     }))
 }
 
-/// That there are more flows than kernels are given; said of those that are
-/// most.
+/// The error for too many flows between kernels, at the flow with the most
+/// copies.
 fn too_many(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<Error> {
     let why = "at most 64 flows between kernels; write fewer, or say --on sim";
     let most = flows.iter().max_by_key(|flow| flow.count);
@@ -94,7 +94,7 @@ fn too_many(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<Error> {
     })
 }
 
-/// Refuses `[flows]` where traffic is of another kind.
+/// Rejects `[flows]` with other kinds of traffic.
 pub(super) fn refuse(tree: &Table) -> Result<()> {
     match tree.get("flows") {
         None => Ok(()),
@@ -130,7 +130,7 @@ fn flow(
     if (1..=count).any(itself) {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
     }
-    // Written out where it was written: what came later changes no older plan.
+    // Resolved only if written: this key is newer than some plans.
     let protocols = word(&[("udp", Transport::Udp), ("tcp", Transport::Tcp)]);
     let protocol = reader.optional(&key("protocol"), protocols)?;
     let protocol = protocol.map_or(Transport::Udp, |found| found.value);
@@ -153,7 +153,7 @@ fn flow(
             connection(reader, called, common, connections)?
         }
     };
-    // Likewise.
+    // Resolved only if written, too.
     let meter = reader.optional(
         &key("meter"),
         word(&[("one-way", false), ("round-trip", true)]),
@@ -206,8 +206,8 @@ fn flow(
     })
 }
 
-/// What the sender does about the path's MTU; `dont_fragment` is an older word
-/// for one of them.
+/// The sender's handling of the path MTU; `dont_fragment` is an older key for
+/// one of the values.
 fn path_mtu(
     reader: &mut Reader<'_>,
     path: &str,
@@ -237,7 +237,7 @@ fn path_mtu(
     Err(found.refuse(why))
 }
 
-/// What a flow of TCP is like; `[tcp]` is read with the first of them.
+/// The settings of a TCP flow; `[tcp]` is read with the first of them.
 fn connection(
     reader: &mut Reader<'_>,
     called: &str,
@@ -268,7 +268,7 @@ fn connection(
     })
 }
 
-/// Refuses keys of `flow`, for the reason `why`.
+/// Rejects keys of `flow` for the reason `why`.
 fn refuse_keys(reader: &mut Reader<'_>, flow: &str, keys: &[&str], why: &str) -> Result<()> {
     for key in keys {
         let path = format!("flows.{flow}.{key}");
@@ -280,7 +280,7 @@ fn refuse_keys(reader: &mut Reader<'_>, flow: &str, keys: &[&str], why: &str) ->
     Ok(())
 }
 
-/// Refuses a name that a flow shares with one of several alike.
+/// Rejects a name that equals the name of a flow's copy.
 fn unique(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<()> {
     let single = |name: &str| {
         flows
@@ -301,8 +301,8 @@ fn unique(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<()> {
     Ok(())
 }
 
-/// The host at `path`, or one for each of `count` flows; of a path, and where a
-/// name is left out, its own end.
+/// The host at `path`, or one for each of `count` flows. On a path, the default
+/// is the path's own end.
 fn host(
     reader: &mut Reader<'_>,
     path: &str,

@@ -13,7 +13,7 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
     Ok(Host {
         scenario: reader.read("host.scenario", scenario)?.value,
         offloads: reader.read("host.offloads", switch)?.value,
-        // TCP_CA_NAME_MAX is 16, its end included.
+        // TCP_CA_NAME_MAX is 16, including the terminator.
         congestion: reader
             .read_or("host.congestion", usual_control(tree), name(15))?
             .value,
@@ -21,8 +21,8 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
     })
 }
 
-/// The processor time that hosts spend on packets. plan.toml has these keys only
-/// where the experiment writes them.
+/// The processing times of hosts for packets. plan.toml has these keys only if
+/// the experiment writes them.
 fn costs(reader: &mut Reader<'_>) -> Result<Costs> {
     let mut time = |key: &str| -> Result<Span> {
         let found = reader.optional(&format!("host.{key}"), span)?;

@@ -1,4 +1,5 @@
-//! Reads `[traffic]` of `kind = "latency-breakdown"`: round trips that are taken apart.
+//! Reads `[traffic]` of `kind = "latency-breakdown"`: round trips split into
+//! stages.
 
 use anyhow::Result;
 use plan::setting::{Inject, InjectionPoint, LatencyBreakdown, LinkKind, Network};
@@ -8,13 +9,14 @@ use super::traffic::{message, socket_buffer, timeout};
 use crate::quantity::{number, span, switch, word};
 use crate::reader::{Reader, Spanned};
 
-/// Every round trip is kept until its trial ends, by both ends.
+/// The maximum number of messages; both ends keep all round trips until the
+/// trial ends.
 const MOST_MESSAGES: u32 = 10_000;
 
-/// The longest time that can be injected: what comes after is a time-out's.
+/// The longest time that can be injected, to avoid timeouts.
 const LONGEST: Span = Span::from_millis(100);
 
-/// What is measured over `network`, whose links have these MTUs.
+/// The latency breakdown over `network`, whose links have these MTUs.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     network: &Network,
@@ -44,7 +46,7 @@ pub(super) fn read(
     })
 }
 
-/// What is made longer on purpose, if anything is.
+/// The deliberate extra time, if any.
 fn inject(reader: &mut Reader<'_>, link: LinkKind) -> Result<Option<Inject>> {
     let points = word(&[
         ("none", None),

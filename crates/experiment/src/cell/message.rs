@@ -1,4 +1,4 @@
-//! How long a message is: in octets, or so much below the MTU.
+//! Message lengths: in octets, or relative to the MTU.
 
 use units::{Bytes, IpMtu};
 
@@ -6,7 +6,7 @@ use crate::quantity::size;
 use crate::reader::Parsed;
 use crate::tree::Value;
 
-/// The length of a message as it is written.
+/// A message length as written.
 #[derive(Clone, Copy)]
 pub(super) enum Message {
     /// `mtu-N`.
@@ -35,8 +35,8 @@ pub(super) fn written(value: &Value) -> Parsed<Message> {
 }
 
 impl Message {
-    /// The octets where this is the smallest MTU of the path, and how they came
-    /// about if that was not written.
+    /// The octets for this smallest MTU of the path, and the derivation if they
+    /// were not written.
     pub(super) fn octets(self, smallest: Option<IpMtu>) -> (Bytes, String) {
         match self {
             Self::Octets(octets) => (octets, String::new()),
@@ -50,7 +50,7 @@ impl Message {
     }
 }
 
-/// N of `-N`.
+/// The number N in `-N`.
 fn number_below(text: &str) -> Option<u32> {
     let digits = text.trim().strip_prefix('-')?.trim();
     let plain = digits.starts_with(|first: char| first.is_ascii_digit());

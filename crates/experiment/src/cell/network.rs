@@ -23,7 +23,7 @@ use link::Keys;
 pub use link::{LARGEST_BUFFER, auto_burst};
 use needs::EMULATED_ONLY;
 
-/// The most routers or switches on a path.
+/// The maximum number of routers or switches on a path.
 pub(crate) const MOST_STAGES: usize = 16;
 
 const SHAPES: &[(&str, Shape)] = &[
@@ -41,8 +41,8 @@ const KINDS: &[(&str, LinkKind)] = &[
     ("mixed", LinkKind::Mixed),
 ];
 
-/// The network, the MTUs of its links with the places they came from, and what
-/// was written of queues that it has not.
+/// The network, the MTUs of its links with their places, and written parameters
+/// of queues that it does not have.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -68,7 +68,7 @@ pub(super) fn read(
         }
         _ => (None, shape.link_names(stages)),
     };
-    // Whoever paces the links of a test bed: the simulator emulates them.
+    // The simulator treats all links as emulated.
     let paced = match world.profile().paces_every_link {
         true => LinkKind::Emulated,
         false => kind,
@@ -99,13 +99,13 @@ pub(super) fn read(
         graph,
         domain: None,
         lateness: lateness(reader, paced)?,
-        // Read once it is known what is carried.
+        // Read later, when the traffic is known.
         fresh: false,
     };
     Ok((network, mtus, unused))
 }
 
-/// Whether what becomes of a link's packets is kept.
+/// Whether the fates of a link's packets are recorded.
 fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool> {
     let record = reader.optional(&format!("links.{link}.record"), switch)?;
     match record {
@@ -116,7 +116,7 @@ fn recorded(reader: &mut Reader<'_>, link: &str, kind: LinkKind) -> Result<bool>
     }
 }
 
-/// Whether every trial has a test bed of its own.
+/// Whether every trial has a new test bed.
 pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: World) -> Result<bool> {
     let fresh = reader.optional("network.fresh", switch)?;
     let Some(found) = fresh.filter(|found| found.value) else {
@@ -124,13 +124,13 @@ pub(super) fn read_fresh(reader: &mut Reader<'_>, traffic: &Traffic, world: Worl
     };
     match (traffic, world.profile().hosts) {
         (Traffic::Flows(_), Hosts::Kernels) => Ok(true),
-        // They always begin without knowing anything.
+        // They always start without cached state.
         (Traffic::Flows(_), Hosts::Simulated) => Ok(false),
         _ => Err(found.refuse("only traffic of kind = \"flows\" has it")),
     }
 }
 
-/// How late frames may leave emulated links, if somebody says so.
+/// The admissible lateness of emulated links, if written.
 fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
     let lateness = reader.optional("network.lateness", span_or("auto"))?;
     match lateness {
@@ -140,7 +140,7 @@ fn lateness(reader: &mut Reader<'_>, kind: LinkKind) -> Result<Option<Span>> {
     }
 }
 
-/// How many nodes stand in the middle.
+/// The number of nodes between sender and receiver.
 fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
     let most = i64::try_from(MOST_STAGES).unwrap_or(i64::MAX);
     let stages = reader.read("network.stages", number(0, most))?;
@@ -151,7 +151,7 @@ fn stages(reader: &mut Reader<'_>, shape: Shape) -> Result<usize> {
     Ok(usize::try_from(stages.value).unwrap_or(1))
 }
 
-/// Whether the switches forward a frame when its header is in.
+/// Whether switches forward a frame once its header has arrived.
 fn cut_through(
     reader: &mut Reader<'_>,
     shape: Shape,
@@ -212,7 +212,7 @@ fn addresses(
     }
 }
 
-/// Refuses a table below `[links]` that is no link of the network.
+/// Rejects tables below `[links]` that are not links of the network.
 pub(super) fn known_links(tree: &Table, network: &Network) -> Result<()> {
     let names: Vec<&str> = network
         .links

@@ -1,5 +1,5 @@
-//! Reads `[traffic]` of the kind `request-response`: messages of many sizes, one at a
-//! time.
+//! Reads `[traffic]` of `kind = "request-response"`: messages of many sizes,
+//! one at a time.
 
 use anyhow::Result;
 use plan::setting::{Answer, Host, Network, ReadMode, RequestResponse, Sizes, WriteMode};
@@ -12,10 +12,10 @@ use crate::quantity::{size, span, switch, word};
 use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};
 
-/// The most sizes of a trial: every one that IPv4 has.
+/// The maximum number of sizes in a trial: all sizes of IPv4.
 const MOST_SIZES: u32 = 70_000;
 
-/// The longest that Linux delays acknowledgements for [Linux].
+/// Linux's maximum delay of acknowledgements [Linux].
 const LONGEST_DELAY: Span = Span::from_millis(200);
 
 /// The request-response traffic in `tree` through `network`.
@@ -69,7 +69,7 @@ pub(super) fn read(
         Hosts::Simulated if protocol == Transport::Tcp => {
             Some(tcp::read(reader, &host.congestion)?)
         }
-        // Read past where the protocol is another, as every key of TCP is.
+        // Ignored with other protocols, like all TCP keys.
         Hosts::Simulated if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
             None
@@ -95,7 +95,7 @@ pub(super) fn read(
     })
 }
 
-/// The sizes of messages, all of which the transport can carry.
+/// The message sizes, all valid for the transport.
 fn sizes(reader: &mut Reader<'_>, protocol: Transport, ip: IpVersion) -> Result<Sizes> {
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
     // IPv6 does not count its own header [RFC8200 s3].
@@ -142,7 +142,7 @@ fn span_or_auto(value: &Value) -> Parsed<Option<Span>> {
     }
 }
 
-/// A time that is not none.
+/// A positive time.
 fn some(reader: &mut Reader<'_>, key: &str) -> Result<Span> {
     let found = reader.read(key, span)?;
     match found.value {

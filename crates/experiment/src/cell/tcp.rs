@@ -1,4 +1,4 @@
-//! Reads `[tcp]` and `[flows.NAME.tcp]`: what simulated connections are like.
+//! Reads `[tcp]` and `[flows.NAME.tcp]`: the settings of simulated connections.
 
 mod values;
 
@@ -13,18 +13,17 @@ use values::{Threshold, limit, name_of, segments, threshold, whole, written};
 
 /// Octets of timestamps in every segment, padding included [RFC7323 App A].
 const TIMESTAMPS: u32 = 12;
-/// Segments that ns-2's receivers let be in flight unless told otherwise
-/// [Ns2].
+/// The default receive window of ns-2, in segments [Ns2].
 const NS2_WINDOW: u32 = 20;
-/// How long receivers delay acknowledgements at most, as Linux does at its
-/// quickest; 500 ms are allowed [RFC5681 s4.2].
+/// The maximum delay of acknowledgements, as Linux's minimum; 500 ms are
+/// allowed [RFC5681 s4.2].
 const STANDARD_DELAY: Span = Span::from_millis(40);
-/// How long ns-2's receivers delay acknowledgements where they do [Ns2].
+/// The maximum delay of delayed acknowledgements in ns-2 [Ns2].
 const NS2_DELAY: Span = Span::from_millis(100);
-/// The largest payload that an IPv4 packet has room for [RFC791 s3.1].
+/// The largest payload of an IPv4 packet [RFC791 s3.1].
 const LARGEST_SEGMENT: u32 = 65_495;
 
-/// Whose TCP it is, and of ns-2's agents which.
+/// The TCP implementation, and the agent in ns-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Agent {
     Standard,
@@ -47,7 +46,7 @@ const RECOVERIES: &[(&str, Recovery)] = &[
     ("sack", Recovery::Sack),
 ];
 
-/// The connections of a cell unless a flow says otherwise.
+/// The default connections of a cell.
 #[derive(Clone)]
 pub(super) struct Connections {
     settings: Settings,
@@ -55,13 +54,13 @@ pub(super) struct Connections {
 }
 
 impl Connections {
-    /// What each connection is like.
+    /// The settings of each connection.
     pub(super) fn into_settings(self) -> Settings {
         self.settings
     }
 }
 
-/// What `[tcp]` says, with `congestion` of the hosts.
+/// Reads `[tcp]`, with the hosts' `congestion`.
 pub(super) fn read(reader: &mut Reader<'_>, congestion: &str) -> Result<Connections> {
     let control = control(congestion).unwrap_or(Control::Reno);
     let agent = reader.read("tcp.agent", word(AGENTS))?;
@@ -71,8 +70,8 @@ pub(super) fn read(reader: &mut Reader<'_>, congestion: &str) -> Result<Connecti
     Ok(Connections { settings, control })
 }
 
-/// What one flow says: whatever it does not say is as in `[tcp]`, and where it
-/// names an agent, as that agent has it.
+/// Reads the keys of one flow. The defaults are those of `[tcp]` or, if the
+/// flow names an agent, those of the agent.
 pub(super) fn of_flow(
     reader: &mut Reader<'_>,
     flow: &str,
@@ -93,13 +92,13 @@ pub(super) fn of_flow(
     keys(reader, &table, agent.value, &base, true)
 }
 
-/// Reads past `[tcp]` in a world whose TCP is the kernel's: it may ask for just
-/// that.
+/// Reads `[tcp]` in a world with the kernel's TCP, which only accepts values
+/// that request the kernel's behaviour.
 pub(super) fn read_past(reader: &mut Reader<'_>) -> Result<()> {
     reader.optional("tcp.agent", word(AGENTS)).map(drop)
 }
 
-/// The control by this name that the simulator knows.
+/// The congestion control of this name in the simulator.
 pub(super) fn control(congestion: &str) -> Option<Control> {
     match congestion {
         "reno" => Some(Control::Reno),
@@ -108,7 +107,7 @@ pub(super) fn control(congestion: &str) -> Option<Control> {
     }
 }
 
-/// The control of hosts where none is written: ns-2's agents know Reno's only.
+/// The default congestion control of hosts: ns-2's agents support only Reno.
 pub(super) fn usual_control(tree: &Table) -> &'static str {
     let agent = tree.table("tcp").and_then(|tcp| tcp.get("agent"));
     match agent.map(|node| &node.value) {
@@ -139,7 +138,7 @@ fn grows_as_reno(reader: &mut Reader<'_>, agent: &Spanned<Agent>, congestion: &s
     }
 }
 
-/// The recovery of a sender that is no agent of ns-2.
+/// The loss recovery of a sender that is not an ns-2 agent.
 fn recovery_of_standard(value: &Value) -> Parsed<Recovery> {
     match value {
         Value::Text(word) if word == "tahoe" => Err(
@@ -149,7 +148,7 @@ fn recovery_of_standard(value: &Value) -> Parsed<Recovery> {
     }
 }
 
-/// The keys of `table` over `base`; `all`: what is not written is written out.
+/// Reads the keys of `table` over `base`; `all`: defaults are resolved, too.
 fn keys(
     reader: &mut Reader<'_>,
     table: &str,
@@ -179,7 +178,8 @@ fn keys(
     })?;
     let window = window.map_or(base.window, |found| found.value.unwrap_or(u32::MAX));
     let initial_window = keys.key("initial_window", whole(base.initial_window), segments)?;
-    // What follows from the window is written as that, so that it goes on to.
+    // Values derived from the window are written as such, so that they stay
+    // derived.
     let usual = match (standard, base.initial_threshold) {
         (true, None) => Value::from("none"),
         (_, Some(threshold)) if standard || threshold != base.window => whole(threshold),

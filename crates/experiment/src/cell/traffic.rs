@@ -14,20 +14,20 @@ use crate::quantity::{on_off, size, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Table, Value};
 
-/// Octets that a message begins with: what tells messages apart.
+/// The header of each message in octets, which identifies the message.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
 
-/// The smallest message: two headers, so that a last message that would be
-/// shorter than its header can take octets from the one before it.
+/// The minimum message size: two headers, so that a last message shorter than
+/// its header can take octets from the previous one.
 pub const LEAST_MESSAGE: Bytes = Bytes::new(2 * HEADER_LEN as u64);
 
-/// The largest message, so that one always fits in memory: 16 MiB.
+/// The maximum message size, so that a message fits in memory: 16 MiB.
 pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
 
-/// The largest socket buffer: the kernel takes a C `int` and doubles it.
+/// The maximum socket buffer: the kernel takes a C `int` and doubles it.
 pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
 
-/// What traffic can be.
+/// The kinds of traffic.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Transfer,
@@ -45,7 +45,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("request-response", Kind::RequestResponse),
 ];
 
-/// What a trial carries over `network`, whose links have these MTUs.
+/// The traffic of a trial over `network`, whose links have these MTUs.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -87,7 +87,7 @@ pub(super) fn read(
     }
 }
 
-/// Refuses traffic between two ends where there are not two.
+/// Rejects traffic between two ends in networks that are not a path.
 fn on_a_path(kind: &Spanned<Kind>, tree: &Table, network: &Network, what: &str) -> Result<()> {
     match network.graph {
         None => Ok(()),
@@ -98,7 +98,7 @@ fn on_a_path(kind: &Spanned<Kind>, tree: &Table, network: &Network, what: &str) 
     }
 }
 
-/// Refuses keys that only traffic of other kinds has.
+/// Rejects keys of other kinds of traffic.
 fn refuse_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
     let table = tree.table("traffic");
     for (name, Node { value, origin }) in table.into_iter().flat_map(Table::iter) {
@@ -119,13 +119,13 @@ fn refuse_others(reader: &Reader<'_>, tree: &Table) -> Result<()> {
     Ok(())
 }
 
-/// Where the table `name` stands, if it is written.
+/// The place of the table `name`, if it is written.
 fn origin_of(tree: &Table, name: &str) -> Origin {
     tree.get(name)
         .map_or(Origin::Default, |node| node.origin.clone())
 }
 
-/// How long a trial's traffic may take.
+/// The time limit of a trial's traffic.
 pub(super) fn timeout(reader: &mut Reader<'_>, what: &str) -> Result<Span> {
     let timeout = reader.read("traffic.timeout", span)?;
     match timeout.value == Span::ZERO {
@@ -166,7 +166,7 @@ fn transfer(
         Hosts::Simulated if protocol == Transport::Tcp => {
             Some(tcp::read(reader, &host.congestion)?)
         }
-        // Read past where the protocol is another, as every key of TCP is.
+        // Ignored with other protocols, like all TCP keys.
         Hosts::Simulated if tree.get("tcp").is_some() => {
             tcp::read(reader, &host.congestion)?;
             None
@@ -200,8 +200,8 @@ fn transfer(
     })
 }
 
-/// A part of a trial that may be left out: 0, `auto`, or at least a message.
-/// `there`: the world has such a part.
+/// An optional part of a trial: 0, `auto`, or at least a message. `there`: the
+/// world has this part.
 fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes>> {
     let found = reader.read(path, size_or("auto"))?;
     match found.value {
@@ -219,9 +219,8 @@ fn part(reader: &mut Reader<'_>, path: &str, there: bool) -> Result<Option<Bytes
     }
 }
 
-/// The pre-roll where it is `auto`: 1 MB, or eight times what the links'
-/// buckets hold when they are as deep as [`auto_burst`] makes them. A bucket
-/// that the user makes deeper does not lengthen it.
+/// The pre-roll for `auto`: 1 MB, or eight times the links' bucket depth by
+/// [`auto_burst`]. Deeper buckets set by the user do not lengthen it.
 fn auto_preroll(links: &[Link]) -> Bytes {
     let deepest = links
         .iter()
@@ -230,9 +229,9 @@ fn auto_preroll(links: &[Link]) -> Bytes {
     Bytes::new(1_000_000).max(deepest.unwrap_or_default() * 8)
 }
 
-/// The metered transfer where it is `auto`: what the slowest link carries in
-/// 320 ms, so that the kernel's ticks of 10 ms tell some per cent, within 1 MB
-/// and 40 MB.
+/// The metered transfer for `auto`: the octets that the slowest link carries in
+/// 320 ms, within 1 MB and 40 MB, so that the kernel's ticks of 10 ms resolve
+/// some per cent.
 fn auto_cpu_size(links: &[Link]) -> Bytes {
     let (least, most) = (Bytes::new(1_000_000), Bytes::new(40_000_000));
     let slowest = links.iter().filter_map(|link| link.rate).min();
@@ -241,7 +240,8 @@ fn auto_cpu_size(links: &[Link]) -> Bytes {
     })
 }
 
-/// The message in octets: `mtu-N` is taken from the smallest MTU of the path.
+/// The message size in octets: `mtu-N` is relative to the smallest MTU of the
+/// path.
 pub(super) fn message(
     reader: &mut Reader<'_>,
     protocol: Transport,
@@ -272,7 +272,7 @@ pub(super) fn message(
     })
 }
 
-/// A switch with a third position.
+/// Parses the echo mode: `on`, `off` or a third value.
 fn echo(value: &Value) -> Parsed<Echo> {
     match value {
         Value::Boolean(truth) => {

@@ -1,12 +1,12 @@
-//! Keys of no use in a cell.
+//! Keys without effect in a cell.
 
 use anyhow::Error;
 
-/// A key that is honoured in some cells, and means nothing in this one.
+/// A key that has an effect in some cells, but not in this one.
 pub(crate) struct UnusedKey {
     pub(crate) path: String,
     /// Whether an argument of `--set` wrote it.
     pub(crate) is_set: bool,
-    /// The refusal, for a key of no use in any cell.
+    /// The error if the key has no effect in any cell.
     pub(crate) why: Error,
 }

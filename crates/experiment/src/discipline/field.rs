@@ -1,4 +1,4 @@
-//! What values of the keys of disciplines mean.
+//! Parses values of the disciplines' keys.
 
 use queue::{Field, NamedChoice};
 
@@ -35,14 +35,14 @@ pub(super) fn choose(words: &mut dyn NamedChoice, value: &Value) -> Parsed<()> {
     }
 }
 
-/// Keeps what was read.
+/// Stores a parsed value.
 fn put<T>(place: &mut T, parsed: Parsed<T>) -> Parsed<()> {
     let (read, canonical) = parsed?;
     *place = read;
     Ok(((), canonical))
 }
 
-/// A length of a queue: a number, or octets with their unit.
+/// A queue length: a number, or octets with a unit.
 fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Parsed<()> {
     let Value::Text(_) = value else {
         return put(length, from_zero(value));
@@ -53,7 +53,7 @@ fn threshold(value: &Value, length: &mut f64, octets: &mut bool) -> Parsed<()> {
     put(length, Ok((octets_of, canonical)))
 }
 
-/// A number from 0 on.
+/// A non-negative number.
 fn from_zero(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if number >= 0.0 => Ok((number, value.clone())),

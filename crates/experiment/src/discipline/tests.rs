@@ -97,7 +97,7 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
         ..MredSettings::new(limit, largest)
     };
     assert_eq!(mred, all);
-    // Whatever stands first.
+    // Independent of the order.
     for text in [
         "mred,bounds=0.1..0.4,over=head,reading=paper",
         "mred,reading=paper,over=head,bounds=0.1..0.4",

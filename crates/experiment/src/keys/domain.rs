@@ -1,4 +1,4 @@
-//! `[domain]`: where packets are gathered into bundles.
+//! Keys of `[domain]`: gathering of packets into bundles.
 
 use super::support::{kernels, refused};
 use super::{DefaultValue, Key, Section, Worlds};

@@ -1,11 +1,12 @@
-//! `[flows.NAME]`: traffic from one host to another.
+//! Keys of `[flows.NAME]`: traffic from one host to another.
 
 use super::support::{all_but, everywhere, kernels, only, refused, simulator, when, worlds};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or say --on sim";
 
-/// Keys that datagrams have in every world, and messages of streams between kernels.
+/// Keys of datagrams in every world, and of messages over streams between
+/// kernels.
 const MESSAGES: Worlds = simulator(when(", of datagrams alone"));
 
 pub(super) const SECTIONS: &[Section] = &[
@@ -144,7 +145,7 @@ pub(super) const SECTIONS: &[Section] = &[
 
 const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
 
-/// Keys of flows that send messages on a schedule.
+/// Keys of flows with scheduled messages.
 pub(crate) const OF_MESSAGES: &[Key] = &[
     Key {
         name: "message",

@@ -1,4 +1,4 @@
-//! The head of the file, short names, and keys of one world.
+//! Keys of the file's head, aliases, and overrides for one world.
 
 use super::support::everywhere;
 use super::{DefaultValue, Key, Section};

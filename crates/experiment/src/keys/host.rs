@@ -1,9 +1,9 @@
-//! `[host]`.
+//! Keys of `[host]`.
 
 use super::support::{HONOURED, everywhere, kernels, measured, only, simulator, worlds};
 use super::{DefaultValue, Key, Section, Worlds};
 
-/// Time that packets take on simulated hosts.
+/// Processing times of simulated hosts.
 const COST: Worlds = kernels(only(
     &["0s"],
     "only simulated hosts cost what is written: --on sim, or write 0s",

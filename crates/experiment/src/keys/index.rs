@@ -1,4 +1,4 @@
-//! Finds the rows of a key, and what was meant where there is none.
+//! Finds the rows of a key, and suggestions for unknown keys.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -11,11 +11,11 @@ use crate::tree::{KeyPath, Node, Table, Value};
 #[derive(Debug, Default)]
 pub(crate) struct KeyNode {
     inner: BTreeMap<&'static str, Self>,
-    /// What stands under any name.
+    /// The node for any name.
     any: Option<Box<Self>>,
-    /// The sections of which this is a table.
+    /// The sections that have this table.
     tables: Vec<&'static Section>,
-    /// The rows of which this is the key, one for each kind of traffic at most.
+    /// The rows of this key, at most one per kind of traffic.
     rows: Vec<(&'static Section, &'static Key)>,
 }
 
@@ -47,26 +47,26 @@ pub(super) fn run_roots() -> &'static [&'static str] {
     &RUN_ROOTS
 }
 
-/// The node of the key or table at `path`, if there is one.
+/// The node of the key or table at `path`, if it exists.
 pub(crate) fn find(path: &str) -> Option<&'static KeyNode> {
     path.split('.')
         .try_fold(&*KEY_TREE, |entry, part| entry.below(part))
 }
 
-/// Whether some row has the key at `path`.
+/// Whether a row has the key at `path`.
 pub(crate) fn known(path: &KeyPath) -> bool {
     let mut parts = path.0.iter();
     let entry = parts.try_fold(&*KEY_TREE, |entry, part| entry.below(part));
     entry.is_some_and(|entry| !entry.rows.is_empty())
 }
 
-/// The first node in `tree` that no row and no table has.
+/// The first node in `tree` that is in no row or table.
 pub(crate) fn unknown(tree: &Table) -> Option<(KeyPath, &Node)> {
     KEY_TREE.unknown(tree, &KeyPath(Vec::new()))
 }
 
-/// `; did you mean ..?` for a key at `path` that there is not, or a table if
-/// `is_table`; nothing where none is like it.
+/// `; did you mean ..?` for an unknown key at `path`, or table if `is_table`;
+/// empty without a similar one.
 pub(crate) fn hint(path: &KeyPath, is_table: bool) -> String {
     match meant(path, is_table) {
         Some(key) if key != path.to_string() => format!("; did you mean `{key}`?"),
@@ -74,9 +74,8 @@ pub(crate) fn hint(path: &KeyPath, is_table: bool) -> String {
     }
 }
 
-/// The key that may have been meant by the one at `path`, or the table if
-/// `is_table`: one of the same table that is spelt alike, or else one of another
-/// table that is spelt so.
+/// The suggestion for the unknown key at `path`, or table if `is_table`: a
+/// similar name in the same table, or else in another one.
 fn meant(path: &KeyPath, is_table: bool) -> Option<String> {
     let (wanted, above) = path.0.split_last()?;
     let (most, above) = (1.max(wanted.chars().count() / 3), above.join("."));
@@ -101,7 +100,7 @@ fn meant(path: &KeyPath, is_table: bool) -> Option<String> {
 }
 
 impl KeyNode {
-    /// The row of this key for traffic of this kind, if that is known by now.
+    /// The row of this key for this kind of traffic, if known.
     pub(crate) fn key(&self, kind: Option<&str>) -> Option<&'static Key> {
         let suits = |(section, _): &&(&'static Section, &'static Key)| match kind {
             None => true,
@@ -110,7 +109,7 @@ impl KeyNode {
         self.rows.iter().find(suits).map(|(_, key)| *key)
     }
 
-    /// The section of which this is a table and no key.
+    /// The section of which this is a table and not a key.
     pub(crate) fn table(&self) -> Option<&'static Section> {
         self.tables
             .first()
@@ -118,19 +117,17 @@ impl KeyNode {
             .filter(|_| self.rows.is_empty())
     }
 
-    /// Whether the key may have any name: those that it does have are known to
-    /// its reader.
+    /// Whether the key may have any name; its reader knows the actual names.
     pub(crate) fn has_any_name(&self) -> bool {
         self.rows.iter().any(|(_, key)| is_any(key.name))
     }
 
-    /// Whether keys stand here, and this is none.
+    /// Whether this is a table of keys and not a key itself.
     pub(crate) fn is_table(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Whether traffic of some kind has this key or table, and of which kinds;
-    /// none named: all.
+    /// The kinds of traffic that have this key or table; empty: all.
     pub(crate) fn kinds(&self) -> Vec<&'static str> {
         let rows = self.rows.iter().map(|(section, _)| *section);
         let tables = self.tables.iter().copied().filter(|_| self.rows.is_empty());
@@ -145,12 +142,12 @@ impl KeyNode {
         }
     }
 
-    /// What stands here under this name.
+    /// The child with this name.
     pub(crate) fn below(&self, name: &str) -> Option<&Self> {
         self.inner.get(name).or(self.any.as_deref())
     }
 
-    /// The node at `path` from here, made where there is none.
+    /// The node at `path` from here, created if needed.
     fn make(&mut self, path: &'static str) -> &mut Self {
         let parts = path.split('.').filter(|part| !part.is_empty());
         parts.fold(self, |entry, part| match is_any(part) {
@@ -193,7 +190,8 @@ pub(super) fn joined(table: &str, name: &str) -> String {
     }
 }
 
-/// `pattern` with the names that `path` has where it agrees with it so far.
+/// `pattern` with its placeholders replaced by the names in `path`, as far as
+/// the two match.
 fn under(pattern: &str, path: &[String]) -> String {
     let mut agrees = true;
     let mut names = path.iter();

@@ -1,4 +1,4 @@
-//! `[links.NAME]`: what one link alone may have.
+//! Keys of `[links.NAME]` that only single links have.
 
 use super::support::{everywhere, kernels, no_effect, refused, when, worlds};
 use super::{DefaultValue, Key, Section, Worlds};

@@ -1,4 +1,4 @@
-//! `[network]` and `[nodes]`: the shape, and what all links have.
+//! Keys of `[network]` and `[nodes]`: the shape, and properties of all links.
 
 use super::row::QUEUES;
 use super::support::{
@@ -6,7 +6,7 @@ use super::support::{
 };
 use super::{DefaultValue, Key, Section};
 
-/// Why worlds with kernels refuse a shape.
+/// The reason why worlds with kernels refuse a shape.
 const ONLY_SIMULATED_SHAPE: &str = "only the world `sim` has this shape: --on sim";
 
 pub(super) const SECTIONS: &[Section] = &[

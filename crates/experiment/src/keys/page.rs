@@ -1,4 +1,4 @@
-//! docs/experiments.md: its two tables, printed from the rows.
+//! Prints the two tables of docs/experiments.md.
 
 use plan::{World, printed};
 
@@ -9,7 +9,7 @@ use super::support::HONOURED;
 use super::table::sections;
 use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
-/// The tables whose rows are each written under a heading of their own.
+/// The tables whose rows are written as lists, each with its own heading.
 const LISTS: [&str; 6] = [
     "published",
     "claim",
@@ -19,8 +19,8 @@ const LISTS: [&str; 6] = [
     "unstated",
 ];
 
-/// `page` with its tables printed anew: all keys, and what the worlds make of
-/// those that not every world honours as they are.
+/// Returns `page` with up-to-date tables: all keys, and the worlds' support of
+/// keys that not every world honours unconditionally.
 pub fn documented(page: &str) -> String {
     let page = printed(page, "keys", &of_keys());
     printed(&page, "worlds", &of_worlds())
@@ -46,7 +46,7 @@ fn of_keys() -> String {
     lines.join("\n") + "\n"
 }
 
-/// The tables of a section, and the kinds of traffic that have them.
+/// The tables of a section, and their kinds of traffic.
 fn heading(section: &Section) -> String {
     let tables = section.tables.iter().map(|table| match *table {
         "" => "the head of the file".to_owned(),
@@ -109,7 +109,7 @@ fn of_worlds() -> String {
     lines.join("\n") + "\n"
 }
 
-/// The keys of a section of which the worlds make the same, in their order.
+/// The keys of a section grouped by equal support, in order.
 fn alike(section: &Section) -> Vec<(Vec<&'static str>, Worlds)> {
     let mut groups: Vec<(Vec<&'static str>, Worlds)> = Vec::new();
     for Key { name, worlds, .. } in section.keys {
@@ -142,7 +142,7 @@ fn named(section: &Section, keys: &[&str]) -> String {
     }
 }
 
-/// What a world makes of a key, in words.
+/// A world's support of a key in words.
 fn words(support: &Support) -> String {
     let condition = match support.condition {
         "" => String::new(),

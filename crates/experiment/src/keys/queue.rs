@@ -1,5 +1,5 @@
-//! `[network.QUEUE]` and `[links.NAME.QUEUE]`: parameters of queue disciplines.
-//! The disciplines have them; what is here is what they are to the format.
+//! Keys of `[network.QUEUE]` and `[links.NAME.QUEUE]`: the parameters of queue
+//! disciplines, which the disciplines themselves define.
 
 use std::sync::LazyLock;
 
@@ -9,18 +9,18 @@ use units::Bytes;
 use super::support::{kernels, when};
 use super::{DefaultValue, Key, Section, Worlds};
 
-/// Where no queue is planned: keys are the same whatever may wait.
+/// A placeholder limit for listing keys, which do not depend on it.
 const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
-/// What kernels make of a queue of emulated links.
+/// The support of queue keys in worlds with kernels.
 const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#));
 
-/// What only simulated sources understand.
+/// The support of keys that only simulated sources understand.
 const NOTICES: Worlds = kernels(when(
     "; `notify` must be `off` where the queue is `mred`: no kernel understands it",
 ));
 
-/// One section for each discipline. They are made once and stay.
+/// One section for each discipline, created once.
 pub(super) static SECTIONS: LazyLock<Vec<Section>> =
     LazyLock::new(|| DISCIPLINES.iter().map(section).collect());
 
@@ -33,7 +33,7 @@ pub(crate) fn queues() -> Vec<&'static str> {
 pub(crate) fn visit(choice: &Choice, mut visitor: impl FnMut(&queue::Key, Field<'_>)) {
     let (limit, largest) = ANY;
     choice.configure(limit, largest, &mut |discipline, key, field| {
-        // Not those of the queues of its classes.
+        // Skips the parameters of the class queues.
         if discipline == choice.name {
             visitor(key, field);
         }
@@ -70,7 +70,7 @@ fn section(choice: &Choice) -> Section {
     }
 }
 
-/// The type of the values of `field`, as a user reads it.
+/// The type of the values of `field` in a user's terms.
 fn kind(field: &Field<'_>) -> String {
     match field {
         Field::Span(_) => "time".into(),
@@ -100,7 +100,7 @@ pub(super) fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// The default that `field` holds where nothing is written.
+/// The default of `field`.
 fn usual(field: &Field<'_>) -> DefaultValue {
     let text = |text: String| DefaultValue::Text(text.leak());
     match field {

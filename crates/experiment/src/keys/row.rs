@@ -3,7 +3,7 @@
 use super::support::Worlds;
 use crate::tree::Value;
 
-/// Keys that stand in the same tables.
+/// Keys of the same tables.
 #[derive(Debug)]
 pub(crate) struct Section {
     /// The tables that have these keys; empty: the head of the file. A part in
@@ -11,9 +11,9 @@ pub(crate) struct Section {
     pub(crate) tables: &'static [&'static str],
     /// The kinds of traffic that have them; empty: all.
     pub(crate) kinds: &'static [&'static str],
-    /// What the tables are for.
+    /// The purpose of the tables.
     pub(crate) about: &'static str,
-    /// What each world makes of the tables, whatever is in them.
+    /// The worlds' support of the tables as a whole.
     pub(crate) worlds: Worlds,
     pub(crate) keys: &'static [Key],
 }
@@ -22,34 +22,34 @@ pub(crate) struct Section {
 #[derive(Debug)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    /// The type of its value and the unit, as a user reads them.
+    /// The type and unit of its value in a user's terms.
     pub(crate) kind: &'static str,
-    /// What holds where it is not written.
+    /// The default.
     pub(crate) default: DefaultValue,
     pub(crate) meaning: &'static str,
     pub(crate) worlds: Worlds,
 }
 
-/// The type of a key that names a queue; documents list the names.
+/// The type of a key that names a queue discipline; documents list the names.
 pub(crate) const QUEUES: &str = "the name of a queue";
 
-/// The value of a key that is not written.
+/// The default of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultValue {
     /// This text.
     Text(&'static str),
     /// This number.
     Number(i64),
-    /// Nothing: the key must be there.
+    /// None: the key is required.
     Required,
-    /// Nothing: without the key there is no such thing.
+    /// None: without the key the feature is absent.
     Absent,
-    /// What follows from other keys, in words.
+    /// A description of how the default follows from other keys.
     Follows(&'static str),
 }
 
 impl DefaultValue {
-    /// The value, if it is one.
+    /// The default value, if it is a value.
     pub(crate) fn value(self) -> Option<Value> {
         match self {
             Self::Text(text) => Some(text.into()),

@@ -1,4 +1,4 @@
-//! What is varied, compared and asserted.
+//! Keys of sweeps, comparisons and claims.
 
 use super::support::{everywhere, kernels, refused};
 use super::{DefaultValue, Key, Section};

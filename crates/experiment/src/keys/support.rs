@@ -1,36 +1,34 @@
-//! What the worlds make of a key.
+//! The worlds' support of a key.
 
 use plan::World;
 
-/// What one world makes of a key or of a table.
+/// One world's support of a key or table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Support {
-    /// Which values it takes.
+    /// The accepted values.
     pub(crate) takes: Takes,
-    /// What that depends on besides, for the page: the reader of the key checks
-    /// it.
+    /// An additional condition for the page; the reader of the key checks it.
     pub(crate) condition: &'static str,
 }
 
-/// Which values of a key a world takes. Values are compared as they are written
-/// canonically.
+/// The values of a key that a world accepts, compared in canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Any value.
     Any,
-    /// Any value, and none makes a difference: why.
+    /// Any value, without effect; the reason.
     NoEffect(&'static str),
-    /// No value: why the key is refused wherever it is written.
+    /// No value; the reason of the refusal.
     Nothing(&'static str),
-    /// These values; why others are refused.
+    /// These values; the reason for refusing others.
     Only(&'static [&'static str], &'static str),
-    /// All values but these, and why each of them is refused.
+    /// All values but these, each with its reason.
     AllBut(&'static [(&'static str, &'static str)]),
-    /// These values; with others the cell is kept, and why it is not measured.
+    /// These values; with others the cell is kept unmeasured, for this reason.
     Measured(&'static [&'static str], &'static str),
 }
 
-/// What each world makes of a key.
+/// The support of a key by each world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Worlds {
     netns: Support,
@@ -38,7 +36,7 @@ pub(crate) struct Worlds {
 }
 
 impl Worlds {
-    /// What `world` makes of it.
+    /// The support by `world`.
     pub(crate) const fn support(&self, world: World) -> &Support {
         match world {
             World::Netns => &self.netns,
@@ -48,7 +46,7 @@ impl Worlds {
 }
 
 impl Support {
-    /// Why no value is taken, if that is so.
+    /// The reason why no value is accepted, if none is.
     pub(crate) const fn refusal(&self) -> Option<&'static str> {
         match self.takes {
             Takes::Nothing(why) => Some(why),
@@ -56,47 +54,48 @@ impl Support {
         }
     }
 
-    /// The same under a condition.
+    /// The same support under a condition.
     pub(super) const fn if_(self, condition: &'static str) -> Self {
         Self { condition, ..self }
     }
 }
 
-/// Every value counts.
+/// Every value has an effect.
 pub(super) const HONOURED: Support = takes(Takes::Any);
 
-/// Every value counts under a condition that the reader of the key checks.
+/// Every value has an effect under a condition that the reader of the key
+/// checks.
 pub(super) const fn when(condition: &'static str) -> Support {
     HONOURED.if_(condition)
 }
 
-/// Read, without effect: why.
+/// Read without effect, for this reason.
 pub(super) const fn no_effect(why: &'static str) -> Support {
     takes(Takes::NoEffect(why))
 }
 
-/// Refused wherever it is written: why.
+/// Refused, for this reason.
 pub(super) const fn refused(why: &'static str) -> Support {
     takes(Takes::Nothing(why))
 }
 
-/// These values are taken; why others are refused.
+/// Only these values are accepted; the reason for refusing others.
 pub(super) const fn only(values: &'static [&'static str], why: &'static str) -> Support {
     takes(Takes::Only(values, why))
 }
 
-/// All values are taken but these; why each of them is refused.
+/// All values are accepted but these, each with its reason.
 pub(super) const fn all_but(values: &'static [(&'static str, &'static str)]) -> Support {
     takes(Takes::AllBut(values))
 }
 
-/// These values are measured; why a cell with another one is not.
+/// Only these values are measured; the reason for others.
 pub(super) const fn measured(values: &'static [&'static str], why: &'static str) -> Support {
     takes(Takes::Measured(values, why))
 }
 
-/// What worlds with kernels make of a key, and what worlds with simulated
-/// packets do. The only place that fills in the worlds one by one.
+/// The support by worlds with kernels and by worlds with simulated packets.
+/// This is the only place that lists the worlds.
 pub(super) const fn worlds(kernels: Support, simulator: Support) -> Worlds {
     Worlds {
         netns: kernels,
@@ -109,12 +108,12 @@ pub(super) const fn everywhere() -> Worlds {
     worlds(HONOURED, HONOURED)
 }
 
-/// Honoured by the simulator; what kernels make of it.
+/// Honoured by the simulator; `support` applies to kernels.
 pub(super) const fn kernels(support: Support) -> Worlds {
     worlds(support, HONOURED)
 }
 
-/// Honoured by kernels; what the simulator makes of it.
+/// Honoured by kernels; `support` applies to the simulator.
 pub(super) const fn simulator(support: Support) -> Worlds {
     worlds(HONOURED, support)
 }

@@ -1,9 +1,9 @@
-//! The sections of the table of keys, in the order of the page.
+//! The sections of the table of keys, in the order of docs/experiments.md.
 
 use super::{Section, domain, flows, general, host, links, network, queue, study, tcp, traffic};
 
-/// The tables of a cell: their keys can be swept, differ between worlds and be
-/// written by a choice.
+/// The tables of a cell: their keys can be swept, differ between worlds, and be
+/// set by a choice.
 pub(super) fn of_cell() -> [&'static [Section]; 8] {
     [
         network::SECTIONS,
@@ -17,7 +17,7 @@ pub(super) fn of_cell() -> [&'static [Section]; 8] {
     ]
 }
 
-/// What a run has once: the head of the file, and what is compared.
+/// The sections that a run has once: the head of the file, and comparisons.
 pub(super) const RUN: &[&[Section]] = &[general::SECTIONS, study::SECTIONS];
 
 /// All sections, in the order of the page.

@@ -1,4 +1,4 @@
-//! `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
+//! Keys of `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
 
 use super::support::{everywhere, kernels, only, refused};
 use super::{DefaultValue, Key, Section, Worlds};
@@ -26,7 +26,8 @@ pub(super) const SECTIONS: &[Section] = &[
 
 const SIMULATED: Worlds = kernels(refused(KERNELS_TCP));
 
-/// The keys of a flow: the same, refused by kernels for their own reason.
+/// The keys of a flow: the same ones, refused by kernels for a reason of their
+/// own.
 const OF_FLOWS: [Key; KEYS.len()] = {
     let mut keys = KEYS;
     let mut place = 0;

@@ -1,4 +1,5 @@
-//! The table of keys holds what the program does, and the page what it holds.
+//! The table of keys agrees with the program, and docs/experiments.md with the
+//! table.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::{Experiment, TEMPLATE};
 
 const PAGE: &str = include_str!("../../../../docs/experiments.md");
 
-/// What every experiment needs.
+/// The minimum of every experiment.
 const BARE: &str = "\
 format = 1
 name = \"bare\"
@@ -22,8 +23,8 @@ name = \"bare\"
 \"host.congestion\" = [\"cubic\"]
 ";
 
-/// What some experiments have besides, and the world that runs them: all kinds
-/// of traffic, and what some keys need beside them.
+/// Additional content with the world that runs it: all kinds of traffic, and
+/// prerequisites of some keys.
 const OTHERS: [(&str, World); 16] = [
     ("", World::Netns),
     ("", World::Sim),
@@ -101,8 +102,7 @@ fn experiments() -> Vec<(Experiment, World)> {
     parsed.collect()
 }
 
-/// The paths of a key in `experiment`, with names that are there for the parts
-/// of a path that stand for any.
+/// The paths of a key in `experiment`, with existing names for placeholders.
 fn paths(experiment: &Experiment, section: &Section, key: &Key) -> Vec<String> {
     let named = |table: &str| -> Option<String> {
         let (name, _) = experiment.tree.table(table)?.iter().next()?;
@@ -142,7 +142,8 @@ fn planned(experiment: &Experiment, world: World, set: &str) -> Result<Plan, Str
         .map_err(|error| format!("{error:#}"))
 }
 
-/// Whether something holds for a row of a cell in some experiment, world and place.
+/// Whether something holds for a row of a cell in any experiment, world and
+/// place.
 fn somewhere(
     experiments: &[(Experiment, World)],
     section: &Section,
@@ -202,7 +203,7 @@ fn no_key_has_two_rows_for_one_kind_of_traffic() {
 
 #[test]
 fn every_row_of_a_cell_is_read_in_some_experiment() {
-    // What is said of a key that nothing reads.
+    // The error for a key that nothing reads.
     let unread = ["has this key", "has this table", "unknown key", UNUSED];
     let experiments = experiments();
     for (section, key) in of_cells() {
@@ -286,7 +287,7 @@ fn a_world_refuses_what_its_rows_say_and_for_their_reason() {
     }
 }
 
-/// Tables of which the template shows all keys that every transfer may have.
+/// Tables for which the template shows all keys of transfers.
 const OF_TEMPLATE: [&str; 4] = ["network", "host", "traffic", "trials"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! `[traffic]`: what a trial carries, by its kind.
+//! Keys of `[traffic]`, by its kind.
 
 use super::support::{all_but, everywhere, no_effect, only, refused, simulator, when};
 use super::{DefaultValue, Key, Section, Worlds};
@@ -14,7 +14,7 @@ const NO_PARTS: &str =
 const NO_PROGRAMS: &str =
     "what programs do with a connection the simulator does not know: --on netns";
 
-/// Keys of flows between kernels alone.
+/// Keys of flows between kernels only.
 const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
 
 /// Keys of a kind that the simulator refuses.

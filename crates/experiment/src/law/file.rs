@@ -1,4 +1,4 @@
-//! Files of gaps or sizes that were seen: one on a line.
+//! Files of observed gaps or sizes, one per line.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,9 +15,9 @@ use units::Span;
 use super::quantity;
 use crate::tree::one_line;
 
-/// The most values of a file.
+/// The maximum number of values in a file.
 const MOST_VALUES: usize = 10_000_000;
-/// The largest file, and its longest line, in octets.
+/// The maximum size of a file and of a line, in octets.
 const LARGEST: u64 = 1 << 30;
 const LONGEST_LINE: u64 = 1_000;
 
@@ -26,7 +26,7 @@ const LONGEST_LINE: u64 = 1_000;
 pub(crate) struct LawFiles(Rc<RefCell<BTreeMap<(PathBuf, Measure), LawFile>>>);
 
 impl LawFiles {
-    /// What was read so far, each value of a name once.
+    /// The files read so far, each once per set of values.
     pub(crate) fn kept(&self) -> Vec<LawFile> {
         let read = self.0.borrow();
         let named: BTreeMap<&str, &LawFile> = read
@@ -36,7 +36,7 @@ impl LawFiles {
         named.into_values().cloned().collect()
     }
 
-    /// The values in the file at `path`, which begins in `folder`.
+    /// The values in the file at `path`, relative to `folder`.
     pub(super) fn read(
         &self,
         path: &str,
@@ -55,11 +55,12 @@ impl LawFiles {
     }
 }
 
-/// The values in a file: one on a line, what follows a `#` is a comment.
+/// The values in a file, one per line; `#` starts a comment.
 fn read(place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
     let shown = one_line(&place.display().to_string());
     let cannot = |error: std::io::Error| format!("cannot read {shown}: {error}");
-    // Asked before it is opened: opening a pipe waits for whoever writes it.
+    // Checked before opening, because opening a pipe blocks until a writer
+    // appears.
     let facts = std::fs::metadata(place).map_err(cannot)?;
     if !facts.is_file() {
         return Err(format!(
@@ -104,7 +105,7 @@ fn read(place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
     }
 }
 
-/// One value; gaps without a unit are seconds, as captures are printed.
+/// One value; gaps without a unit are in seconds, as captures print them.
 fn value(text: &str, measure: Measure) -> Result<f64, String> {
     let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
     let seconds = match measure == Measure::Gaps && bare {

@@ -99,7 +99,8 @@ fn what_is_no_law_is_refused_in_one_line() {
     assert!(gaps("exponential:1").unwrap_err().contains("1"));
 }
 
-/// What a file of `text` is read as, without its folder in front of a refusal.
+/// The result of reading a file of `text`, without its folder in error
+/// messages.
 fn of_file(text: &[u8], measure: Measure) -> Result<WrittenLaw, String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("seen.txt"), text).unwrap();

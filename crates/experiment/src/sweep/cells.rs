@@ -1,4 +1,4 @@
-//! The cells that the levels of factors make.
+//! Builds the cells from the levels of factors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use crate::law::LawFiles;
 use crate::reader::refusal;
 use crate::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
-/// The most cells that one experiment may have.
+/// The maximum number of cells of an experiment.
 const MOST_CELLS: usize = 10_000;
 
-/// The cells, the first factor slowest, the first of them as it was read, and
-/// the keys that are not the same in all of them.
+/// The cells in order, the first factor varying slowest, with the reading of
+/// the first one, and the keys that differ between them.
 pub(crate) fn cells(
     tree: &Table,
     place: &Origin,
@@ -103,8 +103,8 @@ pub(crate) fn cells(
     }
 }
 
-/// Whether a key of the file is for a queue that some word of a choice asks
-/// for, though none of these cells.
+/// Whether a key of the file belongs to a queue that a word of a choice
+/// selects, although none of these cells does.
 fn is_for_a_word(unused: &UnusedKey, aliases: &Aliases) -> bool {
     let queue = unused.path.rsplit('.').nth(1);
     let mut choices = aliases.choices().iter();
@@ -118,7 +118,7 @@ fn is_for_a_word(unused: &UnusedKey, aliases: &Aliases) -> bool {
         })
 }
 
-/// What the level at `node` writes: its own key, or those of a word.
+/// The keys that the level at `node` sets: its own key, or those of a word.
 fn written<'a>(
     factor: &'a Factor,
     node: &'a Node,
@@ -134,7 +134,7 @@ fn written<'a>(
     }
 }
 
-/// Refuses an argument of `--set` for a key that all levels of a choice write.
+/// Rejects `--set` of a key that all levels of a choice set.
 fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) -> Result<()> {
     let chosen = factors
         .iter()
@@ -163,7 +163,7 @@ fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) 
     Ok(())
 }
 
-/// Adds the keys that `one` and `other` do not have alike to `varying`.
+/// Adds the keys that differ between `one` and `other` to `varying`.
 fn differences(one: &[(String, Value)], other: &[(String, Value)], varying: &mut BTreeSet<String>) {
     if one.len() == other.len()
         && (one.iter().zip(other)).all(|(a, b)| a.0 == b.0 && same(&a.1, &b.1))

@@ -1,5 +1,4 @@
-//! What a transfer is in the kernel's world and in the simulator's, from one
-//! file.
+//! A transfer from one file in the kernel's world and in the simulator's.
 
 use proto::tcp::Settings;
 

@@ -1,5 +1,5 @@
-//! Words that stand for several keys, short names with units, and parameters
-//! that only some cells use.
+//! Words that set several keys, aliases with units, and parameters that only
+//! some cells use.
 
 use queue::law::Profile;
 use queue::{Limit, Spec, Victim};
@@ -73,7 +73,7 @@ fn a_parameter_is_for_the_cells_that_have_it() {
     let plan = sim(QUEUES, &["max_p=0.05", "queue=red,tail"]);
     assert!(matches!(queue_of(&plan, 0), Spec::Red(red) if red.curve.max_probability == 0.05));
     assert!(matches!(queue_of(&plan, 1), Spec::DropTail { .. }));
-    // Those of the file are for a word that could have been asked for.
+    // Parameters in the file may be for a word that was not selected.
     let plan = sim(QUEUES, &["queue=tail"]);
     let again = sim(&plan.text, &[]);
     assert_eq!(again.hash, plan.hash);
@@ -113,7 +113,7 @@ fn a_bare_number_of_a_short_name_with_a_unit_counts_that() {
     );
     let again = sim(&plan.text, &[]);
     assert_eq!((factors(&again), &again.hash), (factors(&plan), &plan.hash));
-    // By its own name a number is what it always was.
+    // By its own name, a number keeps its meaning.
     let plan = sim(QUEUES, &["queue=red", "network.buffer=35000,70000"]);
     assert_eq!(limit(&plan, 1), Limit::Bytes(Bytes::new(70_000)));
     assert_eq!(sim(&plan.text, &[]).hash, plan.hash);

@@ -84,7 +84,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "by = 2",
             "by = 2\nby_percent = 2",
-            "experiments/x.toml:29: claim.by_percent = 2: by says how much as well; keep one of them",
+            "experiments/x.toml:29: claim.by_percent = 2: `by` gives the size as well; keep one of them",
         ),
         (
             "by = 2",
@@ -99,12 +99,12 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "by = 2",
             "at_most = 2",
-            "experiments/x.toml:28: claim.at_most = 2: a claim says one thing; write another [[claim]] for the other",
+            "experiments/x.toml:28: claim.at_most = 2: a claim states one bound; write another [[claim]] for the other",
         ),
         (
             "than = { mtu = 1500 }",
             "",
-            "experiments/x.toml:26: claim.is = \"higher\": say than what: than = { queue = \"droptail\" }",
+            "experiments/x.toml:26: claim.is = \"higher\": than is missing: write than = { queue = \"droptail\" }",
         ),
         (
             "than = { mtu = 1500 }",
@@ -114,7 +114,7 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
         (
             "metric = \"drop_bias\"",
             "metric = \"drop_bais\"",
-            "experiments/x.toml:24: claim.metric = \"drop_bais\": no metric is called so; did you mean `drop_bias`?; docs/formats.md lists them",
+            "experiments/x.toml:24: claim.metric = \"drop_bais\": unknown metric; did you mean `drop_bias`?; docs/formats.md lists them",
         ),
         (
             "window = \"0s..1s\"",
@@ -152,7 +152,7 @@ fn a_trade_off_is_read_written_into_the_plan_and_refused_by_name() {
         ),
         (
             "y = \"dilay\"\n",
-            "31: pareto.y = \"dilay\": no metric is called so; did you mean `delay`?; docs/formats.md lists them",
+            "31: pareto.y = \"dilay\": unknown metric; did you mean `delay`?; docs/formats.md lists them",
         ),
         (
             "y = \"throughput\"\nwithin = [\"network.rate\"]\n",

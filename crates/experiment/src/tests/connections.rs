@@ -1,4 +1,4 @@
-//! What simulated connections are like, and groups of flows.
+//! Settings of simulated connections, and groups of flows.
 
 use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 

@@ -1,4 +1,4 @@
-//! Domains at whose edges packets are gathered.
+//! Domains whose edges gather packets.
 
 use queue::{Carriage, GatherSettings, Tick, Trigger};
 
@@ -39,7 +39,7 @@ load = \"50%\"
 \"network.rate\" = [\"100mbit\"]
 ";
 
-/// Bundles to the east go via `node`.
+/// Routes bundles to the east via `node`.
 fn by_way_of(node: &str) -> String {
     DOMAIN.replace(
         "egress = \"out\"\n",

@@ -1,11 +1,11 @@
-//! Text and arguments from nowhere never panic, and what is planned comes
-//! back from its own text.
+//! Arbitrary text and arguments never panic, and plans survive the round trip
+//! through their text.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Lines that an experiment may be made of, good and bad.
+/// Lines of experiments, valid and invalid.
 fn lines() -> impl Strategy<Value = String> {
     let keys = prop::sample::select(vec![
         "format",
@@ -101,8 +101,8 @@ fn arguments() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Plans if it can; what it plans must come back from its own text, and what
-/// it refuses must be refused in one line.
+/// Plans if possible. A plan must survive the round trip through its text, and
+/// an error must be one line.
 fn check_never_panics(text: &str, arguments: &[String]) {
     let sets: Vec<_> = arguments.iter().map(String::as_str).collect();
     match planned(text, &sets) {

@@ -1,5 +1,5 @@
-//! What only emulated links have: laws of jitter, wires that are narrower than
-//! their interfaces, switches that cut through.
+//! Properties of emulated links: laws of jitter, links with a lower MTU than
+//! their interfaces, cut-through switches.
 
 use super::*;
 
@@ -45,7 +45,7 @@ fn a_wire_as_wide_as_its_interfaces_is_none_that_is_narrow() {
     assert_eq!(setting(&wide, 0).network.links[0].impairments.narrow, None);
     let default = plan(SMALL, &emulated(&["mtu=1500", "network.wire_mtu=mtu"]));
     assert_eq!(setting(&default, 0), setting(&wide, 0));
-    // Written as its default, a key that came later changes no folder's name.
+    // A newer key with its default value does not change a folder's name.
     let plain = plan(SMALL, &emulated(&["mtu=1500"]));
     assert_eq!(plain.hash, default.hash);
     let written = ["network.jitter_law=uniform", "network.too_big=drop"];

@@ -1,4 +1,4 @@
-//! Flows between kernels: what the world `netns` makes of `kind = "flows"`.
+//! Flows between kernels: `kind = "flows"` in the world `netns`.
 
 use proto::traffic::Law;
 

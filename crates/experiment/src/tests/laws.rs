@@ -1,4 +1,4 @@
-//! Laws of flows, as keys.
+//! Laws of flows in keys.
 
 use plan::setting::{Sends, Traffic};
 use proto::traffic::{Bursts, Law};
@@ -6,7 +6,7 @@ use proto::traffic::{Bursts, Law};
 use super::simulated::{GRAPH, refused, sim};
 use super::*;
 
-/// The graph, its flow with these lines instead of message and load.
+/// The graph and its flow, with these lines instead of message and load.
 fn with(lines: &str) -> String {
     let without = GRAPH.replace("message = 1000\n", "");
     assert!(without.contains("load = \"50%\""));
@@ -103,7 +103,7 @@ fn files_are_read_beside_the_experiment_and_not_swept() {
         flow(&plan).1,
         &Law::Empirical(vec![40.0, 1500.0, 1500.0].into())
     );
-    // Both cells name it, and it is kept once.
+    // Both cells name it, and it is stored once.
     assert_eq!(plan.files.len(), 1);
     assert!(plan.text.contains(&plan.files[0].name));
     refused(

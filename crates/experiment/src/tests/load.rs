@@ -1,4 +1,5 @@
-//! Others on all links of a path, its hops, and flows that come back.
+//! Cross traffic on all links of a path, the path's hops, and flows with
+//! echoes.
 
 use super::simulated::{refused as refused_in_sim, sim};
 use super::*;
@@ -29,7 +30,7 @@ fn chain(sets: &[&str]) -> Plan {
     plan(SMALL, &[&CHAIN[..], sets].concat())
 }
 
-/// What others ask of each link of a setting, in Mbit/s.
+/// The cross traffic on each link of a setting, in Mbit/s.
 fn loads(setting: &Setting) -> Vec<Option<u64>> {
     let links = setting.network.links.iter();
     links
@@ -48,7 +49,7 @@ fn a_load_is_on_every_link_and_its_words_are_shares_of_the_rate() {
     {
         assert_eq!(loads(setting(&plan, cell)), vec![share; 4]);
     }
-    // No load is what a network was before there was any.
+    // Without a load, networks are unchanged.
     let bare = chain(&["mtu=1500"]);
     assert_eq!(
         format!("{:?}", setting(&plan, 0)),

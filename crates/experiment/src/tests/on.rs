@@ -1,4 +1,4 @@
-//! `[on.WORLD.TABLE]`: keys of one world alone.
+//! `[on.WORLD.TABLE]`: overrides for one world.
 
 use super::simulated::{refused, sim};
 use super::*;
@@ -88,7 +88,7 @@ fn set_writes_over_the_file_in_every_world_and_over_itself_in_one() {
         "host.send_per_packet=1us",
     ];
     assert_eq!(of(&both), 2000);
-    // A key that becomes a factor has its levels in every world.
+    // A swept key has its levels in every world.
     assert_eq!(of(&["host.send_per_packet=1us,5us"]), 5000);
 }
 
@@ -103,7 +103,7 @@ fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         &with("[on.sim.hosts]"),
         &[],
-        "experiments/x.toml:7: on.sim.hosts: no table that a world may have of its own; did you mean `host`?",
+        "experiments/x.toml:7: on.sim.hosts: unknown table; did you mean `host`?",
     );
     refused(
         ON,
@@ -118,7 +118,7 @@ fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         &ON.replace("buffer =", "bufer ="),
         &[],
-        "experiments/x.toml:12: on.netns.network.bufer = \"700kB\": there is no key `network.bufer`; did you mean `network.buffer`?",
+        "experiments/x.toml:12: on.netns.network.bufer = \"700kB\": unknown key `network.bufer`; did you mean `network.buffer`?",
     );
     refused(
         ON,

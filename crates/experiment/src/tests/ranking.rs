@@ -55,7 +55,7 @@ fn metrics_that_count_are_named_in_order_and_written_into_the_plan() {
     refused(
         &with("[\"los\"]"),
         &[],
-        "experiments/x.toml:9: compare.metrics = [\"los\"]: no metric is called los; did you mean `loss`?; docs/formats.md lists them",
+        "experiments/x.toml:9: compare.metrics = [\"los\"]: unknown metric los; did you mean `loss`?; docs/formats.md lists them",
     );
 }
 
@@ -70,7 +70,7 @@ fn a_ranking_that_cannot_be_is_refused_by_its_place() {
         (
             "[\"throughput\"]",
             "[\"troughput\"]",
-            "17: ranking.figure.metrics = [\"troughput\"]: no metric is called troughput; did you mean `throughput`?; docs/formats.md lists them",
+            "17: ranking.figure.metrics = [\"troughput\"]: unknown metric troughput; did you mean `throughput`?; docs/formats.md lists them",
         ),
         (
             "[\"rtt\", \"delay\"]",

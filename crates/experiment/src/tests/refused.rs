@@ -1,4 +1,4 @@
-//! Whatever is wrong is refused in one line: place, key, value, remedy.
+//! Every error is one line with place, key, value and remedy.
 
 use super::*;
 
@@ -107,7 +107,7 @@ fn bad_keys_and_values_are_refused_in_one_line() {
         ),
         (
             "mut=1500",
-            "--set mut=1500: no alias and no key is called `mut`; did you mean `mtu`?",
+            "--set mut=1500: unknown alias or key `mut`; did you mean `mtu`?",
         ),
         (
             "network.mut=1500",
@@ -291,7 +291,7 @@ fn what_is_no_experiment_is_refused() {
     check_refused(
         &SMALL.replace("network.rate", "network.rat"),
         &[],
-        "experiments/x.toml:5: aliases.rate = \"network.rat\": there is no such key; did you mean `network.rate`?",
+        "experiments/x.toml:5: aliases.rate = \"network.rat\": unknown key; did you mean `network.rate`?",
     );
     check_refused(
         &format!("{SMALL}\"network.mtu\" = 1500"),
@@ -325,7 +325,7 @@ fn what_there_is_not_is_reported_before_what_is_missing() {
         ),
         (
             "on.sim.host.send_per_paket = \"1us\"",
-            "2: on.sim.host.send_per_paket = \"1us\": there is no key `host.send_per_paket`; did you mean `host.send_per_packet`?",
+            "2: on.sim.host.send_per_paket = \"1us\": unknown key `host.send_per_paket`; did you mean `host.send_per_packet`?",
         ),
     ] {
         let text = format!("format = 1\n{text}");

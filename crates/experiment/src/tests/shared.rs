@@ -1,4 +1,4 @@
-//! Links that others share, links that are recorded, and echoes.
+//! Links with cross traffic, recorded links, and echoes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the world `sim` reads, and what it refuses.
+//! Keys that the world `sim` reads, and those that it refuses.
 
 use proto::traffic::Law;
 

@@ -1,4 +1,4 @@
-//! What is kept of single packets.
+//! Recordings of single packets.
 
 use super::simulated::{refused, sim};
 use super::*;

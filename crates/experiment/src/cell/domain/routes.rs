@@ -1,4 +1,4 @@
-//! Reads `[domain.routes]`: where prefixes leave a domain.
+//! Reads `[domain.routes]`: the egress edges of prefixes.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::quantity::{name, number};
 use crate::reader::{Parsed, Reader, refusal};
 use crate::tree::{Node, Table, Value};
 
-/// The rows of the routing table, by the names that they have in the file.
+/// The rows of the routing table, by name.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -72,7 +72,7 @@ pub(super) fn read(
     Ok(routes.into_iter().map(|(route, _)| route).collect())
 }
 
-/// The routers via which bundles are switched.
+/// The routers that bundles are switched through.
 fn via(
     reader: &mut Reader<'_>,
     path: &str,
@@ -98,7 +98,7 @@ fn via(
     Ok(via)
 }
 
-/// `10.2.0.0/16`, with no bit set behind its length.
+/// A prefix such as `10.2.0.0/16`, with no bits set beyond its length.
 fn prefix(value: &Value) -> Parsed<(IpAddr, u8)> {
     const EXAMPLE: &str = "write a prefix, for instance \"10.2.0.0/16\" or \"2001:db8:2::/48\"";
     let Value::Text(text) = value else {

@@ -1,4 +1,4 @@
-//! Reads what a flow of datagrams sends, and how often.
+//! Reads the traffic of a flow of datagrams.
 
 use anyhow::Result;
 use plan::setting::{Network, Sends};
@@ -12,7 +12,7 @@ use crate::quantity::{number, size_or, switch};
 use crate::reader::{Reader, refusal};
 use crate::tree::Node;
 
-/// What `flow` sends through `network`.
+/// The traffic of `flow` through `network`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     flow: &str,
@@ -36,8 +36,8 @@ pub(super) fn read(
     })
 }
 
-/// What `flow` sends over TCP of kernels: as much as goes through, where
-/// nothing says when.
+/// The traffic of `flow` over the kernels' TCP: as fast as possible if no
+/// schedule is written.
 pub(super) fn read_messages(
     reader: &mut Reader<'_>,
     flow: &str,
@@ -55,7 +55,7 @@ pub(super) fn read_messages(
     })
 }
 
-/// With how many messages and octets it ends.
+/// The numbers of messages and octets after which it ends.
 fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<Bytes>)> {
     let key = |key: &str| format!("flows.{flow}.{key}");
     let packets = reader.optional(&key("packets"), number(1, i64::MAX))?;
@@ -69,8 +69,9 @@ fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<By
     ))
 }
 
-/// Messages between kernels begin with our header. A law that knows no least
-/// size may draw a smaller one now and then, which is not sent and counted.
+/// Messages between kernels start with Jumbolab's header. A law without a
+/// minimum may sometimes draw a smaller size; such messages are not sent, but
+/// counted.
 fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law) -> Result<()> {
     let (least, largest) = payloads.range();
     let header = MESSAGE_HEADER.get();

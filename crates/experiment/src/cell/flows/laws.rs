@@ -1,4 +1,4 @@
-//! Reads the laws that a flow of datagrams follows.
+//! Reads the laws of a flow of datagrams.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use crate::quantity::{choices, rate, share, size, span};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Value};
 
-/// The keys that are read here, below a flow's.
+/// The keys that are read here, below those of the flow.
 const OF_MESSAGES: [&str; 2] = ["message", "message_law"];
 const OF_GAPS: [&str; 5] = ["gap", "rate", "payload_rate", "load", "gap_law"];
 
-/// Keys that say when messages leave, or need it said.
+/// Keys that define the schedule or require one.
 const WHEN: [&str; 8] = [
     "gap",
     "rate",
@@ -30,8 +30,8 @@ const WHEN: [&str; 8] = [
     "off",
 ];
 
-/// Laws with a mean that stands elsewhere: of one parameter, or with a shape
-/// besides.
+/// Laws whose mean is given by another key: those with one parameter, or with
+/// an additional shape.
 const SHAPES: [&str; 7] = [
     "constant",
     "exponential",
@@ -48,7 +48,7 @@ pub(super) struct Laws {
     pub(super) gaps: Law,
     /// Octets of payload.
     pub(super) payloads: Law,
-    /// In which periods it sends, if not all the time.
+    /// The on and off periods, if there are any.
     pub(super) bursts: Option<Bursts>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn read(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Re
     })
 }
 
-/// Likewise of messages that leave as fast as they can where nothing says when.
+/// As [`read`], for messages that leave as fast as possible without a schedule.
 pub(super) fn read_unpaced(reader: &mut Reader<'_>, flow: &str, network: &Network) -> Result<Laws> {
     for key in WHEN {
         if reader.find(&format!("flows.{flow}.{key}"))?.is_some() {
@@ -81,7 +81,7 @@ pub(super) fn read_unpaced(reader: &mut Reader<'_>, flow: &str, network: &Networ
 /// The law of the payloads.
 struct Payloads {
     law: Law,
-    /// Their mean in whole octets; none where there is no mean.
+    /// Their mean in whole octets; `None` without a mean.
     mean: Option<Bytes>,
 }
 
@@ -132,7 +132,7 @@ impl Payloads {
     }
 }
 
-/// The law of the gaps in front of datagrams like `payloads`.
+/// The law of the gaps between datagrams like `payloads`.
 fn gaps(
     reader: &mut Reader<'_>,
     flow: &str,
@@ -166,7 +166,7 @@ fn gaps(
     Ok(reader.read(&key("gap_law"), of_mean)?.value)
 }
 
-/// In which periods the flow sends.
+/// The on and off periods of the flow.
 fn bursts(reader: &mut Reader<'_>, flow: &str) -> Result<Option<Bursts>> {
     let key = |key: &str| format!("flows.{flow}.{key}");
     let period = |reader: &mut Reader<'_>, key: &str| {
@@ -192,7 +192,7 @@ fn bursts(reader: &mut Reader<'_>, flow: &str) -> Result<Option<Bursts>> {
     }
 }
 
-/// The law at `path`, if a whole one stands there and not a mean alone.
+/// The law at `path`, if it is a complete law and not only a mean.
 fn whole_law(
     reader: &mut Reader<'_>,
     path: &str,
@@ -210,8 +210,8 @@ fn whole_law(
     }
 }
 
-/// How a law at `path` is understood: files are looked for beside the file that
-/// names them, and those of the command line where it was typed.
+/// The parser of a law at `path`. Files are relative to the file that names
+/// them, or to the working directory for the command line.
 fn law_at(
     reader: &mut Reader<'_>,
     path: &str,
@@ -238,7 +238,7 @@ fn law_at(
     })
 }
 
-/// A law by its shape, scaled so that its mean is `mean`.
+/// A law by its shape, scaled to the mean `mean`.
 fn shaped(mean: f64, measure: Measure) -> impl Fn(&Value) -> Parsed<Law> {
     move |value| {
         let wrong = || format!("write {}", choices(SHAPES));
@@ -281,7 +281,7 @@ fn shaped(mean: f64, measure: Measure) -> impl Fn(&Value) -> Parsed<Law> {
     }
 }
 
-/// Several quantities in one text, with spaces between them.
+/// Several quantities in one text, separated by spaces.
 fn several<T>(one: impl Fn(&Value) -> Parsed<T>) -> impl Fn(&Value) -> Parsed<Vec<T>> {
     move |value| {
         let words: Vec<Value> = match value {
@@ -299,7 +299,7 @@ fn several<T>(one: impl Fn(&Value) -> Parsed<T>) -> impl Fn(&Value) -> Parsed<Ve
     }
 }
 
-/// Refuses keys of `flow` that say what `key` says.
+/// Rejects keys of `flow` that conflict with `key`.
 fn refuse_beside(reader: &mut Reader<'_>, flow: &str, others: &[&str], key: &str) -> Result<()> {
     for other in others {
         let path = format!("flows.{flow}.{other}");
@@ -311,8 +311,8 @@ fn refuse_beside(reader: &mut Reader<'_>, flow: &str, others: &[&str], key: &str
     Ok(())
 }
 
-/// The mean time from one datagram to the next, in picoseconds: as written, or
-/// as a rate of payload or on the wire, or as a share of the slowest link of the
+/// The mean time between datagrams in picoseconds: as written, or derived from
+/// a rate of payload or on the link, or from a share of the slowest link of the
 /// network.
 fn gap(reader: &mut Reader<'_>, flow: &str, network: &Network, payloads: &Payloads) -> Result<f64> {
     let key = |key: &str| format!("flows.{flow}.{key}");

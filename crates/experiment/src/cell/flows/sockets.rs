@@ -1,4 +1,4 @@
-//! Reads what flows between kernels have in common.
+//! Reads the common settings of flows between kernels.
 
 use anyhow::Result;
 use plan::setting::{Instrument, Sockets};
@@ -8,7 +8,7 @@ use super::super::traffic::socket_buffer;
 use crate::quantity::{switch, word};
 use crate::reader::Reader;
 
-/// The sockets of all flows; simulated ones have none.
+/// The socket settings of all flows; `None` for simulated ones.
 pub(super) fn read(reader: &mut Reader<'_>, world: World) -> Result<Option<Sockets>> {
     match world.profile().hosts {
         Hosts::Kernels => {}

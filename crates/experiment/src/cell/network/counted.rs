@@ -1,6 +1,5 @@
 //! Reads `[links.NAME.windows]`, `[links.NAME.series]` and
-//! `[links.NAME.losses]`: what is counted of a simulated link over parts of a
-//! trial.
+//! `[links.NAME.losses]`: counters of a simulated link over parts of a trial.
 
 mod losses;
 mod transfer;
@@ -18,15 +17,14 @@ use crate::tree::{Node, Table, Value};
 /// The tables of a link that are read here.
 const TABLES: [&str; 3] = ["windows", "series", "losses"];
 
-/// The most links of a network with a domain that may have windows: each has a
-/// bit of the marks that packets keep.
+/// The maximum number of links with windows in a network with a domain: each
+/// uses a bit of the packets' marks.
 const MOST_WINDOWED: u32 = u64::BITS;
 
-/// The most intervals of a time series: each is a point of a plot.
+/// The maximum number of intervals of a time series: each is a point of a plot.
 const MOST_INTERVALS: u64 = 10_000;
 
-/// Reads what is counted of the links of `network`, through which `traffic`
-/// runs.
+/// Reads the counters of the links of `network`, which carries `traffic`.
 pub(in crate::cell) fn read(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -77,7 +75,7 @@ pub(in crate::cell) fn read(
     Ok(())
 }
 
-/// Refuses both tables where nothing can be counted.
+/// Rejects the tables where nothing can be counted.
 fn refuse(
     reader: &mut Reader<'_>,
     links: &[String],
@@ -107,7 +105,8 @@ fn refuse(
     Ok(())
 }
 
-/// A name in `[links]` may stand for several: their figures would be one.
+/// Rejects a name in `[links]` that stands for several links, whose counts
+/// would be merged.
 fn of_one_wire(reader: &mut Reader<'_>, network: &Network, position: usize) -> Result<()> {
     let graph = network.as_graph();
     let wires = graph.wires.iter().filter(|wire| wire.link == position);
@@ -125,7 +124,7 @@ fn of_one_wire(reader: &mut Reader<'_>, network: &Network, position: usize) -> R
     Ok(())
 }
 
-/// The windows of `link`; `taken` are the names of those of other links.
+/// The windows of `link`; `taken` has the window names of other links.
 fn windows(
     reader: &mut Reader<'_>,
     tree: &Table,
@@ -151,8 +150,7 @@ fn windows(
     Ok(windows)
 }
 
-/// The windows that are written of `link`: their names, which no other one
-/// has, and their places.
+/// The windows written for `link`: unique names with their places.
 fn called<'a>(
     tree: &'a Table,
     link: &str,

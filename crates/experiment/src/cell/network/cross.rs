@@ -1,5 +1,5 @@
-//! Reads `[links.NAME.cross]`, `network.load` and `[network.cross]`: traffic of
-//! others on one emulated link, or on all.
+//! Reads `[links.NAME.cross]`, `network.load` and `[network.cross]`: cross
+//! traffic on one emulated link, or on all.
 
 use anyhow::Result;
 use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
@@ -10,7 +10,8 @@ use crate::quantity::{share, size_or, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Value};
 
-/// The most packets a second: the emulator makes each, and has frames to carry.
+/// The maximum number of packets per second: the emulator generates them
+/// besides carrying frames.
 const MOST_PACKETS: u64 = 500_000;
 
 const GAPS: &[(&str, Gaps)] = &[
@@ -25,16 +26,16 @@ const DIRECTIONS: &[(&str, Heading)] = &[
     ("both", Heading::Both),
 ];
 
-/// The key that puts others on all links.
+/// The key for cross traffic on all links.
 const EVERYWHERE: &str = "network.load";
 
-/// What is said of traffic of which there is none.
+/// The error for settings of cross traffic that does not exist.
 const NO_LOAD: &str =
     "there is no cross traffic without `load`; write for instance cross.load = \"30%\"";
 
-/// What the words for a load stand for: shares of a link's rate. At half of it
-/// a packet of a Poisson process waits for half the time that one takes, on
-/// average, and at four fifths for twice that time [Kleinrock1975].
+/// The keywords for loads, as shares of a link's rate. At half the rate, a
+/// packet of a Poisson process waits on average for half its transmission time,
+/// and at four fifths for twice that time [Kleinrock1975].
 const WORDS: [(&str, f64); 4] = [
     ("none", 0.0),
     ("light", 0.2),
@@ -42,16 +43,16 @@ const WORDS: [(&str, f64); 4] = [
     ("heavy", 0.8),
 ];
 
-/// How much of a link is asked for.
+/// The requested load of a link.
 #[derive(Clone)]
 enum Load {
-    /// A part of its rate.
+    /// A share of its rate.
     Share(f64),
-    /// So much, framing included.
+    /// A rate, including framing.
     Rate(Rate),
 }
 
-/// What `[network]` says of the traffic of others on all links.
+/// The settings in `[network]` for cross traffic on all links.
 pub(super) struct Everywhere {
     load: Option<Spanned<Load>>,
     size: Option<Spanned<Option<Bytes>>>,
@@ -70,7 +71,7 @@ impl Everywhere {
         })
     }
 
-    /// Refuses what says how traffic is of which no link has any.
+    /// Rejects settings of cross traffic if no link has any.
     pub(super) fn is_of_use(&self, links: &[Link]) -> Result<()> {
         if self.load.is_some() || links.iter().any(|link| link.cross.is_some()) {
             return Ok(());
@@ -87,7 +88,7 @@ impl Everywhere {
     }
 }
 
-/// The cross traffic of `link`, if there is any; what is not said of it is as
+/// The cross traffic of `link`, if there is any; the defaults are those of
 /// `everywhere`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -161,7 +162,7 @@ pub(super) fn read(
     }
 }
 
-/// The link's own value, or else that of all links, or else the default.
+/// The link's own value, or the value for all links, or the default.
 fn own_or<T: Clone>(
     reader: &mut Reader<'_>,
     path: &str,

@@ -1,4 +1,4 @@
-//! Reads networks that are no path: `[nodes]`, and `ends` of links.
+//! Reads networks that are not a path: `[nodes]`, and `ends` of links.
 
 use anyhow::Result;
 use plan::setting::{Graph, Role, Vertex, Wiring};
@@ -7,10 +7,10 @@ use crate::quantity::{name, number, word};
 use crate::reader::{Reader, refusal};
 use crate::tree::{Node, Table, Value};
 
-/// The most pairs of a dumbbell.
+/// The maximum number of pairs in a dumbbell.
 const MOST_PAIRS: i64 = 5_000;
 
-/// The most nodes and the most links of an explicit network.
+/// The maximum number of nodes and of links in an explicit network.
 const MOST_NODES: usize = 10_000;
 
 const ROLES: &[(&str, Role)] = &[
@@ -19,7 +19,7 @@ const ROLES: &[(&str, Role)] = &[
     ("switch", Role::Switch),
 ];
 
-/// The two kinds of links of a dumbbell.
+/// The kinds of links in a dumbbell.
 pub(super) const OF_DUMBBELL: [&str; 2] = ["access", "bottleneck"];
 
 pub(super) fn dumbbell(reader: &mut Reader<'_>) -> Result<Graph> {
@@ -27,7 +27,7 @@ pub(super) fn dumbbell(reader: &mut Reader<'_>) -> Result<Graph> {
     Ok(Graph::dumbbell(usize::try_from(pairs.value).unwrap_or(1)))
 }
 
-/// The graph as it is written, and the names of its links in order.
+/// The graph as written, and the names of its links in order.
 pub(super) fn explicit(reader: &mut Reader<'_>, tree: &Table) -> Result<(Graph, Vec<String>)> {
     let names = |table: &str| -> Vec<String> {
         let table = tree.table(table);
@@ -70,7 +70,7 @@ pub(super) fn explicit(reader: &mut Reader<'_>, tree: &Table) -> Result<(Graph, 
     Ok((graph, links))
 }
 
-/// Refuses a name that dotted keys could not carry.
+/// Rejects a name that is invalid in dotted keys.
 fn known(reader: &mut Reader<'_>, table: &str, key: &str) -> Result<()> {
     name(64)(&Value::from(key)).map(drop).map_err(|why| {
         let place = reader.find(&format!("{table}.{key}")).ok().flatten();
@@ -86,7 +86,7 @@ fn known(reader: &mut Reader<'_>, table: &str, key: &str) -> Result<()> {
     })
 }
 
-/// The nodes between which a link is.
+/// The nodes at the ends of a link.
 fn ends(reader: &mut Reader<'_>, link: &str, nodes: &[Vertex]) -> Result<[usize; 2]> {
     let path = format!("links.{link}.ends");
     let Some(found) = reader.words(&path)? else {

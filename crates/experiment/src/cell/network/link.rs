@@ -1,4 +1,4 @@
-//! Reads what a link has: its own keys, or those of `[network]`.
+//! Reads the keys of a link, with defaults from `[network]`.
 
 mod inherited;
 
@@ -16,7 +16,7 @@ use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 use inherited::Inherited;
 
-/// The largest depth of a bucket or buffer: the kernel counts both in 32 bits.
+/// The maximum depth of a bucket or buffer: the kernel counts both in 32 bits.
 pub const LARGEST_BUFFER: Bytes = Bytes::new(u32::MAX as u64);
 
 const FRAMINGS: &[(&str, Framing)] = &[("ethernet", Framing::Ethernet), ("none", Framing::None)];
@@ -27,14 +27,14 @@ const JITTER_LAWS: &[(&str, JitterLaw)] = &[
     ("exponential", JitterLaw::Exponential),
 ];
 
-/// Whether senders are notified.
+/// The values of the key that enables notifications of senders.
 const ANSWERS: &[(&str, bool)] = &[("drop", false), ("answer", true)];
 
-/// The depth of a link's token bucket where `burst` is `auto`: the larger of
-/// two frames and what the rate carries in 1 ms, in whole octets. Less than a
-/// frame passes nothing; little more starves the link whenever the kernel
-/// wakes it late, and in a virtual machine that is up to a millisecond; much
-/// more would have to be drained before counting.
+/// The depth of a link's token bucket if `burst` is `auto`: the larger of two
+/// frames and what the rate carries in 1 ms, in whole octets. A smaller bucket
+/// than a frame passes nothing. A slightly larger one starves the link whenever
+/// the kernel wakes it late, which in a virtual machine is up to a millisecond.
+/// A much larger one would have to be drained before counting.
 pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
     const MICROSECONDS: u128 = 1_000;
     let frames = Framing::Ethernet.wire_size(mtu.bytes()) * 2;
@@ -45,7 +45,7 @@ pub fn auto_burst(mtu: IpMtu, rate: Option<Rate>) -> Bytes {
     frames.max(carried).min(LARGEST_BUFFER)
 }
 
-/// What was written of a link, or for all links.
+/// The keys of a link, or of all links.
 pub(super) struct Keys {
     pub(super) mtu: Spanned<IpMtu>,
     pub(super) rate: Spanned<Option<Rate>>,
@@ -70,7 +70,7 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Reads `[table]`, with what it leaves out from `defaults` or the format.
+    /// Reads `[table]`, with missing keys from `defaults` or the format.
     pub(super) fn read(
         reader: &mut Reader<'_>,
         table: &str,
@@ -87,7 +87,7 @@ impl Keys {
         };
         let own_medium = table.own("medium", word(MEDIA))?;
         let own_length = table.own("length", length)?;
-        // What is written here of either counts more than what all links have.
+        // If either is written here, it overrides the values for all links.
         let own = own_medium.is_some() || own_length.is_some();
         let medium = own_medium.or_else(|| defaults?.medium.clone());
         let long = own_length.or_else(|| defaults?.length.clone());
@@ -128,8 +128,8 @@ impl Keys {
         })
     }
 
-    /// The link, if its kind honours every key, and its bucket and its buffer
-    /// hold the frames of its MTU. `all` is what was written for all links.
+    /// The link, if its kind supports every key, and its bucket and buffer hold
+    /// the frames of its MTU. `all` has the keys for all links.
     pub(super) fn link(
         &self,
         name: String,
@@ -205,7 +205,7 @@ impl Keys {
         })
     }
 
-    /// A token bucket delays, loses and reorders nothing.
+    /// A token bucket does not delay, lose or reorder frames.
     fn refuse_what_only_emulation_has(&self, kind: LinkKind) -> Result<()> {
         let kind = match kind {
             LinkKind::Mixed => "; \"mixed\" measures goodput through the kernel's links",
@@ -239,7 +239,7 @@ impl Keys {
         Ok(())
     }
 
-    /// How much less the wire carries than its interfaces send, if it does.
+    /// The link's lower MTU, if it is below that of its interfaces.
     fn narrow(&self) -> Result<Option<Narrow>> {
         let answers = self.too_big.value;
         match self.wire_mtu.value {
@@ -276,7 +276,7 @@ impl Keys {
     }
 }
 
-/// What a link is made of and how long it is, if that is written.
+/// The medium and the length of a link, if written.
 fn made_of(
     medium: Option<&Spanned<Medium>>,
     length: Option<&Spanned<f64>>,

@@ -1,4 +1,4 @@
-//! What a link of copper, glass or air is like, where nothing else is written.
+//! Default properties of links of copper, glass or air.
 
 use units::Span;
 
@@ -6,15 +6,15 @@ use crate::quantity::float;
 use crate::reader::Parsed;
 use crate::tree::Value;
 
-/// What a link is made of.
+/// The medium of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Medium {
     /// Copper, category 5e, with 1000BASE-T.
     Cat5e,
     /// Single-mode glass with 1000BASE-LX.
     Fibre,
-    /// Air with 802.11 at 54 Mbit/s, as a wire of its own: nobody contends for
-    /// it, nothing is acknowledged or sent again below IP.
+    /// 802.11 at 54 Mbit/s, modelled as a wire of its own: without contention,
+    /// acknowledgements or retransmissions below IP.
     Wifi,
 }
 
@@ -24,15 +24,15 @@ pub(super) const MEDIA: &[(&str, Medium)] = &[
     ("wifi", Medium::Wifi),
 ];
 
-/// The length where none is written, in metres.
+/// The default length, in metres.
 pub(super) const LENGTH: f64 = 100.0;
 
 /// The longest link, in metres: once around the Earth.
 const LONGEST: f64 = 40e6;
 
 impl Medium {
-    /// How fast bits follow each other: 1000BASE-T [IEEE802.3 s40], 1000BASE-LX
-    /// [IEEE802.3 s38], the fastest rate of OFDM in 20 MHz [IEEE802.11 s17.1].
+    /// The data rate: 1000BASE-T [IEEE802.3 s40], 1000BASE-LX [IEEE802.3 s38],
+    /// the highest rate of OFDM in 20 MHz [IEEE802.11 s17.1].
     pub(super) const fn rate(self) -> &'static str {
         match self {
             Self::Cat5e | Self::Fibre => "1gbit",
@@ -40,8 +40,8 @@ impl Medium {
         }
     }
 
-    /// Picoseconds that a bit takes for a metre: the most that a segment of
-    /// 100 m may, 570 ns [IEEE802.3 s40.7]; a group index of 1.468, as glass has
+    /// The propagation time per metre in picoseconds: the maximum for a segment
+    /// of 100 m, 570 ns [IEEE802.3 s40.7]; a group index of 1.468, as in glass
     /// at 1310 nm [G.652]; light in a vacuum [BIPM].
     const fn picos_per_metre(self) -> f64 {
         match self {
@@ -51,10 +51,10 @@ impl Medium {
         }
     }
 
-    /// The most bits that may be wrong: 1e-10 [IEEE802.3 s40.1], 1e-12
-    /// [IEEE802.3 s38.1]; over the air, where one frame of 1000 octets in ten is
-    /// lost at the weakest signal that a receiver must bear [IEEE802.11 s17.3.10],
-    /// 1 - 0.9^(1/8000).
+    /// The maximum bit error rate: 1e-10 [IEEE802.3 s40.1], 1e-12 [IEEE802.3
+    /// s38.1]; over the air the rate at which one frame of 1000 octets in ten
+    /// is lost at the weakest signal that a receiver must support [IEEE802.11
+    /// s17.3.10], 1 - 0.9^(1/8000).
     pub(super) const fn bit_error_rate(self) -> f64 {
         match self {
             Self::Cat5e => 1e-10,
@@ -63,8 +63,8 @@ impl Medium {
         }
     }
 
-    /// The longest link of it, in metres: the segment that its standard allows
-    /// for copper [IEEE802.3 s40.7]; of the others, any.
+    /// The maximum length in metres: the segment length of the standard for
+    /// copper [IEEE802.3 s40.7]; unlimited for the others.
     pub(super) const fn longest(self) -> f64 {
         match self {
             Self::Cat5e => 100.0,
@@ -72,7 +72,7 @@ impl Medium {
         }
     }
 
-    /// How long a bit travels so many metres.
+    /// The propagation delay over a distance in metres.
     pub(super) fn delay(self, metres: f64) -> Span {
         #[expect(
             clippy::cast_possible_truncation,

@@ -1,4 +1,4 @@
-//! Why keys of links are refused elsewhere.
+//! Reasons for refusing keys of links.
 
-/// Why a key needs links that the emulator drives.
+/// The reason for keys that need emulated links.
 pub(super) const EMULATED_ONLY: &str = "needs link = \"emulated\": neither the kernel's links nor, with \"mixed\", those that measure goodput have it";

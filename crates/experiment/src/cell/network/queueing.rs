@@ -1,5 +1,5 @@
-//! Reads what waits in front of a link: `buffer`, and the parameters of
-//! `queue` in a table called like the discipline.
+//! Reads the queue of a link: `buffer`, and the parameters of `queue` in a
+//! table with the discipline's name.
 
 use anyhow::{Error, Result};
 use plan::setting::Queue;
@@ -16,10 +16,10 @@ use crate::quantity::size;
 use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 
-/// The most packets that a buffer may be asked to hold.
+/// The maximum capacity of a buffer in packets.
 const MOST_PACKETS: u32 = 10_000_000;
 
-/// How much may wait.
+/// The capacity of a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Buffer {
     Octets(Bytes),
@@ -63,7 +63,7 @@ pub(super) fn buffer(value: &Value) -> Parsed<Buffer> {
     }
 }
 
-/// The parameters that were written in one table, in the order of the format.
+/// The parameters in one table, in the order of the format.
 pub(super) struct Written(Vec<Given>);
 
 struct Given {
@@ -98,8 +98,8 @@ impl Written {
 }
 
 impl Keys {
-    /// The queue of this link, from its own parameters and, where it has none,
-    /// those of `all` links.
+    /// The queue of this link, from its own parameters and, by default, those
+    /// of `all` links.
     pub(super) fn planned_queue(&self, all: &Self) -> Result<Queue> {
         let limit = self.buffer.value.limit();
         let spec = self
@@ -113,8 +113,8 @@ impl Keys {
         })
     }
 
-    /// How sources react to drop notifications of this link's queue, if it
-    /// does. Only those of `sim` understand it.
+    /// The reaction of sources to drop notifications of this link's queue, if
+    /// it sends any; only in the world `sim`.
     pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
         let notices = self.planned(all).notices;
         match world.profile().hosts {
@@ -128,8 +128,8 @@ impl Keys {
         Err(self.at_fault(all, &bad))
     }
 
-    /// The parameters that are of no use: of this table, which is for all
-    /// `links`, to none of them, and of theirs to themselves.
+    /// The parameters without effect: those of this table for all `links` that
+    /// none of them uses, and those of links that they do not use themselves.
     pub(super) fn unused_parameters(&self, links: &[Self]) -> Vec<UnusedKey> {
         let uses = |link: &Self, given: &Given| link.planned(self).uses(given.discipline);
         let of_all = self.parameters.0.iter();
@@ -143,7 +143,7 @@ impl Keys {
         of_each.chain(of_all).collect()
     }
 
-    /// The queue of this link, whether there can be one or not.
+    /// The queue of this link, valid or not.
     fn planned(&self, all: &Self) -> Planned {
         let framing = self.framing.as_ref();
         let framing = framing.map_or(Framing::Ethernet, |found| found.value);
@@ -158,8 +158,8 @@ impl Keys {
         Planned::new(self.queue.value, given, room, self.rate.value)
     }
 
-    /// The key that makes the queue impossible: as it was written, or else
-    /// that which asks for the discipline.
+    /// The key that makes the queue invalid: as written, or the key that
+    /// selects the discipline.
     fn at_fault(&self, all: &Self, bad: &BadQueue) -> Error {
         let why = &bad.why;
         match bad.key.as_str() {
@@ -181,7 +181,7 @@ impl Keys {
 }
 
 impl Given {
-    /// That it is of no use where the queue is another one.
+    /// The error for a parameter of another discipline than the selected one.
     fn unused(&self, queue: &Choice) -> UnusedKey {
         let (own, queue) = (self.discipline, queue.name);
         UnusedKey {

@@ -1,4 +1,4 @@
-//! Reads `[links.NAME.watch]`: what is kept of a simulated link.
+//! Reads `[links.NAME.watch]`: the recordings of a simulated link.
 
 use anyhow::Result;
 use plan::setting::Watched;
@@ -7,7 +7,7 @@ use units::Span;
 use crate::quantity::{span_or, switch};
 use crate::reader::Reader;
 
-/// What is kept of the link called `name`.
+/// The recordings of the link `name`.
 pub(super) fn read(reader: &mut Reader<'_>, name: &str) -> Result<Watched> {
     let path = |key: &str| format!("links.{name}.{key}");
     let mut on = |key: &str| -> Result<bool> {

@@ -1,4 +1,4 @@
-//! How values of `[tcp]` are written.
+//! Parses values of `[tcp]`.
 
 use units::Span;
 
@@ -6,7 +6,7 @@ use crate::quantity::{number, word};
 use crate::reader::Parsed;
 use crate::tree::Value;
 
-/// A threshold as it is written.
+/// A threshold as written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Threshold {
     None,

@@ -1,4 +1,5 @@
-//! `[links.NAME.losses]`: when it is looked at which flows lose packets.
+//! Reads `[links.NAME.losses]`: the period in which drops are attributed to
+//! flows.
 
 use anyhow::Result;
 use plan::setting::Losses;
@@ -8,8 +9,8 @@ use super::part;
 use crate::quantity::span;
 use crate::reader::Reader;
 
-/// Reads the table of `link`, if there is one; `other` is the link that has
-/// one already: these metrics are reported once a trial.
+/// Reads the table of `link`, if it exists; `other` is a link that already has
+/// one, since these metrics exist once per trial.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     link: &str,
@@ -18,7 +19,7 @@ pub(super) fn read(
 ) -> Result<Option<Losses>> {
     let [window, epoch] = ["window", "epoch"].map(|key| format!("links.{link}.losses.{key}"));
     let Some(found) = reader.optional(&window, part)? else {
-        // So that an epoch alone is not ignored.
+        // An epoch without a period must not be ignored.
         return match reader.optional(&epoch, span)? {
             Some(found) => Err(found.refuse(format!("it needs {window} = \"0s..25s\" beside it"))),
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! Windows of links that carry a transfer: they are open while it is counted.
+//! Reads windows of links that are open while a transfer is counted.
 
 use anyhow::Result;
 use plan::World;
@@ -10,7 +10,7 @@ use crate::quantity::word;
 use crate::reader::{Reader, refusal};
 use crate::tree::{Node, Table};
 
-/// Whether what becomes of a transfer's packets is known, link by link.
+/// Whether the fates of a transfer's packets are known for each link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {
     let seen = world.profile().paces_every_link || network.link == LinkKind::Emulated;
     seen && transfer.protocol == Transport::Tcp

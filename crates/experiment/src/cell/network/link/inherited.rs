@@ -1,4 +1,4 @@
-//! Keys of one link that are those of all links where it has none.
+//! Keys of one link with defaults from those of all links.
 
 use anyhow::Result;
 
@@ -6,7 +6,7 @@ use super::Keys;
 use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 
-/// A table whose keys, where they are missing, are those of another.
+/// A table whose missing keys are taken from another one.
 pub(super) struct Inherited<'r, 'a, 'd> {
     pub(super) reader: &'r mut Reader<'a>,
     pub(super) table: &'r str,
@@ -14,7 +14,7 @@ pub(super) struct Inherited<'r, 'a, 'd> {
 }
 
 impl Inherited<'_, '_, '_> {
-    /// A key of this table alone.
+    /// A key that only this table has.
     pub(super) fn own<T>(
         &mut self,
         key: &str,
@@ -24,7 +24,7 @@ impl Inherited<'_, '_, '_> {
             .optional(&format!("{}.{key}", self.table), parse)
     }
 
-    /// A key that, where it is not written here, is what the medium makes it.
+    /// A key with a default from the medium.
     pub(super) fn preset<T: Clone>(
         &mut self,
         key: &str,
@@ -41,7 +41,7 @@ impl Inherited<'_, '_, '_> {
         }
     }
 
-    /// A key that plan.toml has only where the experiment writes it.
+    /// A key that plan.toml has only if the experiment writes it.
     pub(super) fn if_written<T: Clone>(
         &mut self,
         key: &str,
@@ -52,7 +52,7 @@ impl Inherited<'_, '_, '_> {
         Ok(own.or_else(|| inherited(self.defaults?).clone()))
     }
 
-    /// A key of this table, or else of the other, or else its default.
+    /// A key of this table, or of the other one, or its default.
     pub(super) fn key<T: Clone>(
         &mut self,
         key: &str,
