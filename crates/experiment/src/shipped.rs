@@ -69,6 +69,14 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../experiments/jumbogram-ditg.toml"),
     ),
     (
+        "jumbogram-simulated",
+        include_str!("../../../experiments/jumbogram-simulated.toml"),
+    ),
+    (
+        "jumbogram-files",
+        include_str!("../../../experiments/jumbogram-files.toml"),
+    ),
+    (
         "latency-breakdown",
         include_str!("../../../experiments/latency-breakdown.toml"),
     ),
