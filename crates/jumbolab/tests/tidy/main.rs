@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 7] = [
     &["proto"],
     &["plan", "sim", "live"],
     &["experiment", "results", "analysis"],
-    &["lab", "report"],
+    &["lab", "report", "claims"],
     &["jumbolab"],
 ];
 

@@ -1,0 +1,189 @@
+//! Figures of [Supriyanto2017].
+
+use model::packets;
+use units::{Bytes, IpMtu, IpVersion, Transport};
+
+use super::{Computation, Printed, changes, count, largest, smallest};
+
+/// Message sizes in octets [Supriyanto2017 Table 2].
+const SIZES: [f64; 7] = [
+    1500.0, 3000.0, 6000.0, 12_000.0, 24_000.0, 48_000.0, 65_000.0,
+];
+/// Latency in ms at MTU 1500 and 4000 [Supriyanto2017 Table 2].
+const LATENCY: [[f64; 7]; 2] = [
+    [2.3, 2.66, 5.315, 7.4, 5.8, 6.06, 8.345],
+    [1.21, 1.27, 2.20, 3.05, 2.885, 2.555, 4.225],
+];
+/// Jitter in ms [Supriyanto2017 Table 2].
+const JITTER: [[f64; 7]; 2] = [
+    [0.15, 0.15, 0.17, 0.245, 0.405, 0.645, 0.48],
+    [0.145, 0.155, 0.21, 0.29, 0.47, 0.645, 0.56],
+];
+/// Throughput in Mbit/s [Supriyanto2017 Table 2].
+const THROUGHPUT: [[f64; 7]; 2] = [
+    [5.22, 9.02, 9.03, 12.97, 33.10, 63.37, 62.31],
+    [10.00, 18.89, 21.82, 31.47, 66.55, 150.29, 123.07],
+];
+
+/// Octets per millisecond are this many Mbit/s.
+const MBIT_PER_MS: f64 = 8.0 / 1000.0;
+
+/// The mean of a row.
+fn mean(row: [f64; 7]) -> f64 {
+    row.into_iter().sum::<f64>() / 7.0
+}
+
+/// Packets of an IPv6 message over TCP.
+#[expect(clippy::cast_precision_loss, reason = "a message has few packets")]
+fn frames(octets: u64, mtu: u64) -> f64 {
+    IpMtu::new(mtu, IpVersion::V6).map_or(0.0, |mtu| {
+        packets(Bytes::new(octets), mtu, IpVersion::V6, Transport::Tcp).len() as f64
+    })
+}
+
+/// The cells whose throughput is 8 times the size over the latency, to 1 %.
+fn restated() -> f64 {
+    let of = |row: usize| {
+        let apart: [f64; 7] = std::array::from_fn(|at| {
+            SIZES[at] * MBIT_PER_MS / LATENCY[row][at] / THROUGHPUT[row][at] - 1.0
+        });
+        count(apart, |apart| apart.abs() < 0.01)
+    };
+    of(0) + of(1)
+}
+
+pub(super) const ALL: &[Computation] = &[
+    Computation {
+        name: "2017-addresses",
+        how: "2^32",
+        unit: "million addresses",
+        printed: Printed::Is(4.3, 0.05),
+        exact: || 2f64.powi(32) / 1e6,
+    },
+    Computation {
+        name: "2017-jumbogram-mtu",
+        how: "65 535 + 40",
+        unit: "octets",
+        printed: Printed::Is(65_575.0, 0.0),
+        exact: || 65_535.0 + 40.0,
+    },
+    Computation {
+        name: "2017-jumbogram-size",
+        how: "the largest size tested; a jumbogram has more than 65 535 octets",
+        unit: "octets",
+        printed: Printed::AtLeast(65_536.0),
+        exact: || largest(SIZES),
+    },
+    Computation {
+        name: "2017-png",
+        how: "4000 octets over TCP and IPv6 at MTU 1500",
+        unit: "packets",
+        printed: Printed::Is(3.0, 0.0),
+        exact: || frames(4000, 1500),
+    },
+    Computation {
+        name: "2017-frames-6000",
+        how: "6000 octets over TCP and IPv6 at MTU 1500",
+        unit: "frames",
+        printed: Printed::Is(4.0, 0.0),
+        exact: || frames(6000, 1500),
+    },
+    Computation {
+        name: "2017-frames-6000-jumbo",
+        how: "6000 octets over TCP and IPv6 at MTU 4000",
+        unit: "frames",
+        printed: Printed::Is(2.0, 0.0),
+        exact: || frames(6000, 4000),
+    },
+    Computation {
+        name: "2017-one-frame",
+        how: "1500 octets over TCP and IPv6 at MTU 1500",
+        unit: "frames",
+        printed: Printed::Is(1.0, 0.0),
+        exact: || frames(1500, 1500),
+    },
+    Computation {
+        name: "2017-load",
+        how: "100 000/s x 1500 octets x 8, on a link of 1 Gbit/s",
+        unit: "Gbit/s",
+        printed: Printed::AtMost(1.0),
+        exact: || 1e5 * smallest(SIZES) * 8.0 / 1e9,
+    },
+    Computation {
+        name: "2017-latency",
+        how: "the largest decrease in Table 2, at 6000 octets",
+        unit: "%",
+        printed: Printed::Is(59.0, 0.5),
+        exact: || -smallest(changes(LATENCY[0], LATENCY[1])),
+    },
+    Computation {
+        name: "2017-latency-1500",
+        how: "1 - 1.21 / 2.3",
+        unit: "%",
+        printed: Printed::Is(48.0, 0.5),
+        exact: || 100.0 * (1.0 - LATENCY[1][0] / LATENCY[0][0]),
+    },
+    Computation {
+        name: "2017-restated",
+        how: "cells of 14 in which throughput is 8 x size / latency, to 1 %",
+        unit: "cells",
+        printed: Printed::AtMost(0.0),
+        exact: restated,
+    },
+    Computation {
+        name: "2017-mean",
+        how: "the mean of the seven increases in Table 2",
+        unit: "%",
+        printed: Printed::Is(117.0, 0.5),
+        exact: || mean(changes(THROUGHPUT[0], THROUGHPUT[1])),
+    },
+    Computation {
+        name: "2017-up-to",
+        how: "the largest increase in Table 2, at 12 000 octets",
+        unit: "%",
+        printed: Printed::Is(117.0, 0.5),
+        exact: || largest(changes(THROUGHPUT[0], THROUGHPUT[1])),
+    },
+    Computation {
+        name: "2017-comparable",
+        how: "10.00 / 5.22 - 1 at 1500 octets; taken as comparable: within 10 %",
+        unit: "%",
+        printed: Printed::AtMost(10.0),
+        exact: || 100.0 * (THROUGHPUT[1][0] / THROUGHPUT[0][0] - 1.0),
+    },
+    Computation {
+        name: "2017-rising",
+        how: "the change from 48 000 to 65 000 octets at MTU 4000",
+        unit: "%",
+        printed: Printed::AtLeast(0.0),
+        exact: || 100.0 * (THROUGHPUT[1][6] / THROUGHPUT[1][5] - 1.0),
+    },
+    Computation {
+        name: "2017-jitter-rows",
+        how: "rows of 7 in which jitter is higher at MTU 4000",
+        unit: "rows",
+        printed: Printed::AtMost(3.5),
+        exact: || {
+            let apart: [f64; 7] = std::array::from_fn(|at| JITTER[1][at] - JITTER[0][at]);
+            count(apart, |apart| apart > 1e-9)
+        },
+    },
+    Computation {
+        name: "2017-jitter-apart",
+        how: "0.56 - 0.48 at 65 000 octets, the largest difference",
+        unit: "ms",
+        printed: Printed::Is(0.08, 0.0005),
+        exact: || {
+            largest(std::array::from_fn::<f64, 7, _>(|at| {
+                JITTER[1][at] - JITTER[0][at]
+            }))
+        },
+    },
+    Computation {
+        name: "2017-jitter-size",
+        how: "0.645 / 0.145 ms: jitter of large against small packets at MTU 4000",
+        unit: "times",
+        printed: Printed::Is(1.0, 0.1),
+        exact: || largest(JITTER[1]) / smallest(JITTER[1]),
+    },
+];

@@ -1,0 +1,120 @@
+//! Figures of [Mulahuwaish].
+
+use super::{Computation, Printed};
+
+/// Octets of an Ethernet frame of the largest payload on the wire, with preamble
+/// and gap [IEEE802.3].
+const STANDARD_FRAME: f64 = 1538.0;
+
+/// The same with a payload of 9000 octets.
+const JUMBO_FRAME: f64 = 9038.0;
+
+/// Frames a second that fill a link of 1 Gbit/s.
+fn frames_per_second(octets: f64) -> f64 {
+    1e9 / 8.0 / octets
+}
+
+pub(super) const ALL: &[Computation] = &[
+    Computation {
+        name: "mred-six",
+        how: "9000 / 1500 octets of payload",
+        unit: "times",
+        printed: Printed::Is(6.0, 0.0),
+        exact: || 9000.0 / 1500.0,
+    },
+    Computation {
+        name: "mred-290",
+        how: "5 x (40 + 18)",
+        unit: "octets",
+        printed: Printed::Is(290.0, 0.0),
+        exact: || 5.0 * (40.0 + 18.0),
+    },
+    Computation {
+        name: "mred-80000",
+        how: "1 Gbit/s / (8 x 1538)",
+        unit: "frames/s",
+        printed: Printed::AtLeast(80_000.0),
+        exact: || frames_per_second(STANDARD_FRAME),
+    },
+    Computation {
+        name: "mred-14000",
+        how: "1 Gbit/s / (8 x 9038)",
+        unit: "frames/s",
+        printed: Printed::Is(14_000.0, 500.0),
+        exact: || frames_per_second(JUMBO_FRAME),
+    },
+    Computation {
+        name: "mred-saved-rate",
+        how: "(81 274 - 13 830 frames/s) x 58 octets x 8",
+        unit: "Mbit/s",
+        printed: Printed::Is(4.0, 0.5),
+        exact: || {
+            let fewer = frames_per_second(STANDARD_FRAME) - frames_per_second(JUMBO_FRAME);
+            fewer * 58.0 * 8.0 / 1e6
+        },
+    },
+    Computation {
+        name: "mred-packets-per-second",
+        how: "1 Gbit/s / (8 x 84): the smallest frames, in one direction",
+        unit: "packets/s",
+        printed: Printed::Is(2_000_000.0, 50_000.0),
+        exact: || frames_per_second(84.0),
+    },
+    Computation {
+        name: "mred-equation",
+        how: "20 + 6 + (2 - 4) - 38 x 1",
+        unit: "octets",
+        printed: Printed::Is(-4.0, 0.0),
+        exact: || 20.0 + 6.0 + (2.0 - 4.0) - 38.0 * (2.0 - 1.0),
+    },
+    Computation {
+        name: "mred-header",
+        how: "20 + (6 + 4 x 2) - 38 x 1",
+        unit: "octets",
+        printed: Printed::Is(-4.0, 0.0),
+        exact: || 20.0 + 6.0 + 4.0 * 2.0 - 38.0 * (2.0 - 1.0),
+    },
+    Computation {
+        name: "mred-delay",
+        how: "20 x 3000 octets x 8 / 1.5 Mbit/s",
+        unit: "s",
+        printed: Printed::Is(0.28, 0.005),
+        exact: || 20.0 * 3000.0 * 8.0 / 1.5e6,
+    },
+    // The automatic weight is 1 - exp(-1 / packets per second) [Floyd2001 s4].
+    Computation {
+        name: "mred-weight",
+        how: "1 - exp(-3000 x 8 / 1.5 Mbit/s)",
+        unit: "",
+        printed: Printed::Is(0.0027, 0.000_05),
+        exact: || 1.0 - f64::exp(-3000.0 * 8.0 / 1.5e6),
+    },
+    Computation {
+        name: "mred-thresholds",
+        how: "15 / 5 packets",
+        unit: "times",
+        printed: Printed::Is(3.0, 0.0),
+        exact: || 15.0 / 5.0,
+    },
+    Computation {
+        name: "mred-drop",
+        how: "(8.50 - 8.24) / 8.50",
+        unit: "%",
+        printed: Printed::Is(26.0, 0.5),
+        exact: || 100.0 * (8.50 - 8.24) / 8.50,
+    },
+    Computation {
+        name: "mred-throughput",
+        how: "91.7 / 90.20 - 1",
+        unit: "%",
+        printed: Printed::Is(1.56, 0.005),
+        exact: || 100.0 * (91.7 / 90.20 - 1.0),
+    },
+    Computation {
+        name: "mred-scenarios",
+        how: "scenarios with printed results",
+        unit: "",
+        printed: Printed::Is(4.0, 0.0),
+        exact: || super::count([8.24, 8.50], f64::is_finite),
+    },
+];

@@ -1,0 +1,48 @@
+//! Claims as JSON Lines; docs/formats.md is the schema.
+
+use analysis::verdict::Verdict;
+use anyhow::Result;
+use serde::Serialize;
+
+use crate::outcome::Outcome;
+use crate::record::{Header, Robustness};
+
+/// The object of one claim. The order of fields is the format's.
+#[derive(Serialize)]
+struct Line<'a> {
+    paper: &'a str,
+    id: &'a str,
+    claim: &'a str,
+    place: &'a str,
+    done: &'a str,
+    evidence: &'static str,
+    figure: &'a str,
+    verdict: Verdict,
+    robustness: Option<&'a Robustness>,
+    why: &'a str,
+    run: Option<&'a Header>,
+}
+
+/// One object a claim, without line ends.
+///
+/// # Errors
+/// When a figure is not finite.
+pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
+    let lines = outcomes.iter().map(|outcome| {
+        let claim = outcome.claim;
+        serde_json::to_string(&Line {
+            paper: &outcome.paper.name,
+            id: &claim.id,
+            claim: &claim.text,
+            place: &claim.place,
+            done: &claim.done,
+            evidence: claim.evidence.kind(),
+            figure: &outcome.figure,
+            verdict: outcome.verdict,
+            robustness: outcome.robustness,
+            why: &claim.why,
+            run: outcome.record.map(|record| &record.run),
+        })
+    });
+    Ok(lines.collect::<Result<_, _>>()?)
+}

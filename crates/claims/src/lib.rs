@@ -1,0 +1,21 @@
+//! The claims of the studied papers, and what became of each.
+//!
+//! The register (`claims/` of the repository) lists the claims by hand, with
+//! the evidence for each: a recorded result, a computation, or the reason why
+//! it was not measured. Recorded results (`docs/results/`) are verdicts of runs,
+//! written by `jumbolab claims --record`.
+
+mod arithmetic;
+mod json;
+mod markdown;
+mod outcome;
+mod record;
+mod register;
+mod text;
+
+pub use json::lines;
+pub use markdown::{document, with_table};
+pub use outcome::{Outcome, outcomes};
+pub use record::{Record, Robustness, recorded};
+pub use register::{Claim, Evidence, Paper, papers};
+pub use text::{overview, whole};

@@ -1,0 +1,232 @@
+//! What became of each claim.
+
+use std::collections::BTreeMap;
+
+use analysis::verdict::Verdict;
+use anyhow::{Result, bail};
+use plan::Level;
+
+use crate::arithmetic;
+use crate::record::{Line, Measured, OfClaim, OfFigure, Record, Robustness};
+use crate::register::{Claim, Evidence, Paper, Run};
+
+/// A claim and what became of it.
+#[derive(Debug)]
+pub struct Outcome<'a> {
+    /// The paper.
+    pub paper: &'a Paper,
+    /// The claim.
+    pub claim: &'a Claim,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The figure that decides it, with its interval.
+    pub figure: String,
+    /// The recorded run that it is from, if any.
+    pub record: Option<&'a Record>,
+    /// In which share of the admissible settings it holds, if that is recorded.
+    pub robustness: Option<&'a Robustness>,
+}
+
+/// What became of every claim of `papers`, in their order.
+///
+/// # Errors
+/// When a claim refers to a computation, or to a line of a recorded result, that
+/// does not exist.
+pub fn outcomes<'a>(papers: &'a [Paper], records: &'a [Record]) -> Result<Vec<Outcome<'a>>> {
+    let claims = papers
+        .iter()
+        .flat_map(|paper| paper.claims.iter().map(move |claim| (paper, claim)));
+    claims
+        .map(|(paper, claim)| outcome(paper, claim, records))
+        .collect()
+}
+
+fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Result<Outcome<'a>> {
+    let of = |verdict, figure| Outcome {
+        paper,
+        claim,
+        verdict,
+        figure,
+        record: None,
+        robustness: None,
+    };
+    if let Evidence::NotMeasured(evidence) = &claim.evidence {
+        return Ok(of(Verdict::NotMeasured, evidence.not_measured.clone()));
+    }
+    if let Evidence::Sentence(evidence) = &claim.evidence {
+        return Ok(of(Verdict::NotReproduced, evidence.contradicted_by.clone()));
+    }
+    if let Some(name) = claim.evidence.computation() {
+        let Some(computation) = arithmetic::find(name) else {
+            bail!("{}: there is no computation {name:?}", claim.id);
+        };
+        return Ok(of(computation.verdict(), computation.figure()));
+    }
+    let Some(record) = claim.evidence.run().and_then(|run| find(records, &run)) else {
+        return Ok(of(Verdict::NotMeasured, "no result is recorded".to_owned()));
+    };
+    let Some((verdict, figure, question)) = look_up(&claim.evidence, record) else {
+        bail!("{}: {} has no such verdict", claim.id, record.file_name());
+    };
+    let with_same = records
+        .iter()
+        .filter(|other| other.run.experiment == record.run.experiment);
+    let mut robustness = with_same.flat_map(|record| &record.robustness);
+    Ok(Outcome {
+        record: Some(record),
+        robustness: robustness.find(|one| one.question == question),
+        ..of(verdict, format!("{figure} ({})", record.run.world))
+    })
+}
+
+/// The recorded run that a claim refers to: of several worlds `netns`.
+fn find<'a>(records: &'a [Record], run: &Run<'_>) -> Option<&'a Record> {
+    let mut found: Vec<&Record> = records
+        .iter()
+        .filter(|record| {
+            record.robustness.is_empty()
+                && record.run.experiment == run.experiment
+                && record.run.variant.as_deref() == run.variant
+                && run.world.is_none_or(|world| record.run.world == world)
+        })
+        .collect();
+    found.sort_by(|one, other| one.run.world.cmp(&other.run.world));
+    found.first().copied()
+}
+
+/// The verdict that a record has of a claim, the figure, and the question under
+/// which its robustness is recorded.
+fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String, String)> {
+    let mut lines = record.verdicts.iter();
+    match evidence {
+        Evidence::Claim(wanted) => lines.find_map(|line| match line {
+            Line::Claim(one) if one.claim == wanted.claim => {
+                Some((one.verdict, of_claim(one), one.claim.clone()))
+            }
+            _ => None,
+        }),
+        Evidence::Jump(wanted) => lines.find_map(|line| match line {
+            Line::Jump(one) if one.jump == wanted.jump => {
+                Some((one.verdict, one.seen.clone(), one.jump.clone()))
+            }
+            _ => None,
+        }),
+        Evidence::Figure(wanted) => {
+            let about = lines.filter_map(|line| match line {
+                Line::Figure(one)
+                    if one.metric == wanted.metric && has(&one.cell, &wanted.cell) =>
+                {
+                    Some(one)
+                }
+                _ => None,
+            });
+            let about: Vec<&OfFigure> = about.collect();
+            let first = about.first()?;
+            let verdict = together(about.iter().map(|one| one.verdict));
+            let cell: Vec<String> = wanted
+                .cell
+                .iter()
+                .map(|(name, level)| format!("{name}={level}"))
+                .collect();
+            let question = format!("{} {}", first.metric, cell.join(" "));
+            Some((verdict, of_figures(&about), question))
+        }
+        _ => None,
+    }
+}
+
+fn has(cell: &BTreeMap<String, Level>, wanted: &BTreeMap<String, Level>) -> bool {
+    wanted.iter().all(|(name, level)| {
+        let own = cell.get(name);
+        own.is_some_and(|own| own.is_same(level))
+    })
+}
+
+/// What several verdicts come to: one that contradicts is enough, and all have to
+/// agree to reproduce.
+pub(crate) fn together(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+    const WORST_FIRST: [Verdict; 4] = [
+        Verdict::NotReproduced,
+        Verdict::Inconclusive,
+        Verdict::DirectionOnly,
+        Verdict::Reproduced,
+    ];
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let worst = WORST_FIRST
+        .into_iter()
+        .find(|worst| verdicts.contains(worst));
+    worst.unwrap_or(Verdict::NotMeasured)
+}
+
+fn of_claim(one: &OfClaim) -> String {
+    if let Some(average) = &one.average {
+        return format!("{} on average", written(average, "%"));
+    }
+    let range = match (&one.lowest, &one.highest) {
+        (Some(lowest), Some(highest)) => format!(
+            "{} to {}",
+            written(lowest, &one.unit),
+            written(highest, &one.unit)
+        ),
+        (Some(lowest), None) => written(lowest, &one.unit),
+        (None, _) => "no figure".to_owned(),
+    };
+    match one.settings {
+        0 | 1 => range,
+        settings => format!("{range}; holds in {} of {settings}", one.holds),
+    }
+}
+
+fn of_figures(about: &[&OfFigure]) -> String {
+    let changes = about.iter().filter_map(|one| one.change.as_ref());
+    let mut changes: Vec<&Measured> = changes.collect();
+    changes.sort_by(|one, other| one.value.total_cmp(&other.value));
+    let ours = match changes.as_slice() {
+        [] => {
+            return about
+                .first()
+                .map_or_else(String::new, |one| one.reason.clone());
+        }
+        [one] => written(one, "%"),
+        [first, .., last] => format!("{} to {}", written(first, "%"), written(last, "%")),
+    };
+    match about.first().and_then(|one| one.published_change) {
+        Some(published) => format!("{ours}; printed {} %", digits(published)),
+        None => ours,
+    }
+}
+
+/// A figure with its interval and unit.
+fn written(measured: &Measured, unit: &str) -> String {
+    let interval = measured
+        .interval
+        .filter(|[low, high]| low != high)
+        .map(|[low, high]| format!(" [{}, {}]", digits(low), digits(high)));
+    let unit = match unit {
+        "" => String::new(),
+        unit => format!(" {unit}"),
+    };
+    format!(
+        "{}{}{unit}",
+        digits(measured.value),
+        interval.unwrap_or_default()
+    )
+}
+
+/// A figure with three digits, or all that stand before the point.
+pub(crate) fn digits(figure: f64) -> String {
+    let places = match figure.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{figure:.places$}");
+    match text.trim_start_matches('-').trim_matches(['0', '.']) {
+        "" => "0".to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! The register: what each paper claims, and the evidence for and against it.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use plan::Level;
+use serde::Deserialize;
+
+/// The files of the register.
+const FILES: [(&str, &str); 4] = [
+    (
+        "claims/mred-ddf.toml",
+        include_str!("../../../claims/mred-ddf.toml"),
+    ),
+    (
+        "claims/egan.toml",
+        include_str!("../../../claims/egan.toml"),
+    ),
+    (
+        "claims/2017.toml",
+        include_str!("../../../claims/2017.toml"),
+    ),
+    (
+        "claims/2019.toml",
+        include_str!("../../../claims/2019.toml"),
+    ),
+];
+
+/// A paper and its claims.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    /// The name that `jumbolab claims` takes.
+    pub name: String,
+    /// The name in headings.
+    pub title: String,
+    /// The key of the paper in docs/sources.md.
+    pub source: String,
+    /// The page in docs/findings that answers its question, if there is one.
+    #[serde(default)]
+    pub page: Option<String>,
+    /// The claims, in the order of the paper.
+    #[serde(rename = "claim")]
+    pub claims: Vec<Claim>,
+}
+
+/// One claim of a paper.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The name of the claim, unique in all papers.
+    pub id: String,
+    /// The claim, quoted or in our words.
+    pub text: String,
+    /// The place in the paper, e.g. `s3.C` or `Table 4`.
+    pub place: String,
+    /// How the claim was tested.
+    pub done: String,
+    /// The reason for the verdict in one sentence.
+    pub why: String,
+    /// The evidence that decides it.
+    pub evidence: Evidence,
+}
+
+/// The evidence that decides a claim.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Evidence {
+    /// A claim in words of an experiment.
+    Claim(InWords),
+    /// A claim of an experiment about a step in a curve.
+    Jump(Jump),
+    /// A published figure of an experiment.
+    Figure(Figure),
+    /// A computation from the paper's own statements.
+    Arithmetic(Arithmetic),
+    /// A computation that shows a sentence to contradict figures of the paper.
+    Contradiction(Contradiction),
+    /// Another sentence of the paper, which contradicts it.
+    Sentence(Sentence),
+    /// The reason why nothing was measured.
+    NotMeasured(NotMeasured),
+}
+
+/// A recorded run of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run<'a> {
+    /// The experiment.
+    pub experiment: &'a str,
+    /// The name of the variant, where settings differ from the shipped ones.
+    pub variant: Option<&'a str>,
+    /// The world; none: `netns` if that is recorded, else any.
+    pub world: Option<&'a str>,
+}
+
+macro_rules! evidence {
+    ($(#[$about:meta] $name:ident { $($(#[$field:meta])* $key:ident: $kind:ty,)* })*) => {$(
+        #[$about]
+        #[derive(Debug, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[$field])* pub $key: $kind,)*
+        }
+    )*};
+}
+
+evidence! {
+    /// A claim in words of an experiment.
+    InWords {
+        /// The experiment.
+        experiment: String,
+        /// The text of the claim there.
+        claim: String,
+        /// The variant of the run.
+        #[serde(default)]
+        variant: Option<String>,
+        /// The world of the run.
+        #[serde(default)]
+        world: Option<String>,
+    }
+    /// A claim about a step in a curve.
+    Jump {
+        /// The experiment.
+        experiment: String,
+        /// The text of the claim there.
+        jump: String,
+        /// The variant of the run.
+        #[serde(default)]
+        variant: Option<String>,
+        /// The world of the run.
+        #[serde(default)]
+        world: Option<String>,
+    }
+    /// A published figure.
+    Figure {
+        /// The experiment.
+        experiment: String,
+        /// The metric.
+        metric: String,
+        /// Levels of the cells that it is about.
+        cell: BTreeMap<String, Level>,
+        /// The variant of the run.
+        #[serde(default)]
+        variant: Option<String>,
+        /// The world of the run.
+        #[serde(default)]
+        world: Option<String>,
+    }
+    /// A computation.
+    Arithmetic {
+        /// The name of the computation.
+        arithmetic: String,
+    }
+    /// A computation that shows a contradiction.
+    Contradiction {
+        /// The name of the computation.
+        contradiction: String,
+    }
+    /// A sentence that contradicts the claim.
+    Sentence {
+        /// The sentence, quoted or in our words, and its place.
+        contradicted_by: String,
+    }
+    /// No measurement.
+    NotMeasured {
+        /// The reason.
+        not_measured: String,
+    }
+}
+
+impl Evidence {
+    /// The run that was recorded, where that is the evidence.
+    pub fn run(&self) -> Option<Run<'_>> {
+        let (experiment, variant, world) = match self {
+            Self::Claim(one) => (&one.experiment, &one.variant, &one.world),
+            Self::Jump(one) => (&one.experiment, &one.variant, &one.world),
+            Self::Figure(one) => (&one.experiment, &one.variant, &one.world),
+            _ => return None,
+        };
+        Some(Run {
+            experiment,
+            variant: variant.as_deref(),
+            world: world.as_deref(),
+        })
+    }
+
+    /// The name of the computation, where that is the evidence.
+    pub fn computation(&self) -> Option<&str> {
+        match self {
+            Self::Arithmetic(one) => Some(&one.arithmetic),
+            Self::Contradiction(one) => Some(&one.contradiction),
+            _ => None,
+        }
+    }
+
+    /// The kind of evidence in JSON.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Claim(_) => "claim",
+            Self::Jump(_) => "jump",
+            Self::Figure(_) => "published figure",
+            Self::Arithmetic(_) => "arithmetic",
+            Self::Contradiction(_) | Self::Sentence(_) => "contradiction",
+            Self::NotMeasured(_) => "not measured",
+        }
+    }
+}
+
+/// The papers with their claims.
+///
+/// # Errors
+/// When a file of the register cannot be read; the error names file and line.
+pub fn papers() -> Result<Vec<Paper>> {
+    let read =
+        |(name, text): &(&str, &str)| toml::from_str(text).with_context(|| (*name).to_owned());
+    FILES.iter().map(read).collect()
+}

@@ -1,0 +1,175 @@
+//! Claims for the terminal.
+
+use std::fmt::Write as _;
+
+use analysis::verdict::Verdict;
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+
+use crate::outcome::Outcome;
+use crate::record::{Header, Robustness};
+
+/// The widths of place, verdict and robustness.
+const PLACE: u16 = 10;
+const VERDICT: u16 = 16;
+const ROBUSTNESS: u16 = 13;
+
+/// Verdicts in the order in which they are counted.
+const ORDER: [Verdict; 5] = [
+    Verdict::Reproduced,
+    Verdict::DirectionOnly,
+    Verdict::NotReproduced,
+    Verdict::Inconclusive,
+    Verdict::NotMeasured,
+];
+
+/// A table a paper, below its counts, so many columns wide.
+pub fn overview(outcomes: &[&Outcome<'_>], width: u16) -> String {
+    let papers = outcomes.chunk_by(|one, other| one.paper.name == other.paper.name);
+    let tables =
+        papers.map(|of_paper| format!("{}\n{}\n", counts(of_paper), table(of_paper, width)));
+    tables.collect::<Vec<_>>().join("\n")
+}
+
+/// How many claims of a paper there are, and with which verdicts.
+pub(crate) fn counts(outcomes: &[&Outcome<'_>]) -> String {
+    let paper = outcomes
+        .first()
+        .map_or("", |first| first.paper.title.as_str());
+    let counts = ORDER.iter().filter_map(|verdict| {
+        let with = outcomes.iter().filter(|one| one.verdict == *verdict);
+        match with.count() {
+            0 => None,
+            count => Some(format!("{count} {verdict}")),
+        }
+    });
+    let counts: Vec<String> = counts.collect();
+    format!("{paper}: {} claims: {}", outcomes.len(), counts.join(", "))
+}
+
+fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width)
+        .set_header(["claim", "place", "figure", "verdict", "robustness"]);
+    for outcome in outcomes {
+        let claim = outcome.claim;
+        table.add_row([
+            format!("{}: {}", claim.id, claim.text),
+            claim.place.clone(),
+            outcome.figure.clone(),
+            outcome.verdict.to_string(),
+            outcome.robustness.map_or_else(|| "-".to_owned(), share),
+        ]);
+    }
+    let fixed = PLACE + VERDICT + ROBUSTNESS;
+    let rest = width.saturating_sub(fixed).max(40);
+    let widths = [
+        rest * 3 / 5,
+        PLACE,
+        rest - rest * 3 / 5,
+        VERDICT,
+        ROBUSTNESS,
+    ];
+    for (column, width) in table.column_iter_mut().zip(widths) {
+        column.set_padding((0, 2));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+    }
+    table.trim_fmt()
+}
+
+/// In how many of the admissible settings it holds.
+pub(crate) fn share(robustness: &Robustness) -> String {
+    format!("{:.0} % of {}", robustness.holds.value, robustness.settings)
+}
+
+/// All that is known of one claim.
+pub fn whole(outcome: &Outcome<'_>) -> String {
+    let claim = outcome.claim;
+    let mut text = format!("{}: {}\n\n", claim.id, claim.text);
+    let mut line = |label: &str, words: &str| {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{label:<11}{words}");
+    };
+    line(
+        "paper",
+        &format!("{}, {}", outcome.paper.title, claim.place),
+    );
+    line("done", &claim.done);
+    line("figure", &outcome.figure);
+    line("verdict", outcome.verdict.as_str());
+    if let Some(robustness) = outcome.robustness {
+        line("robustness", &share(robustness));
+    }
+    line("why", &claim.why);
+    if let Some(record) = outcome.record {
+        line("run", &run(&record.run));
+    }
+    text
+}
+
+/// A recorded run in one line.
+pub(crate) fn run(run: &Header) -> String {
+    let variant = run.variant.as_ref().map(|variant| format!(" ({variant})"));
+    let mut words = vec![
+        format!(
+            "{}{} in world {}",
+            run.experiment,
+            variant.unwrap_or_default(),
+            run.world
+        ),
+        format!("plan {}", run.plan),
+        match run.failed {
+            0 => format!("{} trials", run.trials),
+            failed => format!("{} trials, {failed} failed", run.trials),
+        },
+    ];
+    if !run.complete {
+        words.push("not complete".to_owned());
+    }
+    words.push(match run.certificate {
+        true => "certificate passed".to_owned(),
+        false => "certificate not passed".to_owned(),
+    });
+    words.push(format!("jumbolab {}", run.version));
+    let machine = run.kernel.iter().cloned();
+    words.extend(machine.chain(run.processors.map(|count| format!("{count} processors"))));
+    words.extend(run.date.clone());
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{outcomes, papers, recorded};
+
+    #[test]
+    fn tables_line_up_in_100_columns() {
+        let (papers, records) = (papers().unwrap(), recorded().unwrap());
+        let all = outcomes(&papers, &records).unwrap();
+        let all: Vec<_> = all.iter().collect();
+        let text = overview(&all, 100);
+        for line in text.lines().filter(|line| !line.contains(" claims: ")) {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
+        for one in &all {
+            assert!(text.contains(one.verdict.as_str()), "{}", one.claim.id);
+        }
+        assert_eq!(text.matches(" claims: ").count(), papers.len());
+    }
+
+    #[test]
+    fn one_claim_is_shown_in_full() {
+        let papers = papers().unwrap();
+        let all = outcomes(&papers, &[]).unwrap();
+        let one = all.iter().find(|one| one.claim.id == "mred-drop").unwrap();
+        let text = whole(one);
+        assert!(
+            text.contains("\nfigure     3.06 %; printed 26.0 ("),
+            "{text}"
+        );
+        assert!(text.contains("\nverdict    not reproduced\n"), "{text}");
+        assert!(!text.contains("\nrun "), "{text}");
+    }
+}
