@@ -1,5 +1,6 @@
 //! The command line.
 
+mod claims;
 mod decode;
 mod emulate;
 mod examples;
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 use clap::builder::Styles;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+pub(crate) use claims::Claims;
 pub(crate) use decode::{Decode, Metrics};
 pub(crate) use emulate::Emulate;
 pub(crate) use examples::examples_of;
@@ -39,6 +41,8 @@ pub(crate) enum Command {
     Robustness(Robustness),
     /// Print the report of an earlier run, or compare several runs.
     Report(Report),
+    /// Print the claims of the studied papers and their verdicts.
+    Claims(Claims),
     /// Run a program in a node of an experiment's test bed.
     Shell(Shell),
     /// Emulate a link between two network interfaces.
@@ -61,7 +65,7 @@ pub(crate) enum Command {
 pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
     (
         "Experiments",
-        &["list", "run", "robustness", "report", "shell"],
+        &["list", "run", "robustness", "report", "claims", "shell"],
     ),
     ("Tools", &["emulate", "send", "recv", "decode"]),
     ("Set-up", &["doctor", "completions", "man"]),

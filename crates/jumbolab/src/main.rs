@@ -19,6 +19,7 @@ fn main() -> ExitCode {
             Command::Run(run) => command::run::run(&run).map(done),
             Command::Robustness(search) => command::robustness::run(&search).map(done),
             Command::Report(report) => command::report::run(&report).map(done),
+            Command::Claims(claims) => command::claims::run(&claims).map(done),
             Command::Shell(shell) => command::shell::run(shell),
             Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
             Command::Send(send) => command::send::run(&send).map(done),

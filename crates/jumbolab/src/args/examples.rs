@@ -79,6 +79,20 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "claims",
+        &[
+            example("All claims of a paper", "jumbolab claims egan"),
+            example(
+                "All that is known of one claim",
+                "jumbolab claims mred-drop",
+            ),
+            example(
+                "Record a run",
+                "jumbolab claims --record results/aqm-congestion-1a2b3c4d",
+            ),
+        ],
+    ),
+    (
         "report",
         &[
             example(

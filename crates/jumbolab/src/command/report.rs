@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
 }
 
 /// The study of a folder that `robustness` made.
-fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
+pub(super) fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
     if !is_search(&run.plan, &run.trials) {
         return Ok(None);
     }
@@ -58,7 +58,7 @@ fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
 }
 
 /// The content of a results folder.
-struct ReadRun<'a> {
+pub(super) struct ReadRun<'a> {
     folder: &'a Path,
     plan: Plan,
     facts: RunFacts,
@@ -66,7 +66,7 @@ struct ReadRun<'a> {
 }
 
 impl<'a> ReadRun<'a> {
-    fn read(folder: &'a Path) -> Result<Self> {
+    pub(super) fn read(folder: &'a Path) -> Result<Self> {
         let (text, facts, mut trials) = Folder::read(folder)?;
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse(&text, &name.display().to_string())?;
@@ -82,7 +82,19 @@ impl<'a> ReadRun<'a> {
         })
     }
 
-    fn run(&self) -> Run<'_> {
+    pub(super) const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(super) const fn facts(&self) -> &RunFacts {
+        &self.facts
+    }
+
+    pub(super) fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    pub(super) fn run(&self) -> Run<'_> {
         Run {
             folder: self.folder,
             found: Findings::of(&self.plan, &self.trials, &self.facts),

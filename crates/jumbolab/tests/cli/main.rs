@@ -22,6 +22,7 @@ mod page;
 mod processors;
 mod program;
 mod red;
+mod register;
 mod robustness;
 mod runs;
 mod sandbox;

@@ -1,0 +1,22 @@
+//! `claims` on the command line.
+
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Claims {
+    /// Name of a paper (mred-ddf, egan, 2017, 2019), or of a claim, which is then shown in full [default: all papers].
+    #[arg(value_name = "PAPER|CLAIM")]
+    pub(crate) name: Option<String>,
+    /// Print one JSON object per claim (see docs/formats.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write docs/claims.md and the tables of docs/findings; run it in the root of the repository.
+    #[arg(long, conflicts_with_all = ["name", "json", "record"])]
+    pub(crate) pages: bool,
+    /// Record the verdicts of results folders in docs/results; run it in the root of the repository.
+    #[arg(long, value_name = "DIR", num_args = 1.., conflicts_with_all = ["name", "json"])]
+    pub(crate) record: Vec<PathBuf>,
+    /// With --record: name of a run whose settings differ from the shipped ones.
+    #[arg(long, value_name = "NAME", requires = "record")]
+    pub(crate) variant: Option<String>,
+}

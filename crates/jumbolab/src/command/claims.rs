@@ -1,0 +1,122 @@
+//! `jumbolab claims`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use claims::{Outcome, Paper, Record};
+use experiment::Experiment;
+
+use super::report::{ReadRun, searched};
+use crate::args::Claims;
+use crate::output;
+
+/// Folders of the repository.
+const RESULTS: &str = "docs/results";
+const PAGE: &str = "docs/claims.md";
+
+pub(crate) fn run(args: &Claims) -> Result<()> {
+    if !args.record.is_empty() {
+        return record(&args.record, args.variant.as_deref());
+    }
+    let (papers, records) = (claims::papers()?, claims::recorded()?);
+    let all = claims::outcomes(&papers, &records)?;
+    let all: Vec<&Outcome<'_>> = all.iter().collect();
+    if args.pages {
+        return pages(&papers, &records, &all);
+    }
+    let chosen = match &args.name {
+        None => all,
+        Some(name) => chosen(&papers, all, name)?,
+    };
+    if args.json {
+        return output::print_lines(claims::lines(&chosen)?);
+    }
+    match (chosen.as_slice(), &args.name) {
+        ([one], Some(name)) if one.claim.id == *name => output::print(&claims::whole(one)),
+        _ => output::print(&claims::overview(&chosen, output::width())),
+    }
+}
+
+/// The claims of a paper, or the claim of this name.
+fn chosen<'a>(
+    papers: &[Paper],
+    mut all: Vec<&'a Outcome<'a>>,
+    name: &str,
+) -> Result<Vec<&'a Outcome<'a>>> {
+    all.retain(|one| one.paper.name == name || one.claim.id == name);
+    if all.is_empty() {
+        let papers: Vec<&str> = papers.iter().map(|paper| paper.name.as_str()).collect();
+        bail!(
+            "there is no paper or claim {name}; papers are {}, and `jumbolab claims` lists all claims",
+            papers.join(", ")
+        );
+    }
+    Ok(all)
+}
+
+/// Writes docs/claims.md and the tables of the findings pages.
+fn pages(papers: &[Paper], records: &[Record], all: &[&Outcome<'_>]) -> Result<()> {
+    write(Path::new(PAGE), &claims::document(all, records))?;
+    for paper in papers {
+        let Some(page) = paper.page.as_deref().map(Path::new) else {
+            continue;
+        };
+        let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
+        let Some(text) = claims::with_table(&text, paper, all) else {
+            bail!(
+                "{} has no place for the table: <!-- claims {} --> and <!-- end -->",
+                page.display(),
+                paper.name
+            );
+        };
+        write(page, &text)?;
+    }
+    Ok(())
+}
+
+/// Records the verdicts of results folders in docs/results.
+fn record(folders: &[PathBuf], variant: Option<&str>) -> Result<()> {
+    for folder in folders {
+        let read = ReadRun::read(folder)?;
+        if let Some(study) = searched(&read)? {
+            let found = study.findings(read.trials());
+            keep(&Record::of_search(&found, read.facts(), read.trials()))?;
+            continue;
+        }
+        let plan = read.plan();
+        let shipped = lab::world::plan(Experiment::load(&plan.name)?, plan.world)?;
+        if variant.is_none() && shipped.hash != plan.hash {
+            bail!(
+                "{} is a run of plan {}, the shipped {} is {} in world {}; run it again, or name the settings with --variant",
+                folder.display(),
+                plan.hash,
+                plan.name,
+                shipped.hash,
+                plan.world
+            );
+        }
+        let record = Record::of(&read.run().found, variant);
+        write(
+            &Path::new(RESULTS).join(record.file_name()),
+            &record.to_text()?,
+        )?;
+    }
+    output::say("build the program again to use the recorded results");
+    Ok(())
+}
+
+fn keep(record: &Record) -> Result<()> {
+    let path = Path::new(RESULTS).join(record.file_name());
+    write(&path, &record.to_text()?)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| {
+        format!(
+            "cannot write {}; run this in the root of the repository",
+            path.display()
+        )
+    })?;
+    output::print(&format!("{}\n", path.display()))
+}
