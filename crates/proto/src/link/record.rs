@@ -32,7 +32,7 @@ pub struct Header {
     /// and this one, if it was. A driver that reads a packet late may have served the
     /// link beyond the packet's arrival.
     pub served: Time,
-    /// DSCP class of the packet.
+    /// Class of the packet, from 0 to 7 [RFC2474 s4.2.2.2].
     pub class: u8,
     /// Drop precedence of the packet.
     pub precedence: u8,
