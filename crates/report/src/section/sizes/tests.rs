@@ -124,7 +124,10 @@ fn sizes_too_far_apart_say_what_to_write() {
     let (plan, trials) = run(&TEXT.replace("step = 100", "step = 500"));
     let text = report(&plan, &trials).join("\n");
     assert!(text.contains("write a smaller traffic.step"), "{text}");
-    assert!(text.contains("would have shown: reproduced"), "{text}");
+    assert!(
+        text.contains("would have been detected: reproduced"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -144,7 +147,10 @@ fn what_scatter_hides_is_inconclusive() {
     {
         assert!(line.ends_with("inconclusive"), "{line}");
     }
-    assert!(text.contains("would have shown: inconclusive"), "{text}");
+    assert!(
+        text.contains("would have been detected: inconclusive"),
+        "{text}"
+    );
 }
 
 /// The same numbers with noise of up to 80.
