@@ -189,8 +189,8 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
     })
 }
 
-/// A verdict of a significant difference becomes "below resolution" if the
-/// value exceeds the bound by less than the instrument resolves.
+/// Makes a verdict "reproduced" inconclusive if the value exceeds the bound by no
+/// more than the instrument resolves.
 fn beyond_chance(verdict: Verdict, beyond: f64, resolution: f64) -> Verdict {
     match verdict {
         Verdict::Reproduced if beyond <= resolution => Verdict::Inconclusive,
@@ -233,8 +233,8 @@ const fn negative(interval: Interval) -> Interval {
     }
 }
 
-/// What the settings come to: it takes all of them to reproduce a claim, and
-/// one that contradicts it is enough not to.
+/// The overall verdict: all settings are needed to reproduce a claim, and one
+/// is sufficient to contradict it.
 pub(crate) fn together(settings: impl Iterator<Item = Verdict>) -> Verdict {
     use Verdict::{DirectionOnly, Inconclusive, NotMeasured, NotReproduced, Reproduced};
     let settings: Vec<Verdict> = settings.collect();

@@ -1,4 +1,4 @@
-//! Which of several rival explanations matches all that a study asserts.
+//! Judges rival explanations by all claims of a study.
 //!
 //! Each explanation is a level of one factor. A sentence is judged over the cells of
 //! one level at a time; an explanation matches if every sentence is reproduced there.
@@ -10,18 +10,18 @@ use crate::compare::Comparison;
 use crate::sizes;
 use crate::verdict::Verdict;
 
-/// Rival explanations, and what each of them does to each sentence.
+/// Rival explanations with their verdicts on each sentence.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
-    /// What is asked.
+    /// The question.
     pub rivals: &'a Rivals,
     /// The explanations, in the plan's order.
     pub alternatives: Vec<Level>,
-    /// What they are to explain.
+    /// The sentences that they have to explain.
     pub sentences: Vec<Sentence>,
 }
 
-/// A sentence, and what it comes to with each explanation.
+/// A sentence, with the verdict for each explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
     /// The sentence, one line.

@@ -1,4 +1,4 @@
-//! One rule for every published claim: what a run says about it.
+//! Judges published changes by the results of a run.
 
 use std::fmt;
 
@@ -8,19 +8,20 @@ use serde::Serialize;
 
 use crate::statistics::{Change, Interval};
 
-/// What a run says about a published change.
+/// The verdict on a published change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "&'static str")]
 pub enum Verdict {
-    /// Nothing was measured here that could be held against it.
+    /// Nothing comparable was measured here.
     NotMeasured,
-    /// Our instrument, our spread or the study's instrument is coarser than
-    /// the published change, or our interval holds both 0 and that change.
+    /// The instrument, the spread or the study's instrument is coarser than the
+    /// published change, or the measured interval contains both 0 and that
+    /// change.
     Inconclusive,
-    /// Our interval excludes 0 and holds the published change.
+    /// The measured interval excludes 0 and contains the published change.
     Reproduced,
-    /// Our interval excludes 0 on the published side, but does not hold the
-    /// published change.
+    /// The measured interval excludes 0 on the published side, but does not
+    /// contain the published change.
     DirectionOnly,
     /// None of these.
     NotReproduced,
@@ -65,22 +66,22 @@ pub struct Judgement {
 pub struct Claim {
     /// The change in per cent, decreases negative.
     pub percent: f64,
-    /// How far rounding in print may have moved it, in points.
+    /// The maximum error by rounding in print, in percentage points.
     pub rounding: f64,
-    /// The smallest change the study's instrument could tell, where known.
+    /// The smallest change that the study's instrument could resolve, if known.
     pub resolution_percent: Option<f64>,
-    /// How far, in points, a change without spread may be from it.
+    /// The tolerance for a change without spread, in percentage points.
     pub tolerance: Option<f64>,
 }
 
-/// What a study prints for one metric of one cell.
+/// The published values of a study for one metric of one cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PublishedFigures {
     /// The value, if it is printed in the metric's unit.
     pub value: Option<f64>,
     /// The change against the baseline; the baseline itself has none.
     pub claim: Option<Claim>,
-    /// Where it is printed.
+    /// The place where it is printed.
     pub source: Option<String>,
 }
 
@@ -91,16 +92,16 @@ impl PublishedFigures {
     }
 }
 
-/// A change that was measured, and the smallest one that could have been.
+/// A measured change with its resolution.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// The change against the baseline.
     pub change: &'a Change,
-    /// The certificate's resolution of it in per cent, where known.
+    /// The resolution in per cent, if known.
     pub resolution_percent: Option<f64>,
 }
 
-/// What the plan's published figures say about `metric` in the cell `factors`.
+/// The plan's published values of `metric` in the cell `factors`.
 pub fn published_figures(plan: &Plan, metric: &Metric, factors: &Factors) -> PublishedFigures {
     let Some(level) = factors.level(&plan.compare.factor) else {
         return PublishedFigures::default();
@@ -120,7 +121,7 @@ pub fn published_figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Pub
         .unwrap_or_default()
 }
 
-/// Holds one measured change against a claim.
+/// Judges a claim by a measured change.
 pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     let size = claim.percent.abs();
     if size <= claim.rounding {

@@ -81,7 +81,7 @@ pub(super) fn tolerance(reader: &mut Reader<'_>) -> Result<Option<Tolerance>> {
     }
 }
 
-/// What is expected: one of four ways of writing it.
+/// The claimed relation, in one of four forms.
 fn expected(reader: &mut Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result<Expected> {
     let is = reader.optional("is", word(&[("higher", true), ("lower", false)]))?;
     let by = reader.optional("by", figure)?;

@@ -11,8 +11,8 @@ use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 /// The name of the table.
 pub(super) const ROOT: &str = "on";
 
-/// What may be written over beside the tables of a cell: how often a world runs, and
-/// which levels it sweeps.
+/// The keys besides those of a cell that can be overridden: the number of
+/// trials, and the levels of a sweep.
 const HEAD: [&str; 2] = ["sweep", "trials"];
 
 /// A key that is overridden in some world.

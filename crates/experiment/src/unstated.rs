@@ -199,7 +199,7 @@ impl Entry {
             })
     }
 
-    /// What a plan says of it.
+    /// The setting in the form of a plan.
     fn described(&self) -> Unstated {
         let levels = self
             .values

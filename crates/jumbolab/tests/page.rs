@@ -87,7 +87,7 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
     for (dark, ink) in [(false, "rgb(0, 114, 178)"), (true, "rgb(86, 180, 233)")] {
         let Seen { elements, console } = browse(folder.path(), &page, dark);
         assert!(console.is_empty(), "{console:?}");
-        // What follows the text of the scripts is not looked at: they hold any word.
+        // Ignore the text of scripts, which may contain any word.
         let (drawn, _) = elements
             .split_once("<script id=\"plots\"")
             .expect("the plots' data");

@@ -33,7 +33,7 @@ use record::{Records, id};
 /// The end of the name of a plan that is searched.
 const SUFFIX: &str = "-robustness";
 
-/// Told how far a search has come.
+/// Receives the progress of a search.
 pub trait Progress {
     /// So many trials have been made, at so many points; `part` of the budget is
     /// used.
@@ -238,8 +238,8 @@ fn jobs<'a>(study: &Study, records: &'a Records, tasks: &[Task]) -> Vec<Job<'a>>
 }
 
 impl Study {
-    /// What the journal keeps of a trial: the metrics that are asked about, and what
-    /// tells their resolution.
+    /// The parts of a trial that the journal keeps: the metrics of the
+    /// questions, and the evidence of their resolution.
     fn kept(&self, mut trial: Trial) -> Trial {
         trial.metrics.retain(|name, _| self.metrics.contains(name));
         trial.evidence.retain(|name, _| {
@@ -248,7 +248,7 @@ impl Study {
         trial
     }
 
-    /// What the `trials` of a search say.
+    /// The findings from the `trials` of a search.
     pub fn findings(&self, trials: &[Trial]) -> Findings<'_> {
         let mut search = self.search();
         let mut records = Records::default();

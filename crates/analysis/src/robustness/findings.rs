@@ -23,20 +23,20 @@ pub struct Ran {
     pub seeds: usize,
     /// The answer to each question; `None` where it was not asked.
     pub answers: Vec<Option<Answer>>,
-    /// What was measured of the printed figures.
+    /// The measurements of the printed values.
     pub measured: Measured,
-    /// Likewise, with fresh seeds.
+    /// The measurements with fresh seeds.
     pub fresh: Option<Measured>,
 }
 
-/// What a search was asked, and how far it came.
+/// The questions of a search, and its progress.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The plan of the default point.
     pub plan: &'a Plan,
-    /// What is asked.
+    /// The questions.
     pub questions: &'a [Question],
-    /// What figures are printed.
+    /// The readings of printed values.
     pub readings: &'a [Reading],
     /// Trials that were run.
     pub runs: usize,
@@ -46,9 +46,9 @@ pub struct Asked<'a> {
     pub is_complete: bool,
 }
 
-/// What a search says.
+/// The findings of a search.
 pub struct Findings<'a> {
-    /// What was asked.
+    /// The questions and the progress.
     pub asked: Asked<'a>,
     /// How many points the space has; `None` of more than can be counted.
     pub space: Option<usize>,
@@ -62,7 +62,7 @@ pub struct Findings<'a> {
     pub nearest: Option<Nearest<'a>>,
 }
 
-/// A question and what became of it over the space.
+/// A question with its answers over the space.
 pub struct Judged<'a> {
     /// The question.
     pub question: &'a Question,
@@ -70,8 +70,8 @@ pub struct Judged<'a> {
     pub at_default: Option<Answer>,
     /// The shares of each answer; `None` where it was asked nowhere.
     pub shares: Option<Shares>,
-    /// What each unstated setting has to do with the answer, in the plan's order;
-    /// empty where it is the same everywhere, or was asked too seldom.
+    /// The effect of each unstated setting on the answer, in the plan's order;
+    /// empty if the answer is constant, or has too few points.
     pub effects: Vec<Effect>,
     /// The two points with opposite answers that differ least, as positions in
     /// [`Findings::points`].

@@ -295,8 +295,8 @@ fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
     found
 }
 
-/// What distances are told in: by how much the study holds its two figures apart,
-/// or a hundredth of them where it finds them equal.
+/// The unit of distances: the difference between the study's two values, or a
+/// hundredth of the value if they are equal.
 fn scale(of_base: f64, value: f64) -> f64 {
     let gap = (value - of_base).abs();
     match gap > 0.0 {

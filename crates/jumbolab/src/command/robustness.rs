@@ -25,7 +25,7 @@ pub(super) const EXPERIMENT: &str = "experiment.toml";
 /// How often a line is printed where no terminal is.
 const PLAIN_INTERVAL: Span = Span::from_secs(10);
 
-/// What a bar counts in.
+/// The number of steps of a full bar.
 const WHOLE: u64 = 1000;
 
 pub(crate) fn run(args: &Robustness) -> Result<()> {

@@ -38,7 +38,7 @@ pub struct Traced {
 pub struct Decision {
     /// The instant of the decision.
     pub at: Time,
-    /// What became of it.
+    /// The fate of the packet.
     pub fate: Fate,
     /// The reason, if the queue dropped it.
     pub reason: Option<Reason>,

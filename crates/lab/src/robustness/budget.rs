@@ -1,11 +1,11 @@
-//! How long a search goes on.
+//! The budget of a search.
 
 use std::str::FromStr;
 
 use anyhow::{Error, bail};
 use units::{Span, Time};
 
-/// What a search may use up.
+/// The maximum extent of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// So many trials, those of earlier parts of the search included.

@@ -1,4 +1,4 @@
-//! What is known of the points of a search.
+//! The records of the points of a search.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ struct Record {
 }
 
 impl Records {
-    /// What is known of the points that were run.
+    /// The results of the points that were run.
     pub(super) const fn known(&self) -> &BTreeMap<Point, Known> {
         &self.known
     }

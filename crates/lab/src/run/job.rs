@@ -1,10 +1,10 @@
-//! One trial that is to be run.
+//! A trial to run.
 
 use plan::{Factors, Setting, Trial};
 
 use crate::measurements::Measurements;
 
-/// What a trial is called, and what it does.
+/// The name and the content of a trial.
 #[derive(Clone)]
 pub(crate) struct Job<'a> {
     /// The name of the trial.

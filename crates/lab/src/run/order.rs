@@ -22,7 +22,7 @@ impl Slot {
         trial_id(self.cell, self.repeat)
     }
 
-    /// What is to be run here of `cell`, which is ours.
+    /// The trial to run for `cell`, which is measurable.
     pub(super) fn job(self, cell: &Cell) -> Job<'_> {
         Job {
             id: self.id(),

@@ -6,7 +6,7 @@ use analysis::robustness::findings::{Findings, Judged, Nearest};
 use analysis::robustness::shares::Share;
 use analysis::statistics::Interval;
 
-/// What the table of shares of variance says.
+/// The explanation of the table of shares of variance.
 pub(super) const HOW_EFFECTS_ARE_MEANT: &str = "How much of the variance of the answers (1 where it holds, 0 where it fails, 1/2 where it is undecided) the values of a setting explain alone, and together with those of one other setting, with 95 % intervals. A setting decides if its share is beyond chance at 5 % over all settings of the question, by permutation, and 5 % at least. # is the number of the question above.";
 
 /// The answers in a few sentences.
@@ -76,7 +76,7 @@ pub(super) fn answer(found: &Findings<'_>) -> Vec<String> {
     lines
 }
 
-/// What shares are of.
+/// The explanation of the shares.
 pub(super) fn how_shares_are_meant(found: &Findings<'_>) -> String {
     let interval = match found.is_all {
         true => "",

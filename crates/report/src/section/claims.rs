@@ -105,7 +105,8 @@ fn claim(judged: &Judged<'_>) -> String {
     )
 }
 
-/// What counts as equal, if the claim says so and a setting has no spread.
+/// The tolerance of a claim of equality, if it has one and a setting has no
+/// spread.
 fn tolerance(judged: &Judged<'_>) -> String {
     let is_exact = |held: &Held| held.interval.is_some_and(|own| own.low == own.high);
     let Some(tolerance) =

@@ -7,7 +7,7 @@ use plan::Level;
 
 use crate::document::{Block, Cell, Column, Section, Style, Table};
 
-/// What the words in the tables mean.
+/// The explanation of the words in the tables.
 const WORDS: &str = "yes: reproduced with this explanation alone; no: not reproduced; size: the direction only; open: inconclusive; -: not measured.";
 
 /// For each question the answer and a table: a row a sentence, a column an explanation.
