@@ -211,7 +211,7 @@ fn rival_explanations_name_a_swept_factor_and_known_sentences() {
         ),
         (
             "factor = \"flood\"\npublished = [\"dilay\"]",
-            "32: rivals.published = [\"dilay\"]: no metric is called dilay; did you mean `delay`?; docs/formats.md lists them",
+            "32: rivals.published = [\"dilay\"]: unknown metric dilay; did you mean `delay`?; docs/formats.md lists them",
         ),
     ] {
         refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
