@@ -84,8 +84,7 @@ fn find<'a>(records: &'a [Record], run: &Run<'_>) -> Option<&'a Record> {
     let mut found: Vec<&Record> = records
         .iter()
         .filter(|record| {
-            record.robustness.is_empty()
-                && record.run.experiment == run.experiment
+            record.run.experiment == run.experiment
                 && record.run.variant.as_deref() == run.variant
                 && run.world.is_none_or(|world| record.run.world == world)
         })

@@ -244,6 +244,8 @@ impl Record {
     /// The shares of the admissible settings of a search in which each claim holds.
     pub fn of_search(found: &Search<'_>, facts: &RunFacts, trials: &[Trial]) -> Self {
         let asked = &found.asked;
+        let name = &asked.plan.name;
+        let name = name.strip_suffix("-robustness").unwrap_or(name);
         let judged = found.judged.iter().filter_map(|judged| {
             let shares = judged.shares.as_ref()?;
             let share = &shares.holds;
@@ -259,7 +261,11 @@ impl Record {
         });
         let certificate = certify(facts, trials).passed;
         Self {
-            run: Header::of(asked.plan, facts, trials, asked.is_complete, certificate),
+            run: Header {
+                experiment: name.to_owned(),
+                variant: Some("robustness".to_owned()),
+                ..Header::of(asked.plan, facts, trials, asked.is_complete, certificate)
+            },
             verdicts: Vec::new(),
             robustness: judged.collect(),
         }
@@ -302,12 +308,8 @@ impl Record {
     pub fn file_name(&self) -> String {
         let run = &self.run;
         let variant = run.variant.as_ref().map(|variant| format!("{variant}."));
-        let search = match self.robustness.is_empty() {
-            true => "",
-            false => "robustness.",
-        };
         format!(
-            "{}.{search}{}{}.json",
+            "{}.{}{}.json",
             run.experiment,
             variant.unwrap_or_default(),
             run.world
