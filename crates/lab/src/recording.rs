@@ -339,7 +339,7 @@ mod tests {
             .unwrap()
             .to_string();
         assert!(
-            refusal.contains("r.csv: this file is there already"),
+            refusal.contains("r.csv: this file exists already"),
             "{refusal}"
         );
     }

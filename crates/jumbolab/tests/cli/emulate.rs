@@ -39,7 +39,7 @@ fn bad_values_are_refused_by_option_and_value() {
 
 #[test]
 fn interfaces_that_make_no_link_are_refused_by_name() {
-    refused("", &["--between", "no interface no-such-a", "ip link"]);
+    refused("", &["--between", "unknown interface no-such-a", "ip link"]);
     let dir = Dir::new();
     dir.run("emulate --between lo lo")
         .refused(&["--between lo lo", "two different"]);

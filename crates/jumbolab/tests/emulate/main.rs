@@ -300,7 +300,7 @@ fn what_would_not_work_is_refused_with_what_to_type() {
         cp refusals said\n");
     let words = [
         "CAP_NET_RAW; type `sudo jumbolab emulate ...`",
-        "--record r.csv: this file is there already",
+        "--record r.csv: this file exists already",
         "--record /dev/full: No space left",
         "e2 is down; type: ip link set e2 up",
     ];

@@ -112,7 +112,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
             "--segmentation 64",
         ),
         (&[("gap", "1ms"), ("rate", "1mbit")], "write one of the two"),
-        (&[("on", "1s")], "--on 1s: say with `off`"),
+        (&[("on", "1s")], "--on 1s: write `off`, too"),
         (
             &[("start", "2s"), ("stop", "1s")],
             "--stop 1s: it stops before it begins",
@@ -132,13 +132,13 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (
             &[("gap", "exponential:0s")],
-            "--gap exponential:0s: these are no gaps",
+            "--gap exponential:0s: the gaps are too short",
         ),
         (
             &[("message", "walrus:1")],
             "--message walrus:1: there is no such law",
         ),
-        (&[("octets", "0")], "--octets 0: nothing is too little"),
+        (&[("octets", "0")], "--octets 0: must be above 0"),
     ] {
         let error = built(pairs).unwrap_err().to_string();
         assert!(error.contains(words), "{error}");
@@ -207,9 +207,9 @@ fn a_bad_file_is_refused_by_line() {
         ),
         (
             "[flows.x]\nmessage = [1]\n",
-            "my.toml:2: flows.x.message is neither",
+            "my.toml:2: flows.x.message must be text",
         ),
-        ("[flows]\nx = 1\n", "my.toml:2: flows.x is no table"),
+        ("[flows]\nx = 1\n", "my.toml:2: flows.x is not a table"),
         ("[flows.x\n", "my.toml:1:"),
         (
             "[flows.x]\ngap = \"1ms\"\nrate = \"1mbit\"\n",

@@ -209,7 +209,7 @@ fn what_is_no_link_of_a_replay_is_refused() {
             "network.red.min=3",
             "--set network.red.min=3: network.red.min = 3: a parameter of red",
         ),
-        ("colour=red", "--set colour=red: no alias"),
+        ("colour=red", "--set colour=red: unknown alias or key"),
     ] {
         let refusal = variants(&recorded, &[set.to_owned()]).unwrap_err();
         assert!(format!("{refusal:#}").starts_with(words), "{refusal:#}");
@@ -253,7 +253,7 @@ fn what_is_no_recording_is_refused_by_line() {
         ),
         (
             format!("{good}5,6,0,64,0,eaten,1,,0,0,0,0,0,1,\n"),
-            "line 3: `eaten` is no word",
+            "line 3: `eaten` is not a word",
         ),
         (
             format!("{good}x,6,0,64,0,lost,1,,0,0,0,0,0,1,\n"),
