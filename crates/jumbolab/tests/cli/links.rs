@@ -144,7 +144,7 @@ fn a_replay_is_refused_in_one_line_where_it_has_nothing_to_go_by() {
         ),
         (
             "run replay --trace wire.csv",
-            "wire.csv: this is no recording that says what its link was like",
+            "wire.csv: not a recording with a description of its link",
         ),
     ] {
         let outcome = dir.run(line);
