@@ -18,13 +18,13 @@ pub(crate) struct Computation {
     how: &'static str,
     /// The unit.
     unit: &'static str,
-    /// What is printed.
+    /// The printed value.
     printed: Printed,
-    /// What it comes to.
+    /// The computed value.
     exact: fn() -> f64,
 }
 
-/// What a paper prints.
+/// A statement of a paper about a number.
 #[derive(Clone, Copy, Debug)]
 enum Printed {
     /// A figure, and how far rounding in print may have moved it.

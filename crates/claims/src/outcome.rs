@@ -1,4 +1,4 @@
-//! What became of each claim.
+//! The outcome of each claim.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub struct Outcome<'a> {
     pub robustness: Option<&'a Robustness>,
 }
 
-/// What became of every claim of `papers`, in their order.
+/// The outcome of every claim of `papers`, in their order.
 ///
 /// # Errors
 /// When a claim refers to a computation, or to a line of a recorded result, that
@@ -141,7 +141,7 @@ fn has(cell: &BTreeMap<String, Level>, wanted: &BTreeMap<String, Level>) -> bool
     })
 }
 
-/// What several verdicts come to: one that contradicts is enough, and all have to
+/// The verdict of several: one that contradicts is enough, and all have to
 /// agree to reproduce.
 pub(crate) fn together(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     const WORST_FIRST: [Verdict; 4] = [

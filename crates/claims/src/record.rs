@@ -35,7 +35,7 @@ pub struct Record {
     pub robustness: Vec<Robustness>,
 }
 
-/// What was run, and on which machine.
+/// The run, and the machine that ran it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -124,7 +124,7 @@ pub struct OfJump {
     pub holds: usize,
     /// The number of curves that it is about.
     pub settings: usize,
-    /// What the first curve shows that decides the verdict.
+    /// The figure of the first curve that decides the verdict.
     pub seen: String,
 }
 

@@ -233,7 +233,7 @@ fn tshark_names_a_jumbogram_in_the_capture_that_a_run_wrote() {
     check_named(line, "r/files/c01-r01/arrival.pcapng", 1);
 }
 
-/// What `line` writes to `capture` is `least` jumbograms of 190 000 octets or more,
+/// `line` writes to `capture` at least `least` jumbograms of 190 000 octets or more,
 /// and nothing else; over loopback a packet is seen as it leaves, too.
 #[track_caller]
 fn check_named(line: &str, capture: &str, least: usize) {

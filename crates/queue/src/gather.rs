@@ -105,7 +105,7 @@ pub struct Gather<P> {
     octets: Bytes,
     /// Nothing that comes can fit any more, or is to.
     full: bool,
-    /// What of the next bundle is due by [`GatherSettings::share`].
+    /// The part of the next bundle that is due by [`GatherSettings::share`].
     credit: f64,
 }
 

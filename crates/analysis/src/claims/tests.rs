@@ -101,7 +101,7 @@ fn figures_without_spread_are_equal_within_a_tolerance() {
         judged(&plan, &rows)[0].verdict
     };
     use Verdict::{NotReproduced, Reproduced};
-    // What reports print alike is equal; a thousandth more is not.
+    // Figures that reports print alike are equal; a thousandth more is not.
     assert_eq!(of(more_by(0.0), 900.3, None), NotReproduced);
     assert_eq!(of(more_by(0.0), 900.9, None), Reproduced);
     assert_eq!(of(more_by(0.0), 900.9, Some(2.0)), NotReproduced);

@@ -329,7 +329,7 @@ mod tests {
         assert!(answers.iter().any(Option::is_some));
         let (cells, metrics) = (cells(&plan), metrics(&plan));
         assert!(!cells.is_empty() && cells.iter().all(|&cell| plan.cells[cell].setting.is_ok()));
-        // What is not needed has no part in the answers.
+        // Metrics that are not needed have no part in the answers.
         let mut fewer = trials.clone();
         for trial in &mut fewer {
             trial.metrics.retain(|name, _| metrics.contains(name));

@@ -33,7 +33,7 @@ fn a_ranking_is_read_and_written_into_the_plan() {
     };
     assert_eq!(first.metrics, ["rtt", "delay"]);
     assert_eq!((first.unit, first.value, first.gap), ("ms", 8.0, -0.5));
-    // What is counted by one counting is so in all of them.
+    // A figure of one counting has a metric in all of them.
     assert_eq!(second.metrics, ["throughput", "throughput"]);
     let again = sim(&plan.text, &[]);
     assert_eq!((&again.ranking, &again.hash), (&plan.ranking, &plan.hash));

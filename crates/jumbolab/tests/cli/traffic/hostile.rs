@@ -259,7 +259,7 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
             let mut frame = hello();
             let at = at % frame.len();
             frame[at] ^= noise.to_be_bytes()[1];
-            // What may be waited for ends with nonsense.
+            // A wait for more ends with nonsense.
             frame.extend([0xff; 300]);
             let mut stream = stranger(&receiver);
             let _ = stream.write_all(&frame);

@@ -13,7 +13,7 @@ fn ack(next: u64, echo: bool) -> Ack {
     }
 }
 
-/// What is ready to be sent.
+/// The segments that are ready to be sent.
 fn sent(sender: &mut Sender) -> Vec<Data> {
     std::iter::from_fn(|| sender.poll_transmit()).collect()
 }

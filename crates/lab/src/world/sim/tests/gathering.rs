@@ -75,7 +75,7 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
         assert!((measurements.metrics["packet_rate_all"] - 500.0).abs() < 3.0);
         assert!((measurements.metrics["frame_rate_all"] - 250.0).abs() < 3.0);
         let [arrived, dropped, inner_dropped] = link(measurements, 0);
-        // What came and was dropped within the second is all but the last of it.
+        // All packets but the last arrived and were dropped within the second.
         let percent = 100.0 * dropped as f64 / arrived as f64;
         let measured = measurements.metrics["inner_drop_percent_all"];
         assert!(
