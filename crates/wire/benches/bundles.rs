@@ -201,22 +201,22 @@ fn unpack(bencher: Bencher<'_, '_>, wanted: &str) {
 }
 
 #[divan::bench(args = cases())]
-fn thin_front(bencher: Bencher<'_, '_>, wanted: &str) {
+fn drop_front(bencher: Bencher<'_, '_>, wanted: &str) {
     drop_inner(bencher, case(wanted), DropMethod::Front);
 }
 
 #[divan::bench(args = cases())]
-fn thin_front_one_by_one(bencher: Bencher<'_, '_>, wanted: &str) {
+fn drop_front_one_by_one(bencher: Bencher<'_, '_>, wanted: &str) {
     drop_inner(bencher, case(wanted), DropMethod::FrontEach);
 }
 
 #[divan::bench(args = cases())]
-fn thin_random_and_compact(bencher: Bencher<'_, '_>, wanted: &str) {
+fn drop_random_and_compact(bencher: Bencher<'_, '_>, wanted: &str) {
     drop_inner(bencher, case(wanted), DropMethod::Random);
 }
 
 #[divan::bench(args = cases())]
-fn thin_random_and_compact_each(bencher: Bencher<'_, '_>, wanted: &str) {
+fn drop_random_and_compact_each(bencher: Bencher<'_, '_>, wanted: &str) {
     drop_inner(bencher, case(wanted), DropMethod::RandomEach);
 }
 

@@ -78,8 +78,8 @@ fn least(readings: &[Reading], printed: &[Vec<&[f64]>], measured: &Measured) -> 
     let all = all.filter_map(|(at, ((reading, printed), measured))| {
         let terms = measured.as_ref()?.iter().zip(&reading.terms).zip(printed);
         let mut squares = 0.0;
-        for ((ways, term), printed) in terms {
-            squares += ways
+        for ((countings, term), printed) in terms {
+            squares += countings
                 .iter()
                 .map(|figures| square(figures, printed, &term.scales))
                 .fold(f64::INFINITY, f64::min);
@@ -127,9 +127,9 @@ pub fn chance(
             let Some(terms) = &points[donor][reading] else {
                 break;
             };
-            let way = rng.random_range(0..terms[term].len());
+            let counting = rng.random_range(0..terms[term].len());
             donors.push(donor);
-            made_up.push(&terms[term][way]);
+            made_up.push(&terms[term][counting]);
         }
         if made_up.len() < shapes[reading] {
             continue;
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_way_of_counting_and_the_nearest_reading_count() {
+    fn the_nearest_counting_and_the_nearest_reading_count() {
         let readings = [reading(&[3.0, 5.0]), reading(&[1.0, 1.0])];
         let figures: Measured = vec![
             Some(vec![vec![vec![9.0], vec![3.5]], vec![vec![5.0]]]),

@@ -223,17 +223,20 @@ fn ranked(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
         if own.setting.is_err() || baseline(plan, &own.factors) != Some(cell) {
             continue;
         }
-        for way in 0..ranking.countings.len().max(1) {
+        for counting in 0..ranking.countings.len().max(1) {
             let mut reading = Reading {
-                name: match ranking.countings.get(way) {
-                    Some(way) => format!("{}, counted in {way}", own.factors),
+                name: match ranking.countings.get(counting) {
+                    Some(counting) => format!("{}, counted in {counting}", own.factors),
                     None => own.factors.to_string(),
                 },
                 terms: Vec::new(),
             };
             let mut places = Vec::new();
             for figure in &ranking.figures {
-                let metric = figure.metrics.get(way).and_then(|name| Metric::named(name));
+                let metric = figure
+                    .metrics
+                    .get(counting)
+                    .and_then(|name| Metric::named(name));
                 let Some(metric) = metric else { continue };
                 reading.terms.push(Term {
                     printed: vec![figure.value],

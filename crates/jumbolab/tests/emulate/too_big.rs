@@ -18,7 +18,7 @@ fn probe_path_mtu(ip: u8, size: usize, options: &str) -> Seen {
 }
 
 #[test]
-fn a_socket_that_is_told_what_was_too_big_knows_the_path_mtu() {
+fn a_socket_that_is_notified_of_a_packet_too_big_knows_the_path_mtu() {
     for (ip, size) in [(4, 1401 - 28), (6, 1401 - 48)] {
         let seen = probe_path_mtu(ip, size, "--too-big answer");
         assert_eq!(seen.probes[0]["after"], 1400, "IPv{ip}");
@@ -27,7 +27,7 @@ fn a_socket_that_is_told_what_was_too_big_knows_the_path_mtu() {
 }
 
 #[test]
-fn a_socket_that_is_told_nothing_knows_nothing() {
+fn a_socket_that_is_not_notified_knows_no_path_mtu() {
     for (ip, size) in [(4, 1500 - 28), (6, 1500 - 48)] {
         // Packets in the other direction are not answered on this link.
         let seen = probe_path_mtu(ip, size, "--back too-big=answer");

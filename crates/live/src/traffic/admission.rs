@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_shown_out_has_no_seat_and_counts_until_it_is_gone() {
+    fn an_evicted_session_has_no_slot_and_counts_until_it_is_gone() {
         let sessions = Sessions::new(8);
         let mut connections: Vec<Admission> = (0..WAITING + LEAVING)
             .map(|_| sessions.admit(address(1)))

@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn two_hops_that_thin_leave_what_one_would(packets in packets(), a in 0u32..20, b in 0u32..20) {
+    fn two_hops_of_inner_drops_leave_what_one_would(packets in packets(), a in 0u32..20, b in 0u32..20) {
         let inner_drop = |packets| InnerDrop { packets, victims: Victims::Front, mark: false };
         let (mut twice, mut once) = (pack(packets.clone()), pack(packets));
         let mut flows = [0u64; 4];

@@ -148,8 +148,8 @@ impl<W: Tracer> Engine<'_, W> {
         }
         // Notifications may lead back to this direction.
         let mut gone = std::mem::take(link.observer().gone());
-        for (header, may_be_told) in gone.drain(..) {
-            if may_be_told {
+        for (header, may_notify) in gone.drain(..) {
+            if may_notify {
                 self.tell_source(direction, &header);
             }
             self.contents.discard(&Packet::bare(header));

@@ -191,7 +191,7 @@ fn mred(bits: u64, over: Over) -> Settings {
 }
 
 #[test]
-fn two_hops_thin_bundles_and_every_packet_arrives_or_is_counted_once() {
+fn two_hops_drop_inner_packets_and_every_packet_arrives_or_is_counted_once() {
     for over in [Over::Arriving, Over::Head, Over::Queue] {
         // Both are overloaded, the second even by the output of the first.
         let (fast, slow, slower) = (
@@ -407,7 +407,7 @@ impl jumbolab_sim::Tracer for Notes {
 }
 
 #[test]
-fn sources_are_told_of_drops_as_late_as_the_way_back_is_long() {
+fn sources_are_notified_of_drops_after_the_delay_of_the_return_path() {
     let slow = mred(10_000_000, Over::Arriving);
     let mut far = bare(1_000_000_000, 1_000);
     far.delay = MILLI * 10;

@@ -234,7 +234,7 @@ proptest! {
     }
 
     #[test]
-    fn two_hops_that_thin_lose_nothing_unseen_of_any_flow(
+    fn two_hops_of_inner_drops_lose_nothing_unseen_of_any_flow(
         packing in packing(), flows in prop::collection::vec((0u8..4, 28usize..90), 1..40),
         orders in prop::collection::vec((any::<bool>(), 0u16..45), 2..9), first in 0usize..9,
     ) {

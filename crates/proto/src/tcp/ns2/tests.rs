@@ -68,7 +68,7 @@ const fn lost(sequence: u64) -> Data {
 }
 
 #[test]
-fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more() {
+fn a_notified_drop_is_retransmitted_at_once_and_duplicates_ask_for_nothing_more() {
     for recovery in ALL {
         let (mut agent, now) = in_flight(recovery);
         agent.notified(now, &lost(7), false);
@@ -91,7 +91,7 @@ fn what_it_is_told_of_is_sent_again_at_once_and_duplicates_ask_for_nothing_more(
 }
 
 #[test]
-fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
+fn its_window_is_reduced_once_for_the_segments_in_flight_if_set() {
     for recovery in ALL {
         let (mut agent, now) = in_flight(recovery);
         agent.notified(now, &lost(7), true);
@@ -109,7 +109,7 @@ fn its_window_comes_down_once_for_what_is_under_way_if_it_is_to() {
 }
 
 #[test]
-fn it_is_not_told_of_what_has_arrived_or_was_never_sent() {
+fn a_notification_of_what_arrived_or_was_never_sent_is_ignored() {
     for recovery in ALL {
         let (mut agent, now) = in_flight(recovery);
         for sequence in [0, 6, 15, 900] {

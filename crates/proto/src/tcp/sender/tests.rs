@@ -90,8 +90,8 @@ fn a_queue_may_mark_new_data_and_the_next_new_segment_tells_of_the_reduction() {
     sender.receive(later + MILLI, &ack(next, false));
     let fresh = sent(&mut sender);
     assert!(fresh.len() > 1 && fresh.iter().all(|data| data.capable && !data.again));
-    let told: Vec<bool> = fresh.iter().map(|data| data.reduced).collect();
-    assert!(told[0] && !told[1..].contains(&true));
+    let notified: Vec<bool> = fresh.iter().map(|data| data.reduced).collect();
+    assert!(notified[0] && !notified[1..].contains(&true));
     // A connection whose ends do not answer marks sends no packet to be marked.
     let (mut sender, _) = opened(&Settings::new(SEGMENT));
     let next = 1 + 10 * u64::from(SEGMENT);

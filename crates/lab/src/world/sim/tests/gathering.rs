@@ -102,7 +102,7 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
 }
 
 #[test]
-fn a_source_that_is_told_of_drops_repairs_them_sooner_and_may_slow_down() {
+fn a_source_that_is_notified_of_drops_repairs_them_sooner_and_may_slow_down() {
     let tcp = DOMAIN
         .replace(
             "message = 472\ngap = \"2ms\"\ngap_law = \"constant\"\n",
