@@ -39,7 +39,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "trigger",
                 kind: "`egress-busy`, `timer` or `full`",
                 default: DefaultValue::Text("egress-busy"),
-                meaning: "When a bundle goes that is not full. `egress-busy`: as soon as the link can take it, so that only what waits anyway is gathered, and after `jfet` at the latest; `timer`: `jfet` after its first packet came; `full`: never.",
+                meaning: "When a bundle that is not full is sent. `egress-busy`: as soon as the link is free, so that only waiting packets are gathered, and after `jfet` at the latest; `timer`: `jfet` after its first packet arrived; `full`: never.",
                 worlds: SIMULATED,
             },
             Key {
@@ -53,14 +53,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "share",
                 kind: "number above 0, at most 1",
                 default: DefaultValue::Number(1),
-                meaning: "The share of what goes on that may be a bundle: of packets that find none open so many open one, evenly spread, and the others travel bare at once. Of `0.025`, one of 40 is a bundle, if a second packet comes in time; order is kept.",
+                meaning: "The share of sent frames that may be bundles: of the packets that find no open bundle this share opens one, evenly spread, and the others are sent bare at once. With `0.025` one frame in 40 is a bundle, if a second packet arrives in time. Order is kept.",
                 worlds: SIMULATED,
             },
             Key {
                 name: "carriage",
                 kind: "`ip`, `udp` or `label`",
                 default: DefaultValue::Text("ip"),
-                meaning: "What carries a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the 6 and 4 a packet of the bundle.",
+                meaning: "The outer header of a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
                 worlds: SIMULATED,
             },
             Key {
@@ -74,7 +74,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "destination",
                 kind: "`egress`, `first-packet` or `label`",
                 default: DefaultValue::Follows(r#"`"egress"`, of labels `"label"`"#),
-                meaning: r#"What routers between the edges forward it by: the address of the `egress`, or as in the paper of the `first-packet`, where that goes; or with `carriage = "label"` its `label`, which each of them replaces [RFC3031]."#,
+                meaning: r#"The field by which routers between the edges forward it: the address of the `egress`, or, as in the paper, the destination of the `first-packet`; with `carriage = "label"` its `label`, which each router replaces [RFC3031]."#,
                 worlds: SIMULATED,
             },
             Key {
@@ -110,7 +110,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "via",
                 kind: "list of routers",
                 default: DefaultValue::Absent,
-                meaning: r#"Of labels only: routers via which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; what travels alone takes the shortest path."#,
+                meaning: r#"With labels only: the routers over which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; packets outside of bundles take the shortest path."#,
                 worlds: SIMULATED,
             },
             Key {

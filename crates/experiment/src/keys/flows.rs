@@ -79,14 +79,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "stop",
                 kind: "time",
                 default: DefaultValue::Follows("the end"),
-                meaning: "When it stops. Of TCP what is outstanding then is still repaired, until `duration`.",
+                meaning: "Its end. TCP still repairs outstanding data after it, until `duration`.",
                 worlds: everywhere(),
             },
             Key {
                 name: "path_mtu",
                 kind: "`dont`, `want`, `do`, `probe` or `machine`",
                 default: DefaultValue::Text("machine"),
-                meaning: r#"Of datagrams: what the sender does about the path's MTU. `dont`: routers may fragment IPv4; `want`: they may not, and it fragments what it knows to be too big; `do`: it does not send that; `probe`: it sends it all the same; `machine`: as the machine has it, in the simulator `dont` over IPv4 and `want` over IPv6. Refused beside `dont_fragment = "on"`, which is `do`."#,
+                meaning: r#"For datagrams: the sender's path-MTU discovery. `dont`: routers may fragment IPv4; `want`: they may not, and the sender fragments packets above the known path MTU; `do`: it does not send those; `probe`: it sends them unfragmented; `machine`: the machine's setting, in the simulator `dont` over IPv4 and `want` over IPv6. Refused beside `dont_fragment = "on"`, which is `do`."#,
                 worlds: simulator(
                     all_but(&[(
                         "probe",
@@ -124,14 +124,14 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["flows.NAME"],
         kinds: &["flows"],
-        about: "What a flow of datagrams sends and how often; all but the last also of a flow of TCP between kernels.",
+        about: "The messages of a flow of datagrams; all keys but the last also apply to a flow of TCP between kernels.",
         worlds: everywhere(),
         keys: OF_MESSAGES,
     },
     Section {
         tables: &["flows.NAME.watch"],
         kinds: &["flows"],
-        about: "What is kept of a simulated flow over TCP; it changes no figure.",
+        about: "The recordings of a simulated flow over TCP; they change no figure.",
         worlds: everywhere(),
         keys: &[Key {
             name: "interval",

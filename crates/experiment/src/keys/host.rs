@@ -12,7 +12,7 @@ const COST: Worlds = kernels(only(
 pub(super) const SECTIONS: &[Section] = &[Section {
     tables: &["host"],
     kinds: &[],
-    about: "What sender and receiver are like.",
+    about: "The properties of sender and receiver.",
     worlds: everywhere(),
     keys: &[
         Key {

@@ -28,7 +28,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "record",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
-                meaning: "Whether what becomes of every packet on this emulated link is kept, as `recordings/` of docs/formats.md has it.",
+                meaning: "Whether the fate of every packet on this emulated link is recorded, see `recordings/` in docs/formats.md.",
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `off`"#),
                     refused("only emulated links of the world `netns` have it; leave it out"),
@@ -39,14 +39,14 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.watch"],
         kinds: &[],
-        about: "What is kept of single packets on this simulated link, as `watch/` of docs/formats.md has it; it changes no figure.",
+        about: "The recordings of single packets on this simulated link, see `watch/` in docs/formats.md; they change no figure.",
         worlds: everywhere(),
         keys: &[
             Key {
                 name: "queue",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
-                meaning: "What each packet finds waiting, and the average that RED goes by.",
+                meaning: "The queue length that each packet finds, and the average on which RED decides.",
                 worlds: kernels(refused(UNWATCHED)),
             },
             Key {
@@ -143,7 +143,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["network.cross", "links.NAME.cross"],
         kinds: &[],
-        about: "What cross traffic is like on all links, or on one.",
+        about: "The cross traffic on all links, or on one.",
         worlds: CROSS,
         keys: &[
             Key {
@@ -164,7 +164,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "way",
                 kind: "`with`, `against` or `both`",
                 default: DefaultValue::Text("with"),
-                meaning: "The direction. `with` what is measured, i.e. from the sender's side to the receiver's; `against` it; `both`: so much in each direction.",
+                meaning: "The direction: `with` the measured traffic, from the sender's side to the receiver's; `against` it; `both`: this much in each direction.",
                 worlds: CROSS,
             },
         ],

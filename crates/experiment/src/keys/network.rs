@@ -13,7 +13,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["network"],
         kinds: &[],
-        about: "The hosts, what stands between them, and what all links are like.",
+        about: "The topology, and the properties of all links.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -113,7 +113,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["network", "links.NAME"],
         kinds: &[],
-        about: "Keys of all links, or of one link alone. NAME is `sender-receiver` (pair); `sender-router`, `router-receiver` (routed); `sender-switch`, `switch-receiver` (switched); with more stages `sender-router1`, `router1-router2`, ...; `access` and `bottleneck` (dumbbell); any (explicit). What a link leaves out is as in `[network]`.",
+        about: "Keys of all links, or of one link alone. NAME is `sender-receiver` (pair); `sender-router`, `router-receiver` (routed); `sender-switch`, `switch-receiver` (switched); with more stages `sender-router1`, `router1-router2`, ...; `access` and `bottleneck` (dumbbell); any (explicit). Keys that a link leaves out are as in `[network]`.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -136,7 +136,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "burst",
                 kind: "size, or `auto`",
                 default: DefaultValue::Text("auto"),
-                meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or what the rate carries in 1 ms, whichever is more.",
+                meaning: "Depth of the token bucket, at least a frame; `auto`: two frames or the octets of 1 ms at the rate, whichever is more.",
                 worlds: worlds(
                     when(
                         r#"; with `link = "emulated"` refused unless `auto`: it has no token bucket"#,
@@ -243,7 +243,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "too_big",
                 kind: "`drop` or `answer`",
                 default: DefaultValue::Text("drop"),
-                meaning: "What becomes of packets larger than `wire_mtu`. `drop`: they are lost in silence; `answer`: their sender is notified, see [below](#links-with-a-smaller-mtu-than-their-interfaces).",
+                meaning: "The fate of packets larger than `wire_mtu`. `drop`: they are lost silently; `answer`: their sender is notified, see [below](#links-with-a-smaller-mtu-than-their-interfaces).",
                 worlds: worlds(
                     when("beside a smaller `wire_mtu`, otherwise refused unless `drop`"),
                     only(
@@ -266,7 +266,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "medium",
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
-                meaning: "What `rate`, `delay` and `bit_error_rate` are where they are not written, see [Media](#media).",
+                meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](#media).",
                 worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)),
             },
             Key {
@@ -288,14 +288,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "role",
                 kind: "`host`, `router` or `switch`",
                 default: DefaultValue::Required,
-                meaning: "What the node is.",
+                meaning: "The kind of node.",
                 worlds: kernels(no_effect("its shape is refused")),
             },
             Key {
                 name: "address",
                 kind: "IP address",
                 default: DefaultValue::Absent,
-                meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. What goes to a host without one is not gathered."#,
+                meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. Packets to a host without one are not gathered."#,
                 worlds: kernels(no_effect("its shape is refused")),
             },
         ],

@@ -56,7 +56,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["compare"],
         kinds: &[],
-        about: "What is compared.",
+        about: "The comparison.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -79,7 +79,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows(
                     "those of the study's tables, and what figures are published of",
                 ),
-                meaning: "The metrics that count here, as docs/formats.md names them: they have the sentences, the tables and the plots of their own, in this order, and `until`, the list of outliers and that of what is open ask about them; what else was measured stands in the table of other metrics.",
+                meaning: "The metrics of this study, by their names in docs/formats.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table.",
                 worlds: everywhere(),
             },
             Key {
@@ -117,7 +117,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "factors",
                 kind: "table of levels",
                 default: DefaultValue::Follows("all cells"),
-                meaning: r#"What the figures belong to: `{ scenario = "LU-LU" }`; a cell matches if it has the same level wherever both name a factor. May name keys that are not swept: where the run sets them otherwise, e.g. `protocol = "udp"`, the figures are left out."#,
+                meaning: r#"The cells that the figures belong to: `{ scenario = "LU-LU" }`. A cell matches if it has the same level of every factor that both name. It may name keys that are not swept: if the run sets them otherwise, e.g. `protocol = "udp"`, the figures are left out."#,
                 worlds: everywhere(),
             },
             Key {
@@ -189,7 +189,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["claim"],
         kinds: &[],
-        about: "What a study asserts in words; one of `is`, `at_most` and `at_least` must be there.",
+        about: "An assertion of a study in words; one of `is`, `at_most` and `at_least` is required.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -210,7 +210,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "metric",
                 kind: "metric",
                 default: DefaultValue::Required,
-                meaning: "What it is about, as reports name it.",
+                meaning: "Its name in reports.",
                 worlds: everywhere(),
             },
             Key {
@@ -324,7 +324,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "text",
                 kind: "one line",
                 default: DefaultValue::Required,
-                meaning: "What the figures are of.",
+                meaning: "The metric of the figures.",
                 worlds: everywhere(),
             },
             Key {
@@ -367,7 +367,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "gap",
                 kind: "number, not 0",
                 default: DefaultValue::Required,
-                meaning: "What the study adds to it at the other level that it compares; below 0 where it falls.",
+                meaning: "The printed change at the other level that the study compares; negative for a fall.",
                 worlds: everywhere(),
             },
         ],
@@ -375,7 +375,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["jump"],
         kinds: &[],
-        about: "What a study asserts of a size at which times jump, see [Requests and responses](#requests-and-responses).",
+        about: "An assertion of a study about a size at which times jump, see [Requests and responses](#requests-and-responses).",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -403,7 +403,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "of",
                 kind: "`time` or `variance`",
                 default: DefaultValue::Text("time"),
-                meaning: "What jumps: the mean time of a message, or its variance within a trial.",
+                meaning: "The quantity that jumps: the mean time of a message, or its variance within a trial.",
                 worlds: everywhere(),
             },
             Key {
@@ -439,7 +439,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "text",
                 kind: "one line",
                 default: DefaultValue::Required,
-                meaning: "What is to be explained.",
+                meaning: "The text of the observations to be explained.",
                 worlds: everywhere(),
             },
             Key {

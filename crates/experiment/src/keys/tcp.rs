@@ -11,14 +11,14 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["tcp"],
         kinds: &[],
-        about: "What simulated connections are like; written out with all its keys where there are any.",
+        about: "The properties of simulated connections; resolved plans contain all its keys.",
         worlds: everywhere(),
         keys: &KEYS,
     },
     Section {
         tables: &["flows.NAME.tcp"],
         kinds: &["flows"],
-        about: "Of a flow over TCP alone; what it leaves out is as in `[tcp]`, and where it names an agent, as that agent has it.",
+        about: "The properties of one flow over TCP. Keys that it leaves out are as in `[tcp]`, or as the agent has them if it names one.",
         worlds: everywhere(),
         keys: &OF_FLOWS,
     },
@@ -141,7 +141,7 @@ const KEYS: [Key; 15] = [
         name: "segment",
         kind: "size, or `mtu`",
         default: DefaultValue::Follows("`\"mtu\"`"),
-        meaning: "Octets of payload in a segment at most; `mtu`: what the packets of the first link hold.",
+        meaning: "The most octets of payload in a segment; `mtu`: as many as fit into a packet of the first link.",
         worlds: SIMULATED,
     },
 ];

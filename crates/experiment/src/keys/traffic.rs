@@ -24,7 +24,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["traffic"],
         kinds: &[],
-        about: "What a trial carries. Keys of other kinds than `kind` are refused.",
+        about: "The traffic of a trial. Keys of other kinds of traffic are refused.",
         worlds: everywhere(),
         keys: &[Key {
             name: "kind",
@@ -169,7 +169,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "from",
                 kind: "size",
                 default: DefaultValue::Text("1000B"),
-                meaning: "The smallest message; 56 octets at least, at most what `message` of a transfer may have.",
+                meaning: "The smallest message: at least 56 octets, at most the largest `message` of a transfer.",
                 worlds: everywhere(),
             },
             Key {
@@ -197,7 +197,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "answer",
                 kind: "`ack`, `data+ack` or `pieces`",
                 default: DefaultValue::Text("ack"),
-                meaning: "What the receiver sends back. `ack`: the header of a message; `data+ack`: all of it, both once it is there as a whole; `pieces`: each piece as soon as it was read, as a simple echo server does.",
+                meaning: "The response of the receiver. `ack`: the header of the message; `data+ack`: the whole message, both after it has arrived completely; `pieces`: each piece as soon as it was read, as a simple echo server does.",
                 worlds: simulator(all_but(&[("pieces", NO_PROGRAMS)])),
             },
             Key {
@@ -267,7 +267,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "duration",
                 kind: "time",
                 default: DefaultValue::Text("1s"),
-                meaning: "When the last source stops; what is in flight then still arrives.",
+                meaning: "The end of the last source; packets in flight still arrive.",
                 worlds: everywhere(),
             },
             Key {
@@ -295,7 +295,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "instrument",
                 kind: "`own`, `sleeping` or `ditg`",
                 default: DefaultValue::Text("own"),
-                meaning: "`own`: each message leaves at its instant, or as soon after it as it can; `sleeping`: likewise, but an instant is slept for and the clock not watched before it: later, and without a processor that does nothing else, so that `cpu_message` tells what messages cost; `ditg`: as D-ITG does without polling, see [Flows between kernels](#flows-between-kernels).",
+                meaning: "`own`: each message leaves at its instant, or as soon after it as possible; `sleeping`: likewise, but the sender sleeps until the instant and does not poll the clock before it; messages leave later, no processor is kept busy, and `cpu_message` states the cost of messages; `ditg`: as D-ITG does without polling, see [Flows between kernels](#flows-between-kernels).",
                 worlds: OF_SOCKETS,
             },
             Key {
@@ -331,7 +331,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "size",
                 kind: "size",
                 default: DefaultValue::Absent,
-                meaning: "What stands for `{size}` in the command lines, in octets.",
+                meaning: "The value of `{size}` in the command lines, in octets.",
                 worlds: OF_REFUSED_KIND,
             },
         ],
@@ -339,7 +339,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["traffic.read"],
         kinds: &["command"],
-        about: "What is read from that document; at least one metric.",
+        about: "The metrics read from that document; at least one.",
         worlds: everywhere(),
         keys: &[
             Key {
@@ -375,7 +375,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "copying",
                 kind: "switch",
                 default: DefaultValue::Text("on"),
-                meaning: "Whether both programs copy what they receive: with `off` they get the header of a datagram, and of a stream nothing (MSG_TRUNC) [tcp(7)].",
+                meaning: "Whether both programs copy received data: with `off` they get the header of a datagram, and nothing of a stream (MSG_TRUNC) [tcp(7)].",
                 worlds: OF_REFUSED_KIND,
             },
             Key {
