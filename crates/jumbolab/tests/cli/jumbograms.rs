@@ -72,7 +72,7 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
 }
 
 #[test]
-fn a_measurement_carries_each_message_in_a_packet_and_loses_none() {
+fn a_measurement_carries_each_message_in_a_packet_and_counts_what_is_lost() {
     let dir = Dir::new();
     for (line, jumbogram) in [
         ("--jumbogram 190000", true),
@@ -80,13 +80,17 @@ fn a_measurement_carries_each_message_in_a_packet_and_loses_none() {
         ("--jumbogram 8952 --by socket", false),
     ] {
         let line = format!("send {line} --for 100ms --json");
-        // Fewer are in flight than the kernel's queues hold. Other tests share
-        // these queues, and only they may leave no room for a packet.
+        // Fewer are in flight than the kernel's queues hold. Other tests fill
+        // the same queues and may leave no room for a few packets.
         let output = until_undisturbed(&line, 5, || {
             let output = dir.run(&line).fine().json().remove(0);
-            match output["lost"].as_u64() {
-                Some(0) => Ok(output),
-                lost => Err(Disturbed(format!("{lost:?} packets found no room"))),
+            let (lost, messages) = (output.figure("lost"), output.figure("messages"));
+            if lost <= messages / 20.0 {
+                Ok(output)
+            } else {
+                Err(Disturbed(format!(
+                    "{lost} of {messages} packets found no room"
+                )))
             }
         })
         .unwrap();
@@ -94,7 +98,9 @@ fn a_measurement_carries_each_message_in_a_packet_and_loses_none() {
         assert_eq!(output["jumbogram"], jumbogram);
         let messages = number("messages");
         assert!(messages > 0.0, "{output}");
-        assert_eq!(number("packets"), messages, "{output}");
+        // A lost message may or may not have been counted on the link.
+        let packets = messages..=messages + number("lost");
+        assert!(packets.contains(&number("packets")), "{output}");
         assert_eq!(number("octets"), messages * number("size"));
         assert!(number("delays") >= 20.0 && number("delay_p50_ms") > 0.0);
         assert!(number("delay_p50_ms") <= number("delay_p99_ms"));
