@@ -31,7 +31,7 @@ ip -n b address add 10.0.0.2/24 dev eth0
 begin() {
     "$JUMBOLAB" emulate --between e1 e2 --json "$@" >report 2>said &
     emulator=$!
-    until grep -q carrying said; do kill -0 $emulator; done
+    for _ in $(seq 1000); do grep -q forwarding said && break; kill -0 $emulator; sleep 0.01; done; grep -q forwarding said
 }
 end() {
     kill -TERM $emulator
