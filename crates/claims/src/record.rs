@@ -413,7 +413,7 @@ fn measured(value: f64, interval: Option<Interval>) -> Measured {
     }
 }
 
-/// A figure with so many digits as are recorded.
+/// A figure, rounded to [`DIGITS`] significant digits.
 fn rounded(value: f64) -> f64 {
     let text = format!("{value:.*e}", DIGITS - 1);
     text.parse().unwrap_or(value)

@@ -22,7 +22,7 @@ const ORDER: [Verdict; 5] = [
     Verdict::NotMeasured,
 ];
 
-/// A table a paper, below its counts, so many columns wide.
+/// For each paper its counts and a table, `width` columns wide.
 pub fn overview(outcomes: &[&Outcome<'_>], width: u16) -> String {
     let papers = outcomes.chunk_by(|one, other| one.paper.name == other.paper.name);
     let tables =

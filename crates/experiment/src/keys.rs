@@ -4,6 +4,7 @@
 //! The reader takes defaults and refusals from this table, and keys without a
 //! row are unknown. docs/experiments.md is printed from it.
 
+mod analyses;
 mod domain;
 mod flows;
 mod general;

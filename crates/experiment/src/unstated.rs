@@ -110,8 +110,8 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
     })
 }
 
-/// The values of a range: so many from one end to the other, in equal steps or by
-/// equal factors, with three digits.
+/// The values of a range: `steps` values from one end to the other, in equal
+/// differences or equal factors, rounded to three digits.
 fn range(reader: &mut Reader<'_>) -> Result<Vec<Node>> {
     let end = |value: &Value| Ok((value.clone(), value.clone()));
     let Some(from) = reader.optional("range.from", end)? else {

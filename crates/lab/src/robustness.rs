@@ -35,8 +35,8 @@ const SUFFIX: &str = "-robustness";
 
 /// Receives the progress of a search.
 pub trait Progress {
-    /// So many trials have been made, at so many points; `part` of the budget is
-    /// used.
+    /// Reports the trials made, the points they were made at, and the part of the
+    /// budget that is used.
     fn made(&mut self, trials: usize, points: usize, part: f64);
     /// A trial failed.
     fn failed(&mut self, trial: &Trial);

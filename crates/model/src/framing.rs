@@ -127,7 +127,7 @@ pub fn serialisation(rate: Rate, packet: Bytes, framing: Framing) -> Span {
     rate.serialise(framing.wire_size(packet))
 }
 
-/// How a datagram is cut: so many full fragments, and one for the rest.
+/// The fragments of a datagram: the number of full ones, and one for the rest.
 struct Fragmentation {
     full: u64,
     each: Bytes,

@@ -1,9 +1,9 @@
 //! The throughput of a long TCP flow at a given loss: the law of the inverse
 //! square root and its kin.
 //!
-//! A window of so many segments crosses the path once a round trip, so that
-//! goodput grows with the segment while the window at a given loss does not:
-//! where loss decides, a larger MTU brings the ratio of the segments.
+//! One window of segments crosses the path per round trip. At a given loss the
+//! window in segments does not depend on the MTU, so goodput grows with the size
+//! of the segment: a larger MTU gains the ratio of the segment sizes.
 
 use units::{Bytes, Span};
 

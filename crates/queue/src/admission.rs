@@ -1,9 +1,9 @@
 //! The admission test of a queue that drops only arriving packets.
 //!
-//! In drop-tail, and in RED that drops or marks the arriving packet, who is in
-//! stays in, and leaves in the order of arrival. What becomes of an arrival
-//! follows from how much waits; which packets wait does not matter, and nobody
-//! needs to hold them here.
+//! In drop-tail, and in RED that drops or marks the arriving packet, a queued
+//! packet stays and leaves in the order of arrival. The fate of an arrival
+//! depends on the length of the queue alone, so the packets need not be stored
+//! here.
 
 use alloc::boxed::Box;
 
@@ -15,9 +15,9 @@ use crate::{Backlog, Limit, Packet, Reason, Spec, Unit, Victim};
 /// An admission test for arriving packets.
 #[derive(Debug)]
 pub enum Admission {
-    /// Of drop-tail: whoever finds room gets in.
+    /// Drop-tail: admits every packet that fits.
     Room(Limit),
-    /// Of RED.
+    /// RED.
     Red(Box<RedAdmission>),
 }
 

@@ -6,10 +6,10 @@ use crate::keys::{Field, Keyed, Keys};
 use crate::law::Profile;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason, Spec};
 
-/// First in, first out; an arrival that finds no room takes that of the
-/// packets that waited longest. Their receivers learn of the loss earlier, by
-/// what the queue takes to drain [Lakshman1996]. A packet that would not fit
-/// into the empty queue is dropped itself, and displaces nobody.
+/// A FIFO queue that drops the oldest packets to make room for an arrival. Their
+/// receivers detect the loss earlier, by the time that the queue takes to drain
+/// [Lakshman1996]. A packet that does not fit into the empty queue is dropped
+/// itself, without displacing others.
 #[derive(Debug)]
 pub struct DropFront<P> {
     limit: Limit,

@@ -37,9 +37,9 @@ pub struct GatherSettings {
     pub carriage: Carriage,
     /// The unit in which a bundle states the waiting time of its packets.
     pub tick: Tick,
-    /// The share of what goes on that may be a bundle, above 0 and at most 1: of
-    /// packets that find none open, so many open one, evenly spread, and the
-    /// others go on bare at once.
+    /// The share of sent frames that may be bundles, above 0 and at most 1: of the
+    /// packets that find no open bundle this share opens one, evenly spread, and
+    /// the others are sent bare at once.
     pub share: f64,
 }
 

@@ -206,9 +206,9 @@ pub(crate) enum Shade {
     Bad,
     /// For neither.
     Open,
-    /// For nothing.
+    /// No value.
     Missing,
-    /// For one value of so many.
+    /// One value, by its position and the number of values.
     Value(usize, usize),
 }
 

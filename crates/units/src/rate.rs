@@ -28,8 +28,8 @@ impl TryFrom<u64> for Rate {
 }
 
 impl Rate {
-    /// A rate of so many bits per second, or `None` for zero: nothing would
-    /// ever leave such a link.
+    /// A rate of `bits` per second, or `None` for zero, at which no frame would
+    /// ever leave a link.
     pub const fn from_bits_per_second(bits: u64) -> Option<Self> {
         if bits == 0 { None } else { Some(Self(bits)) }
     }

@@ -1,11 +1,12 @@
-//! Which points come nearest to printed figures, and how near one of so many
-//! comes by chance.
+//! The points nearest to printed figures, and the probability that the nearest
+//! of them is as near by chance.
 //!
 //! A study may have counted in several ways, and may mean one of several cells.
-//! Each such possibility is a [`Reading`] of its figures; a point is as near as
-//! its nearest reading. Picking the nearest of many points flatters it twice: its
-//! figures are near by the luck of its seeds, which a run with fresh seeds takes
-//! away, and one of many points is near to any figures, which [`chance`] tells.
+//! Each such possibility is a [`Reading`] of its figures; the distance of a point
+//! is that of its nearest reading. Selecting the nearest of many points is biased
+//! twice. Its seeds may have been favourable: a run with fresh seeds corrects
+//! that. And with many points one is near to any figures: [`chance`] estimates the
+//! probability.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -62,7 +62,7 @@ pub fn questions(plan: &Plan) -> Vec<Question> {
     questions
 }
 
-/// A per cent in so many places as are read.
+/// A percentage, rounded to two decimal places.
 fn rounded(percent: f64) -> f64 {
     (percent * 100.0).round() / 100.0
 }

@@ -83,7 +83,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search of `space` with this seed and at most so many seeds for each point.
+    /// A search of `space` with this seed, and at most `most` seeds for each point.
     pub fn new(space: &Space, seed: Seed, most: u32) -> Self {
         let default = space.default_point();
         let mut without: Vec<Point> = space.neighbours(&default).collect();

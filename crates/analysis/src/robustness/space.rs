@@ -11,7 +11,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// The space of settings that have so many values each, one at least.
+    /// The space of settings with these numbers of values, each at least 1.
     pub fn new(sizes: Vec<usize>) -> Self {
         debug_assert!(sizes.iter().all(|&size| size > 0));
         Self { sizes }

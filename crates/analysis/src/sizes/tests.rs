@@ -88,7 +88,7 @@ fn curve(setting: &Setting, sizes: impl Iterator<Item = u32>) -> Curve<'_> {
 
 #[test]
 fn points_on_either_side_of_a_gap_stay_within_a_frame() {
-    // A frame has 1480 octets: so many of these steps fit into it.
+    // A frame holds 1480 octets, and this many steps.
     let udp = setting(Transport::Udp, 1_500);
     for (step, side) in [
         (10, Some(MOST_SIDE)),

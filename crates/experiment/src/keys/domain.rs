@@ -32,7 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "mtu",
                 kind: "octets up to 65535",
                 default: DefaultValue::Number(9000),
-                meaning: "Octets of IP that a bundle may have: its headers and two of the smallest packets at least. Links between the edges carry so many.",
+                meaning: "The most octets of IP in a bundle: at least its headers and two of the smallest packets. Links between the edges must carry them.",
                 worlds: SIMULATED,
             },
             Key {

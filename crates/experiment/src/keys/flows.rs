@@ -65,7 +65,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "octets",
                 kind: "size, or `none`",
                 default: DefaultValue::Text("none"),
-                meaning: "Octets of payload that are sent: of TCP exactly, of datagrams until one brings them to so many; `none`: as many as can be until `stop`.",
+                meaning: "Octets of payload to send: over TCP exactly, of datagrams until the sum reaches them; `none`: as many as possible until `stop`.",
                 worlds: everywhere(),
             },
             Key {

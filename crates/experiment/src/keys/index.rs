@@ -190,8 +190,8 @@ pub(super) fn joined(table: &str, name: &str) -> String {
     }
 }
 
-/// `pattern` with its placeholders replaced by the names in `path`, as far as
-/// the two match.
+/// `pattern` with its placeholders replaced by the names in `path`, up to the
+/// first part in which the two differ.
 fn under(pattern: &str, path: &[String]) -> String {
     let mut agrees = true;
     let mut names = path.iter();

@@ -30,7 +30,7 @@ pub(super) const SECTIONS: &[Section] = &[
             name: "kind",
             kind: "`transfer`, `command`, `flows`, `latency-breakdown` or `request-response`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: so many octets, once; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves.",
+            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves.",
             worlds: simulator(all_but(&[
                 ("command", "the simulator runs no programs: --on netns"),
                 (

@@ -31,7 +31,14 @@ ip -n b address add 10.0.0.2/24 dev eth0
 begin() {
     "$JUMBOLAB" emulate --between e1 e2 --json "$@" >report 2>said &
     emulator=$!
-    for _ in $(seq 1000); do grep -q forwarding said && break; kill -0 $emulator; sleep 0.01; done; grep -q forwarding said
+    # At most ten seconds, and not after the emulator has ended.
+    for _ in $(seq 1000); do
+        if grep -q forwarding said; then return; fi
+        kill -0 $emulator
+        sleep 0.01
+    done
+    echo "the emulator does not say that it forwards" >&2
+    exit 1
 }
 end() {
     kill -TERM $emulator

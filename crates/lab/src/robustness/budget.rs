@@ -15,8 +15,8 @@ pub enum Budget {
 }
 
 impl Budget {
-    /// The part of it that is used up by so many `runs` since `begun`; 1 and more:
-    /// all of it.
+    /// The part of the budget that `runs` trials since `begun` have used; 1 or
+    /// more if it is used up.
     pub fn part(self, runs: usize, begun: Time, now: Time) -> f64 {
         match self {
             Self::Runs(most) => runs as f64 / most as f64,

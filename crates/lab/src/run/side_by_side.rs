@@ -47,8 +47,8 @@ pub(super) fn run(
     })
 }
 
-/// Runs trials number 0 to `count` on so many threads, each on one, and hands them
-/// to `keep` in their order, until it wants no more.
+/// Runs trials 0 to `count` on `threads` threads, and passes the results to `keep`
+/// in order until it wants no more.
 ///
 /// # Errors
 /// Where `keep` fails, or someone asked to stop.

@@ -55,8 +55,8 @@ impl Average {
         self.idle_since.get_or_insert(since);
     }
 
-    /// The link has something to do at `now`. What could have left while it
-    /// rested counts as so many looks at an empty queue:
+    /// The link has something to do at `now`. Each packet that could have left
+    /// while it was idle counts as one sample of an empty queue:
     /// avg (1 - w)^m, m = floor(idle time x rate / (8 x mean size)).
     pub fn wake(&mut self, now: Time) {
         let Some(since) = self.idle_since.take() else {

@@ -49,7 +49,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// The law with an average that nobody has fed yet. With `adaptive`, the
+    /// The law with an average without samples. With `adaptive`, the
     /// largest probability follows [`Adaptation`].
     pub fn new(
         average: Average,

@@ -1,4 +1,5 @@
-//! RED's admission test: the fate of an arrival, whoever holds the packets that wait.
+//! RED's admission test: the fate of an arrival, independent of the store that
+//! holds the waiting packets.
 
 use units::{Bytes, Rate, Seed, Time};
 

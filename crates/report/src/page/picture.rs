@@ -50,7 +50,7 @@ const fn class(shade: Shade) -> &'static str {
     }
 }
 
-/// How dark a value is among so many.
+/// The opacity of a shade: the higher its value, the darker.
 fn opacity(shade: Shade) -> Option<String> {
     match shade {
         Shade::Value(at, many) => {

@@ -43,7 +43,7 @@ fn changed(change: impl FnOnce(&mut FlowStats)) -> FlowStats {
     flow
 }
 
-/// A connection that carried so many octets between two instants in seconds.
+/// A connection that carried `octets` between two instants in seconds.
 fn connection(octets: u64, began: u64, ended: u64) -> FlowStats {
     let instant = |seconds| Time::ZERO + Span::from_secs(seconds);
     FlowStats {

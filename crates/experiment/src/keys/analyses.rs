@@ -1,0 +1,253 @@
+//! Keys of the analyses beyond comparisons: fronts, rankings, jumps, rival
+//! explanations and unstated settings.
+
+use super::support::everywhere;
+use super::{DefaultValue, Key, Section};
+
+pub(super) const SECTIONS: &[Section] = &[
+    Section {
+        tables: &["pareto"],
+        kinds: &[],
+        about: "Two metrics that pull apart: the report names and draws the settings to which no other one is preferable [Pareto1906].",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "x",
+                kind: "metric",
+                default: DefaultValue::Required,
+                meaning: "One metric, as reports name it; which direction is better belongs to it.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "y",
+                kind: "metric",
+                default: DefaultValue::Required,
+                meaning: "The other one.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "within",
+                kind: "list of factors",
+                default: DefaultValue::Follows("none: all cells compete"),
+                meaning: r#"Factors of which only cells with the same levels compete, `["mix"]`."#,
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["ranking"],
+        kinds: &[],
+        about: "Figures of a study that does not tell all of its settings, and which cells come nearest to them, see [below](#ranking-of-settings).",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "text",
+                kind: "one line",
+                default: DefaultValue::Required,
+                meaning: "The metric of the figures.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "source",
+                kind: "citation",
+                default: DefaultValue::Required,
+                meaning: r#"Where they are printed: `"[Key s4]"`."#,
+                worlds: everywhere(),
+            },
+            Key {
+                name: "ways",
+                kind: "list of names",
+                default: DefaultValue::Follows("one, without a name"),
+                meaning: r#"Names of the ways in which the study may have counted: `["frames", "packets"]`."#,
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["ranking.figure"],
+        kinds: &[],
+        about: "One table for each figure; at least one.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "metrics",
+                kind: "list of metrics",
+                default: DefaultValue::Required,
+                meaning: "The metric that it is, as reports name it; or as many as there are `ways`, in their order, of one unit.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "value",
+                kind: "number",
+                default: DefaultValue::Required,
+                meaning: "The figure.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "gap",
+                kind: "number, not 0",
+                default: DefaultValue::Required,
+                meaning: "The printed change at the other level that the study compares; negative for a fall.",
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["jump"],
+        kinds: &[],
+        about: "An assertion of a study about a size at which times jump, see [Requests and responses](#requests-and-responses).",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "text",
+                kind: "one line",
+                default: DefaultValue::Required,
+                meaning: "As of `[[claim]]`.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "source",
+                kind: "citation",
+                default: DefaultValue::Required,
+                meaning: "As of `[[claim]]`.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "cells",
+                kind: "table of levels",
+                default: DefaultValue::Follows("all cells"),
+                meaning: "As of `[[claim]]`.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "of",
+                kind: "`time` or `variance`",
+                default: DefaultValue::Text("time"),
+                meaning: "The quantity that jumps: the mean time of a message, or its variance within a trial.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "at",
+                kind: "octets",
+                default: DefaultValue::Required,
+                meaning: "The size.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "within",
+                kind: "octets",
+                default: DefaultValue::Required,
+                meaning: "How far from there the step may be.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "is",
+                kind: "`up`, `down` or `none`",
+                default: DefaultValue::Required,
+                meaning: "Where the step leads.",
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["rivals"],
+        kinds: &[],
+        about: "Explanations of which at most one is true: the levels of a factor. The report says which of them match all sentences that they are to explain.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "text",
+                kind: "one line",
+                default: DefaultValue::Required,
+                meaning: "The text of the observations to be explained.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "factor",
+                kind: "name of a factor",
+                default: DefaultValue::Required,
+                meaning: "The factor whose levels are the explanations: it is swept. A sentence is judged over the cells of one level at a time.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "claims",
+                kind: "list of texts",
+                default: DefaultValue::Follows("all of them"),
+                meaning: "The sentences: each the `text` of a `[[claim]]` or `[[jump]]`.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "published",
+                kind: "list of metrics",
+                default: DefaultValue::Follows("none"),
+                meaning: "Metrics whose published changes are to be explained as well.",
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["unstated"],
+        kinds: &[],
+        about: "A setting that the source does not state, see [below](#settings-that-a-study-does-not-state).",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "name",
+                kind: "name of a setting",
+                default: DefaultValue::Required,
+                meaning: "An alias, a choice or a dotted key of the tables of a cell, as in `[sweep]`; no factor.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "values",
+                kind: "list of levels",
+                default: DefaultValue::Follows("those of `range`; two at least in all"),
+                meaning: "The admissible values. `run` uses the first, whatever the file has elsewhere; `robustness` searches all. `--set` of the setting states it.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "because",
+                kind: "one line",
+                default: DefaultValue::Required,
+                meaning: "Why each of them is admissible.",
+                worlds: everywhere(),
+            },
+        ],
+    },
+    Section {
+        tables: &["unstated.range"],
+        kinds: &[],
+        about: "Admissible values between two ends, after those of `values`.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "from",
+                kind: "number or quantity",
+                default: DefaultValue::Absent,
+                meaning: "The first one.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "to",
+                kind: "number or quantity",
+                default: DefaultValue::Absent,
+                meaning: "The last one, in the same unit.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "steps",
+                kind: "number, 2 to 100",
+                default: DefaultValue::Absent,
+                meaning: "How many values there are, both ends included.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "scale",
+                kind: "`linear` or `log`",
+                default: DefaultValue::Text("linear"),
+                meaning: "Equal steps, or equal factors; values are rounded to three digits.",
+                worlds: everywhere(),
+            },
+        ],
+    },
+];
