@@ -1,5 +1,5 @@
 //! Statistics as D-ITG's decoder defines them [D-ITG], for comparison with its output:
-//! in the order of the log, regardless of sequence numbers, with flows mixed if several
+//! in the order of arrival, regardless of sequence numbers, with flows mixed if several
 //! are combined.
 
 /// Records the lines of a log, or those of one flow in it.

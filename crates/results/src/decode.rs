@@ -1,13 +1,16 @@
 //! Decodes packet logs into statistics per log, flow and interval.
 //!
 //! A log is read twice, block by block. The first pass reads the blocks about
-//! flows, clocks and sent packets, which may be at the end of the file; the
-//! second pass reads the records. Memory therefore depends on the number of
-//! flows and of requested rows, both of which are limited, and not on the
-//! length of the log.
+//! flows, clocks and sent packets, which may be at the end of the file, and the
+//! earliest instant of each block of records. The second pass merges the records
+//! of all flows by time, so that the order of the blocks does not matter. Memory
+//! depends on the number of flows, of requested rows and of records that are out
+//! of order, all of which are limited, and not on the length of the log.
 
 mod aggregator;
 mod blocks;
+mod horizon;
+mod merger;
 mod row;
 mod text;
 
@@ -19,6 +22,8 @@ use wire::log::{Batch, Block};
 
 use aggregator::LogAggregator;
 use blocks::{Blocks, Tear};
+use horizon::Horizon;
+use merger::Merger;
 pub use row::{Row, RowStats, csv, json, write};
 pub use text::text;
 
@@ -73,8 +78,10 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
     let mut blocks = Blocks::open(path)?;
     let length = blocks.length;
     let mut aggregator = LogAggregator::new(request);
+    let mut horizon = Horizon::new();
     let mut batch = Batch::default();
     let mut closed = false;
+    let (mut end, mut tear) = (blocks.position, None);
     while let Some(block) = blocks.next()? {
         match block {
             Block::Facts(facts) => aggregator.facts = Some(facts),
@@ -82,30 +89,39 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
             Block::Estimate(estimate) => aggregator.estimate(estimate)?,
             Block::Sent(sent) => aggregator.sent(sent)?,
             Block::End => closed = true,
-            Block::Records(_) | Block::Unknown(_) => (),
+            Block::Records(records) => {
+                if let Err(error) = records.read(&mut batch) {
+                    let (position, why) = (end, error.to_string());
+                    tear = Some(Tear { position, why });
+                    break;
+                }
+                horizon.push(aggregator.earliest(&batch)?);
+            }
+            Block::Unknown(_) => (),
         }
-        watch(blocks.position, 2 * length);
+        end = blocks.position;
+        watch(end, 2 * length);
     }
     if aggregator.facts.is_none() {
         bail!("no block of this packet log is complete; there is nothing to decode");
     }
-    let mut tear = blocks.tear;
-    let end = blocks.position;
+    horizon.close();
+    let tear = tear.or(blocks.tear);
     let mut blocks = Blocks::open(path)?;
+    let mut merger = Merger::default();
+    let mut done = 0;
     while blocks.position < end {
-        let position = blocks.position;
         let Some(block) = blocks.next()? else {
             break;
         };
-        if let Block::Records(records) = block {
-            if let Err(error) = records.read(&mut batch) {
-                tear = Some(Tear {
-                    position,
-                    why: error.to_string(),
-                });
-                break;
-            }
-            aggregator.records(&batch)?;
+        if let Block::Records(records) = block
+            && records.read(&mut batch).is_ok()
+        {
+            done += 1;
+            aggregator.queue(&batch, &mut merger)?;
+            merger.release(horizon.after(done), |flow, record| {
+                aggregator.record(flow, &record)
+            })?;
         }
         watch(length + blocks.position, 2 * length);
     }

@@ -11,6 +11,7 @@ use proto::ditg::DitgRecorder;
 use proto::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
 use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
+use super::merger::{Merger, Waiting};
 use super::row::{Departures, Row, RowStats, Scope};
 use super::{Definitions, MOST_FLOWS, MOST_ROWS, Request};
 use clock_offset::ClockOffset;
@@ -26,7 +27,9 @@ pub(super) struct LogAggregator {
     flows: Vec<FlowAggregator>,
     /// The index in `flows` by flow number.
     places: BTreeMap<u32, usize>,
-    /// All flows mixed, in the order of the log.
+    /// Number and index of the flow of the previous record.
+    latest: Option<(u32, usize)>,
+    /// All flows mixed, in the order of time.
     ditg: DitgRecorder,
     /// The first arrival of the log in nanoseconds, if intervals are requested.
     first: Option<u64>,
@@ -60,6 +63,7 @@ impl LogAggregator {
             interval: request.interval.map(|interval| interval.as_nanos().max(1)),
             flows: Vec::new(),
             places: BTreeMap::new(),
+            latest: None,
             ditg: DitgRecorder::default(),
             first: None,
             current: 0,
@@ -79,47 +83,78 @@ impl LogAggregator {
         Ok(())
     }
 
-    /// Takes an estimate of the clock offset. Only the first and the last one
+    /// Takes an estimate of the clock offset. Only the earliest and the latest one
     /// count.
     pub(super) fn estimate(&mut self, estimate: Estimate) -> Result<()> {
-        let estimates = &mut self.flow(estimate.flow)?.estimates;
-        estimates.truncate(1);
-        estimates.push(estimate);
-        let offset = ClockOffset::of(estimates);
-        self.flow(estimate.flow)?.offset = offset;
+        let flow = self.flow(estimate.flow)?;
+        flow.estimates.push(estimate);
+        flow.estimates.sort_by_key(|estimate| estimate.at);
+        if flow.estimates.len() > 2 {
+            flow.estimates.remove(1);
+        }
+        flow.offset = ClockOffset::of(&flow.estimates);
         Ok(())
     }
 
-    /// Adds records in the order of the log.
-    pub(super) fn records(&mut self, batch: &Batch) -> Result<()> {
-        let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
-        // The flow of the previous record, usually also the flow of the next
-        // one.
+    /// The earliest instant of a block's records.
+    ///
+    /// # Errors
+    /// The log has too many flows.
+    pub(super) fn earliest(&mut self, batch: &Batch) -> Result<u64> {
+        let role = self.role();
+        let mut earliest = u64::MAX;
         let mut latest = None;
         for record in batch.records() {
-            let place = match latest {
-                Some((number, place)) if number == record.flow => place,
-                _ => self.place(record.flow)?,
-            };
-            latest = Some((record.flow, place));
-            let at = match role {
-                Role::Sender => Some(record.sent),
-                Role::Receiver => Some(record.received.unwrap_or(record.sent)),
-                Role::RoundTrip => record.returned,
-            };
-            if let Some(at) = at {
-                self.arrival(place, role, at, &record)?;
-            } else {
-                // A request without an answer.
-                let asked = &mut self.flows[place].asked;
-                *asked = record.sequence.saturating_add(1).max(*asked);
+            if latest != Some(record.flow) {
+                self.place(record.flow)?;
+                latest = Some(record.flow);
             }
+            earliest = instant(role, &record).map_or(earliest, |at| earliest.min(at));
+        }
+        Ok(earliest)
+    }
+
+    /// Adds the records of a block to those that wait for their turn.
+    ///
+    /// # Errors
+    /// Too many records wait.
+    pub(super) fn queue(&mut self, batch: &Batch, merger: &mut Merger) -> Result<()> {
+        let role = self.role();
+        let mut pieces: BTreeMap<u32, Vec<Waiting>> = BTreeMap::new();
+        for record in batch.records() {
+            let Some(at) = instant(role, &record) else {
+                // A request without an answer.
+                let asked = &mut self.flow(record.flow)?.asked;
+                *asked = record.sequence.saturating_add(1).max(*asked);
+                continue;
+            };
+            pieces.entry(record.flow).or_default().push(Waiting {
+                at,
+                sequence: record.sequence,
+                sent: record.sent,
+                size: record.size,
+                arrived: record.received.is_some(),
+            });
+        }
+        for (flow, records) in pieces {
+            merger.push(flow, records)?;
         }
         Ok(())
     }
 
+    /// Adds a record of `flow`, in the order of time.
+    ///
+    /// # Errors
+    /// There are too many rows.
     #[inline]
-    fn arrival(&mut self, place: usize, role: Role, at: u64, record: &Record) -> Result<()> {
+    pub(super) fn record(&mut self, flow: u32, record: &Waiting) -> Result<()> {
+        // Usually the flow of the previous record.
+        let place = match self.latest {
+            Some((number, place)) if number == flow => place,
+            _ => self.place(flow)?,
+        };
+        self.latest = Some((flow, place));
+        let at = record.at;
         if let Some(interval) = self.interval {
             let first = *self.first.get_or_insert(at);
             let now = at.saturating_sub(first) / interval;
@@ -128,13 +163,14 @@ impl LogAggregator {
                 self.current = now;
             }
         }
+        let role = self.role();
         let flow = &mut self.flows[place];
         let after = |instant: u64| instant.wrapping_sub(record.sent).cast_signed();
         let delay = match role {
             Role::Sender => None,
             Role::Receiver => record
-                .received
-                .map(|received| after(received).wrapping_sub(flow.offset.when(received))),
+                .arrived
+                .then(|| after(at).wrapping_sub(flow.offset.when(at))),
             Role::RoundTrip => Some(after(at)),
         };
         let expected = flow.sent.map(|sent| sent.packets);
@@ -162,10 +198,14 @@ impl LogAggregator {
         Ok(())
     }
 
+    fn role(&self) -> Role {
+        self.facts.map_or(Role::Receiver, |facts| facts.role)
+    }
+
     /// Completes the rows of the current interval.
     fn end_of_interval(&mut self, interval: u64) -> Result<()> {
         let definitions = self.definitions;
-        let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
+        let role = self.role();
         let start = self.current.saturating_mul(interval);
         let mut row = |scope: Scope, slice: &mut SliceAggregator| {
             if slice.packets > 0 {
@@ -227,7 +267,7 @@ impl LogAggregator {
         if let Some(interval) = self.interval {
             self.end_of_interval(interval)?;
         }
-        let role = self.facts.map_or(Role::Receiver, |facts| facts.role);
+        let role = self.role();
         let mut rows = vec![Row {
             log: name.into(),
             scope: Scope::All,
@@ -264,7 +304,8 @@ impl LogAggregator {
         // The first packet's octets of the flow that began first.
         let mut first_octets = 0;
         let mut bound = None;
-        for flow in &self.flows {
+        for place in self.places.values() {
+            let flow = &self.flows[*place];
             let (summary, recorder) = flow.recorded(role);
             delays.add(recorder.delays());
             bound = bound.max(flow.offset.bound);
@@ -340,6 +381,15 @@ impl FlowAggregator {
     fn stats(&self, definitions: Definitions, role: Role) -> RowStats {
         let (summary, _) = self.recorded(role);
         by_definitions(definitions, role, summary, self.offset.bound, &self.ditg)
+    }
+}
+
+/// The instant at which a record was made; `None` for a request without an answer.
+fn instant(role: Role, record: &Record) -> Option<u64> {
+    match role {
+        Role::Sender => Some(record.sent),
+        Role::Receiver => Some(record.received.unwrap_or(record.sent)),
+        Role::RoundTrip => record.returned,
     }
 }
 

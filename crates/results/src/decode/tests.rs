@@ -8,6 +8,7 @@ use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer}
 
 use super::*;
 
+mod order;
 mod torn;
 
 const STANDARD: Request = Request {
