@@ -83,7 +83,7 @@ impl Testbed {
             .collect::<Result<Vec<_>>>()?;
         let mut emulated = Emulated::default();
         for (number, link) in path.links.iter().enumerate() {
-            connect(&mut nodes, number, link, path.middle, &mut emulated)?;
+            connect(&mut nodes, number, link, path, &mut emulated)?;
         }
         let testbed = Self {
             nodes,
@@ -251,10 +251,10 @@ fn connect(
     nodes: &mut [Node],
     number: usize,
     link: &Link,
-    middle: Forwarder,
+    path: &Path,
     emulated: &mut Emulated,
 ) -> Result<()> {
-    let subnet = if middle == Forwarder::Switch {
+    let subnet = if path.middle == Forwarder::Switch {
         0
     } else {
         number
@@ -281,6 +281,7 @@ fn connect(
                     rate,
                     burst: *burst,
                     limit: *buffer,
+                    segment_to: (!path.offloads).then_some(link.mtu),
                 };
                 let route = &nodes[node].namespace.route;
                 route.add_token_bucket(&interface.name, &bucket)?;

@@ -49,6 +49,26 @@ fn trial(dir: &Dir, settings: &str) -> Value {
     trials[0].clone()
 }
 
+/// A bucket that counted the framing of a super-packet once would pass 1.6 % more.
+#[test]
+fn a_kernel_link_of_a_pair_carries_no_more_than_its_rate() {
+    let dir = Dir::new();
+    let pair = "--set shape=pair --set link=kernel --set offloads=off --set mtu=1500,9000 --set scenario=LU-LU";
+    let large_bucket = "--set rate=200mbit --set burst=125kB --set preroll=1MB --set size=4MB";
+    let short = "--set cpu_size=0 --set traffic.echo=off";
+    let line = format!("run os-comparison --repeat 1 -o r {pair} {large_bucket} {short}");
+    dir.run(&line).fine();
+    for trial in dir.trials("r", 2) {
+        let limit = trial["evidence"].figure("limit_mbit");
+        for goodput in [
+            trial.metric("throughput"),
+            trial["evidence"].figure("goodput_after_preroll_mbit"),
+        ] {
+            assert!(goodput <= limit * 1.002, "{goodput} of {limit} Mbit/s");
+        }
+    }
+}
+
 #[test]
 fn cross_traffic_takes_its_share_of_its_own_link() {
     let dir = Dir::new();

@@ -3,7 +3,7 @@
 use netlink_packet_core::{DefaultNla, Emitable};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption, TcStats2};
-use units::{Bytes, Framing, Rate};
+use units::{Bytes, Framing, IpMtu, Rate};
 
 use super::{Mode, Route, missing};
 use crate::error::Result;
@@ -16,19 +16,40 @@ pub(crate) struct TokenBucket {
     pub(crate) burst: Bytes,
     /// Limit of the waiting packets, in octets.
     pub(crate) limit: Bytes,
+    /// The MTU to which it segments super-packets; `None`: they pass whole.
+    pub(crate) segment_to: Option<IpMtu>,
 }
 
 // Attributes of tbf and the layout of its parameters: linux/pkt_sched.h, the
 // kernel's public interface [LinuxUapi pkt_sched.h].
 const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
+const TCA_TBF_PRATE64: u16 = 5;
 const TCA_TBF_BURST: u16 = 6;
+const TCA_TBF_PBURST: u16 = 7;
 const LINK_LAYER_ETHERNET: u8 = 1;
 
 impl TokenBucket {
     /// Octets that the bucket must add to a packet as the kernel counts it (with its 14
     /// octets of MAC header) to get its size on the wire: FCS, preamble and gap.
     const OVERHEAD: u16 = 24;
+
+    /// The peak rate in multiples of the rate: so high that it never delays a packet.
+    const PEAK: u64 = 1000;
+
+    /// The peak rate in octets per second, and the depth of its bucket in octets;
+    /// `None`: super-packets pass whole.
+    ///
+    /// TCP hands super-packets to the queue even if the interface has no offloads; the
+    /// kernel segments them behind the queue. The bucket counts [`Self::OVERHEAD`] once
+    /// for each, and would pass more than the rate. It segments packets that are larger
+    /// than the bucket of the peak rate, before it counts them [tc-tbf(8)].
+    fn peak(&self) -> Option<(u64, u32)> {
+        let mtu = self.segment_to?;
+        let packet = mtu.bytes() + Framing::MAC_HEADER;
+        let rate = self.rate.bytes_per_second().saturating_mul(Self::PEAK);
+        Some((rate, u32::try_from(packet.get()).unwrap_or(u32::MAX)))
+    }
 
     /// `struct tc_tbf_qopt`: two `tc_ratespec`, limit, buffer, mtu.
     fn parameters(&self) -> Vec<u8> {
@@ -40,11 +61,17 @@ impl TokenBucket {
         octets.extend((-1i16).to_ne_bytes());
         octets.extend([0; 2]);
         octets.extend(capped(self.rate.bytes_per_second()).to_ne_bytes());
-        // peakrate: none.
-        octets.extend([0; 12]);
+        // peakrate, likewise: 0 if there is none.
+        octets.extend([0, LINK_LAYER_ETHERNET, 0, 0]);
+        octets.extend((-1i16).to_ne_bytes());
+        octets.extend([0; 2]);
+        octets.extend(
+            self.peak()
+                .map_or(0, |(rate, _)| capped(rate))
+                .to_ne_bytes(),
+        );
         octets.extend(capped(self.limit.get()).to_ne_bytes());
-        // buffer and mtu in ticks: TCA_TBF_BURST overrides the first, and
-        // without a peak rate nothing reads the second.
+        // buffer and mtu in ticks: TCA_TBF_BURST and TCA_TBF_PBURST override them.
         octets.extend([0; 8]);
         octets
     }
@@ -59,16 +86,20 @@ impl Route {
         );
         let burst = u32::try_from(bucket.burst.get()).unwrap_or(u32::MAX);
         let mut message = self.root_of(interface)?;
+        let option = |kind, octets: &[u8]| TcOption::Other(DefaultNla::new(kind, octets.to_vec()));
+        let rate = bucket.rate.bytes_per_second();
+        let mut options = vec![
+            option(TCA_TBF_PARMS, &bucket.parameters()),
+            option(TCA_TBF_BURST, &burst.to_ne_bytes()),
+            option(TCA_TBF_RATE64, &rate.to_ne_bytes()),
+        ];
+        if let Some((rate, depth)) = bucket.peak() {
+            options.push(option(TCA_TBF_PRATE64, &rate.to_ne_bytes()));
+            options.push(option(TCA_TBF_PBURST, &depth.to_ne_bytes()));
+        }
         message.attributes = vec![
             TcAttribute::Kind("tbf".to_owned()),
-            TcAttribute::Options(vec![
-                TcOption::Other(DefaultNla::new(TCA_TBF_PARMS, bucket.parameters())),
-                TcOption::Other(DefaultNla::new(TCA_TBF_BURST, burst.to_ne_bytes().to_vec())),
-                TcOption::Other(DefaultNla::new(
-                    TCA_TBF_RATE64,
-                    bucket.rate.bytes_per_second().to_ne_bytes().to_vec(),
-                )),
-            ]),
+            TcAttribute::Options(options),
         ];
         debug_assert!(message.buffer_len() > 0);
         self.apply(
