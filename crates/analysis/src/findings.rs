@@ -7,6 +7,7 @@ use crate::certificate::{Certificate, certify};
 use crate::claims;
 use crate::compare::{Comparison, by_cell, compare};
 use crate::completion::complete;
+use crate::disturbances::Disturbances;
 use crate::latency_breakdown::{Group, groups};
 use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
@@ -30,6 +31,8 @@ pub struct Findings<'a> {
     pub comparisons: Vec<Comparison>,
     /// The certificate of the run.
     pub certificate: Certificate,
+    /// The trials that other work on the machine disturbed.
+    pub disturbances: Disturbances,
     /// Whether no trial of the plan is left to run.
     pub complete: bool,
     /// The claims of the plan with their verdicts.
@@ -63,6 +66,7 @@ impl<'a> Findings<'a> {
             trials,
             facts,
             certificate: certify(facts, trials),
+            disturbances: Disturbances::of(trials),
             complete: complete(plan, trials),
             claims: claims::judged(plan, &comparisons),
             fronts: fronts(plan, &comparisons),

@@ -7,7 +7,8 @@
 //! explanation matches all of it; [`latency-breakdown`]
 //! groups round trips that were taken apart, [`split`] tells
 //! what a gain is made of, [`certificate`] whether the trials can be trusted,
-//! [`completion`] whether there are enough of them, and [`outliers`] which of
+//! [`completion`] whether there are enough of them, [`disturbances`] how many
+//! of them other work disturbed, and [`outliers`] which of
 //! them stand apart. [`Findings`] is all of that of one run, [`mod@beside`] lays
 //! several side by side. [`statistics`] has the arithmetic.
 
@@ -17,6 +18,7 @@ pub mod claims;
 pub mod compare;
 pub mod completion;
 pub mod decomposition;
+pub mod disturbances;
 mod findings;
 pub mod latency_breakdown;
 pub mod outliers;

@@ -6,6 +6,7 @@
 //! crate `experiment` reads text into plans, and `analysis` derives findings
 //! from trials.
 
+pub mod attempts;
 pub mod command_line;
 mod factors;
 mod facts;
@@ -28,7 +29,7 @@ pub use law_file::{LawFile, Measure};
 pub use plan::*;
 pub use printed::printed;
 pub use setting::Setting;
-pub use trial::Trial;
+pub use trial::{DisturbedPass, Trial};
 pub use until::Until;
 pub use world::{Hosts, World, WorldProfile};
 

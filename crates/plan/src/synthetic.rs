@@ -60,9 +60,11 @@ pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
         id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
         factors,
         repeat,
+        attempt: 1,
         start: Some("2026-01-02T03:04:05.678Z".into()),
         seconds: 0.5,
         failure: None,
+        disturbed: Vec::new(),
         flags: Vec::new(),
         metrics: metrics
             .iter()

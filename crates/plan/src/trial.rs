@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Factors;
+use crate::{Factors, Flag};
 
 /// A finished trial: one line of the journal, see docs/formats.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,10 @@ pub struct Trial {
     pub factors: Factors,
     /// The repeat, from 1.
     pub repeat: u32,
+    /// Which attempt at this repeat it is, from 1. A trial that other work
+    /// disturbed is run again at the end of the run.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub attempt: u32,
     /// The start time, RFC 3339 in UTC with milliseconds; simulated trials have
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,6 +35,9 @@ pub struct Trial {
     /// the certificate lists the flag. See [`crate::Flag`] for the names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+    /// The passes of the trial that other work on the machine disturbed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disturbed: Vec<DisturbedPass>,
     /// Values by metric name, in the units of [`crate::metric`].
     pub metrics: BTreeMap<String, f64>,
     /// Evidence for the values: counters, read-backs and limits, as numbers or
@@ -38,9 +45,79 @@ pub struct Trial {
     pub evidence: BTreeMap<String, serde_json::Value>,
 }
 
+/// A pass of a trial that other work on the machine disturbed. The machine alone
+/// decides this, not the result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DisturbedPass {
+    /// The name of the pass; `trial` is the whole trial.
+    pub pass: String,
+    /// The disturbance, in one line.
+    pub reason: String,
+    /// The metrics and the evidence that the pass supplies, by name. Empty for
+    /// `trial`: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<String>,
+    /// The attempt whose values replace those of this pass. Journals have none:
+    /// [`crate::attempts::combined`] sets it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaced_by: Option<u32>,
+}
+
+impl DisturbedPass {
+    /// The name of the pass that is the whole trial.
+    pub const WHOLE: &'static str = "trial";
+
+    /// A disturbance of the whole trial.
+    pub fn of_trial(reason: impl Into<String>) -> Self {
+        Self {
+            pass: Self::WHOLE.to_owned(),
+            reason: reason.into(),
+            values: Vec::new(),
+            replaced_by: None,
+        }
+    }
+}
+
+const fn first() -> u32 {
+    1
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_first(attempt: &u32) -> bool {
+    *attempt == 1
+}
+
 impl Trial {
     /// The number called `key` in the evidence.
     pub fn number(&self, key: &str) -> Option<f64> {
         self.evidence.get(key)?.as_f64()
+    }
+
+    /// Whether other work disturbed a pass of the trial, and no other attempt
+    /// replaces it. Journals of older versions have only the flag.
+    pub fn is_disturbed(&self) -> bool {
+        let left = |pass: &DisturbedPass| pass.replaced_by.is_none();
+        match self.disturbed.is_empty() {
+            true => self
+                .flags
+                .iter()
+                .any(|flag| flag == Flag::Disturbed.as_str()),
+            false => self.disturbed.iter().any(left),
+        }
+    }
+
+    /// Whether the value of `metric` comes from a disturbed pass.
+    pub fn is_disturbed_in(&self, metric: &str) -> bool {
+        let covers = |pass: &DisturbedPass| {
+            pass.replaced_by.is_none()
+                && (pass.values.is_empty() || pass.values.iter().any(|name| name == metric))
+        };
+        match self.disturbed.is_empty() {
+            true => self.is_disturbed(),
+            false => self.disturbed.iter().any(covers),
+        }
     }
 }

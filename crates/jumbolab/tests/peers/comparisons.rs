@@ -144,10 +144,12 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
                 id: format!("{}-{repeat}", cell.factors),
                 factors: cell.factors.clone(),
                 repeat,
+                attempt: 1,
                 start: None,
                 seconds: 0.0,
                 failure: None,
                 flags: Vec::new(),
+                disturbed: Vec::new(),
                 metrics: [("throughput".to_owned(), throughput)].into(),
                 evidence: Default::default(),
             });

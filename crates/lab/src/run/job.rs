@@ -23,9 +23,11 @@ impl Job<'_> {
             id: self.id,
             factors: self.factors,
             repeat: self.repeat,
+            attempt: 1,
             start: None,
             seconds: 0.0,
             failure,
+            disturbed: Vec::new(),
             flags: measurements
                 .flags
                 .iter()

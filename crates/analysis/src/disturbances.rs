@@ -1,0 +1,74 @@
+//! How far other work on the machine disturbed a run.
+
+use plan::Trial;
+
+/// The trials of a run that other work disturbed, one trial for each repeat of a
+/// cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Disturbances {
+    /// All trials, failed ones included.
+    pub trials: usize,
+    /// Trials of which an attempt was disturbed.
+    pub disturbed: usize,
+    /// Further attempts at trials.
+    pub repeated: usize,
+    /// Trials with a pass that was disturbed in every attempt.
+    pub left: usize,
+}
+
+impl Disturbances {
+    /// The disturbances of `trials`, each the combination of its attempts
+    /// ([`plan::attempts::combined`]).
+    pub fn of(trials: &[Trial]) -> Self {
+        let count = |matches: fn(&Trial) -> bool| {
+            let matching = trials.iter().filter(|trial| matches(trial));
+            matching.count()
+        };
+        Self {
+            trials: trials.len(),
+            disturbed: count(|trial| trial.is_disturbed() || !trial.disturbed.is_empty()),
+            repeated: { trials.iter() }
+                .map(|trial| trial.attempt.saturating_sub(1) as usize)
+                .sum(),
+            left: count(Trial::is_disturbed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::DisturbedPass;
+    use plan::attempts::combined;
+    use plan::synthetic::{factors, trial};
+
+    #[test]
+    fn repeated_trials_and_those_left_are_counted() {
+        let attempt = |repeat, attempt, disturbed| {
+            let mut trial = trial(factors(1500), repeat, &[("throughput", 900.0)]);
+            trial.attempt = attempt;
+            if disturbed {
+                trial.disturbed.push(DisturbedPass::of_trial("steal 20 %"));
+            }
+            trial
+        };
+        let trials = [
+            combined(&[attempt(1, 1, false)]).unwrap(),
+            combined(&[attempt(2, 1, true), attempt(2, 2, false)]).unwrap(),
+            combined(&[
+                attempt(3, 1, true),
+                attempt(3, 2, true),
+                attempt(3, 3, true),
+            ])
+            .unwrap(),
+            combined(&[attempt(4, 1, true)]).unwrap(),
+        ];
+        let expected = Disturbances {
+            trials: 4,
+            disturbed: 3,
+            repeated: 3,
+            left: 2,
+        };
+        assert_eq!(Disturbances::of(&trials), expected);
+    }
+}
