@@ -93,3 +93,31 @@ impl<'a> Findings<'a> {
         self.trials.iter().filter(failed).count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn any_figures_of_trials_have_findings(
+            exponents in prop::collection::vec(-320..=308_i32, 8),
+            signs in prop::collection::vec(prop::sample::select(vec![-1.0, 1.0, 1.0, 1.0]), 8),
+        ) {
+            let (plan, mut trials) = plan::synthetic::study();
+            let figures = exponents.iter().zip(&signs);
+            for (trial, (exponent, sign)) in trials.iter_mut().zip(figures) {
+                let figure = sign * 10_f64.powi(*exponent);
+                for value in trial.metrics.values_mut() {
+                    *value = figure;
+                }
+            }
+            let facts = plan::synthetic::facts();
+            let found = Findings::of(&plan, &trials, &facts);
+            prop_assert!(!found.comparisons.is_empty());
+        }
+    }
+}

@@ -5,7 +5,7 @@ mod claims;
 
 use std::collections::BTreeMap;
 
-use plan::setting::{Network, Sizes, Traffic};
+use plan::setting::{LARGEST_MESSAGE, Network, Sizes, Traffic};
 use plan::{Factors, Plan, Setting, Trial};
 use units::{Bytes, IpMtu, Transport};
 
@@ -349,16 +349,23 @@ fn points<'a>(cell: usize, trials: impl Iterator<Item = &'a Trial>) -> Vec<Point
         let numbers = |key: &str| -> Vec<f64> {
             let words = kept.get(key).and_then(serde_json::Value::as_str);
             let words = words.unwrap_or_default().split_whitespace();
-            words.filter_map(|word| word.parse().ok()).collect()
+            words
+                .filter_map(|word| word.parse().ok())
+                .filter(|number: &f64| number.is_finite())
+                .collect()
         };
         let sizes = numbers("size");
         let columns = ["mean_us", "deviation_us", "least_us", "whole_us"].map(numbers);
         let clocks = CLOCKS.map(numbers);
+        let of_messages = 1.0..=LARGEST_MESSAGE.get() as f64;
         for (place, size) in sizes.iter().enumerate() {
+            if !of_messages.contains(size) {
+                continue;
+            }
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "sizes have 32 bits"
+                reason = "sizes of messages have 32 bits"
             )]
             let size = *size as u32;
             let point = points.entry(size).or_insert_with(|| Point {

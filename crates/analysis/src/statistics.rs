@@ -211,9 +211,13 @@ fn welch_parts(a: &Mean, b: &Mean) -> Option<(f64, f64)> {
 /// Student's t distribution.
 struct Student(StudentsT);
 
+/// The distribution with `freedom` degrees of freedom. Spreads so small or so
+/// large that their squares leave the range of numbers have no degrees of
+/// freedom; they get one, the widest distribution of two values.
 fn student(freedom: f64) -> Student {
+    let freedom = if freedom > 0.0 { freedom } else { 1.0 };
     let law = StudentsT::new(0.0, 1.0, freedom);
-    Student(law.expect("two values or more leave degrees of freedom"))
+    Student(law.expect("the degrees of freedom are positive"))
 }
 
 impl Student {
@@ -223,9 +227,12 @@ impl Student {
         self.0.inverse_cdf(f64::midpoint(1.0, level))
     }
 
-    /// The two-sided p-value of an estimate with a standard error.
+    /// The two-sided p-value of an estimate with a standard error; 1 if one of
+    /// them is not finite.
     fn p_two_sided(&self, estimate: f64, error: f64) -> f64 {
-        if error > 0.0 {
+        if !estimate.is_finite() || !error.is_finite() {
+            1.0
+        } else if error > 0.0 {
             2.0 * self.0.cdf(-(estimate / error).abs())
         } else if estimate == 0.0 {
             1.0

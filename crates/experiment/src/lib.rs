@@ -38,10 +38,7 @@ use anyhow::{Context, Result};
 use plan::{Plan, Until, World};
 
 use aliases::Aliases;
-pub use cell::{
-    LARGEST_BUFFER, LARGEST_MESSAGE, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER,
-    auto_burst,
-};
+pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
 pub use keys::documented;

@@ -29,7 +29,7 @@ pub use law_file::{LawFile, Measure};
 pub use plan::*;
 pub use printed::printed;
 pub use setting::Setting;
-pub use trial::{DisturbedPass, Trial};
+pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
 pub use world::{Hosts, World, WorldProfile};
 

@@ -27,6 +27,9 @@ pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 
+/// The maximum size of a message, so that it fits in memory: 16 MiB.
+pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
+
 /// The complete input of one trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Factors, Flag};
 
+/// The bound of the absolute value of a metric, in any unit: no trial comes
+/// near it, and statistics of figures below it are finite.
+pub const LARGEST_FIGURE: f64 = 1e18;
+
 /// A finished trial: one line of the journal, see docs/formats.md.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {

@@ -81,7 +81,9 @@ pub fn steps(jumps: &[Jump], side: usize) -> Vec<Jump> {
     let each = LEVEL / number(jumps.len()).max(1.0);
     let is_improbable = |jump: &Jump| {
         let student = StudentsT::new(0.0, 1.0, jump.freedom);
-        student.is_ok_and(|student| 2.0 * student.sf(jump.weight()) < each)
+        let weight = jump.weight();
+        // Points that are not finite make no step.
+        weight.is_finite() && student.is_ok_and(|student| 2.0 * student.sf(weight) < each)
     };
     let is_highest = |place: usize| {
         let around = place.saturating_sub(side - 1)..(place + side).min(jumps.len());

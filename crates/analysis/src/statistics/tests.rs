@@ -210,3 +210,45 @@ proptest! {
         }
     }
 }
+
+/// Values from the whole range of numbers, close together and far apart.
+fn anything() -> impl Strategy<Value = Vec<f64>> {
+    let extreme = prop::sample::select(vec![
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        f64::MIN,
+        f64::MIN_POSITIVE,
+        5e-324,
+        0.0,
+        -0.0,
+        1e100,
+        2e100,
+        1e-200,
+    ]);
+    prop::collection::vec(prop_oneof![any::<f64>(), extreme], 0..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #[test]
+    fn any_values_have_findings_without_a_panic(one in anything(), other in anything()) {
+        let means: Vec<Mean> = [&one, &other].into_iter().filter_map(|all| mean(all)).collect();
+        if let [one, other] = means.as_slice() {
+            let change = change(one, other);
+            prop_assert!(change.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{change:?}");
+            difference(one, other);
+            mean_percent(&[[(0, *one), (1, *other)]]);
+            if let Some(ratio) = Contrast::of(&[one], &[other]) {
+                prop_assert!((0.0..=1.0).contains(&ratio.p()));
+                ratio.interval(0.9);
+            }
+        }
+        separation(&one, 1.0);
+        let points: Vec<[f64; 2]> = one.iter().zip(&other).map(|(x, y)| [*x, *y]).collect();
+        steps::steps(&steps::jumps(&points, 3, 1e-3), 3);
+        let rising: Vec<[f64; 2]> = (0..).map(f64::from).zip(&other).map(|(x, y)| [x, *y]).collect();
+        steps::steps(&steps::jumps(&rising, 3, 1e-3), 3);
+    }
+}

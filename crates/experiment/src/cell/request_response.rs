@@ -2,12 +2,14 @@
 //! one at a time.
 
 use anyhow::Result;
-use plan::setting::{Answer, Host, Network, ReadMode, RequestResponse, Sizes, WriteMode};
+use plan::setting::{
+    Answer, Host, LARGEST_MESSAGE, Network, ReadMode, RequestResponse, Sizes, WriteMode,
+};
 use plan::{Hosts, World};
 use units::{Bytes, IpVersion, Span, Transport};
 
 use super::tcp;
-use super::traffic::{LARGEST_MESSAGE, LEAST_MESSAGE, socket_buffer, timeout};
+use super::traffic::{LEAST_MESSAGE, socket_buffer, timeout};
 use crate::quantity::{size, span, switch, word};
 use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};

@@ -1,7 +1,7 @@
 //! Reads `[traffic]`.
 
 use anyhow::Result;
-use plan::setting::{Echo, Host, Link, Network, Traffic, Transfer};
+use plan::setting::{Echo, Host, LARGEST_MESSAGE, Link, Network, Traffic, Transfer};
 use plan::{Hosts, World};
 use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
@@ -20,9 +20,6 @@ pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
 /// The minimum message size: two headers, so that a last message shorter than
 /// its header can take octets from the previous one.
 pub const LEAST_MESSAGE: Bytes = Bytes::new(2 * HEADER_LEN as u64);
-
-/// The maximum message size, so that a message fits in memory: 16 MiB.
-pub const LARGEST_MESSAGE: Bytes = Bytes::new(16 << 20);
 
 /// The maximum socket buffer: the kernel takes a C `int` and doubles it.
 pub const LARGEST_SOCKET_BUFFER: Bytes = Bytes::new(1_000_000_000);
