@@ -52,7 +52,7 @@ impl PacketLog {
     /// The file exists, or cannot be created.
     pub fn create(path: &Path, owner: LogOwner, zero: Zero) -> Result<(Self, Records)> {
         let name = path.display().to_string();
-        let file = File::create_new(path).with_context(|| {
+        let file = files::create_new(path).with_context(|| {
             format!("{name}: the packet log must be a new file; name another one")
         })?;
         let (records, entries) = sync_channel(WAITING);

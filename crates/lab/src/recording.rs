@@ -3,11 +3,12 @@
 
 mod read;
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
+use files::Folder;
 use proto::link::{Arrival, Event, Fate, Header, Reseed, Settings};
 use queue::Reason;
 use serde::{Deserialize, Serialize};
@@ -74,16 +75,37 @@ pub struct ArtifactDir<'a> {
 }
 
 impl ArtifactDir<'_> {
+    /// The folder `name` of the results folder, created if needed.
+    ///
+    /// # Errors
+    /// It is a link, or cannot be created.
+    pub(crate) fn folder(&self, name: &str) -> Result<Folder> {
+        let folder = Folder::open(self.results).and_then(|results| results.folder(name));
+        folder.with_context(|| format!("cannot use {}", self.results.join(name).display()))
+    }
+
     /// An unused name for the recording of `link`, relative to the results
     /// folder. An aborted trial may have left a recording.
-    pub(crate) fn name(&self, link: &str) -> PathBuf {
+    ///
+    /// # Errors
+    /// The folder of recordings cannot be created.
+    pub(crate) fn name(&self, link: &str) -> Result<PathBuf> {
         let plain = format!("{}-{link}", self.trial);
-        let later = (2..).map(|number| format!("{plain}-{number}"));
-        std::iter::once(plain.clone())
-            .chain(later)
-            .map(|name| Path::new(FOLDER).join(format!("{name}.csv")))
-            .find(|name| !self.results.join(name).exists())
-            .expect("numbers do not end")
+        Ok(Path::new(FOLDER).join(self.unused(FOLDER, &plain, "csv")?))
+    }
+
+    /// An unused name `PLAIN.KIND`, `PLAIN-2.KIND` and so on in `folder` of the
+    /// results folder: an aborted trial may have left files.
+    ///
+    /// # Errors
+    /// The folder cannot be created.
+    pub(crate) fn unused(&self, folder: &str, plain: &str, kind: &str) -> Result<String> {
+        let folder = self.folder(folder)?;
+        let first = std::iter::once(format!("{plain}.{kind}"));
+        let later = (2u64..).map(|number| format!("{plain}-{number}.{kind}"));
+        let mut names = first.chain(later);
+        let unused = names.find(|name| !folder.holds(name));
+        unused.context("no unused name for a file of a trial")
     }
 }
 
@@ -94,29 +116,23 @@ impl Recording {
     /// The file exists or cannot be created.
     pub fn create(path: &Path, heading: &Heading) -> Result<Self> {
         let place = format!("--record {}", path.display());
-        // A pipe or a device has no content to lose.
-        if fs::metadata(path).is_ok_and(|there| there.is_file()) {
-            bail!("{place}: this file exists already; give another name or remove it");
-        }
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .with_context(|| place.clone())?;
+        let file = files::open_sink(path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                anyhow!("{place}: this file exists already; give another name or remove it")
+            }
+            _ => anyhow::Error::from(error).context(place.clone()),
+        })?;
         Self::begin(path, place, file, heading)
     }
 
-    /// Creates the recording of a trial, and its folder if needed.
+    /// Creates the recording of a trial in its folder, which
+    /// [`ArtifactDir::name`] has created.
     ///
     /// # Errors
     /// As [`Recording::create`].
     pub(crate) fn of_trial(path: &Path, heading: &Heading) -> Result<Self> {
         let place = path.display().to_string();
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(|| place.clone())?;
-        }
-        let file = File::create_new(path).with_context(|| place.clone())?;
+        let file = files::create_new(path).with_context(|| place.clone())?;
         Self::begin(path, place, file, heading)
     }
 
@@ -328,7 +344,7 @@ mod tests {
         let events: Vec<_> = Fate::ALL.map(|fate| (0, 1, event(fate))).into();
         recording.write(&events).unwrap();
         recording.finish().unwrap();
-        let text = fs::read_to_string(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 2 + Fate::ALL.len());
         assert_eq!(
             text.lines().nth(7),

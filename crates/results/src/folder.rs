@@ -6,11 +6,12 @@
 //! of all journals of the folder.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use files::Folder as Files;
 
 mod record;
 mod shard;
@@ -104,23 +105,29 @@ impl Folder {
             );
         }
         // Other shards do not require --resume.
-        let resume = resume || shard.is_some() && !path.join(&own).exists();
-        let lock = prepare(&path, &own)?;
-        if path.join(PLAN).exists() {
-            check(&path, opening, resume)?;
-        } else if let Err(error) = write_plan(&path, plan, facts) {
+        let files = Files::create(&path).with_context(|| {
+            format!(
+                "cannot create the folder {}; choose a place with -o DIR",
+                path.display()
+            )
+        })?;
+        let resume = resume || shard.is_some() && !files.holds(&own);
+        let lock = prepare(&files, &own)?;
+        if files.holds(PLAN) {
+            check(&files, opening, resume)?;
+        } else if let Err(error) = write_plan(&files, plan, facts) {
             if fresh {
                 // Remove the new journal; report only the first error.
-                let _ = fs::remove_file(path.join(&own));
-                let _ = fs::remove_dir(&path);
+                let _ = files.remove(&own);
+                let _ = files::remove_folder(&path);
             }
             return Err(error);
         }
-        let (journal, _) = Journal::open(&path.join(&own))?;
-        let trials = trials(&path)?;
+        let (journal, _) = Journal::open(&files, &own)?;
+        let trials = trials(&files)?;
         // The recorded facts: the program that started the run, and those that
         // continued it by force.
-        let facts = read_plan(&path)?.1.facts;
+        let facts = read_plan(&files)?.1.facts;
         Ok(Self {
             path,
             facts,
@@ -134,8 +141,9 @@ impl Folder {
     /// Reads a folder without changing it: the text of the plan, the facts of
     /// the run, and the complete trials.
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {
-        let (text, record) = read_plan(path)?;
-        Ok((text, record.facts, trials(path)?))
+        let files = open(path)?;
+        let (text, record) = read_plan(&files)?;
+        Ok((text, record.facts, trials(&files)?))
     }
 
     /// The folder's path.
@@ -203,41 +211,41 @@ fn choose(base: &Path, opening: &Opening<'_>) -> Result<PathBuf> {
             continue;
         }
         let fresh = opening.resume == Resume::No;
-        if fresh && path.join(PLAN).exists() && (opening.complete)(plan, &trials(&path)?) {
-            return Ok(next);
+        if fresh && path.join(PLAN).exists() {
+            let found = trials(&open(&path)?)?;
+            if (opening.complete)(plan, &found) {
+                return Ok(next);
+            }
         }
         break;
     }
     Ok(path)
 }
 
-/// Creates the folder if needed, checks that it is a results folder, and locks
-/// it.
-fn prepare(path: &Path, journal: &str) -> Result<File> {
-    let place = path.display();
-    fs::create_dir_all(path)
-        .with_context(|| format!("cannot create the folder {place}; choose a place with -o DIR"))?;
-    let journal = path.join(journal);
+/// Opens the folder of a run.
+fn open(path: &Path) -> Result<Files> {
+    Files::open(path).with_context(|| {
+        format!(
+            "cannot read the folder {}; give the folder of a run",
+            path.display()
+        )
+    })
+}
+
+/// Checks that a folder is a results folder, and locks it.
+fn prepare(files: &Files, journal: &str) -> Result<File> {
+    let place = files.path().display();
     let cannot =
         || format!("cannot write in the folder {place}; make it writable or choose -o DIR");
-    if !path.join(PLAN).exists() && !journal.exists() {
-        let mut entries = fs::read_dir(path).with_context(cannot)?;
-        let foreign = entries.find_map(|entry| {
-            let name = entry.ok()?.file_name();
-            (!name.to_string_lossy().starts_with('.')).then_some(name)
-        });
-        if let Some(name) = foreign {
+    if !files.holds(PLAN) && !files.holds(journal) {
+        let names = files.names().with_context(cannot)?;
+        if let Some(name) = names.iter().find(|name| !name.starts_with('.')) {
             bail!(
-                "{place} holds {} and is not a results folder; choose another one with -o DIR",
-                name.display()
+                "{place} holds {name} and is not a results folder; choose another one with -o DIR"
             );
         }
     }
-    let file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(journal)
-        .with_context(cannot)?;
+    let file = files.append(journal).with_context(cannot)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(anyhow!(
@@ -251,10 +259,10 @@ fn prepare(path: &Path, journal: &str) -> Result<File> {
 
 /// Checks whether a folder with a plan may be written to. `resume`: the run
 /// continues its existing trials.
-fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
+fn check(files: &Files, opening: &Opening<'_>, resume: bool) -> Result<()> {
     let &Opening { plan, facts, .. } = opening;
-    let place = path.display();
-    let (_, record) = read_plan(path)?;
+    let place = files.path().display();
+    let (_, record) = read_plan(files)?;
     if record.hash != plan.hash {
         bail!(
             "{place} belongs to another experiment ({}, this is {}); choose another folder with -o DIR",
@@ -262,7 +270,7 @@ fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
             plan.hash
         );
     }
-    let trials = trials(path)?;
+    let trials = trials(files)?;
     let complete = (opening.complete)(plan, &trials);
     if complete && resume {
         return Ok(());
@@ -311,30 +319,22 @@ fn check(path: &Path, opening: &Opening<'_>, resume: bool) -> Result<()> {
         binary: facts.binary.clone(),
         kernel: facts.kernel().map(str::to_owned),
     });
-    write_plan(path, plan, &mixed)
+    write_plan(files, plan, &mixed)
 }
 
 /// The trials of all journals of a folder without duplicates, in the order of
 /// the journals' names.
-fn trials(path: &Path) -> Result<Vec<Trial>> {
-    let cannot = || {
+fn trials(files: &Files) -> Result<Vec<Trial>> {
+    let mut names = files.names().with_context(|| {
         format!(
             "cannot read the folder {}; make it readable",
-            path.display()
+            files.path().display()
         )
-    };
-    let mut names = Vec::new();
-    for entry in fs::read_dir(path).with_context(cannot)? {
-        let name = entry.with_context(cannot)?.file_name();
-        let name = name.to_string_lossy().into_owned();
-        if name.starts_with("trials.") && name.ends_with(".jsonl") {
-            names.push(name);
-        }
-    }
-    names.sort();
+    })?;
+    names.retain(|name| name.starts_with("trials.") && name.ends_with(".jsonl"));
     let (mut all, mut held) = (Vec::new(), BTreeSet::new());
     for name in names {
-        for trial in Journal::read(&path.join(name))? {
+        for trial in Journal::read(files, &name)? {
             // A full run in addition to a shard may have repeated the same
             // trial, with the same result.
             if held.insert((trial.repeat, trial.factors.to_string())) {

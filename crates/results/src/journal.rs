@@ -6,13 +6,23 @@
 //! finish at a rate of a thousand per second; they are synced in groups, five
 //! times a second.
 
-use std::fs::{self, File, OpenOptions};
+mod check;
+
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
+use files::{Folder, Lines};
 use plan::Trial;
 use units::{Span, Time};
+
+/// The maximum length of a line: 16 MiB. A trial with the times of 65 000
+/// message sizes takes about 5 MB.
+const LONGEST_LINE: u64 = 16 << 20;
+
+/// The maximum size of a journal: 4 GiB, about ten million trials.
+const LARGEST: u64 = 4 << 30;
 
 /// A file that a journal appends to.
 pub trait Store: Write {
@@ -51,62 +61,43 @@ pub struct Journal<S = File> {
 const GROUP: Span = Span::from_millis(200);
 
 impl Journal {
-    /// Creates a journal at a new path.
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .open(path)
-            .with_context(|| {
-                format!(
-                    "cannot create the journal {}; choose another folder with -o DIR",
-                    path.display()
-                )
-            })?;
-        Ok(Self::at_end(file, path, 0, 0))
-    }
-
-    /// Opens or creates a journal and reads its complete lines. An incomplete
-    /// last line is cut off.
-    pub fn open(path: &Path) -> Result<(Self, Vec<Trial>)> {
-        let mut file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)
-            .with_context(|| {
-                format!(
-                    "cannot write the journal {}; make it writable or choose -o DIR",
-                    path.display()
-                )
-            })?;
-        let text = contents(path)?;
-        let (trials, whole) = parse(&text, path)?;
-        if whole < text.len() {
-            file.cut(length(whole)).with_context(|| {
+    /// Opens or creates the journal `name` and reads its complete lines. An
+    /// incomplete last line is cut off.
+    pub fn open(folder: &Folder, name: &str) -> Result<(Self, Vec<Trial>)> {
+        let path = folder.path().join(name);
+        let mut file = folder.append(name).with_context(|| {
+            format!(
+                "cannot write the journal {}; make it writable or choose -o DIR",
+                path.display()
+            )
+        })?;
+        let lines = Complete::of(folder, name)?;
+        if lines.is_torn {
+            file.cut(lines.octets).with_context(|| {
                 format!(
                     "cannot cut off the incomplete last line of {}; make room or make it writable",
                     path.display()
                 )
             })?;
         }
-        let journal = Self::at_end(file, path, whole, trials.len());
-        Ok((journal, trials))
+        let journal = Self::at_end(file, &path, lines.octets, lines.trials.len());
+        Ok((journal, lines.trials))
     }
 
-    /// Reads the complete lines without changing the file. A missing journal is
-    /// empty.
-    pub fn read(path: &Path) -> Result<Vec<Trial>> {
-        Ok(parse(&contents(path)?, path)?.0)
+    /// Reads the complete lines of the journal `name` without changing it. A
+    /// missing journal is empty.
+    pub fn read(folder: &Folder, name: &str) -> Result<Vec<Trial>> {
+        Ok(Complete::of(folder, name)?.trials)
     }
 }
 
 impl<S: Store> Journal<S> {
     /// A journal on `store`, which holds `kept` trials in `whole` octets.
-    fn at_end(store: S, path: &Path, whole: usize, kept: usize) -> Self {
+    fn at_end(store: S, path: &Path, whole: u64, kept: usize) -> Self {
         Self {
             store,
             path: path.to_owned(),
-            whole: length(whole),
+            whole,
             kept,
             unsynced_since: None,
         }
@@ -161,7 +152,7 @@ impl<S: Store> Journal<S> {
             let _ = self.store.cut(self.whole);
             return Err(self.lost(trial, error));
         }
-        self.whole += length(line.len());
+        self.whole += line.len() as u64;
         self.kept += 1;
         Ok(())
     }
@@ -182,41 +173,52 @@ impl<S: Store> Journal<S> {
     }
 }
 
-fn contents(path: &Path) -> Result<Vec<u8>> {
-    match fs::read(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        read => read.with_context(|| {
-            format!(
-                "cannot read the journal {}; make it readable",
-                path.display()
-            )
-        }),
-    }
+/// The complete lines of a journal.
+#[derive(Default)]
+struct Complete {
+    trials: Vec<Trial>,
+    /// The octets of these lines.
+    octets: u64,
+    /// Whether an incomplete line follows: its write was interrupted.
+    is_torn: bool,
 }
 
-/// The trials of a journal's complete lines, and the octets of these lines. An
-/// incomplete last line is ignored; any other bad line is an error.
-fn parse(text: &[u8], path: &Path) -> Result<(Vec<Trial>, usize)> {
-    let mut trials = Vec::new();
-    let mut whole = 0;
-    for (number, line) in (1..).zip(text.split_inclusive(|&octet| octet == b'\n')) {
-        let last = whole + line.len() == text.len();
-        match line.strip_suffix(b"\n").map(serde_json::from_slice) {
-            Some(Ok(trial)) => trials.push(trial),
-            Some(Err(error)) if !last => bail!(
-                "{}:{number}: this line is not a trial ({error}); restore it or start anew with -o DIR",
-                path.display()
-            ),
-            // No newline, or an invalid last line: the write was interrupted.
-            _ => break,
+impl Complete {
+    /// Reads the journal `name`. A line is complete if it ends with a newline;
+    /// a complete line that is no valid trial is an error.
+    fn of(folder: &Folder, name: &str) -> Result<Self> {
+        let path = folder.path().join(name);
+        let file = match folder.open_file(name) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            file => file.with_context(|| {
+                format!(
+                    "cannot read the journal {}; make it readable",
+                    path.display()
+                )
+            })?,
+        };
+        let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
+        let mut complete = Self::default();
+        for number in 1u64.. {
+            let place = || format!("{}:{number}", path.display());
+            let Some(line) = lines.next() else { break };
+            let line = line.with_context(place)?;
+            let Some(text) = line.strip_suffix(b"\n") else {
+                complete.is_torn = true;
+                break;
+            };
+            let trial: Trial = serde_json::from_slice(text).map_err(|error| {
+                anyhow!(
+                    "{}: this line is not a trial ({error}); restore it or start anew with -o DIR",
+                    place()
+                )
+            })?;
+            check::finite_and_in_range(&trial).with_context(place)?;
+            complete.octets += line.len() as u64;
+            complete.trials.push(trial);
         }
-        whole += line.len();
+        Ok(complete)
     }
-    Ok((trials, whole))
-}
-
-fn length(octets: usize) -> u64 {
-    u64::try_from(octets).expect("no file in memory is longer than u64")
 }
 
 #[cfg(test)]
@@ -224,6 +226,9 @@ mod tests {
     use super::*;
     use plan::synthetic::{factors, trial};
     use proptest::prelude::*;
+    use std::fs;
+
+    const NAME: &str = "trials.jsonl";
 
     fn example(repeat: u32) -> Trial {
         let mut trial = trial(factors(9000), repeat, &[("throughput", 938.88)]);
@@ -242,17 +247,20 @@ mod tests {
     #[test]
     fn what_is_appended_reads_back_and_is_gone_on_from() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
-        let mut journal = Journal::create(&path).unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
+        let (mut journal, kept) = Journal::open(&folder, NAME).unwrap();
+        assert_eq!(kept, []);
         journal.append(&example(1)).unwrap();
         drop(journal);
-        let (mut journal, kept) = Journal::open(&path).unwrap();
+        let (mut journal, kept) = Journal::open(&folder, NAME).unwrap();
         assert_eq!(kept, [example(1)]);
         journal.append(&example(2)).unwrap();
-        assert_eq!(Journal::read(&path).unwrap(), [example(1), example(2)]);
-        assert!(Journal::create(&path).is_err(), "nothing is overwritten");
         assert_eq!(
-            Journal::read(&folder.path().join("none")).unwrap(),
+            Journal::read(&folder, NAME).unwrap(),
+            [example(1), example(2)]
+        );
+        assert_eq!(
+            Journal::read(&folder, "none").unwrap(),
             [],
             "a journal that was never begun is empty"
         );
@@ -265,43 +273,86 @@ mod tests {
             let text = written(5);
             let cut = share.index(text.len() + 1);
             let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("trials.jsonl");
+            let path = folder.path().join(NAME);
             fs::write(&path, &text[..cut]).unwrap();
+            let folder = Folder::open(folder.path()).unwrap();
             let whole = text[..cut].iter().filter(|&&octet| octet == b'\n').count();
 
-            prop_assert_eq!(Journal::read(&path).unwrap().len(), whole);
+            prop_assert_eq!(Journal::read(&folder, NAME).unwrap().len(), whole);
             prop_assert_eq!(fs::read(&path).unwrap().len(), cut, "reading cuts nothing");
-            let (mut journal, kept) = Journal::open(&path).unwrap();
+            let (mut journal, kept) = Journal::open(&folder, NAME).unwrap();
             prop_assert_eq!(kept.len(), whole);
-            prop_assert_eq!(&kept[..], &Journal::read(&path).unwrap()[..]);
+            prop_assert_eq!(&kept[..], &Journal::read(&folder, NAME).unwrap()[..]);
             journal.append(&example(9)).unwrap();
-            let after = Journal::read(&path).unwrap();
+            let after = Journal::read(&folder, NAME).unwrap();
             prop_assert_eq!(after.len(), whole + 1);
             prop_assert_eq!(after.last(), Some(&example(9)));
         }
     }
 
-    #[test]
-    fn a_bad_last_line_is_cut_and_a_bad_line_before_is_an_error() {
+    /// The refusal of a journal with `text`, by reading and by opening it.
+    fn refused(text: &[u8]) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("trials.jsonl");
+        let path = folder.path().join(NAME);
+        fs::write(&path, text).unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
+        let read = format!("{:#}", Journal::read(&folder, NAME).unwrap_err());
+        let opened = format!("{:#}", Journal::open(&folder, NAME).unwrap_err());
+        assert_eq!(read, opened);
+        assert!(!read.contains('\n'), "{read}");
+        assert_eq!(fs::read(&path).unwrap(), text, "nothing is mended silently");
+        read
+    }
+
+    #[test]
+    fn a_damaged_whole_line_is_an_error_wherever_it_is() {
         let mut text = written(2);
         text.extend(b"{\"id\": \0\0\0\n");
-        fs::write(&path, &text).unwrap();
-        assert_eq!(Journal::open(&path).unwrap().1.len(), 2);
-        assert_eq!(fs::read(&path).unwrap(), written(2));
-
+        assert!(refused(&text).contains("trials.jsonl:3: "));
         text.extend(written(1));
-        fs::write(&path, &text).unwrap();
-        let error = Journal::open(&path).unwrap_err().to_string();
-        assert!(error.contains("trials.jsonl:3: "), "{error}");
-        assert_eq!(fs::read(&path).unwrap(), text, "nothing is mended silently");
+        assert!(refused(&text).contains("trials.jsonl:3: "));
+        // One octet of the last line.
+        let mut text = written(2);
+        let last = text.len() - 2;
+        text[last] ^= 1;
+        let error = refused(&text);
+        assert!(
+            error.contains("trials.jsonl:2: this line is not"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_number_that_no_trial_has_is_an_error_with_line_and_key() {
+        let mut bad = example(2);
+        bad.metrics.insert("rtt".into(), 1e100);
+        let mut text = written(1);
+        text.extend(serde_json::to_vec(&bad).unwrap());
+        text.push(b'\n');
+        let error = refused(&text);
+        assert!(error.contains("trials.jsonl:2: rtt = 1e100"), "{error}");
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_with_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        let mut text = written(1);
+        text.resize(text.len() + (17 << 20), b' ');
+        fs::write(path, text).unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
+        let error = format!("{:#}", Journal::read(&folder, NAME).unwrap_err());
+        assert!(
+            error.contains("trials.jsonl:2: the line is longer than 16 MiB"),
+            "{error}"
+        );
     }
 
     #[test]
     fn figures_that_are_no_numbers_never_reach_the_journal() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = Journal::create(&folder.path().join("trials.jsonl")).unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
+        let (mut journal, _) = Journal::open(&folder, NAME).unwrap();
         let bad = trial(factors(9000), 1, &[("rtt", f64::NAN)]);
         let error = journal.append(&bad).unwrap_err().to_string();
         assert!(error.contains("rtt = NaN"), "{error}");

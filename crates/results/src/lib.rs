@@ -8,8 +8,5 @@
 pub mod decode;
 pub mod folder;
 pub mod journal;
-mod replace;
 pub mod table;
 pub mod trials;
-
-pub use replace::replace;

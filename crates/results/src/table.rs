@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
+use files::Folder;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
-
-use crate::replace::replace;
 
 /// One column: a name, and a value for each row that has one.
 pub struct Column {
@@ -33,7 +32,12 @@ pub enum Values {
 
 /// Writes a table to a Parquet file at `path`, atomically.
 pub fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
-    replace(path, |file| Ok(write_columns(columns, file)?))
+    files::replace(path, |file| Ok(write_columns(columns, file)?))
+}
+
+/// Writes a table to the Parquet file `name` of `folder`, atomically.
+pub fn write_table_in(folder: &Folder, name: &str, columns: &[Column]) -> Result<()> {
+    folder.replace(name, |file| Ok(write_columns(columns, file)?))
 }
 
 /// Writes a table of `rows` rows as CSV, with a header line.

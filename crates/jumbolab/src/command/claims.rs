@@ -1,6 +1,7 @@
 //! `jumbolab claims`.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -112,7 +113,7 @@ fn keep(record: &Record) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| {
+    files::replace(path, |file| Ok(file.write_all(text.as_bytes())?)).with_context(|| {
         format!(
             "cannot write {}; run this in the root of the repository",
             path.display()

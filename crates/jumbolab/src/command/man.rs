@@ -3,9 +3,10 @@
 mod markdown;
 mod page;
 
-use std::fs;
+use std::io::Write as _;
 
 use anyhow::{Context, Result, anyhow};
+use files::Folder;
 use page::page;
 
 use crate::args::{self, Man};
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &Man) -> Result<()> {
     if args.markdown {
         return output::print(&markdown::of(&program));
     }
-    let Some(folder) = &args.dir else {
+    let Some(path) = &args.dir else {
         let command = match &args.command {
             None => &program,
             Some(name) => program.find_subcommand(name).ok_or_else(|| {
@@ -30,12 +31,13 @@ pub(crate) fn run(args: &Man) -> Result<()> {
         };
         return output::print(&page(command)?);
     };
-    let place = || format!("--dir {}", folder.display());
-    fs::create_dir_all(folder).with_context(place)?;
+    let folder = Folder::create(path).with_context(|| format!("--dir {}", path.display()))?;
     for command in shown(&program).chain([&program]) {
         let name = command.get_display_name().unwrap_or("jumbolab");
-        let path = folder.join(format!("{name}.1"));
-        fs::write(&path, page(command)?).with_context(place)?;
+        let page = page(command)?;
+        folder.replace(&format!("{name}.1"), |file| {
+            Ok(file.write_all(page.as_bytes())?)
+        })?;
     }
     Ok(())
 }

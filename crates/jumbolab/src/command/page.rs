@@ -12,6 +12,6 @@ use anyhow::Result;
 /// The file cannot be written.
 pub(crate) fn write(folder: &Path, name: &str, page: &str) -> Result<PathBuf> {
     let path = folder.join(name);
-    results::replace(&path, |file| Ok(file.write_all(page.as_bytes())?))?;
+    files::replace(&path, |file| Ok(file.write_all(page.as_bytes())?))?;
     Ok(path)
 }

@@ -2,7 +2,6 @@
 
 mod log_thread;
 
-use std::fs;
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
         return jumbogram::receive(args);
     }
     if let Some(folder) = &args.log {
-        fs::create_dir_all(folder).with_context(|| format!("--log {}", folder.display()))?;
+        files::create_folder(folder).with_context(|| format!("--log {}", folder.display()))?;
     }
     let logs = Logs::default();
     let receiver = open(args, &logs)?;

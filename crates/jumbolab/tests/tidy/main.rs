@@ -18,7 +18,7 @@ use source::{Source, cited, is_identifier, lines_without_tests};
 /// The rows of the layer table, lowest first. A crate depends only on rows
 /// below its own, so crates of one row are independent of each other.
 const LAYERS: [&[&str]; 7] = [
-    &["units"],
+    &["units", "files"],
     &["wire", "queue", "model"],
     &["proto"],
     &["plan", "sim", "live"],
@@ -35,6 +35,32 @@ const NO_STD: [&str; 3] = ["units", "wire", "queue"];
 
 /// The only crate that may contain `unsafe`, apart from test code that forks.
 const UNSAFE: &str = "live";
+
+/// The only crate that creates, replaces and removes files: it never follows a
+/// link in a folder of somebody else's.
+const FILES: &str = "files";
+
+/// Calls that it replaces.
+const WRITES_FILES: [&str; 15] = [
+    "File::create",
+    "File::create_new",
+    "File::options",
+    "OpenOptions",
+    "fs::write",
+    "fs::rename",
+    "fs::copy",
+    "fs::hard_link",
+    "fs::create_dir",
+    "fs::create_dir_all",
+    "fs::remove_file",
+    "fs::remove_dir",
+    "fs::remove_dir_all",
+    "symlink",
+    "DirBuilder",
+];
+
+/// Files that write settings of the kernel, in `/proc`.
+const WRITES_SETTINGS: [&str; 2] = ["crates/live/src/namespace.rs", "crates/live/src/sandbox.rs"];
 
 /// Lines of a file without its tests: none above, and half the files below.
 const LONGEST_FILE: usize = 600;
@@ -238,6 +264,46 @@ fn unsafe_code_lives_in_one_crate() {
         }
     }
     settle(&problems);
+}
+
+#[test]
+fn files_are_written_in_one_crate() {
+    let home = format!("crates/{FILES}/");
+    let is_of_the_program = |file: &String| {
+        file.contains("/src/")
+            && !file.starts_with(&home)
+            && !is_test(file)
+            && !WRITES_SETTINGS.contains(&file.as_str())
+    };
+    let mut problems = Vec::new();
+    for file in rust_files().filter(is_of_the_program) {
+        let text = read(&file);
+        let source = Source::of(&text);
+        let lines = lines_without_tests(&text);
+        for (number, line) in (1..).zip(source.code.lines().take(lines)) {
+            for call in WRITES_FILES.iter().filter(|call| writes(line, call)) {
+                problems.push(format!(
+                    "{file}:{number}: {call} may follow a link out of a results folder; use `{FILES}`"
+                ));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn calls_that_write_files_are_told_from_others() {
+    assert!(writes("let file = fs::write(path, text)?;", "fs::write"));
+    assert!(writes("std::fs::File::create(path)", "File::create"));
+    assert!(!writes("File::create_new(path)", "File::create"));
+    assert!(!writes("defs::write(path)", "fs::write"));
+}
+
+/// Whether `line` has `call` as a whole path.
+fn writes(line: &str, call: &str) -> bool {
+    line.match_indices(call).any(|(at, _)| {
+        !line[..at].ends_with(is_identifier) && !line[at + call.len()..].starts_with(is_identifier)
+    })
 }
 
 #[test]

@@ -196,17 +196,8 @@ fn every(flows: &spec::Flows) -> NonZero<u64> {
 /// An unused path for the packet log of a trial, and its name relative to the
 /// results folder.
 fn logged(artifacts: ArtifactDir<'_>) -> anyhow::Result<(PathBuf, PathBuf)> {
-    let folder = artifacts.results.join(FOLDER);
-    std::fs::create_dir_all(&folder).context("making the folder of packet logs")?;
-    let plain = format!("{}.jlog", artifacts.trial);
-    let later = (2..).map(|number| format!("{}-{number}.jlog", artifacts.trial));
-    let name = std::iter::once(plain).chain(later);
-    let name = name.map(|name| Path::new(FOLDER).join(name));
-    // An aborted trial may have left one.
-    let name = name
-        .into_iter()
-        .find(|name| !artifacts.results.join(name).exists());
-    let name = name.context("no unused name for the packet log")?;
+    let name = artifacts.unused(FOLDER, artifacts.trial, "jlog")?;
+    let name = Path::new(FOLDER).join(name);
     let path = std::path::absolute(artifacts.results.join(&name)).context("finding the results")?;
     Ok((path, name))
 }

@@ -1,10 +1,10 @@
 //! The folder in which programs of the user leave files of a trial.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use files::Folder;
 
 use crate::recording::ArtifactDir;
 
@@ -13,9 +13,10 @@ const FOLDER: &str = "files";
 
 /// The folder of one trial, removed if nothing was left there.
 pub(super) struct ProgramFiles {
-    /// The name, relative to the results folder.
-    name: PathBuf,
+    name: String,
     path: PathBuf,
+    /// The folder that it is in.
+    parent: Folder,
 }
 
 impl ProgramFiles {
@@ -26,18 +27,17 @@ impl ProgramFiles {
     /// The folder cannot be created.
     pub(super) fn begin(artifacts: ArtifactDir<'_>) -> Result<Self> {
         let operation = || format!("making a folder in {}", artifacts.results.display());
-        fs::create_dir_all(artifacts.results.join(FOLDER)).with_context(operation)?;
+        let parent = artifacts.folder(FOLDER)?;
         let results = std::path::absolute(artifacts.results).context("finding the results")?;
         let plain = artifacts.trial.to_owned();
         let later = (2..).map(|number: u64| format!("{}-{number}", artifacts.trial));
         for name in std::iter::once(plain).chain(later) {
-            let name = Path::new(FOLDER).join(name);
-            let path = results.join(&name);
-            match fs::create_dir(&path) {
+            match parent.create_folder(&name) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 made => {
                     made.with_context(operation)?;
-                    return Ok(Self { name, path });
+                    let path = results.join(FOLDER).join(&name);
+                    return Ok(Self { name, path, parent });
                 }
             }
         }
@@ -56,19 +56,17 @@ impl ProgramFiles {
     /// The folder cannot be read.
     pub(super) fn files(&self) -> Result<Vec<PathBuf>> {
         let operation = || format!("reading {}", self.path.display());
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path).with_context(operation)? {
-            names.push(self.name.join(entry.with_context(operation)?.file_name()));
-        }
-        names.sort_unstable();
-        Ok(names)
+        let folder = self.parent.folder(&self.name).with_context(operation)?;
+        let names = folder.names().with_context(operation)?;
+        let place = Path::new(FOLDER).join(&self.name);
+        Ok(names.into_iter().map(|name| place.join(name)).collect())
     }
 }
 
 impl Drop for ProgramFiles {
     fn drop(&mut self) {
         // A non-empty folder stays.
-        let _ = fs::remove_dir(&self.path);
+        let _ = self.parent.remove_folder(&self.name);
     }
 }
 
@@ -92,7 +90,7 @@ mod tests {
 
         let first = ProgramFiles::begin(artifacts).unwrap();
         for name in ["b.txt", "a.txt"] {
-            fs::write(first.path().join(name), "x").unwrap();
+            std::fs::write(first.path().join(name), "x").unwrap();
         }
         let names = ["files/c01-r01/a.txt", "files/c01-r01/b.txt"];
         assert_eq!(first.files().unwrap(), names.map(PathBuf::from));

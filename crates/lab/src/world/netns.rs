@@ -155,7 +155,7 @@ impl Netns {
             let mut files = Vec::new();
             for (number, link) in &recorded {
                 let Some(artifacts) = artifacts else { break };
-                let name = artifacts.name(link);
+                let name = artifacts.name(link)?;
                 let path = std::path::absolute(artifacts.results.join(&name));
                 files.push((*number, path.context("finding the results folder")?));
                 names.push(name);

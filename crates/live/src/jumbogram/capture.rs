@@ -31,7 +31,7 @@ impl Capture {
     /// # Errors
     /// If the file exists or cannot be written, or the kernel refuses the socket.
     pub(super) fn begin(jumbo_path: &JumboPath, path: &Path) -> Result<Self> {
-        let file = File::create_new(path)
+        let file = files::create_new(path)
             .during(|| format!("--capture {}: a new file is written", path.display()))?;
         let (namespace, interface) = jumbo_path.arrival();
         let socket = heard_at(namespace, interface)?;

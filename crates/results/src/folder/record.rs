@@ -1,18 +1,19 @@
 //! plan.toml: the resolved experiment and the facts of the run.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
+use files::Folder as Files;
 use plan::{Plan, RunFacts};
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;
-use crate::replace;
 
 pub(super) const PLAN: &str = "plan.toml";
+
+/// The maximum size of plan.toml: 64 MiB.
+const LARGEST: u64 = 64 << 20;
 
 /// The `[run]` table of plan.toml.
 #[derive(Serialize, Deserialize)]
@@ -25,7 +26,7 @@ pub(super) struct Record {
 
 /// Writes plan.toml: the experiment, then the `[run]` table. The files that it
 /// names are already written.
-pub(super) fn write_plan(path: &Path, plan: &Plan, facts: &RunFacts) -> Result<()> {
+pub(super) fn write_plan(files: &Files, plan: &Plan, facts: &RunFacts) -> Result<()> {
     let mut facts = facts.clone();
     // TOML has no null; unknown facts are omitted.
     if let Some(host) = &mut facts.host {
@@ -46,22 +47,21 @@ pub(super) fn write_plan(path: &Path, plan: &Plan, facts: &RunFacts) -> Result<(
         plan.text
     );
     for kept in &plan.files {
-        replace(&path.join(&kept.name), |file| kept.write(file))?;
+        files.replace(&kept.name, |file| kept.write(file))?;
     }
-    replace(
-        &path.join(PLAN),
-        |file| Ok(file.write_all(text.as_bytes())?),
-    )
+    files.replace(PLAN, |file| Ok(file.write_all(text.as_bytes())?))
 }
 
 /// The experiment's text and the `[run]` table.
-pub(super) fn read_plan(path: &Path) -> Result<(String, Record)> {
+pub(super) fn read_plan(files: &Files) -> Result<(String, Record)> {
     #[derive(Deserialize)]
     struct Whole {
         run: Record,
     }
+    let path = files.path();
     let place = path.join(PLAN);
-    let text = fs::read_to_string(&place)
+    let text = files
+        .read_text(PLAN, LARGEST)
         .with_context(|| format!("cannot read {}; give the folder of a run", place.display()))?;
     let damaged = || {
         format!(

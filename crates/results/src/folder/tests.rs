@@ -1,3 +1,6 @@
+use std::fs;
+use std::os::unix::fs::symlink;
+
 use plan::synthetic::{cell, factors, facts, plan, trial};
 
 use super::*;
@@ -214,4 +217,39 @@ fn a_folder_that_is_none_or_damaged_says_so() {
     let damaged = format!("{:#}", Folder::read(base.path()).unwrap_err());
     assert!(damaged.contains("is damaged"), "{damaged}");
     assert!(!damaged.contains('\n'));
+}
+
+#[test]
+fn a_journal_that_is_a_link_is_refused_and_its_target_stays() {
+    let base = tempfile::tempdir().unwrap();
+    let victim = base.path().join("victim");
+    fs::write(&victim, "precious\n").unwrap();
+    let path = open(base.path(), false).unwrap().path().to_owned();
+    let journal = path.join(JOURNAL);
+    fs::remove_file(&journal).unwrap();
+    symlink("../victim", &journal).unwrap();
+    for refused in [
+        refusal(open(base.path(), true)),
+        format!("{:#}", Folder::read(&path).unwrap_err()),
+    ] {
+        assert!(
+            refused.contains("trials.jsonl is a symbolic link"),
+            "{refused}"
+        );
+    }
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious\n");
+}
+
+#[test]
+fn a_pipe_among_the_journals_is_refused_at_once() {
+    let base = tempfile::tempdir().unwrap();
+    let path = open(base.path(), false).unwrap().path().to_owned();
+    let pipe = path.join("trials.1of2.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let refused = format!("{:#}", Folder::read(&path).unwrap_err());
+    assert!(
+        refused.contains("trials.1of2.jsonl is not an ordinary file"),
+        "{refused}"
+    );
 }

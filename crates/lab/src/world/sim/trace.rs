@@ -4,15 +4,15 @@ mod capture;
 mod senders;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use files::Folder;
 use plan::Setting;
 use plan::setting::Watched;
 use proto::tcp::{Counts, State};
 use queue::Reason;
-use results::table::{Column, Values, write_table};
+use results::table::{Column, Values, write_table_in};
 use serde_json::{Value, json};
 use sim::{Location, Loss, Opened, Outcome, Scenario, Seen};
 use units::{Bytes, Span, Time};
@@ -32,6 +32,8 @@ pub(super) struct TraceRecorder {
     /// The names of the flows.
     flows: Vec<String>,
     senders: Option<Senders>,
+    /// The folder of the files.
+    folder: Folder,
 }
 
 /// The records of one link.
@@ -78,8 +80,7 @@ impl TraceRecorder {
         if senders.is_none() && !graph.wires.iter().any(|wire| wanted(wire.link).is_any()) {
             return Ok(None);
         }
-        let folder = artifacts.results.join(FOLDER);
-        fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let folder = artifacts.folder(FOLDER)?;
         let log = |(number, wire): (usize, &plan::setting::Wiring)| -> Result<Option<Log>> {
             let wanted = wanted(wire.link);
             if !wanted.is_any() {
@@ -87,10 +88,9 @@ impl TraceRecorder {
             }
             let capture = match wanted.capture {
                 true => {
-                    let path = artifacts
-                        .results
-                        .join(path(artifacts, &wire.name, "pcapng"));
-                    Some(Capture::create(&path, &setting.network, scenario, number)?)
+                    let name = file_name(artifacts, &wire.name, "pcapng");
+                    let place = (&folder, name.as_str());
+                    Some(Capture::create(place, &setting.network, scenario, number)?)
                 }
                 false => None,
             };
@@ -117,6 +117,7 @@ impl TraceRecorder {
                 .map(|flow| flow.name.clone())
                 .collect(),
             senders,
+            folder,
         }))
     }
 
@@ -134,9 +135,9 @@ impl TraceRecorder {
         let mut waits = serde_json::Map::new();
         for log in self.links.into_iter().flatten() {
             let mut write = |kind: &str, columns: Vec<Column>| -> Result<()> {
-                let name = path(artifacts, &log.name, &format!("{kind}.parquet"));
-                write_table(&artifacts.results.join(&name), &columns)?;
-                files.push(name);
+                let name = file_name(artifacts, &log.name, &format!("{kind}.parquet"));
+                write_table_in(&self.folder, &name, &columns)?;
+                files.push(Path::new(FOLDER).join(name));
                 Ok(())
             };
             if log.wanted.queue {
@@ -156,11 +157,12 @@ impl TraceRecorder {
             }
             if let Some(capture) = log.capture {
                 capture.finish()?;
-                files.push(path(artifacts, &log.name, "pcapng"));
+                let name = file_name(artifacts, &log.name, "pcapng");
+                files.push(Path::new(FOLDER).join(name));
             }
         }
         if let Some(senders) = self.senders {
-            files.extend(senders.finish(artifacts)?);
+            files.extend(senders.finish(&self.folder, artifacts)?);
         }
         if !waits.is_empty() {
             measurements.note("queue_delay_ms", waits.into());
@@ -260,9 +262,9 @@ impl sim::Tracer for TraceRecorder {
     }
 }
 
-/// The path of a watched link's or flow's file, relative to the results folder.
-fn path(artifacts: ArtifactDir<'_>, name: &str, kind: &str) -> PathBuf {
-    Path::new(FOLDER).join(format!("{}-{name}.{kind}", artifacts.trial))
+/// The name of a watched link's or flow's file.
+fn file_name(artifacts: ArtifactDir<'_>, name: &str, kind: &str) -> String {
+    format!("{}-{name}.{kind}", artifacts.trial)
 }
 
 fn of_queue(samples: &[Sample]) -> Vec<Column> {

@@ -6,9 +6,10 @@ mod connection;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
+use files::Folder;
 use plan::setting::Network;
 use sim::{Opened, Scenario, Seen, Traffic};
 use units::{IpVersion, Time};
@@ -53,20 +54,26 @@ struct Flow {
 }
 
 impl Capture {
-    /// Creates the capture of link number `link` of `scenario`, which was built
-    /// from `network`.
+    /// Creates the capture `name` in `folder`: of link number `link` of
+    /// `scenario`, which was built from `network`. A capture that an aborted
+    /// trial left is replaced.
     pub(super) fn create(
-        path: &Path,
+        (folder, name): (&Folder, &str),
         network: &Network,
         scenario: &Scenario,
         link: usize,
     ) -> Result<Self> {
+        let path = folder.path().join(name);
         let place = || path.display().to_string();
+        if folder.holds(name) {
+            folder.remove(name).with_context(place)?;
+        }
+        let file = folder.create_new(name).with_context(place)?;
         let wire = &scenario.links[link];
         let ethernet = wire.directions[0].ethernet;
         let mut capture = Self {
-            path: path.to_owned(),
-            file: BufWriter::new(File::create(path).with_context(place)?),
+            path,
+            file: BufWriter::new(file),
             failed: None,
             ends: wire.ends,
             ethernet,

@@ -1,15 +1,16 @@
 //! Records the state of watched connections' senders over time.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use files::Folder;
 use plan::Setting;
 use plan::setting::{Sends, Traffic};
 use proto::tcp::{Counts, State};
-use results::table::{Column, Values, write_table};
+use results::table::{Column, Values, write_table_in};
 use units::{Span, Time};
 
-use super::{column, path, whole};
+use super::{FOLDER, column, file_name, whole};
 use crate::recording::ArtifactDir;
 
 /// The senders of a simulation.
@@ -85,14 +86,18 @@ impl Senders {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub(super) fn finish(self, artifacts: ArtifactDir<'_>) -> Result<Vec<PathBuf>> {
+    pub(super) fn finish(
+        self,
+        folder: &Folder,
+        artifacts: ArtifactDir<'_>,
+    ) -> Result<Vec<PathBuf>> {
         let mut files = Vec::new();
         for (number, group) in self.groups.iter().enumerate() {
             let senders = self.flows.iter().flatten();
             let senders: Vec<&Sender> = senders.filter(|sender| sender.group == number).collect();
-            let name = path(artifacts, group, "tcp.parquet");
-            write_table(&artifacts.results.join(&name), &columns(&senders))?;
-            files.push(name);
+            let name = file_name(artifacts, group, "tcp.parquet");
+            write_table_in(folder, &name, &columns(&senders))?;
+            files.push(Path::new(FOLDER).join(name));
         }
         Ok(files)
     }

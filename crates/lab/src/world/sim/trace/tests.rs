@@ -1,3 +1,5 @@
+use std::fs;
+
 use experiment::Experiment;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};

@@ -1,0 +1,133 @@
+//! Inputs with a limit.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
+
+/// Reads the file at a path that the user named, of at most `most` octets. It
+/// may be a pipe.
+///
+/// # Errors
+/// It is larger, or cannot be read.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    at_most(File::open(path)?, most)?.ok_or_else(|| too_large(most))
+}
+
+/// Reads a file as [`read`], as text.
+///
+/// # Errors
+/// As [`read`], or it is not UTF-8.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, most)?)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+}
+
+/// All octets of `input`, unless there are more than `most`.
+pub(crate) fn at_most(input: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut octets = Vec::new();
+    input.take(most + 1).read_to_end(&mut octets)?;
+    Ok((octets.len() as u64 <= most).then_some(octets))
+}
+
+pub(crate) fn too_large(most: u64) -> io::Error {
+    io::Error::new(
+        ErrorKind::FileTooLarge,
+        format!("it is larger than {}, the limit", size(most)),
+    )
+}
+
+/// A limit in words.
+fn size(octets: u64) -> String {
+    match octets {
+        whole if whole % (1 << 30) == 0 => format!("{} GiB", whole >> 30),
+        whole if whole % (1 << 20) == 0 => format!("{} MiB", whole >> 20),
+        other => format!("{other} octets"),
+    }
+}
+
+/// The lines of an input, each within a limit and all together as well.
+#[derive(Debug)]
+pub struct Lines<R> {
+    input: BufReader<io::Take<R>>,
+    /// The maximum length of a line, newline included.
+    longest: u64,
+    /// The maximum length of the input.
+    most: u64,
+    line: Vec<u8>,
+}
+
+impl<R: Read> Lines<R> {
+    /// The lines of `input`: at most `longest` octets each, at most `most`
+    /// octets together.
+    pub fn of(input: R, longest: u64, most: u64) -> Self {
+        Self {
+            input: BufReader::new(input.take(most + 1)),
+            longest,
+            most,
+            line: Vec::new(),
+        }
+    }
+
+    /// The next line with its newline; the last one may have none. `None` at
+    /// the end.
+    ///
+    /// # Errors
+    /// The line or the input exceeds its limit, or cannot be read.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the line is lent, which an iterator cannot do"
+    )]
+    pub fn next(&mut self) -> Option<io::Result<&[u8]>> {
+        self.line.clear();
+        let mut line = (&mut self.input).take(self.longest + 1);
+        match line.read_until(b'\n', &mut self.line) {
+            Err(error) => Some(Err(error)),
+            Ok(0) => None,
+            Ok(_) if self.input.get_ref().limit() == 0 => Some(Err(too_large(self.most))),
+            Ok(length) if length as u64 > self.longest => {
+                let why = format!("the line is longer than {}, the limit", size(self.longest));
+                Some(Err(io::Error::new(ErrorKind::InvalidData, why)))
+            }
+            Ok(_) => Some(Ok(&self.line)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_file_is_refused_with_its_limit() {
+        let error = read(Path::new("/dev/zero"), 1 << 20).unwrap_err();
+        assert_eq!(error.to_string(), "it is larger than 1 MiB, the limit");
+        assert_eq!(
+            at_most(&b"abc"[..], 3).unwrap().as_deref(),
+            Some(&b"abc"[..])
+        );
+        assert_eq!(at_most(&b"abcd"[..], 3).unwrap(), None);
+        let text = read_text(Path::new("/dev/null"), 0).unwrap();
+        assert_eq!(text, "");
+    }
+
+    /// The lines of `text`, or the refusal.
+    fn lines(text: &[u8], longest: u64, most: u64) -> Result<Vec<Vec<u8>>, String> {
+        let mut lines = Lines::of(text, longest, most);
+        let mut all = Vec::new();
+        while let Some(line) = lines.next() {
+            all.push(line.map_err(|error| error.to_string())?.to_owned());
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn lines_and_all_of_them_have_limits() {
+        let whole = lines(b"ab\ncd\ne", 3, 7).unwrap();
+        assert_eq!(whole, [&b"ab\n"[..], b"cd\n", b"e"]);
+        assert_eq!(lines(b"", 3, 7).unwrap().len(), 0);
+        let long = lines(b"ab\nabc\n", 3, 7).unwrap_err();
+        assert_eq!(long, "the line is longer than 3 octets, the limit");
+        let large = lines(b"ab\ncd\nef", 3, 7).unwrap_err();
+        assert_eq!(large, "it is larger than 7 octets, the limit");
+    }
+}

@@ -1,0 +1,19 @@
+//! Files of the program: the only place where files are created, replaced,
+//! truncated or removed.
+//!
+//! A results folder may come from somebody else. In a [`Folder`] every name is
+//! therefore resolved relative to the open folder, and symbolic links are never
+//! followed: a link in the folder cannot make the program write, truncate or
+//! delete anything outside of it [open(2)]. New files are created exclusively, and
+//! existing files are replaced by rename.
+//!
+//! Every input has a size limit; a file above it is refused ([`read`],
+//! [`Lines`]).
+
+mod folder;
+mod input;
+mod output;
+
+pub use folder::Folder;
+pub use input::{Lines, read, read_text};
+pub use output::{create_folder, create_new, open_sink, remove_folder, replace};

@@ -1,0 +1,82 @@
+//! Outputs at paths that the user named.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::Folder;
+
+/// Creates the folder at `path`, and those above it.
+///
+/// # Errors
+/// It cannot be created.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// Removes the empty folder at `path`.
+///
+/// # Errors
+/// It is not an empty folder, or cannot be removed.
+pub fn remove_folder(path: &Path) -> io::Result<()> {
+    fs::remove_dir(path)
+}
+
+/// Creates a file for writing.
+///
+/// # Errors
+/// Something exists at that path, or it cannot be created.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    let (folder, name) = parts(path)?;
+    Folder::open(folder)?.create_new(name)
+}
+
+/// Creates a file for writing, or opens a pipe or a device, which has no
+/// content to lose.
+///
+/// # Errors
+/// An ordinary file or a link to nothing exists at that path, or it cannot be
+/// created.
+pub fn open_sink(path: &Path) -> io::Result<File> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            let file = OpenOptions::new().write(true).open(path)?;
+            match file.metadata()?.is_file() {
+                true => Err(ErrorKind::AlreadyExists.into()),
+                false => Ok(file),
+            }
+        }
+        _ => create_new(path),
+    }
+}
+
+/// Replaces the file at `path` as [`Folder::replace`].
+///
+/// # Errors
+/// As [`Folder::replace`].
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let cannot = || {
+        format!(
+            "cannot write {}; make room or make the folder writable",
+            path.display()
+        )
+    };
+    let (folder, name) = parts(path).with_context(cannot)?;
+    Folder::open(folder)
+        .with_context(cannot)?
+        .replace(name, write)
+}
+
+/// The folder of a path and its last name.
+fn parts(path: &Path) -> io::Result<(&Path, &str)> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    match (path.parent(), name) {
+        (Some(folder), Some(name)) => Ok((folder, name)),
+        _ => Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "this is not the name of a file",
+        )),
+    }
+}
