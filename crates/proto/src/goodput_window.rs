@@ -84,6 +84,21 @@ impl GoodputWindow {
         }
     }
 
+    /// Whether the window may start where `total` octets had arrived by `stamp`, so that
+    /// [`Self::record`] needs their exact number there. Of a stream, octets behind a
+    /// missing segment have arrived, too, although they cannot be read yet. A window that
+    /// starts without them would count them although they arrived before it.
+    pub fn may_start(&self, total: Bytes, stamp: Time) -> bool {
+        let point = Point { total, stamp };
+        let Some(first) = self.first.filter(|_| total >= self.preroll) else {
+            return total >= self.preroll;
+        };
+        let lead = self.lead(point, first);
+        let leads = |start: &Option<(Point, i128)>| start.is_none_or(|(_, most)| lead > most);
+        let mut searches = self.starts.iter().zip(self.latest);
+        searches.any(|(start, latest)| total <= latest && leads(start))
+    }
+
     /// Records that `total` octets, pre-roll included, had arrived by `stamp`.
     /// `settled` means that no more octets were waiting, so the timestamp is that of
     /// the last octet. The window starts at a point that is not settled only if there

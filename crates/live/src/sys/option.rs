@@ -29,13 +29,25 @@ pub(crate) fn set(
     }
 }
 
-/// Packets that a socket has dropped since its creation: without room, or damaged
-/// [LinuxUapi sock_diag.h].
+/// Packets that a socket has dropped since its creation: without room, or damaged.
 pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     const DROPS: usize = 8;
-    let mut numbers = [0_u32; DROPS + 1];
+    Ok(memory::<{ DROPS + 1 }>(socket)?[DROPS])
+}
+
+/// Octets of kernel memory of the packets that wait in a socket to be read. Those of
+/// TCP that arrived out of order are among them.
+pub(crate) fn receive_memory(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    const RECEIVE: usize = 0;
+    Ok(memory::<{ RECEIVE + 1 }>(socket)?[RECEIVE])
+}
+
+/// The first numbers that the kernel states of a socket's memory
+/// [LinuxUapi sock_diag.h].
+fn memory<const COUNT: usize>(socket: BorrowedFd<'_>) -> io::Result<[u32; COUNT]> {
+    let mut numbers = [0_u32; COUNT];
     let mut length =
-        libc::socklen_t::try_from(size_of::<[u32; DROPS + 1]>()).map_err(io::Error::other)?;
+        libc::socklen_t::try_from(size_of::<[u32; COUNT]>()).map_err(io::Error::other)?;
     // SAFETY: the kernel writes 32-bit numbers, at most as many as fit, to memory that
     // outlives the call.
     let result = unsafe {
@@ -50,7 +62,7 @@ pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u32> {
     if result < 0 {
         Err(io::Error::last_os_error())
     } else {
-        Ok(numbers[DROPS])
+        Ok(numbers)
     }
 }
 

@@ -4,6 +4,8 @@ use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use super::option::receive_memory;
+
 /// TCP_INFO of a connected socket [LinuxUapi tcp.h].
 pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
     let mut info = MaybeUninit::<libc::tcp_info>::zeroed();
@@ -25,6 +27,26 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
     }
     // SAFETY: zeroed above, so initialised whatever the kernel filled.
     Ok(unsafe { info.assume_init() })
+}
+
+/// An upper bound of the octets of a stream that had arrived when it was asked for, with
+/// those that wait behind a missing segment; `None` if none has ever arrived out of
+/// order. Reading a stream shows nothing of them until the missing segment arrives.
+///
+/// The smaller one of two bounds: the octets up to the missing segment and the memory of
+/// all that wait; and the number of segments that arrived, each of full size. The second
+/// one is exact while no segment has arrived twice.
+pub(crate) fn arrived_at_most(socket: BorrowedFd<'_>) -> io::Result<Option<u64>> {
+    let info = tcp_info(socket)?;
+    if info.tcpi_rcv_ooopack == 0 {
+        return Ok(None);
+    }
+    let in_order = info.tcpi_bytes_received;
+    let in_memory = in_order.saturating_add(receive_memory(socket)?.into());
+    // Both ends of a path have the same largest segment: the sender's, unless a link in
+    // between is narrower.
+    let by_segments = u64::from(info.tcpi_data_segs_in) * u64::from(info.tcpi_snd_mss);
+    Ok(Some(in_memory.min(by_segments).max(in_order)))
 }
 
 /// Octets written to a TCP socket that its peer has not acknowledged.

@@ -18,6 +18,7 @@ use super::{Echo, Received, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
+use crate::sys::tcp_info;
 
 /// Octets per read. A shorter read has emptied the kernel's queue, and its timestamp is
 /// that of the last octet. A full read may end within a packet, and then has an earlier
@@ -187,9 +188,7 @@ impl<'a> TransferRecorder<'a> {
                 }
                 Some(piece) => {
                     self.octets += Bytes::new(piece.length as u64);
-                    let settled = piece.length < READ;
-                    self.goodput_window
-                        .record(self.octets, piece.stamp, settled);
+                    self.count(connection, &piece)?;
                     stream
                         .receive(&buffer[..piece.length], |message| {
                             self.note(message, piece.stamp)
@@ -200,6 +199,26 @@ impl<'a> TransferRecorder<'a> {
             }
             self.send_echoes(connection)?;
         }
+        Ok(())
+    }
+
+    /// Adds a piece of a stream to the arrival curve. Where the window may start or end
+    /// after segments that arrived out of order, the curve has what had arrived, not
+    /// what could be read, and the time at which the program asked: a read that follows
+    /// a missing segment may have the earlier timestamp of a segment behind it.
+    fn count(&mut self, connection: &OwnedFd, piece: &Piece) -> Result<()> {
+        let all = self.octets >= self.message_plan.octets();
+        let mut point = (self.octets, piece.stamp, piece.length < READ);
+        if all || self.goodput_window.may_start(self.octets, piece.stamp) {
+            let now = self.transfer.epoch.elapsed();
+            let arrived = tcp_info::arrived_at_most(connection.as_fd());
+            if let Some(arrived) = arrived.during(|| "asking what has arrived")? {
+                let arrived = Bytes::new(arrived).min(self.message_plan.octets());
+                point = (arrived.max(self.octets), now.max(piece.stamp), true);
+            }
+        }
+        let (total, stamp, settled) = point;
+        self.goodput_window.record(total, stamp, settled);
         Ok(())
     }
 

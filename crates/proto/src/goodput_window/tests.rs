@@ -91,6 +91,32 @@ fn no_window_has_no_goodput() {
     none(&[(100, 5), (1000, 6), (50, 7)]); // the total went down
 }
 
+/// A stream over a link of 10 octets per microsecond, 100 octets in each segment. Until
+/// segment `recovered` arrives, missing segments hide the last `hidden` segments from its
+/// reader.
+fn stream_with_missing_segments(hidden: u64, recovered: u64, exact: bool) -> Goodput {
+    const SEGMENTS: u64 = 1_000;
+    let mut window = goodput_window(10_000, 90_000, &[]);
+    for arrived in 1..=SEGMENTS {
+        let hidden = if arrived < recovered { hidden } else { 0 };
+        let stamp = Time::from_nanos(arrived * 10_000);
+        let mut total = Bytes::new(arrived.saturating_sub(hidden) * 100);
+        if exact && window.may_start(total, stamp) {
+            total = Bytes::new(arrived * 100);
+        }
+        window.record(total, stamp, true);
+    }
+    window.goodput().unwrap()
+}
+
+#[test]
+fn octets_behind_a_missing_segment_do_not_raise_the_goodput() {
+    let readable = stream_with_missing_segments(300, 800, false);
+    assert!(readable.bits_per_second > 1.4 * 80e6, "{readable:?}");
+    let arrived = stream_with_missing_segments(300, 800, true);
+    assert!((arrived.bits_per_second - 80e6).abs() < 1.0, "{arrived:?}");
+}
+
 /// A token bucket in front of a fast line; its source always has data.
 struct Bucket {
     rate: u64,
@@ -196,6 +222,12 @@ proptest! {
         prop_assert!(goodput.bits_per_second <= rate * within_a_frame);
         prop_assert!(goodput.bits_per_second >= rate / within_a_frame);
         prop_assert!(goodput.bytes.get() * 20 >= counted * 9);
+    }
+
+    #[test]
+    fn a_stream_with_missing_segments_never_shows_more_than_its_link(hidden in 0..900_u64, recovered in 1..999_u64) {
+        let goodput = stream_with_missing_segments(hidden, recovered, true);
+        prop_assert!(goodput.bits_per_second <= 80e6 + 1.0, "{goodput:?}");
     }
 
     #[test]
