@@ -40,6 +40,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         open: false,
         limits: Limits::default(),
         sessions: 1,
+        polling: 1,
         once: true,
         keep: Box::new(|_| Ok(None)),
     })

@@ -14,6 +14,7 @@
 
 pub mod capture;
 pub mod clock;
+mod deadline;
 pub mod emulator;
 mod error;
 pub mod frames;

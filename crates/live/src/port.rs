@@ -304,6 +304,7 @@ fn verdict(octets: &[u8], arrival: &Arrival<'_>) -> Verdict {
 /// gone.
 fn read_whole<'a>(socket: &OwnedFd, large: &'a mut Vec<u8>) -> &'a [u8] {
     large.resize(HEADER + LARGEST_FRAME, 0);
+    #[expect(clippy::disallowed_methods, reason = "one frame of an interface")]
     let length = recv(socket.as_raw_fd(), large, MsgFlags::MSG_DONTWAIT).unwrap_or(0);
     &large[..length]
 }

@@ -16,6 +16,7 @@ mod options;
 mod paced;
 mod receive;
 mod records;
+mod round_trips;
 mod send;
 mod serve;
 mod session;

@@ -44,6 +44,8 @@ pub struct Limits {
     pub longest: Span,
     /// Maximum duration of the handshake.
     pub handshake: Span,
+    /// Maximum time for which a session has no flow.
+    pub idle: Span,
 }
 
 impl Default for Limits {
@@ -52,6 +54,7 @@ impl Default for Limits {
             flows: 64,
             longest: Span::from_secs(3600),
             handshake: Span::from_secs(5),
+            idle: Span::from_secs(30),
         }
     }
 }
@@ -102,6 +105,9 @@ fn why(reason: Reason) -> &'static str {
         Reason::Late => "it timed out",
         Reason::Kernel => "its kernel refused a socket; its own messages say which",
         Reason::Stopped => "it was stopped",
+        Reason::Polling => {
+            "no more flows may poll there; leave --busy out, or start it with --max-busy COUNT"
+        }
     }
 }
 

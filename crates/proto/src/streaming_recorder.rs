@@ -104,6 +104,11 @@ impl StreamingFlowRecorder {
         self.order.distinct()
     }
 
+    /// Whether the packet has arrived, as far as duplicates are recognised ([`WINDOW`]).
+    pub fn has(&self, sequence: u64) -> bool {
+        self.order.has(sequence)
+    }
+
     /// The first and the last arrival, in nanoseconds.
     pub fn span(&self) -> Option<(u64, u64)> {
         self.span

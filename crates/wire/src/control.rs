@@ -147,9 +147,11 @@ pub enum Reason {
     Kernel,
     /// The user of the other end stopped it.
     Stopped,
+    /// No more flows may poll for messages.
+    Polling,
 }
 
-const REASONS: [Reason; 9] = [
+const REASONS: [Reason; 10] = [
     Reason::Version,
     Reason::Secret,
     Reason::Stranger,
@@ -159,6 +161,7 @@ const REASONS: [Reason; 9] = [
     Reason::Late,
     Reason::Kernel,
     Reason::Stopped,
+    Reason::Polling,
 ];
 
 mod kind {

@@ -112,7 +112,7 @@ impl Program {
                     ),
                 };
                 return Lines {
-                    receiver: words(self.file(), "recv --once --json --open --bind")
+                    receiver: words(self.file(), "recv --once --json --open --max-busy 1 --bind")
                         .with(to)
                         .with("--log")
                         .with(&file("received")),

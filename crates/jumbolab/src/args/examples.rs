@@ -141,7 +141,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ),
             example(
                 "Round trips of small messages, each sent when the one before is back",
-                "jumbolab send ::1 --meter round-trip --message 64 --gap 0s --busy",
+                "jumbolab send ::1 --meter round-trip --message 64 --gap 0s",
             ),
             example(
                 "TCP with a given congestion control and segment size",

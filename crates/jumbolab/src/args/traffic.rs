@@ -51,6 +51,14 @@ pub(crate) struct Recv {
         help_heading = "Limits"
     )]
     pub(crate) max_flows: u16,
+    /// Maximum number of flows, over all sessions, that may poll for messages (`send --busy`). Each occupies a processor.
+    #[arg(
+        long,
+        value_name = "COUNT",
+        default_value_t = 0,
+        help_heading = "Limits"
+    )]
+    pub(crate) max_busy: u16,
     /// Maximum duration of a session.
     #[arg(
         long,
@@ -194,7 +202,7 @@ pub(crate) struct FlowKeys {
     /// Receive buffer of the receiver, at most 64 MiB [default: 16 MiB; tcp: the kernel's].
     #[arg(long, value_name = "BYTES", help_heading = SOCKET)]
     receive_buffer: Option<String>,
-    /// Poll for messages at both ends instead of sleeping: lower latency, one processor busy at each end.
+    /// Poll for messages at both ends instead of sleeping: lower latency, one processor busy at each end. The receiver needs --max-busy.
     #[arg(long, help_heading = SOCKET)]
     busy: bool,
     /// TCP: enable Nagle's algorithm.

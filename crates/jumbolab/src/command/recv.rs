@@ -139,12 +139,10 @@ fn is_taken(error: &anyhow::Error) -> bool {
 }
 
 fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
-    let longest: Span = match args.max_duration.as_str() {
-        "1h" => Span::from_secs(3600),
-        text => text
-            .parse()
-            .map_err(|why| anyhow!("--max-duration {text}: {why}"))?,
-    };
+    let text = &args.max_duration;
+    let longest: Span = text
+        .parse()
+        .map_err(|why| anyhow!("--max-duration {text}: {why}"))?;
     ensure!(
         args.max_flows > 0 && args.max_sessions > 0,
         "--max-flows and --max-sessions: write a number of at least 1"
@@ -163,6 +161,7 @@ fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
             ..Limits::default()
         },
         sessions: args.max_sessions.into(),
+        polling: args.max_busy.into(),
         once: args.once,
         keep: Box::new(move |session| {
             let records = folder.as_deref().map(|folder| log(folder, session, &logs));

@@ -114,9 +114,13 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     }
     if flow.meter == Meter::RoundTrip {
         let lost = sent.messages.saturating_sub(sent.echoes);
+        let copies = match sent.copies {
+            0 => String::new(),
+            copies => format!(", {copies} duplicates"),
+        };
         let _ = writeln!(
             text,
-            "  returned    {} messages, {}",
+            "  returned    {} messages, {}{copies}",
             sent.echoes,
             share(lost, sent.messages)
         );
@@ -157,14 +161,20 @@ fn received(
         );
     }
     text += "\n";
-    if report.duplicates + report.reordered + report.overflowed + report.merged > 0 {
+    let remarks = [
+        report.duplicates,
+        report.reordered,
+        report.overflowed,
+        report.merged,
+    ];
+    if remarks.iter().any(|count| *count > 0) {
         let _ = writeln!(
             text,
             "  of these    {} duplicates, {} reordered; also {} dropped for lack of receive buffer, {} merged reads",
             report.duplicates, report.reordered, report.overflowed, report.merged
         );
     }
-    if meter == Meter::OneWay && report.delayed + report.negative > 0 {
+    if meter == Meter::OneWay && (report.delayed > 0 || report.negative > 0) {
         let bound = offset.map_or(0, |offset| offset.bound);
         let bound = if bound > 0 {
             format!(

@@ -219,6 +219,7 @@ pub(super) fn receive(
         open: true,
         limits,
         sessions: 1,
+        polling: asked.flows.into(),
         once: true,
         keep: collector.keep(),
     })?;

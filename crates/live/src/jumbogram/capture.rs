@@ -58,6 +58,7 @@ impl Capture {
         loop {
             // With MSG_TRUNC the result is the frame's length, not that of the captured
             // part.
+            #[expect(clippy::disallowed_methods, reason = "the interface is this program's")]
             let length = match recv(self.socket.as_raw_fd(), &mut head, MsgFlags::MSG_TRUNC) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN) => return Ok(()),

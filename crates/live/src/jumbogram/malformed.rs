@@ -165,6 +165,7 @@ impl<'a> Bench<'a> {
         let mut found = None;
         let mut octets = [0; 64];
         loop {
+            #[expect(clippy::disallowed_methods, reason = "the peer is this host's kernel")]
             match recv(self.errors.as_raw_fd(), &mut octets, MsgFlags::empty()) {
                 Ok(length) => {
                     if let Ok(message) = icmp::Fields::parse(&octets[..length])

@@ -6,6 +6,8 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
+use crate::deadline::Permit;
+
 /// The most datagrams per call, and the most octets of them.
 const BATCH: usize = 64;
 const OCTETS: usize = 1 << 19;
@@ -55,7 +57,12 @@ impl Inbox {
 
     /// Receives the waiting datagrams. Waits for the first as long as the socket does,
     /// unless `busy`.
-    pub(crate) fn take(&mut self, socket: BorrowedFd<'_>, busy: bool) -> io::Result<&[InboxEntry]> {
+    pub(crate) fn take(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        busy: bool,
+        _permit: Permit,
+    ) -> io::Result<&[InboxEntry]> {
         self.taken.clear();
         let batch = self.control.len();
         // SAFETY: all zeroes are a valid, empty piece.

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most connections that wait for authentication. Each has a thread.
@@ -18,6 +18,8 @@ const LEAVING: usize = 64;
 #[derive(Debug)]
 pub(super) struct Sessions {
     slots: usize,
+    /// The number of flows that poll for messages.
+    polling: Arc<AtomicUsize>,
     connections: Mutex<Connections>,
 }
 
@@ -47,6 +49,10 @@ pub(super) struct Admission {
     evicted: Arc<AtomicBool>,
 }
 
+/// The permission of a flow to poll for messages, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Polling(Arc<AtomicUsize>);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Waiting,
@@ -58,6 +64,7 @@ impl Sessions {
     pub(super) fn new(slots: usize) -> Arc<Self> {
         Arc::new(Self {
             slots,
+            polling: Arc::default(),
             connections: Mutex::default(),
         })
     }
@@ -75,7 +82,7 @@ impl Sessions {
     }
 
     /// Admits an unauthenticated connection. If too many wait, one is evicted: the
-    /// oldest of the address with the most waiting connections.
+    /// oldest of the network and address with the most waiting connections.
     pub(super) fn admit(self: &Arc<Self>, from: IpAddr) -> Admission {
         let mut connections = self.connections();
         if connections.waiting.len() >= WAITING {
@@ -104,19 +111,48 @@ impl Sessions {
     }
 }
 
+/// The prefixes by which waiting connections are counted. A site has an IPv6 prefix of 48
+/// to 64 bits [RFC6177], and thus any number of addresses.
+const PREFIXES: [u32; 3] = [48, 64, 128];
+
 impl Connections {
+    /// Evicts the oldest connection of the address with the most connections, within the
+    /// /64 with the most connections, within the /48 with the most.
     fn evict_one(&mut self) {
-        let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
-        for waiting in &self.waiting {
-            *counts.entry(waiting.from).or_default() += 1;
+        let mut chosen: Vec<&Waiting> = self.waiting.iter().collect();
+        for length in PREFIXES {
+            let mut counts: BTreeMap<u128, usize> = BTreeMap::new();
+            for waiting in &chosen {
+                *counts.entry(prefix(waiting.from, length)).or_default() += 1;
+            }
+            let most = counts.values().copied().max();
+            let crowded =
+                |waiting: &&Waiting| counts.get(&prefix(waiting.from, length)) == most.as_ref();
+            // The first of them, if several have as many.
+            let first = chosen.iter().find(|waiting| crowded(waiting));
+            let Some(first) = first.map(|waiting| prefix(waiting.from, length)) else {
+                return;
+            };
+            chosen.retain(|waiting| prefix(waiting.from, length) == first);
         }
-        let most = counts.values().copied().max().unwrap_or(0);
-        let first = |waiting: &Waiting| counts.get(&waiting.from) == Some(&most);
-        if let Some(at) = self.waiting.iter().position(first) {
+        let oldest = chosen.first().map(|waiting| waiting.number);
+        if let Some(at) = self
+            .waiting
+            .iter()
+            .position(|one| Some(one.number) == oldest)
+        {
             let waiting = self.waiting.remove(at);
             waiting.evicted.store(true, Ordering::Relaxed);
             self.leaving += 1;
         }
+    }
+}
+
+/// The first `length` bits of an IPv6 address. An IPv4 address counts as a whole.
+fn prefix(address: IpAddr, length: u32) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_bits().into(),
+        IpAddr::V6(address) => address.to_bits() >> (128 - length) << (128 - length),
     }
 }
 
@@ -138,10 +174,26 @@ impl Admission {
         true
     }
 
-    /// Whether the connection must end, because newer ones evicted it before its
+    /// Set if the connection must end, because newer ones evicted it before its
     /// authentication.
-    pub(super) fn is_evicted(&self) -> bool {
-        self.evicted.load(Ordering::Relaxed)
+    pub(super) fn evicted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.evicted)
+    }
+
+    /// Lets a flow poll for messages, unless `most` flows of the receiver do.
+    pub(super) fn poll(&self, most: usize) -> Option<Polling> {
+        let polling = &self.sessions.polling;
+        let one_more = |count| (count < most).then_some(count + 1);
+        polling
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more)
+            .ok()
+            .map(|_| Polling(Arc::clone(polling)))
+    }
+}
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -172,17 +224,59 @@ mod tests {
         [192, 0, 2, last].into()
     }
 
+    fn is_evicted(connection: &Admission) -> bool {
+        connection.evicted.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_network_with_many_addresses_counts_as_one() {
+        // The flood has a /64, and then a /48; the sender is in another network, or has
+        // another /64 of the same /48.
+        let flood: [fn(u16) -> IpAddr; 2] = [
+            |last| [0x2001, 0xdb8, 1, 1, 0, 0, 0, last].into(),
+            |last| [0x2001, 0xdb8, 1, last, 0, 0, 0, 1].into(),
+        ];
+        let elsewhere: IpAddr = [0x2001, 0xdb8, 2, 1, 0, 0, 0, 1].into();
+        let beside: IpAddr = [0x2001, 0xdb8, 1, 0, 0, 0, 0, 1].into();
+        for (flood, from) in [
+            (flood[0], elsewhere),
+            (flood[0], beside),
+            (flood[1], elsewhere),
+            (flood[1], address(1)),
+        ] {
+            let sessions = Sessions::new(1);
+            let mut sender = sessions.admit(from);
+            let strangers: Vec<Admission> =
+                (1..120).map(|last| sessions.admit(flood(last))).collect();
+            assert!(!is_evicted(&sender), "{from}");
+            assert!(is_evicted(&strangers[0]) && !is_evicted(&strangers[118]));
+            assert!(sender.take_slot());
+        }
+    }
+
+    #[test]
+    fn as_many_flows_poll_as_are_allowed() {
+        let sessions = Sessions::new(8);
+        let [one, other] = [1, 2].map(|last| sessions.admit(address(last)));
+        assert!(one.poll(0).is_none());
+        let first = one.poll(2).unwrap();
+        let _second = other.poll(2).unwrap();
+        assert!(one.poll(2).is_none() && other.poll(2).is_none());
+        drop(first);
+        assert!(other.poll(2).is_some());
+    }
+
     #[test]
     fn who_proved_itself_has_a_seat_however_many_strangers_come() {
         let sessions = Sessions::new(1);
         let strangers: Vec<Admission> = (0..WAITING).map(|_| sessions.admit(address(1))).collect();
         let mut sender = sessions.admit(address(2));
-        assert!(strangers[0].is_evicted(), "the first who came");
-        assert!(strangers[1..].iter().all(|one| !one.is_evicted()));
+        assert!(is_evicted(&strangers[0]), "the first who came");
+        assert!(strangers[1..].iter().all(|one| !is_evicted(one)));
         let more: Vec<Admission> = (0..WAITING - 2)
             .map(|_| sessions.admit(address(1)))
             .collect();
-        assert!(!sender.is_evicted(), "its address has no other");
+        assert!(!is_evicted(&sender), "its address has no other");
         assert!(sender.take_slot());
         let mut second = sessions.admit(address(3));
         assert!(!second.take_slot(), "there is one slot");
@@ -199,7 +293,7 @@ mod tests {
             .map(|_| sessions.admit(address(1)))
             .collect();
         assert!(!sessions.has_room());
-        assert!(connections[0].is_evicted() && !connections[0].take_slot());
+        assert!(is_evicted(&connections[0]) && !connections[0].take_slot());
         drop(connections.remove(0));
         assert!(sessions.has_room());
     }

@@ -1,5 +1,6 @@
 //! A sender's session: it requests flows, sends them, and receives the statistics.
 
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
@@ -14,18 +15,27 @@ use wire::control::{self, Report};
 use super::connection::{Connection, Room, random};
 use super::send::{Ready, Sent};
 use super::{Described, Entry, Flow, Records, echo, options, sizes};
-use crate::clock;
+use crate::deadline::{Deadline, Ended};
 use crate::error::{Error, Result};
+use crate::{clock, interrupt};
 
 /// The longest time for an answer of the receiver.
 const TIMEOUT: Span = Span::from_secs(10);
 
-/// The longest time for a report after a flow: data of a stream may still be
-/// retransmitted.
-const REPORT: Span = Span::from_secs(30);
+/// The longest time of a session until its flows begin.
+const PREPARATION: Span = Span::from_secs(120);
 
-/// Number of clock comparisons before the flows, and after them.
-const COMPARISONS: u32 = 64;
+/// The longest time for a report after a flow: data of a stream may still be
+/// retransmitted. After a signal of the user it is shorter.
+const REPORT: Span = Span::from_secs(30);
+const REPORT_AFTER_SIGNAL: Span = Span::from_secs(5);
+
+/// The longest time for comparing the clocks after a signal of the user.
+const LAST_COMPARISONS: Span = Span::from_secs(1);
+
+/// Number of clock comparisons before the flows, and after them. There are fewer if they
+/// take longer than [`TIMEOUT`].
+const COMPARISONS: usize = 64;
 
 /// Time between the last preparation and the start of the flows.
 const HEAD_START: Span = Span::from_millis(5);
@@ -91,7 +101,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     }
     let wanted = plan.flows.first().map(|flow| flow.options.clone());
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
-    let before = session.compare()?;
+    let before = session.compare(&session.deadline.within(TIMEOUT))?;
     let start = clock::monotonic();
     let records = open_log(plan.keep, start)?;
     let log = records.clone();
@@ -119,9 +129,10 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     drop(records);
     write_down(Entry::Clocks(clock::monotonic_nanos(), before));
     let fault = session.send_all(ready, &mut outcomes, start);
+    outcomes.iter_mut().for_each(FlowOutcome::check_report);
     // Compares the clocks again, if the receiver is still there.
     let after = match fault {
-        None => session.compare().ok(),
+        None => session.compare(&session.last_deadline()).ok(),
         Some(_) => None,
     };
     let offset = after.map_or(before, |after| before.and(after));
@@ -148,6 +159,30 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     })
 }
 
+impl FlowOutcome {
+    /// Replaces a report that cannot be true by a fault: of more than was sent, or in
+    /// contradiction with itself.
+    fn check_report(&mut self) {
+        let (Some(sent), Some(report)) = (&self.sent, &self.report) else {
+            return;
+        };
+        let is_possible = report.messages <= sent.messages
+            && report.octets <= sent.octets.get()
+            && report.reordered <= report.messages
+            && report.delayed.saturating_add(report.negative) <= report.messages;
+        if !is_possible {
+            self.fault = Some(format!(
+                "the receiver reports {} messages and {} octets, of {} and {} that were sent, or contradicts itself; its report is left out",
+                report.messages,
+                report.octets,
+                sent.messages,
+                sent.octets.get()
+            ));
+            self.report = None;
+        }
+    }
+}
+
 /// Opens the requested log, if any.
 fn open_log(keep: Keep, start: Time) -> Result<Option<Records>> {
     keep(clock::nanos_of(start)).map_err(|why| Error::new("opening the log", why))
@@ -157,6 +192,12 @@ struct Session {
     connection: Connection,
     client: Client,
     room: Room,
+    /// Messages that were read together with an earlier one.
+    heard: VecDeque<ReceiverMessage>,
+    /// The end of the preparation.
+    deadline: Deadline,
+    /// Stops the flows.
+    stop: Arc<AtomicBool>,
     same_clock: bool,
     flows: u16,
     longest: Span,
@@ -166,15 +207,19 @@ impl Session {
     fn begin(to: SocketAddr, wanted: &options::Options, secret: Option<Secret>) -> Result<Self> {
         let connection = Connection::to(to, wanted, TIMEOUT)?;
         let client = Client::new(secret, random()?, clock::identity());
+        let stop = Arc::<AtomicBool>::default();
         let mut session = Self {
             connection,
             client,
             room: Room::new(),
+            heard: VecDeque::new(),
+            deadline: Deadline::new(clock::monotonic() + PREPARATION, &stop),
+            stop,
             same_clock: false,
             flows: 0,
             longest: Span::ZERO,
         };
-        match session.hear(TIMEOUT)? {
+        match session.hear(&session.deadline.within(TIMEOUT))? {
             ReceiverMessage::Welcome {
                 flows,
                 longest,
@@ -189,17 +234,27 @@ impl Session {
         }
     }
 
-    /// Compares the clocks several times.
-    fn compare(&mut self) -> Result<ClockOffset> {
+    /// The deadline of the last comparison of the clocks.
+    fn last_deadline(&self) -> Deadline {
+        match interrupt::asked() {
+            true => Deadline::fixed(LAST_COMPARISONS),
+            false => Deadline::new(clock::monotonic() + TIMEOUT, &self.stop),
+        }
+    }
+
+    /// Compares the clocks several times, at least once until the deadline.
+    fn compare(&mut self, deadline: &Deadline) -> Result<ClockOffset> {
         if self.same_clock {
             return Ok(ClockOffset::NONE);
         }
         let mut exchanges: Vec<ClockExchange> = Vec::new();
-        for _ in 0..COMPARISONS {
+        while exchanges.len() < COMPARISONS {
             self.client.compare(clock::monotonic_nanos());
-            match self.hear(TIMEOUT)? {
-                ReceiverMessage::Compared(exchange) => exchanges.push(exchange),
-                _ => return Err(self.out_of_turn()),
+            match self.hear(deadline) {
+                Ok(ReceiverMessage::Compared(exchange)) => exchanges.push(exchange),
+                Ok(_) => return Err(self.out_of_turn()),
+                Err(_) if !exchanges.is_empty() && deadline.permit().is_err() => break,
+                Err(error) => return Err(error),
             }
         }
         ClockOffset::of(&exchanges)
@@ -236,9 +291,16 @@ impl Session {
             largest: octets(largest),
             cookie,
         });
-        let (port, buffer) = match self.hear(TIMEOUT)? {
-            ReceiverMessage::Ready { flow, port, buffer } if flow == number => (port, buffer),
-            _ => return Err(self.out_of_turn()),
+        let deadline = self.deadline.within(TIMEOUT);
+        let (port, buffer) = loop {
+            match self.hear(&deadline)? {
+                ReceiverMessage::Ready { flow, port, buffer } if flow == number => {
+                    break (port, buffer);
+                }
+                // The answer to a comparison that took too long.
+                ReceiverMessage::Compared(_) => {}
+                _ => return Err(self.out_of_turn()),
+            }
         };
         let mut to = self.connection.peer();
         to.set_port(port);
@@ -254,7 +316,8 @@ impl Session {
             };
             let _ = records.send(Entry::Flow(described));
         }
-        Ok((Ready::connect(flow, number, to, &cookie, records)?, buffer))
+        let ready = Ready::connect(flow, number, to, &cookie, records, &self.deadline)?;
+        Ok((ready, buffer))
     }
 
     /// Starts all flows together, and collects the results of both ends. Returns the
@@ -265,13 +328,13 @@ impl Session {
         outcomes: &mut [FlowOutcome],
         epoch: Time,
     ) -> Option<Error> {
-        let stop = Arc::new(AtomicBool::new(false));
+        let stop = &Arc::clone(&self.stop);
         let begin = OnceLock::new();
         let ((up, ups), (to, finished)) = (channel(), channel());
         let mut left = flows.len();
         thread::scope(|scope| {
             for (number, flow) in flows.into_iter().enumerate() {
-                let (to, up, stop, begin) = (to.clone(), up.clone(), &stop, &begin);
+                let (to, up, begin) = (to.clone(), up.clone(), &begin);
                 let body = move || {
                     let _ = up.send(());
                     // The receiving end of this channel waits for it.
@@ -286,7 +349,7 @@ impl Session {
             // A new thread may start later than its flow ends.
             ups.iter().take(left).for_each(drop);
             begin.get_or_init(|| clock::monotonic() + HEAD_START);
-            let (mut fault, mut due) = (None, None::<Time>);
+            let (mut fault, mut ended) = (None, None::<Time>);
             let mut reports = outcomes.len();
             while left > 0 || (reports > 0 && fault.is_none()) {
                 let news = match fault {
@@ -313,14 +376,18 @@ impl Session {
                 }
                 for (number, sent) in finished.try_iter() {
                     left -= 1;
-                    due = Some(clock::monotonic() + REPORT);
+                    ended = Some(clock::monotonic());
                     self.finish(&mut outcomes[number], number, sent);
                 }
-                let late = due.is_some_and(|due| clock::monotonic() > due);
+                let timeout = match interrupt::asked() {
+                    true => REPORT_AFTER_SIGNAL,
+                    false => REPORT,
+                };
+                let late = ended.is_some_and(|ended| clock::monotonic() > ended + timeout);
                 if left == 0 && late && fault.is_none() {
                     fault = Some(Error::new(
                         "waiting for reports",
-                        format!("none came within {REPORT}"),
+                        format!("none came within {timeout}"),
                     ));
                 }
             }
@@ -343,12 +410,26 @@ impl Session {
         }
     }
 
-    /// The receiver's messages within a moment.
+    /// The receiver's messages within a moment. The flows have limits of their own.
     fn listen(&mut self) -> Result<Vec<ReceiverMessage>> {
+        let deadline = Deadline::fixed(TIMEOUT);
+        let mut news: Vec<ReceiverMessage> = self.heard.drain(..).collect();
+        news.extend(self.read(&deadline)?);
+        Ok(news)
+    }
+
+    /// The messages of one read.
+    fn read(&mut self, deadline: &Deadline) -> Result<Vec<ReceiverMessage>> {
+        let from = self.connection.peer().ip();
+        let permit = deadline.permit().map_err(|ended| {
+            let problem = match ended {
+                Ended::Late => "it did not answer in time",
+                Ended::Stopped | Ended::Interrupted => "this end was interrupted",
+            };
+            Error::new(format!("listening to {from}"), problem)
+        })?;
         self.connection.write(self.client.output())?;
-        let octets = self
-            .connection
-            .read(&mut self.room, clock::monotonic() + LOOK)?;
+        let octets = self.connection.read(&mut self.room, LOOK, permit)?;
         let clock = clock::monotonic_nanos();
         self.client
             .receive(clock, octets)
@@ -356,26 +437,14 @@ impl Session {
     }
 
     /// The receiver's next message.
-    fn hear(&mut self, timeout: Span) -> Result<ReceiverMessage> {
-        let deadline = clock::monotonic() + timeout;
-        while clock::monotonic() < deadline {
-            self.connection.write(self.client.output())?;
-            let octets = self.connection.read(&mut self.room, deadline)?;
-            let clock = clock::monotonic_nanos();
-            let news = self.client.receive(clock, octets);
-            let news = news.map_err(|fault| self.refused(&fault))?;
-            if let Some(first) = news.into_iter().next() {
+    fn hear(&mut self, deadline: &Deadline) -> Result<ReceiverMessage> {
+        loop {
+            if let Some(first) = self.heard.pop_front() {
                 return Ok(first);
             }
-            if crate::interrupt::asked() {
-                return Err(Error::new("waiting for the receiver", "it was interrupted"));
-            }
+            let news = self.read(deadline)?;
+            self.heard.extend(news);
         }
-        let problem = format!("it sent nothing for {timeout}");
-        Err(Error::new(
-            format!("listening to {}", self.connection.peer().ip()),
-            problem,
-        ))
     }
 
     fn refused(&self, fault: &proto::control::Fault) -> Error {
@@ -396,3 +465,6 @@ fn report(news: ReceiverMessage) -> Option<Report> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,12 +6,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{
-    MsgFlags, SockaddrStorage, connect, getpeername, recv, send, setsockopt, sockopt,
+    MsgFlags, SockaddrStorage, connect, getpeername, send, setsockopt, sockopt,
 };
-use units::{Span, Time, Transport};
+use units::{Span, Transport};
 
 use super::options::{self, Options, open};
 use crate::clock;
+use crate::deadline::{Permit, receive};
 use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::transfer::wait;
@@ -94,13 +95,19 @@ impl Connection {
         options::address_of(self.socket.as_fd())
     }
 
-    /// Reads data from the other end into `room` until `deadline`; empty if none
-    /// arrived.
-    pub(super) fn read<'a>(&self, room: &'a mut Room, deadline: Time) -> Result<&'a [u8]> {
+    /// Reads data from the other end into `room`; empty if none arrived within `timeout`,
+    /// which is short, so that the caller sees its deadline.
+    pub(super) fn read<'a>(
+        &self,
+        room: &'a mut Room,
+        timeout: Span,
+        permit: Permit,
+    ) -> Result<&'a [u8]> {
+        let deadline = clock::monotonic() + timeout;
         if wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
             return Ok(&[]);
         }
-        match recv(self.socket.as_raw_fd(), &mut room.0, MsgFlags::MSG_DONTWAIT) {
+        match receive(&self.socket, &mut room.0, MsgFlags::MSG_DONTWAIT, permit) {
             Ok(0) => Err(Error::new(
                 format!("listening to {}", self.peer.ip()),
                 "it closed the connection",

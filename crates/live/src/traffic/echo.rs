@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
@@ -24,6 +25,7 @@ use super::send::{Log, Sent, emit, is_passing};
 use super::unanswered::Unanswered;
 use super::{Described, Entry, Flow, Record, Records};
 use crate::clock;
+use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::transfer::{send_buffer, stamp_arrivals};
@@ -44,7 +46,7 @@ pub(super) fn run(
     start: Time,
     records: Option<Records>,
 ) -> Result<Outcome> {
-    let stop = AtomicBool::new(false);
+    let stop = Arc::<AtomicBool>::default();
     let mut sockets = Vec::new();
     for (number, flow) in (0..).zip(flows) {
         let described = (flow.name, flow.meter, flow.options.dscp);
@@ -176,7 +178,7 @@ impl Echoes {
         })
     }
 
-    fn run(mut self, start: Time, stop: &AtomicBool) -> Result<Sent> {
+    fn run(mut self, start: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
         let mut departures = Departures::new(&self.flow, self.to, start, stop)?;
         let mut log = Log::new(start);
         let mut room = Vec::new();
@@ -217,14 +219,18 @@ impl Echoes {
                 Err(error) => return Err(error).during(|| "sending an echo"),
             }
             if one_at_a_time {
-                self.collect(&mut log, now + LOST, &departures)?;
+                self.collect(&mut log, &departures.deadline(now + LOST))?;
             } else {
                 // Echoes carry the kernel's timestamp, so they need not be read at
                 // once.
-                self.take(&mut log, true)?;
+                let permit = departures.deadline(now + LOST).permit();
+                if let Ok(permit) = permit {
+                    self.take(&mut log, true, permit)?;
+                }
             }
         }
-        self.collect(&mut log, clock::monotonic() + LOST, &departures)?;
+        // Echoes in flight count even after a stop.
+        self.collect(&mut log, &Deadline::fixed(LOST))?;
         self.unanswered.settle(&mut self.log_sink);
         self.log_sink.flush();
         let send_buffer = send_buffer(self.socket.as_fd())?;
@@ -232,21 +238,18 @@ impl Echoes {
     }
 
     /// Receives echoes until all are back, or the time is over.
-    fn collect(
-        &mut self,
-        log: &mut Log,
-        deadline: Time,
-        departures: &Departures<'_>,
-    ) -> Result<()> {
-        while log.echoes < log.messages && clock::monotonic() < deadline && !departures.stopped() {
-            self.take(log, self.flow.options.busy)?;
+    fn collect(&mut self, log: &mut Log, deadline: &Deadline) -> Result<()> {
+        while log.round_trips.echoes() < log.messages
+            && let Ok(permit) = deadline.permit()
+        {
+            self.take(log, self.flow.options.busy, permit)?;
         }
         Ok(())
     }
 
     /// Receives the waiting echoes, or waits briefly for one.
-    fn take(&mut self, log: &mut Log, busy: bool) -> Result<()> {
-        if let Err(error) = self.inbox.take(self.socket.as_fd(), busy) {
+    fn take(&mut self, log: &mut Log, busy: bool, permit: Permit) -> Result<()> {
+        if let Err(error) = self.inbox.take(self.socket.as_fd(), busy, permit) {
             let passing = error
                 .raw_os_error()
                 .is_some_and(|code| is_passing(Errno::from_raw(code)));
@@ -259,7 +262,9 @@ impl Echoes {
         let read = clock::monotonic();
         let answers = self.unanswered.answers();
         for (place, taken) in self.inbox.taken().iter().enumerate() {
-            let Some(message) = self.ours(self.inbox.octets(place)) else {
+            let message = self.ours(self.inbox.octets(place));
+            let Some(message) = message.filter(|message| answers.was_asked(message.sequence))
+            else {
                 continue;
             };
             let stamp = taken.stamp;
@@ -267,7 +272,8 @@ impl Echoes {
             let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
             let sent = message.sent.as_nanos();
             answers.answered(&message);
-            log.back(received.saturating_sub(sent), stamped.is_some());
+            log.round_trips.unstamped += u64::from(stamped.is_none());
+            log.round_trips.record(&message, received);
             self.log_sink.keep(Record {
                 flow: self.number,
                 size: message.length,

@@ -4,6 +4,7 @@
 mod drifting;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proto::streaming_recorder::Delays;
@@ -12,6 +13,7 @@ use units::{Bytes, Span, Time};
 use super::delays::DelayDistribution;
 use super::options::sizes;
 use super::{Flow, Meter};
+use crate::deadline::Deadline;
 use crate::error::Result;
 use crate::pacing::Pacer;
 use crate::{clock, interrupt};
@@ -31,12 +33,12 @@ const SPIN: Span = Span::from_micros(90);
 const UNSENT: u64 = 10_000_000;
 
 /// The departures of one flow.
-pub(super) struct Departures<'a> {
+pub(super) struct Departures {
     flow: Flow,
     begin: Time,
     end: Option<Time>,
     sizes: (Bytes, Bytes),
-    stop: &'a AtomicBool,
+    stop: Arc<AtomicBool>,
     pace: Pace,
     lateness: Delays,
     /// Messages that were due, and those of them that the protocol cannot carry.
@@ -59,9 +61,14 @@ pub(super) struct Departure {
     due: Time,
 }
 
-impl<'a> Departures<'a> {
+impl Departures {
     /// The departures of a flow to `to`, relative to `start`.
-    pub(super) fn new(flow: &Flow, to: IpAddr, start: Time, stop: &'a AtomicBool) -> Result<Self> {
+    pub(super) fn new(
+        flow: &Flow,
+        to: IpAddr,
+        start: Time,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Self> {
         let begin = start + flow.delay;
         let pace = if flow.options.drifts && flow.paced {
             Pace::Drifting(Drifting::new(begin))
@@ -75,7 +82,7 @@ impl<'a> Departures<'a> {
             end: flow.length.map(|length| begin + length),
             sizes: sizes(flow.transport, to),
             flow: flow.clone(),
-            stop,
+            stop: Arc::clone(stop),
             pace,
             lateness: Delays::default(),
             offered: 0,
@@ -143,6 +150,11 @@ impl<'a> Departures<'a> {
     /// Whether the flow was asked to stop.
     pub(super) fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || interrupt::asked()
+    }
+
+    /// A deadline at `at` that also ends when the flow was asked to stop.
+    pub(super) fn deadline(&self, at: Time) -> Deadline {
+        Deadline::new(at, &self.stop)
     }
 
     /// Whether the flow has ended at `now`, or was asked to stop.

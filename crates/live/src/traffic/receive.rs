@@ -20,6 +20,7 @@ use super::Records;
 use super::options::{self, address_of, bind_to};
 use super::records::LogSink;
 use crate::clock;
+use crate::deadline::Deadline;
 use crate::error::{During, Result};
 use crate::sys::option;
 use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
@@ -39,7 +40,9 @@ const fn quiet(transport: Transport) -> Span {
     }
 }
 
-/// The longest time for a peer that connects to a flow's port to show the cookie.
+/// The longest time for the sender to begin a flow whose port is open, and for a peer
+/// that connects to the port to show the cookie.
+const BEGIN: Span = Span::from_secs(30);
 const TIMEOUT: Span = Span::from_secs(1);
 
 /// Signals from the session to a flow.
@@ -49,7 +52,7 @@ pub(super) struct Signal {
     expected: AtomicU64,
     /// The instant at which it became known, in picoseconds of this clock.
     since: AtomicU64,
-    stop: AtomicBool,
+    stop: Arc<AtomicBool>,
 }
 
 impl Signal {
@@ -57,7 +60,7 @@ impl Signal {
         Arc::new(Self {
             expected: AtomicU64::new(u64::MAX),
             since: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
+            stop: Arc::default(),
         })
     }
 
@@ -82,10 +85,6 @@ impl Signal {
     fn since(&self) -> Time {
         Time::from_picos(self.since.load(Ordering::Relaxed))
     }
-
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
 }
 
 /// A flow that waits for its sender.
@@ -94,6 +93,8 @@ pub(super) struct Waiting {
     socket: OwnedFd,
     peer: IpAddr,
     signal: Arc<Signal>,
+    /// The end of the session.
+    deadline: Deadline,
     recorder: ReceiveRecorder,
     /// The local port.
     pub(super) port: u16,
@@ -111,13 +112,15 @@ pub(super) struct Clocks {
 }
 
 impl Waiting {
-    /// Opens a port on the address `here` (whose port is zero) for a flow from `peer`.
+    /// Opens a port on the address `here` (whose port is zero) for a flow from `peer`
+    /// that ends at `end` at the latest.
     pub(super) fn open(
         flow: Flow,
         here: SocketAddr,
         peer: IpAddr,
         clocks: Clocks,
         signal: Arc<Signal>,
+        end: Time,
         records: Option<Records>,
     ) -> Result<Self> {
         let socket = options::open(flow.transport, here.ip())?;
@@ -151,6 +154,7 @@ impl Waiting {
             flow,
             socket,
             peer,
+            deadline: Deadline::new(end, &signal.stop),
             signal,
             recorder,
             port,
@@ -188,10 +192,10 @@ impl Waiting {
         self.is_complete() || (self.signal.expected().is_some() && quiet())
     }
 
-    /// Whether all messages have arrived, or the flow was stopped.
+    /// Whether all messages have arrived.
     fn is_complete(&self) -> bool {
         let all = |expected| self.recorder.seen() >= expected;
-        self.signal.stopped() || self.signal.expected().is_some_and(all)
+        self.signal.expected().is_some_and(all)
     }
 }
 

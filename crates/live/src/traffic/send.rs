@@ -9,11 +9,11 @@ mod stream;
 
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, send};
-use proto::streaming_recorder::Delays;
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Meter, Name};
 use wire::message::{Echo, Message};
@@ -22,8 +22,9 @@ use super::delays::DelayDistribution;
 use super::options::{self, open};
 use super::paced::Departures;
 use super::records::LogSink;
+use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
-use crate::clock;
+use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
 use crate::transfer::{TcpState, send_buffer, tcp_state};
 pub(super) use datagrams::emit;
@@ -65,6 +66,8 @@ pub struct Sent {
     pub round_trips: Option<DelayDistribution>,
     /// Messages whose echo arrived, each counted once.
     pub echoes: u64,
+    /// Further echoes of messages whose echo had arrived.
+    pub copies: u64,
     /// Echoes without the kernel's timestamp although one was requested.
     pub unstamped: u64,
     /// Departures of messages that the kernel timestamped.
@@ -102,6 +105,7 @@ impl Ready {
         to: SocketAddr,
         cookie: &[u8; 16],
         records: Option<Records>,
+        deadline: &Deadline,
     ) -> Result<Self> {
         let transport = flow.transport.unwrap_or(Transport::Udp);
         let socket = open(transport, to.ip())?;
@@ -116,7 +120,7 @@ impl Ready {
             socket,
             log_sink: LogSink::new(records),
         };
-        ready.show(transport, cookie)?;
+        ready.show(transport, cookie, deadline)?;
         options::set_read_timeout(ready.socket.as_fd(), LOOK)?;
         Ok(ready)
     }
@@ -128,7 +132,7 @@ impl Ready {
 
     /// Sends messages until the flow ends. Instants in headers count from `epoch`; the
     /// flow begins at `begin`.
-    pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &AtomicBool) -> Result<Sent> {
+    pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
         let mut departures = Departures::new(&self.flow, self.to.ip(), begin, stop)?;
         let mut log = Log::new(epoch);
         match self.flow.transport {
@@ -145,7 +149,7 @@ impl Ready {
 
     /// Shows the cookie, which proves that the session and this socket have the same
     /// owner.
-    fn show(&self, transport: Transport, cookie: &[u8; 16]) -> Result<()> {
+    fn show(&self, transport: Transport, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
         let doing = || format!("opening the flow {}", self.flow.name.as_str());
         let shown = |flags| send(raw(&self.socket), cookie, flags);
         if transport == Transport::Tcp {
@@ -155,13 +159,16 @@ impl Ready {
         options::set_read_timeout(self.socket.as_fd(), AGAIN)?;
         let mut room = [0; 64];
         for _ in 0..TRIES {
+            let Ok(permit) = deadline.permit() else {
+                return Err(Error::new(doing(), "it was interrupted, or took too long"));
+            };
             match shown(MsgFlags::empty()) {
                 // An ICMP error to an earlier cookie means that the port was closed; it
                 // may open.
                 Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
                 Err(error) => return Err(error).during(doing),
             }
-            if recv(raw(&self.socket), &mut room, MsgFlags::empty()) == Ok(cookie.len()) {
+            if receive(&self.socket, &mut room, MsgFlags::empty(), permit) == Ok(cookie.len()) {
                 return Ok(());
             }
         }
@@ -200,9 +207,7 @@ pub(super) struct Log {
     /// The instant of the first message, sent or not.
     begun: Option<Time>,
     last: Time,
-    round_trips: Delays,
-    pub(super) echoes: u64,
-    unstamped: u64,
+    pub(super) round_trips: RoundTripRecorder,
     pub(super) departures: Vec<Departed>,
 }
 
@@ -216,9 +221,7 @@ impl Log {
             first: None,
             begun: None,
             last: epoch,
-            round_trips: Delays::default(),
-            echoes: 0,
-            unstamped: 0,
+            round_trips: RoundTripRecorder::new(),
             departures: Vec::new(),
         }
     }
@@ -241,17 +244,10 @@ impl Log {
         self.last = now;
     }
 
-    /// Records the echo of a message.
-    pub(super) fn back(&mut self, nanos: u64, stamped: bool) {
-        self.echoes += 1;
-        self.unstamped += u64::from(!stamped);
-        self.round_trips.record(nanos);
-    }
-
     /// The final results.
     pub(super) fn finish(
         self,
-        departures: &Departures<'_>,
+        departures: &Departures,
         tcp: Option<TcpState>,
         send_buffer: u64,
     ) -> Sent {
@@ -268,9 +264,10 @@ impl Log {
                 .or(self.first)
                 .map(|first| self.since_epoch(first).as_nanos()),
             lateness,
-            round_trips: DelayDistribution::of(&self.round_trips),
-            echoes: self.echoes,
-            unstamped: self.unstamped,
+            round_trips: self.round_trips.distribution(),
+            echoes: self.round_trips.echoes(),
+            copies: self.round_trips.copies(),
+            unstamped: self.round_trips.unstamped,
             departures: self.departures,
             tcp,
             send_buffer,
@@ -317,9 +314,4 @@ pub(super) fn is_passing(error: Errno) -> bool {
 /// A raw descriptor, for the calls that take one.
 fn raw(socket: &OwnedFd) -> i32 {
     socket.as_raw_fd()
-}
-
-/// The time since `since` on this machine's clock.
-fn waited(since: Time) -> Span {
-    clock::monotonic().since(since).unwrap_or_default()
 }

@@ -44,6 +44,9 @@ pub struct Serving {
     pub limits: Limits,
     /// The most simultaneous sessions of authenticated senders.
     pub sessions: usize,
+    /// The most flows, of all sessions together, that may poll for messages instead of
+    /// sleeping. Each occupies a processor.
+    pub polling: usize,
     /// Whether to end after the first session in which flows were opened.
     pub once: bool,
     /// Called when a session opens its first flow: opens its log, if any. An error ends
@@ -283,3 +286,6 @@ fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
     // The peer may have closed it already.
     Ok(Connection::of(socket).ok())
 }
+
+#[cfg(test)]
+mod tests;

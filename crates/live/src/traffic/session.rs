@@ -8,16 +8,17 @@ use std::thread::{self, JoinHandle};
 
 use proto::clock_offset::ClockOffset;
 use proto::control::{Request, Server, Settings};
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 use wire::control::{Flow, Reason, Report};
 
-use super::admission::Admission;
+use super::admission::{Admission, Polling};
 use super::connection::{Connection, Room, random};
 use super::receive::{Clocks, Signal, Waiting};
 use super::serve::{Event, Served, Serving, Session};
 use super::{Described, Entry, Records, sizes};
+use crate::clock;
+use crate::deadline::{Deadline, Ended, Permit};
 use crate::error::{Error, Result};
-use crate::{clock, interrupt};
 
 /// Interval of checks whether flows have ended, or the session is to end.
 const LOOK: Span = Span::from_millis(10);
@@ -68,6 +69,10 @@ struct Conversation<'a> {
     clocks: Option<Clocks>,
     records: Option<Records>,
     flows: BTreeMap<u16, Running>,
+    /// The number of flows that have not ended, and the instant since which there is
+    /// none.
+    open: usize,
+    idle_since: Time,
     to: Sender<(u16, Result<Report>)>,
     finished: Queue<(u16, Result<Report>)>,
 }
@@ -111,6 +116,8 @@ impl<'a> Conversation<'a> {
             clocks: None,
             records: None,
             flows: BTreeMap::new(),
+            open: 0,
+            idle_since: clock::monotonic(),
             to,
             finished,
         })
@@ -128,17 +135,8 @@ impl<'a> Conversation<'a> {
         }
         let mut room = Room::new();
         loop {
-            let now = clock::monotonic();
-            if now >= self.server.deadline() {
-                return self.refuse(Reason::Late, "it took too long");
-            }
-            if interrupt::asked() {
-                return self.refuse(Reason::Stopped, "the receiver was stopped");
-            }
-            if self.admission.is_evicted() {
-                return self.refuse(Reason::Busy, "others came, and it had proved nothing yet");
-            }
-            let octets = self.connection.read(&mut room, now + LOOK)?;
+            let permit = self.permit()?;
+            let octets = self.connection.read(&mut room, LOOK, permit)?;
             let received = self.server.receive(clock::monotonic_nanos(), octets);
             let requests = match received {
                 Ok(requests) => requests,
@@ -155,7 +153,8 @@ impl<'a> Conversation<'a> {
                             let why = "as many sessions as are allowed are open";
                             return self.refuse(Reason::Busy, why);
                         }
-                        self.server.admit(now);
+                        self.idle_since = clock::monotonic();
+                        self.server.admit(self.idle_since);
                     }
                     Request::Clocks {
                         epoch,
@@ -185,6 +184,23 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// Permits one read from the control connection, or refuses the sender.
+    fn permit(&mut self) -> Result<Permit> {
+        let idle = self.server.is_open() && self.open == 0;
+        let idle_until = self.idle_since + self.serving.limits.idle;
+        let (end, why) = match idle && idle_until < self.server.deadline() {
+            true => (idle_until, "it had no flow for too long"),
+            false => (self.server.deadline(), "it took too long"),
+        };
+        let (reason, why) = match Deadline::new(end, &self.admission.evicted()).permit() {
+            Ok(permit) => return Ok(permit),
+            Err(Ended::Late) => (Reason::Late, why),
+            Err(Ended::Interrupted) => (Reason::Stopped, "the receiver was stopped"),
+            Err(Ended::Stopped) => (Reason::Busy, "others came, and it had proved nothing yet"),
+        };
+        Err(self.refusal(reason, why))
+    }
+
     fn compare(&mut self, epoch: u64, nanos: i64, bound: u64) {
         let offset = ClockOffset { nanos, bound };
         self.session.offset = offset;
@@ -212,6 +228,13 @@ impl<'a> Conversation<'a> {
                 Err(why) => return self.refuse(Reason::Kernel, &why),
             }
         }
+        let polling = match flow.busy {
+            false => None,
+            true => match self.admission.poll(self.serving.polling) {
+                Some(polling) => Some(polling),
+                None => return self.refuse(Reason::Polling, "no more flows may poll"),
+            },
+        };
         let signal = Signal::new();
         let waiting = Waiting::open(
             flow,
@@ -219,6 +242,7 @@ impl<'a> Conversation<'a> {
             self.session.peer.ip(),
             clocks,
             Arc::clone(&signal),
+            self.server.deadline(),
             self.records.clone(),
         );
         let waiting = match waiting {
@@ -231,8 +255,10 @@ impl<'a> Conversation<'a> {
         let thread = thread::Builder::new()
             .name(format!("flow {}", flow.name.as_str()))
             .spawn(move || {
+                let report = waiting.run();
+                drop::<Option<Polling>>(polling);
                 // The session has ended if the channel is closed.
-                let _ = to.send((number, waiting.run()));
+                let _ = to.send((number, report));
             });
         let Ok(thread) = thread else {
             return self.refuse(Reason::Limit, "no thread is left for a flow");
@@ -247,6 +273,7 @@ impl<'a> Conversation<'a> {
             },
         };
         self.flows.insert(number, running);
+        self.open += 1;
         let _ = self.events.send(Event::Opened {
             session: self.session.number,
             peer: self.session.peer,
@@ -281,6 +308,8 @@ impl<'a> Conversation<'a> {
     /// Passes on the reports of flows that have ended.
     fn take_reports(&mut self) -> Result<()> {
         while let Ok((number, result)) = self.finished.try_recv() {
+            self.open -= 1;
+            self.idle_since = clock::monotonic();
             match result {
                 Ok(report) => {
                     self.server.report(report);
@@ -296,9 +325,14 @@ impl<'a> Conversation<'a> {
 
     /// Notifies the sender of the reason, and records it.
     fn refuse(&mut self, reason: Reason, why: &str) -> Result<()> {
+        Err(self.refusal(reason, why))
+    }
+
+    /// The same, as an error.
+    fn refusal(&mut self, reason: Reason, why: &str) -> Error {
         self.server.refuse(reason);
         let _ = self.connection.write(self.server.output());
-        Err(Error::new("a session", why))
+        Error::new("a session", why)
     }
 
     /// Ends all flows and returns their reports.

@@ -23,18 +23,25 @@ pub(super) struct Unanswered {
     next: u64,
 }
 
-/// The table of unanswered messages. Zero means none; other values are the instant in
-/// nanoseconds plus one.
+/// The table of unanswered messages.
 #[derive(Clone)]
-pub(super) struct Answers(Arc<[AtomicU64]>);
+pub(super) struct Answers {
+    /// Zero means none; other values are the instant in nanoseconds plus one.
+    table: Arc<[AtomicU64]>,
+    /// The number of messages sent, or being sent.
+    asked: Arc<AtomicU64>,
+}
 
 impl Unanswered {
-    /// Empty. Without a log, no message is stored.
+    /// Empty. Without a log, messages are only counted.
     pub(super) fn new(flow: u16, log_sink: &LogSink) -> Self {
         let window = if log_sink.wanted() { WINDOW } else { 0 };
         Self {
             flow,
-            waiting: Answers((0..window).map(|_| AtomicU64::new(0)).collect()),
+            waiting: Answers {
+                table: (0..window).map(|_| AtomicU64::new(0)).collect(),
+                asked: Arc::default(),
+            },
             sizes: vec![0; window],
             next: 0,
         }
@@ -48,6 +55,9 @@ impl Unanswered {
     /// Adds the next message before it is sent, and logs the one that has waited
     /// longest, if it is lost.
     pub(super) fn ask(&mut self, message: &Message, log_sink: &mut LogSink) {
+        self.waiting
+            .asked
+            .store(message.sequence + 1, Ordering::Relaxed);
         let Some((place, waiting)) = self.waiting.place(message.sequence) else {
             return;
         };
@@ -62,6 +72,9 @@ impl Unanswered {
     /// Removes the latest message, which the kernel did not accept.
     pub(super) fn forget(&mut self, message: &Message) {
         self.waiting.answered(message);
+        self.waiting
+            .asked
+            .store(message.sequence, Ordering::Relaxed);
     }
 
     /// Logs all unanswered messages as lost.
@@ -90,6 +103,11 @@ impl Unanswered {
 }
 
 impl Answers {
+    /// Whether a message of this number was sent. Others have no echo.
+    pub(super) fn was_asked(&self, sequence: u64) -> bool {
+        sequence < self.asked.load(Ordering::Relaxed)
+    }
+
     /// Marks a message as answered.
     pub(super) fn answered(&self, echo: &Message) {
         if let Some((_, waiting)) = self.place(echo.sequence) {
@@ -101,7 +119,7 @@ impl Answers {
 
     fn place(&self, sequence: u64) -> Option<(usize, &AtomicU64)> {
         let place = usize::try_from(sequence % WINDOW as u64).ok()?;
-        Some((place, self.0.get(place)?))
+        Some((place, self.table.get(place)?))
     }
 }
 
@@ -160,11 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_log_nothing_is_remembered() {
+    fn without_a_log_messages_are_only_counted() {
         let mut log_sink = LogSink::new(None);
         let mut unanswered = Unanswered::new(0, &log_sink);
         unanswered.ask(&message(0), &mut log_sink);
         unanswered.answers().answered(&message(0));
+        assert!(unanswered.answers().was_asked(0) && !unanswered.answers().was_asked(1));
+        unanswered.ask(&message(1), &mut log_sink);
+        unanswered.forget(&message(1));
+        assert!(!unanswered.answers().was_asked(1));
         assert!(unanswered.sizes.is_empty());
         unanswered.settle(&mut log_sink);
     }

@@ -204,6 +204,10 @@ impl<'a> Sender<'a> {
             return Ok(());
         };
         while echoes.taken < self.message_plan.messages() {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the peer is a worker of this program"
+            )]
             let count = match recv(raw(&self.socket), &mut echoes.room, MsgFlags::empty()) {
                 Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
                 Ok(count) => count,

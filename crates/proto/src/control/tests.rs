@@ -11,6 +11,7 @@ const LIMITS: Limits = Limits {
     flows: 2,
     longest: Span::from_secs(60),
     handshake: Span::from_secs(5),
+    idle: Span::from_secs(3),
 };
 
 fn secret(text: &str) -> Option<Secret> {

@@ -219,6 +219,11 @@ impl OrderRecorder {
         self.base = base;
     }
 
+    /// Whether the number has arrived, if it is not below the window.
+    pub(super) fn has(&self, sequence: u64) -> bool {
+        sequence < self.next && self.is_copy(sequence)
+    }
+
     fn is_copy(&self, sequence: u64) -> bool {
         sequence >= self.base
             && self.seen[slot(sequence / WORD, WORDS)] >> (sequence % WORD) & 1 == 1

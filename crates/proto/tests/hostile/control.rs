@@ -11,6 +11,7 @@ const LIMITS: Limits = Limits {
     flows: 4,
     longest: Span::from_secs(60),
     handshake: Span::from_secs(5),
+    idle: Span::from_secs(3),
 };
 
 /// Octets of a challenge and of a refusal, the most that an unauthenticated peer gets.

@@ -32,6 +32,9 @@ pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> Stri
         object.insert("send_buffer".into(), json!(sent.send_buffer));
         if flow.meter == Meter::RoundTrip {
             object.insert("echoes".into(), json!(sent.echoes));
+            let lost = sent.messages.saturating_sub(sent.echoes);
+            object.insert("echoes_lost".into(), json!(lost));
+            object.insert("echo_duplicates".into(), json!(sent.copies));
             object.insert("echoes_unstamped".into(), json!(sent.unstamped));
             object.insert("round_trip_us".into(), quantiles(sent.round_trips.as_ref()));
         }

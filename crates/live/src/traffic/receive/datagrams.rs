@@ -4,14 +4,15 @@ use std::io::ErrorKind;
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recv, recvfrom, send};
+use nix::sys::socket::{MsgFlags, connect, send};
 use units::{Span, Time};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::recorder::Arrival;
-use super::{Waiting, raw};
+use super::{BEGIN, Waiting, raw};
 use crate::clock;
+use crate::deadline::{receive, receive_from};
 use crate::error::{During, Result};
 use crate::sys::inbox::Inbox;
 use crate::sys::option;
@@ -19,6 +20,10 @@ use crate::traffic::options::{mark, plain};
 
 /// The longest datagram, merged ones included.
 const LONGEST: usize = 1 << 16;
+
+/// A lower bound of the space that a datagram takes in a receive buffer: the kernel
+/// counts its own records of some 600 octets with each.
+const LEAST_SPACE: u64 = 512;
 
 /// If datagrams are closer than this, the receiver polls every [`LULL`] instead of
 /// waiting in the kernel. There every packet of the sender would wake it; on a common
@@ -52,8 +57,12 @@ impl Waiting {
     /// Returns whether it arrived.
     fn meet(&self) -> Result<bool> {
         let mut room = [0; LONGEST];
-        while !self.is_over(clock::monotonic()) {
-            let (length, from) = match recvfrom::<SockaddrStorage>(raw(&self.socket), &mut room) {
+        let deadline = self.deadline.within(BEGIN);
+        while let Ok(permit) = deadline.permit() {
+            if self.is_over(clock::monotonic()) {
+                break;
+            }
+            let (length, from) = match receive_from(&self.socket, &mut room, permit) {
                 Ok(came) => came,
                 Err(Errno::EAGAIN | Errno::EINTR) => continue,
                 Err(error) => return Err(error).during(|| "waiting for a flow"),
@@ -65,9 +74,7 @@ impl Waiting {
                 continue;
             }
             connect(raw(&self.socket), &from).during(|| "answering a flow")?;
-            // Datagrams that others sent before are discarded, because the flow has not
-            // begun.
-            while recv(raw(&self.socket), &mut room, MsgFlags::MSG_DONTWAIT).is_ok() {}
+            self.discard_earlier(&mut room);
             if self.flow.dscp != 0 {
                 mark(self.socket.as_fd(), self.peer, self.flow.dscp)?;
             }
@@ -76,6 +83,19 @@ impl Waiting {
             return Ok(true);
         }
         Ok(false)
+    }
+
+    /// Discards the datagrams of others that arrived before the socket was connected:
+    /// at most as many as fit its buffer, because the sender may send all the time.
+    fn discard_earlier(&self, room: &mut [u8]) {
+        for _ in 0..=self.buffer / LEAST_SPACE {
+            let Ok(permit) = self.deadline.permit() else {
+                return;
+            };
+            if receive(&self.socket, room, MsgFlags::MSG_DONTWAIT, permit).is_err() {
+                return;
+            }
+        }
     }
 
     /// Answers a cookie; if the answer is lost, the sender repeats the cookie.
@@ -87,11 +107,13 @@ impl Waiting {
         let room = if self.flow.merge { LONGEST } else { HEADER_LEN };
         let mut inbox = Inbox::of_datagrams(room);
         let mut latest = clock::monotonic();
-        while !self.is_complete() {
+        while let Ok(permit) = self.deadline.permit()
+            && !self.is_complete()
+        {
             // Checked before polling: after a delay of this thread, datagrams may be
             // waiting.
             let is_over = self.is_over(latest);
-            match inbox.take(self.socket.as_fd(), self.flow.busy) {
+            match inbox.take(self.socket.as_fd(), self.flow.busy, permit) {
                 Ok(_) => {
                     let before = std::mem::replace(&mut latest, clock::monotonic());
                     self.count(&inbox, latest);
@@ -156,10 +178,10 @@ impl Waiting {
             MsgFlags::empty()
         };
         let mut latest = clock::monotonic();
-        loop {
+        while let Ok(permit) = self.deadline.permit() {
             // As above: silence is checked first.
             let is_over = self.is_over(latest);
-            let length = match recv(raw(&self.socket), &mut room, flags) {
+            let length = match receive(&self.socket, &mut room, flags, permit) {
                 Ok(length) => length,
                 Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
                     self.recorder.idle();
@@ -201,6 +223,7 @@ impl Waiting {
                 latest = clock::monotonic();
             }
         }
+        Ok(())
     }
 }
 

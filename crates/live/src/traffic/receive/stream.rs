@@ -5,21 +5,25 @@ use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    MsgFlags, SockFlag, SockaddrStorage, accept4, getpeername, recv, send, setsockopt, sockopt,
+    MsgFlags, SockFlag, SockaddrStorage, accept4, getpeername, send, setsockopt, sockopt,
 };
 use proto::MessageStream;
 use wire::control::Meter;
-use wire::message::Message;
+use wire::message::{HEADER_LEN, Message};
 
 use super::recorder::Arrival;
-use super::{LOOK, TIMEOUT, Waiting, raw};
+use super::{BEGIN, LOOK, TIMEOUT, Waiting, raw};
 use crate::clock;
+use crate::deadline::receive;
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::traffic::options::{self, mark};
 
 /// Octets per read.
 const READ: usize = 1 << 18;
+
+/// Octets per write of an echo, which may have many times as many.
+const WRITE: usize = 1 << 18;
 
 impl Waiting {
     pub(super) fn take_stream(&mut self) -> Result<()> {
@@ -36,8 +40,8 @@ impl Waiting {
         let mut complete = Vec::new();
         let mut reply = Vec::new();
         let mut latest = clock::monotonic();
-        loop {
-            let taken = match inbox.take(stream.as_fd(), self.flow.busy) {
+        while let Ok(permit) = self.deadline.permit() {
+            let taken = match inbox.take(stream.as_fd(), self.flow.busy, permit) {
                 Ok(taken) => taken.first().copied().unwrap_or_default(),
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
@@ -81,11 +85,13 @@ impl Waiting {
                 }
             }
         }
+        Ok(())
     }
 
     /// Accepts the connection that shows the cookie; others are closed.
     fn accept(&self) -> Result<Option<OwnedFd>> {
-        while !self.is_over(clock::monotonic()) {
+        let deadline = self.deadline.within(BEGIN);
+        while deadline.permit().is_ok() && !self.is_over(clock::monotonic()) {
             let stream = match accept4(raw(&self.socket), SockFlag::SOCK_CLOEXEC) {
                 Ok(stream) => stream,
                 Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNABORTED) => continue,
@@ -107,31 +113,48 @@ impl Waiting {
         if from.is_none_or(|from| from.ip() != self.peer) {
             return Ok(false);
         }
-        options::set_read_timeout(stream.as_fd(), TIMEOUT)?;
-        let mut shown = [0; 16];
-        let whole = recv(raw(stream), &mut shown, MsgFlags::MSG_WAITALL) == Ok(shown.len());
         options::set_read_timeout(stream.as_fd(), LOOK)?;
-        Ok(whole && shown == self.flow.cookie)
+        let deadline = self.deadline.within(TIMEOUT);
+        let (mut shown, mut filled) = ([0; 16], 0);
+        while filled < shown.len() {
+            let Ok(permit) = deadline.permit() else {
+                return Ok(false);
+            };
+            match receive(stream, &mut shown[filled..], MsgFlags::empty(), permit) {
+                Ok(count) if count > 0 => filled += count,
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Ok(_) | Err(_) => return Ok(false),
+            }
+        }
+        Ok(shown == self.flow.cookie)
     }
 
-    /// Sends a message back. Returns whether the sender still accepts it.
+    /// Sends a message back, from `room`, which holds no more than [`WRITE`] octets.
+    /// Returns whether the sender still accepts it.
     fn answer(&self, stream: &OwnedFd, message: Message, room: &mut Vec<u8>) -> Result<bool> {
         let Some(reply) = message.reply_in_full() else {
             return Ok(true);
         };
         let length = usize::try_from(reply.length).unwrap_or(usize::MAX);
-        if room.len() < length {
-            room.resize(length, 0);
+        if room.len() < length.min(WRITE) {
+            room.resize(length.min(WRITE), 0);
         }
         reply
             .emit(room)
             .map_err(|error| Error::new("answering a message", error.to_string()))?;
-        let mut left = &room[..length];
-        while !left.is_empty() {
-            match send(raw(stream), left, MsgFlags::MSG_NOSIGNAL) {
-                Ok(count) => left = &left[count..],
-                Err(Errno::EAGAIN | Errno::EINTR) if !self.signal.stopped() => {}
-                Err(Errno::EAGAIN | Errno::EPIPE | Errno::ECONNRESET) => return Ok(false),
+        let mut sent = 0;
+        while sent < length {
+            // The sender may read an octet now and then.
+            if self.deadline.permit().is_err() {
+                return Ok(false);
+            }
+            // All octets behind the header are zero.
+            let start = sent.min(HEADER_LEN);
+            let end = room.len().min(start + (length - sent));
+            match send(raw(stream), &room[start..end], MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) => sent += count,
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(Errno::EPIPE | Errno::ECONNRESET) => return Ok(false),
                 Err(error) => return Err(error).during(|| "answering a message"),
             }
         }

@@ -2,13 +2,14 @@
 
 use std::os::fd::AsFd;
 
-use nix::sys::socket::{MsgFlags, recv, send};
+use nix::sys::socket::{MsgFlags, send};
 use wire::control::Meter;
-use wire::message::{Echo, HEADER_LEN, Message};
+use wire::message::{Echo, Message};
 
 use super::replies::collect_datagrams;
-use super::{LOST, Log, Ready, is_passing, raw, waited};
+use super::{LOST, Log, Ready, is_passing, raw};
 use crate::clock;
+use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::traffic::paced::Departures;
@@ -20,7 +21,7 @@ const LONGEST: usize = 1 << 16;
 impl Ready {
     pub(super) fn send_datagrams(
         &mut self,
-        departures: &mut Departures<'_>,
+        departures: &mut Departures,
         log: &mut Log,
     ) -> Result<()> {
         if departures.one_at_a_time() {
@@ -41,7 +42,7 @@ impl Ready {
     /// Sends one message per call.
     fn send_single(
         &mut self,
-        departures: &mut Departures<'_>,
+        departures: &mut Departures,
         log: &mut Log,
         mut unanswered: Option<&mut Unanswered>,
     ) -> Result<()> {
@@ -83,7 +84,7 @@ impl Ready {
 
     /// Sends several messages of one size per call; the kernel or the network card
     /// splits them into datagrams. They leave together when the last of them is due.
-    fn send_bundles(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+    fn send_bundles(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let most = usize::from(self.flow.options.segmentation);
         let mut bundle: Vec<Message> = Vec::with_capacity(most);
@@ -142,7 +143,7 @@ impl Ready {
     }
 
     /// Sends each message after the echo of the previous one has arrived or is lost.
-    fn exchange_datagrams(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+    fn exchange_datagrams(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
         let mut room = vec![0; LONGEST];
         let mut answer = vec![0; LONGEST];
         let flags = self.waiting();
@@ -167,20 +168,26 @@ impl Ready {
             }
             sequence += 1;
             log.sent(departure.size, now);
-            let back = loop {
-                match recv(raw(&self.socket), &mut answer, flags) {
-                    Ok(length) if is_echo(&answer[..length], message.sequence) => {
-                        break Some(clock::monotonic());
-                    }
-                    Ok(_) => {}
-                    Err(error) if is_passing(error) => {
-                        if waited(now) > LOST || departures.stopped() {
-                            break None;
+            // The last echo counts even if the flow is stopped meanwhile.
+            let deadline = Deadline::fixed(LOST);
+            let mut back = None;
+            while back.is_none()
+                && let Ok(permit) = deadline.permit()
+            {
+                match receive(&self.socket, &mut answer, flags, permit) {
+                    Ok(length) => match echo(&answer[..length]) {
+                        Some(echo) if echo.sequence == message.sequence => {
+                            back = Some(clock::monotonic());
                         }
-                    }
+                        Some(echo) if echo.sequence < message.sequence => {
+                            self.late_echo(log, &echo);
+                        }
+                        _ => {}
+                    },
+                    Err(error) if is_passing(error) => {}
                     Err(error) => return Err(error).during(|| "taking an echo"),
                 }
-            };
+            }
             self.exchanged(log, &message, back);
         }
         Ok(())
@@ -194,9 +201,8 @@ pub(in super::super) fn emit(message: &Message, room: &mut [u8]) -> Result<()> {
         .map_err(|error| Error::new("writing a message", error.to_string()))
 }
 
-/// Whether a datagram is the echo of message `sequence`.
-fn is_echo(datagram: &[u8], sequence: u64) -> bool {
-    datagram.len() >= HEADER_LEN
-        && Message::parse(datagram)
-            .is_ok_and(|echo| echo.echo == Echo::Reply && echo.sequence == sequence)
+/// The echo that a datagram holds, if any.
+fn echo(datagram: &[u8]) -> Option<Message> {
+    let message = Message::parse(datagram).ok()?;
+    (message.echo == Echo::Reply).then_some(message)
 }

@@ -7,19 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proto::MessageStream;
 use proto::clock_offset::ClockOffset;
-use proto::streaming_recorder::Delays;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::Log;
-use crate::clock;
+use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::traffic::Record;
 use crate::traffic::receive::{Clocks, Timeline};
 use crate::traffic::records::LogSink;
+use crate::traffic::round_trips::RoundTripRecorder;
 use crate::traffic::unanswered::Answers;
 use crate::transfer::stamp_arrivals;
+use crate::{clock, interrupt};
 
 /// The time without echoes, after the last departure, after which missing echoes are
 /// lost.
@@ -39,12 +40,11 @@ pub(super) struct Replies {
     log_sink: LogSink,
     answers: Answers,
     expected: Arc<Expected>,
-    round_trips: Delays,
-    echoes: u64,
-    unstamped: u64,
+    round_trips: RoundTripRecorder,
     latest: Time,
-    /// The instant at which the number of echoes became known.
-    began: Option<Time>,
+    /// The instant at which the number of echoes became known, and the end of the wait
+    /// for them.
+    began: Option<(Time, Deadline)>,
 }
 
 /// The number of echoes to expect, once known.
@@ -69,9 +69,7 @@ impl Replies {
             log_sink: log_sink.another(),
             answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
-            round_trips: Delays::default(),
-            echoes: 0,
-            unstamped: 0,
+            round_trips: RoundTripRecorder::new(),
             latest: start,
             began: None,
         }
@@ -85,33 +83,36 @@ impl Replies {
     pub(super) fn settle(mut self, log: &mut Log) {
         self.log_sink.flush();
         log.round_trips = self.round_trips;
-        log.echoes = self.echoes;
-        log.unstamped = self.unstamped;
     }
 
-    fn is_over(&mut self) -> bool {
+    /// Permits one read; `None` once all echoes are back, or the wait for them is over.
+    /// The sending of the flow has limits of its own, and the wait begins after it.
+    fn permit(&mut self) -> Option<Permit> {
         let expected = self.expected.0.load(Ordering::Relaxed);
         if expected == u64::MAX {
-            return false;
+            return Deadline::fixed(QUIET).permit().ok();
         }
         let now = clock::monotonic();
-        let began = *self.began.get_or_insert(now);
+        let wait = if interrupt::asked() { QUIET } else { LATEST };
+        let (began, deadline) = self
+            .began
+            .get_or_insert_with(|| (now, Deadline::fixed(wait)));
         // The silence counts from the last message, not from the last echo.
-        let latest = self.latest.max(began);
-        self.echoes >= expected || now > latest + QUIET || now > began + LATEST
+        let latest = self.latest.max(*began);
+        let is_over = self.round_trips.echoes() >= expected || now > latest + QUIET;
+        deadline.permit().ok().filter(|_| !is_over)
     }
 
     fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
-        if message.echo != Echo::Reply {
+        if message.echo != Echo::Reply || !self.answers.was_asked(message.sequence) {
             return;
         }
         let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
-        self.unstamped += u64::from(stamped.is_none());
+        self.round_trips.unstamped += u64::from(stamped.is_none());
         let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
         let sent = message.sent.as_nanos();
         self.answers.answered(message);
-        self.echoes += 1;
-        self.round_trips.record(received.saturating_sub(sent));
+        self.round_trips.record(message, received);
         self.log_sink.keep(Record {
             flow: self.flow,
             size: message.length,
@@ -129,8 +130,8 @@ impl Replies {
 pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
     stamp_arrivals(socket.as_fd())?;
     let mut inbox = Inbox::of_datagrams(HEADER_LEN);
-    while !replies.is_over() {
-        match inbox.take(socket.as_fd(), false) {
+    while let Some(permit) = replies.permit() {
+        match inbox.take(socket.as_fd(), false, permit) {
             Ok(_) => {
                 let read = clock::monotonic();
                 replies.latest = read;
@@ -153,8 +154,8 @@ pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<R
     let mut inbox = Inbox::of_stream(READ);
     let mut messages = MessageStream::new();
     let mut complete = Vec::new();
-    while !replies.is_over() {
-        let taken = match inbox.take(socket.as_fd(), false) {
+    while let Some(permit) = replies.permit() {
+        let taken = match inbox.take(socket.as_fd(), false, permit) {
             Ok(taken) => taken.first().copied().unwrap_or_default(),
             Err(error) if passing(&error) => continue,
             Err(error) => return Err(error).during(|| "collecting echoes"),

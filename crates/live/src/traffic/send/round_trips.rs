@@ -9,6 +9,7 @@ use wire::message::Message;
 
 use super::replies::Replies;
 use super::{Log, Ready};
+use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::traffic::Record;
 use crate::traffic::unanswered::Unanswered;
@@ -44,12 +45,11 @@ impl Ready {
     }
 
     /// Records a message that had the flow to itself until its echo arrived or was
-    /// lost.
+    /// lost, or a copy of its echo.
     pub(super) fn exchanged(&mut self, log: &mut Log, message: &Message, back: Option<Time>) {
         let back = back.map(|back| log.since_epoch(back));
-        if let Some(span) = back.and_then(|back| back.since(message.sent)) {
-            log.echoes += 1;
-            log.round_trips.record(span.as_nanos());
+        if let Some(back) = back {
+            log.round_trips.record(message, back.as_nanos());
         }
         self.log_sink.keep(Record {
             flow: self.number,
@@ -60,6 +60,14 @@ impl Ready {
             stamped: false,
             read: None,
         });
+    }
+
+    /// Records an echo that arrives while a later message waits for its own: a copy
+    /// counts, but an echo that was taken for lost does not.
+    pub(super) fn late_echo(&mut self, log: &mut Log, echo: &Message) {
+        if log.round_trips.has(echo.sequence) {
+            self.exchanged(log, echo, Some(clock::monotonic()));
+        }
     }
 
     /// Whether a call for an echo sleeps.

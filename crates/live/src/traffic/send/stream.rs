@@ -3,10 +3,10 @@
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, Shutdown, recv, send, shutdown};
+use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
 use proto::MessageStream;
-use units::Time;
 use wire::control::Meter;
+use wire::message::Echo;
 
 use super::datagrams::emit;
 use super::departures::Stamps;
@@ -14,16 +14,13 @@ use super::replies::collect_stream;
 use super::stall_timer::{STALLED, StallTimer};
 use super::{Log, Ready, raw};
 use crate::clock;
+use crate::deadline::{Ended, receive};
 use crate::error::{During, Error, Result};
 use crate::traffic::paced::Departures;
 use crate::traffic::unanswered::Unanswered;
 
 impl Ready {
-    pub(super) fn send_stream(
-        &mut self,
-        departures: &mut Departures<'_>,
-        log: &mut Log,
-    ) -> Result<()> {
+    pub(super) fn send_stream(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
         if departures.one_at_a_time() {
             self.exchange_messages(departures, log)?;
             return self.close();
@@ -42,7 +39,7 @@ impl Ready {
 
     fn send_messages(
         &mut self,
-        departures: &mut Departures<'_>,
+        departures: &mut Departures,
         log: &mut Log,
         mut unanswered: Option<&mut Unanswered>,
     ) -> Result<()> {
@@ -89,7 +86,7 @@ impl Ready {
     }
 
     /// Sends each message after the echo of the previous one has arrived.
-    fn exchange_messages(&mut self, departures: &mut Departures<'_>, log: &mut Log) -> Result<()> {
+    fn exchange_messages(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
         let mut room = Vec::new();
         let mut answer = vec![0; 1 << 17];
         let mut stream = MessageStream::new();
@@ -107,32 +104,32 @@ impl Ready {
             if !self.write(&room[..departure.size], departures)? {
                 break;
             }
-            sequence += 1;
             log.sent(departure.size, now);
+            // Regardless of partial progress of the echo.
+            let deadline = departures.deadline(now + STALLED);
             let mut back = None;
             while back.is_none() {
-                match recv(raw(&self.socket), &mut answer, flags) {
+                let permit = match deadline.permit() {
+                    Ok(permit) => permit,
+                    Err(Ended::Late) => return Err(no_echo()),
+                    Err(Ended::Stopped | Ended::Interrupted) => break,
+                };
+                match receive(&self.socket, &mut answer, flags, permit) {
                     Ok(0) => return Err(closed_early()),
                     Ok(length) => {
                         let mut whole = false;
                         stream
-                            .receive(&answer[..length], |_| whole = true)
+                            .receive(&answer[..length], |echo| {
+                                whole |= echo.echo == Echo::Reply && echo.sequence == sequence;
+                            })
                             .map_err(|error| Error::new("reading an echo", error.to_string()))?;
                         back = whole.then(clock::monotonic);
-                        if back.is_none() {
-                            // Regardless of partial progress of the echo.
-                            stalled(now)?;
-                        }
                     }
-                    Err(Errno::EAGAIN | Errno::EINTR) => {
-                        if departures.stopped() {
-                            break;
-                        }
-                        stalled(now)?;
-                    }
+                    Err(Errno::EAGAIN | Errno::EINTR) => {}
                     Err(error) => return Err(error).during(|| "taking an echo"),
                 }
             }
+            sequence += 1;
             self.exchanged(log, &message, back);
         }
         Ok(())
@@ -141,7 +138,7 @@ impl Ready {
     /// Writes a whole message, even if the flow is to end meanwhile, because half a
     /// message is useless. The time is limited, however slowly the receiver reads.
     /// Returns whether the receiver accepted it.
-    fn write(&self, octets: &[u8], departures: &Departures<'_>) -> Result<bool> {
+    fn write(&self, octets: &[u8], departures: &Departures) -> Result<bool> {
         let mut left = octets;
         let mut stall_timer = None::<StallTimer>;
         while !left.is_empty() {
@@ -180,12 +177,9 @@ fn closed_early() -> Error {
     Error::new("a flow", "the receiver closed it before its end")
 }
 
-fn stalled(since: Time) -> Result<()> {
-    match super::waited(since) > STALLED {
-        true => Err(Error::new(
-            "a flow",
-            format!("the receiver took nothing for {STALLED}"),
-        )),
-        false => Ok(()),
-    }
+fn no_echo() -> Error {
+    Error::new(
+        "a flow",
+        format!("the receiver did not return a message within {STALLED}"),
+    )
 }

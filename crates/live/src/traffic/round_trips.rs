@@ -1,0 +1,87 @@
+//! Echoes of a flow: each message counts once, copies separately.
+
+use proto::streaming_recorder::{Arrival, ArrivalClass, StreamingFlowRecorder};
+use wire::message::Message;
+
+use super::delays::DelayDistribution;
+
+/// Records the echoes of one flow, with the definitions of `decode`.
+#[derive(Debug)]
+pub(super) struct RoundTripRecorder {
+    arrivals: StreamingFlowRecorder,
+    /// Echoes without the kernel's timestamp although one was requested.
+    pub(super) unstamped: u64,
+}
+
+impl RoundTripRecorder {
+    /// A recorder without echoes.
+    pub(super) fn new() -> Self {
+        Self {
+            arrivals: StreamingFlowRecorder::new(None),
+            unstamped: 0,
+        }
+    }
+
+    /// Records the echo of a message that was sent. `received` is the instant of its
+    /// arrival, in nanoseconds since the start of the session. Returns whether it is the
+    /// first.
+    pub(super) fn record(&mut self, echo: &Message, received: u64) -> bool {
+        let nanos = received.saturating_sub(echo.sent.as_nanos());
+        let class: ArrivalClass = self.arrivals.record(Arrival {
+            sequence: echo.sequence,
+            at: received,
+            delay: Some(i64::try_from(nanos).unwrap_or(i64::MAX)),
+            size: echo.length,
+        });
+        class.counts()
+    }
+
+    /// Whether the echo of a message has arrived.
+    pub(super) fn has(&self, sequence: u64) -> bool {
+        self.arrivals.has(sequence)
+    }
+
+    /// Messages whose echo arrived.
+    pub(super) fn echoes(&self) -> u64 {
+        self.arrivals.distinct()
+    }
+
+    /// Further echoes of those messages.
+    pub(super) fn copies(&self) -> u64 {
+        self.arrivals.summary(None).order.duplicates
+    }
+
+    /// The round-trip times, of the first echo of each message.
+    pub(super) fn distribution(&self) -> Option<DelayDistribution> {
+        DelayDistribution::of(self.arrivals.delays().delays())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Time;
+    use wire::message::Echo;
+
+    #[test]
+    fn copies_hide_no_loss_and_change_no_round_trip() {
+        let mut recorder = RoundTripRecorder::new();
+        // Of ten messages, every third is lost, and the others return three times.
+        for sequence in (0..10).filter(|sequence| sequence % 3 != 1) {
+            for copy in 0..3 {
+                let echo = Message {
+                    echo: Echo::Reply,
+                    preroll: false,
+                    length: 100,
+                    sequence,
+                    sent: Time::from_nanos(sequence * 1_000),
+                };
+                let first = recorder.record(&echo, sequence * 1_000 + 500 + copy * 900);
+                assert_eq!(first, copy == 0);
+            }
+        }
+        assert_eq!((recorder.echoes(), recorder.copies()), (7, 14));
+        let round_trips = recorder.distribution().unwrap();
+        assert_eq!((round_trips.count, round_trips.most.as_nanos()), (7, 500));
+    }
+}
