@@ -4,6 +4,8 @@ mod delivered;
 mod dripping;
 mod ends;
 mod hostile;
+mod hostile_receiver;
+mod hostile_sender;
 mod hosts;
 mod logs;
 mod measures;

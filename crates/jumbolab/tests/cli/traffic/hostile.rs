@@ -283,7 +283,7 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
 }
 
 /// Memory of the receiver, in kB.
-fn resident(receiver: &Receiver) -> u64 {
+pub(super) fn resident(receiver: &Receiver) -> u64 {
     let status = format!("/proc/{}/status", receiver.process());
     let status = std::fs::read_to_string(status).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:"));

@@ -52,7 +52,7 @@ fn what_is_sent_arrives_over_both_protocols_and_both_versions_of_ip() {
 #[test]
 fn round_trips_are_measured_at_a_pace_and_one_at_a_time() {
     let dir = Dir::new();
-    let receiver = Receiver::start(&dir, "");
+    let receiver = Receiver::start(&dir, "--max-busy 1");
     for protocol in ["udp", "tcp"] {
         for gap in ["200us", "0s", "0s --busy"] {
             let line = format!(

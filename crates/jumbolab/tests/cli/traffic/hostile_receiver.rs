@@ -1,0 +1,228 @@
+//! A receiver of the test's own that answers late, floods, lies or returns copies: the
+//! sender ends, and its figures stay right.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the receiver is one of the test's own"
+)]
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use proto::control::{Limits, Request, Server, Settings};
+use units::Time;
+use wire::control::Report;
+use wire::message::Message;
+
+use super::super::harness::{Dir, Outcome};
+use super::super::lookup::Object;
+use super::interrupt;
+
+/// The conduct of a receiver.
+#[derive(Clone, Copy)]
+struct Conduct {
+    /// Whether it answers control messages.
+    answers: bool,
+    /// What it does with the datagrams of a flow, until the sender has gone.
+    datagrams: fn(&UdpSocket, SocketAddr),
+    /// Its report of a flow.
+    report: fn(u16) -> Report,
+}
+
+/// An ordinary receiver that takes datagrams and returns none.
+const SILENT: Conduct = Conduct {
+    answers: true,
+    datagrams: |_, _| (),
+    report: |flow| Report {
+        flow,
+        ..Report::default()
+    },
+};
+
+/// Starts a receiver and a sender with the options of `line`. The channel says when the
+/// first frame has arrived.
+fn send_to(dir: &Dir, conduct: Conduct, line: &str) -> (Child, JoinHandle<()>) {
+    let control = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = control.local_addr().unwrap().port().to_string();
+    let sender = dir
+        .command()
+        .args(["send", "127.0.0.1", "--port", &port])
+        .args(line.split_whitespace())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (to, begun) = channel();
+    let thread = thread::spawn(move || serve(&control.accept().unwrap().0, &conduct, &to));
+    begun.recv().unwrap();
+    (sender, thread)
+}
+
+/// Serves a sender until it exits.
+fn serve(mut stream: &TcpStream, conduct: &Conduct, begun: &Sender<()>) {
+    let settings = Settings {
+        secret: None,
+        limits: Limits::default(),
+        nonce: [7; 16],
+        clock: [7; 8],
+    };
+    let mut server = Server::new(Time::ZERO, settings);
+    let start = Instant::now();
+    let mut room = [0; 4096];
+    loop {
+        let count = match stream.read(&mut room) {
+            Ok(0) | Err(_) => return,
+            Ok(count) => count,
+        };
+        let _ = begun.send(());
+        if !conduct.answers {
+            continue;
+        }
+        let clock = u64::try_from(start.elapsed().as_nanos()).unwrap();
+        for request in server.receive(clock, &room[..count]).unwrap() {
+            match request {
+                Request::Admit => server.admit(Time::ZERO),
+                Request::Open(flow) => {
+                    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+                    let port = socket.local_addr().unwrap().port();
+                    server.ready(flow.flow, port, 4096);
+                    let datagrams = conduct.datagrams;
+                    thread::spawn(move || {
+                        let (_, from) = socket.recv_from(&mut [0; 100]).unwrap();
+                        socket.send_to(&flow.cookie, from).unwrap();
+                        datagrams(&socket, from);
+                    });
+                }
+                Request::Ended { flow, .. } => server.report((conduct.report)(flow)),
+                Request::Clocks { .. } | Request::Farewell => {}
+            }
+        }
+        // The sender may be gone.
+        let _ = stream.write_all(server.output());
+        server.output().clear();
+    }
+}
+
+#[test]
+fn a_flood_of_garbage_delays_no_round_trips_end() {
+    let dir = Dir::new();
+    let flood = Conduct {
+        // For a few seconds, and until the sender's port is closed.
+        datagrams: |socket, from| {
+            socket.connect(from).unwrap();
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(20) && socket.send(b"x").is_ok() {}
+        },
+        ..SILENT
+    };
+    let begun = Instant::now();
+    let line = "--meter round-trip --gap 0s --for 500ms --json";
+    let (sender, receiver) = send_to(&dir, flood, line);
+    let outcome = Outcome::of(sender.wait_with_output().unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(15));
+    let flow = outcome.json().remove(0);
+    assert!(
+        flow.count("sent") > 0 && flow.count("echoes") == 0,
+        "{flow}"
+    );
+    receiver.join().unwrap();
+}
+
+#[test]
+fn ctrl_c_ends_a_sender_whose_receiver_is_silent() {
+    let dir = Dir::new();
+    let mute = Conduct {
+        answers: false,
+        ..SILENT
+    };
+    let (sender, receiver) = send_to(&dir, mute, "--for 1s");
+    let begun = Instant::now();
+    interrupt(&sender);
+    let outcome = Outcome::of(sender.wait_with_output().unwrap());
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(outcome.stderr.contains("interrupted"), "{}", outcome.stderr);
+    assert_ne!(outcome.code, Some(0));
+    receiver.join().unwrap();
+}
+
+#[test]
+fn copies_of_echoes_hide_no_losses() {
+    let dir = Dir::new();
+    let copying = Conduct {
+        // Every third message is lost; of the others, three echoes return.
+        datagrams: |socket, from| {
+            let mut room = [0; 1_000];
+            let mut seen = BTreeSet::new();
+            while let Ok(length) = socket.recv(&mut room) {
+                let Ok(message) = Message::parse(&room[..length]) else {
+                    continue;
+                };
+                let echo = message.reply_in_full().unwrap();
+                echo.emit(&mut room).unwrap();
+                seen.insert(message.sequence);
+                for _ in 0..3 {
+                    if message.sequence % 3 != 1 {
+                        socket.send_to(&room[..length], from).unwrap();
+                    }
+                }
+            }
+        },
+        ..SILENT
+    };
+    for (gap, packets) in [("1ms", 30), ("0s", 6)] {
+        let name = format!("{gap}.jlog");
+        let line = format!(
+            "--meter round-trip --message 100 --gap {gap} --packets {packets} --log {name}"
+        );
+        let (sender, _) = send_to(&dir, copying, &format!("{line} --json"));
+        let outcome = Outcome::of(sender.wait_with_output().unwrap());
+        let flow = outcome.json().remove(0);
+        let counts = ["sent", "echoes", "echoes_lost"].map(|key| flow.count(key));
+        let (back, lost) = (packets / 3 * 2, packets / 3);
+        assert_eq!(counts, [packets, back, lost], "{gap}: {flow}");
+        assert_eq!(flow["round_trip_us"].count("count"), back, "{flow}");
+        // The last copies may come after the end.
+        let copies = flow.count("echo_duplicates");
+        assert!((2 * back - 2..=2 * back).contains(&copies), "{flow}");
+        let row = dir
+            .run(&format!("decode {name} --json"))
+            .fine()
+            .json()
+            .remove(0);
+        let counts = ["sent", "lost", "duplicates"].map(|key| row.count(key));
+        assert_eq!(counts, [packets, lost, copies], "{row}");
+    }
+}
+
+#[test]
+fn a_report_of_more_than_was_sent_is_a_fault() {
+    let dir = Dir::new();
+    let lying = Conduct {
+        report: |flow| Report {
+            flow,
+            messages: u64::MAX,
+            octets: u64::MAX,
+            duplicates: u64::MAX,
+            reordered: u64::MAX,
+            delayed: u64::MAX,
+            negative: u64::MAX,
+            ..Report::default()
+        },
+        ..SILENT
+    };
+    let (sender, _) = send_to(&dir, lying, "--packets 5 --gap 1ms");
+    let outcome = Outcome::of(sender.wait_with_output().unwrap());
+    let said = outcome.stdout;
+    assert!(
+        said.contains("reports 18446744073709551615 messages"),
+        "{said}"
+    );
+    assert!(
+        !said.contains("0 lost") && !said.contains("received "),
+        "{said}"
+    );
+}

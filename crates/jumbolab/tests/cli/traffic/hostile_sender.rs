@@ -1,0 +1,282 @@
+//! A sender of the test's own that breaks off, floods or never reads: the receiver ends
+//! its flows, keeps its memory and serves on.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the sender is one of the test's own"
+)]
+
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use nix::sys::socket::{setsockopt, sockopt};
+use proto::control::{Client, Fault, ReceiverMessage};
+use units::{Time, Transport};
+use wire::control::{Flow, Meter, Name};
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::super::harness::Dir;
+use super::Receiver;
+use super::hostile::resident;
+
+/// The cookie of every flow here.
+const COOKIE: [u8; 16] = *b"CCCCCCCCCCCCCCCC";
+
+/// The longest time of a test that a receiver fails.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A sender up to the comparison of the clocks, on 127.0.0.1.
+struct Sender {
+    control: TcpStream,
+    client: Client,
+}
+
+impl Sender {
+    fn connect(receiver: &Receiver) -> Self {
+        let control = TcpStream::connect(("127.0.0.1", receiver.port)).unwrap();
+        control.set_read_timeout(Some(TIMEOUT)).unwrap();
+        let client = Client::new(None, [7; 16], [7; 8]);
+        let mut sender = Self { control, client };
+        let welcome = sender.hear().unwrap();
+        assert!(matches!(welcome, ReceiverMessage::Welcome { .. }));
+        sender.client.clocks(0, 0, 0);
+        sender
+    }
+
+    /// The next message of the receiver, or its refusal.
+    fn hear(&mut self) -> Result<ReceiverMessage, Fault> {
+        let mut room = [0; 4096];
+        loop {
+            self.control.write_all(self.client.output()).unwrap();
+            self.client.output().clear();
+            let count = self.control.read(&mut room).unwrap();
+            assert!(count > 0, "it closed the connection");
+            if let Some(first) = self.client.receive(0, &room[..count])?.pop() {
+                return Ok(first);
+            }
+        }
+    }
+
+    /// Opens a flow of round trips. Returns its port.
+    fn open(&mut self, flow: u16, transport: Transport, busy: bool) -> Result<u16, Fault> {
+        let largest = match transport {
+            Transport::Udp => 65_000,
+            Transport::Tcp => 16 << 20,
+        };
+        self.client.open(Flow {
+            flow,
+            name: Name::new("hostile").unwrap(),
+            transport,
+            meter: Meter::RoundTrip,
+            busy,
+            merge: false,
+            dscp: 0,
+            buffer: 0,
+            largest,
+            cookie: COOKIE,
+        });
+        match self.hear()? {
+            ReceiverMessage::Ready { port, .. } => Ok(port),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Opens a flow of datagrams and shows its cookie.
+    fn datagrams(&mut self) -> UdpSocket {
+        let port = self.open(0, Transport::Udp, false).unwrap();
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.connect(("127.0.0.1", port)).unwrap();
+        socket.send(&COOKIE).unwrap();
+        socket
+    }
+
+    /// Opens a stream and shows its cookie.
+    fn stream(&mut self, flow: u16) -> TcpStream {
+        let port = self.open(flow, Transport::Tcp, false).unwrap();
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.write_all(&COOKIE).unwrap();
+        stream
+    }
+}
+
+/// The header of a message of 16 MiB that demands an echo.
+fn large() -> [u8; HEADER_LEN] {
+    let mut header = [0; HEADER_LEN];
+    let message = Message {
+        echo: Echo::Wanted,
+        preroll: false,
+        length: 16 << 20,
+        sequence: 0,
+        sent: Time::ZERO,
+    };
+    message.emit(&mut header).unwrap();
+    header
+}
+
+/// Repeats `act` in a thread until it is dropped.
+struct Repeating {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Repeating {
+    fn begin(mut act: impl FnMut() + Send + 'static) -> Self {
+        let over = Arc::<AtomicBool>::default();
+        let (seen, begun) = (Arc::clone(&over), Instant::now());
+        let thread = thread::spawn(move || {
+            while !seen.load(Ordering::Relaxed) && begun.elapsed() < TIMEOUT {
+                act();
+            }
+        });
+        Self {
+            over,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Repeating {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// Sends an octet of garbage every 20 ms, the timeout of a read.
+fn drip_datagrams(socket: UdpSocket) -> Repeating {
+    socket
+        .set_read_timeout(Some(Duration::from_millis(20)))
+        .unwrap();
+    let mut room = [0; 100];
+    Repeating::begin(move || {
+        // The port is closed once the flow has ended.
+        let _ = socket.send(b"x");
+        let _ = socket.recv(&mut room);
+    })
+}
+
+/// Sends a message of 16 MiB octet by octet, one every 20 ms.
+fn drip_stream(mut stream: TcpStream) -> Repeating {
+    stream
+        .set_read_timeout(Some(Duration::from_millis(20)))
+        .unwrap();
+    stream.write_all(&large()).unwrap();
+    let mut room = [0; 100];
+    Repeating::begin(move || {
+        let _ = stream.write(&[0]);
+        let _ = stream.read(&mut room);
+    })
+}
+
+/// Sends small datagrams without a pause, 64 a call (UDP GSO), right behind the cookie.
+fn flood(socket: UdpSocket) -> Repeating {
+    setsockopt(&socket, sockopt::UdpGsoSegment, &16).unwrap();
+    let garbage = [b'x'; 64 * 16];
+    Repeating::begin(move || {
+        let _ = socket.send(&garbage);
+    })
+}
+
+/// A hostile flow: its name, and how a sender begins it.
+type Hostile = (&'static str, fn(&mut Sender) -> Repeating);
+
+fn hostile_flows() -> [Hostile; 3] {
+    [
+        ("dripping datagrams", |sender| {
+            drip_datagrams(sender.datagrams())
+        }),
+        ("a dripping stream", |sender| drip_stream(sender.stream(0))),
+        ("a flood", |sender| flood(sender.datagrams())),
+    ]
+}
+
+#[test]
+fn flows_that_are_kept_alive_end_when_their_sender_has_gone() {
+    for (name, begin) in hostile_flows() {
+        let dir = Dir::new();
+        let mut receiver = Receiver::start(&dir, "--max-sessions 1");
+        let mut sender = Sender::connect(&receiver);
+        let hostile = begin(&mut sender);
+        let begun = Instant::now();
+        drop(sender);
+        receiver.says("it closed the connection");
+        assert!(begun.elapsed() < TIMEOUT, "{name}");
+        // Its slot is free.
+        receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
+        drop(hostile);
+    }
+}
+
+#[test]
+fn flows_that_are_kept_alive_end_with_their_session() {
+    for (name, begin) in hostile_flows() {
+        let dir = Dir::new();
+        let mut receiver = Receiver::start(&dir, "--max-sessions 1 --max-duration 1s");
+        let mut sender = Sender::connect(&receiver);
+        let hostile = begin(&mut sender);
+        let begun = Instant::now();
+        receiver.says("it took too long");
+        assert!(begun.elapsed() < TIMEOUT, "{name}");
+        receiver
+            .send(&dir, "::1 --packets 5 --gap 1ms --for 500ms")
+            .fine();
+        drop(hostile);
+    }
+}
+
+#[test]
+fn a_receiver_with_flows_that_are_kept_alive_stops_when_it_is_asked_to() {
+    for (name, begin) in hostile_flows() {
+        let dir = Dir::new();
+        let mut receiver = Receiver::start(&dir, "");
+        let mut sender = Sender::connect(&receiver);
+        let hostile = begin(&mut sender);
+        receiver.says("to port");
+        let begun = Instant::now();
+        receiver.stop().fine();
+        assert!(begun.elapsed() < TIMEOUT, "{name}");
+        drop(hostile);
+    }
+}
+
+#[test]
+fn echoes_that_nobody_reads_take_little_memory() {
+    const FLOWS: u16 = 8;
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let before = resident(&receiver);
+    let mut sender = Sender::connect(&receiver);
+    let body = vec![0; (16 << 20) - HEADER_LEN];
+    let flows: Vec<TcpStream> = (0..FLOWS)
+        .map(|flow| {
+            let mut stream = sender.stream(flow);
+            stream.write_all(&large()).unwrap();
+            stream.write_all(&body).unwrap();
+            // The receiver has the message, and echoes it.
+            assert_eq!(stream.peek(&mut [0; 4]).unwrap(), 4);
+            stream
+        })
+        .collect();
+    let grown = resident(&receiver).saturating_sub(before);
+    assert!(grown < u64::from(FLOWS) * 1_000 + 4_000, "{grown} kB");
+    drop(flows);
+}
+
+#[test]
+fn flows_poll_only_as_far_as_the_receiver_allows() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    receiver
+        .send(&dir, "::1 --meter round-trip --busy --packets 5")
+        .refused(&["no more flows may poll", "--max-busy"]);
+    let receiver = Receiver::start(&dir, "--max-busy 2");
+    let [mut one, mut other] = [0, 1].map(|_| Sender::connect(&receiver));
+    one.open(0, Transport::Udp, true).unwrap();
+    other.open(0, Transport::Tcp, true).unwrap();
+    one.open(1, Transport::Udp, false).unwrap();
+    let fault = one.open(2, Transport::Udp, true).unwrap_err();
+    assert!(fault.to_string().contains("--max-busy"), "{fault}");
+}
