@@ -35,7 +35,7 @@ mod unstated;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use plan::{Plan, Until, World};
+use plan::{Patience, Plan, Until, World};
 
 use aliases::Aliases;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
@@ -240,6 +240,13 @@ impl Experiment {
             Value::Text(text) => Ok((text.parse::<Until>()?, value.clone())),
             _ => Err("write until = \"ci <= 2%\"".into()),
         })?;
+        let patience = reader.optional("trials.patience", |value| match value {
+            Value::Text(text) => {
+                let patience: Patience = text.parse()?;
+                Ok((patience, Value::Text(patience.to_string())))
+            }
+            _ => Err("write patience = \"50%, 10min\" or \"none\"".into()),
+        })?;
         let seed = reader.read("trials.seed", number(0, i64::MAX))?;
         reader.read("trials.order", |value| match value {
             Value::Text(text) if text == "random" => Ok(((), value.clone())),
@@ -295,6 +302,7 @@ impl Experiment {
             cells,
             repeat: u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
             until: until.map(|found| found.value),
+            patience: patience.map_or_else(Patience::default, |found| found.value),
             seed: units::Seed::new(seed.value.unsigned_abs()),
             published: rows
                 .iter()

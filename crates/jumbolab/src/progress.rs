@@ -83,12 +83,21 @@ impl run::Progress for Progress {
         }
     }
 
-    fn done(&mut self, plan: &Plan, trials: &[Trial]) {
+    fn again(&mut self, trials: usize) {
+        self.total += trials;
+        let line = format!("other work disturbed trials: running {trials} of them again");
+        match &self.screen {
+            Some(Screen { bar, .. }) => {
+                bar.set_length(self.total as u64);
+                bar.println(line);
+            }
+            None => output::say(&line),
+        }
+    }
+
+    fn done(&mut self, plan: &Plan, trials: &[Trial], trial: &Trial) {
         self.done += 1;
-        let trial = trials.last();
-        if let Some((trial, failure)) =
-            trial.and_then(|trial| Some((trial, trial.failure.as_ref()?)))
-        {
+        if let Some(failure) = &trial.failure {
             let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
             match &self.screen {
                 Some(Screen { bar, .. }) => bar.println(line),

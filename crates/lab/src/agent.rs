@@ -262,6 +262,9 @@ fn carried(transfer: &Transfer, octets: Bytes) -> Span {
 pub enum Failure {
     /// An end of the transfer reported this error; the next trial can run.
     Transfer(String),
+    /// Other work on the machine disturbed the trial so far that it has no
+    /// result; the next trial can run.
+    Disturbed(String),
     /// The test bed is unusable, or the user asked to stop.
     Lost(anyhow::Error),
 }

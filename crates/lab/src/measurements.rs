@@ -4,7 +4,7 @@ pub(crate) mod flows;
 
 use std::collections::BTreeMap;
 
-use plan::Flag;
+use plan::{DisturbedPass, Flag};
 
 /// The measurements of a trial.
 #[derive(Default)]
@@ -15,6 +15,8 @@ pub struct Measurements {
     pub evidence: BTreeMap<String, serde_json::Value>,
     /// Flags that put the metrics in doubt.
     pub flags: Vec<Flag>,
+    /// The passes that other work on the machine disturbed.
+    pub disturbed: Vec<DisturbedPass>,
 }
 
 impl Measurements {

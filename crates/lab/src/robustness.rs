@@ -227,6 +227,7 @@ fn jobs<'a>(study: &Study, records: &'a Records, tasks: &[Task]) -> Vec<Job<'a>>
             jobs.extend(cells.into_iter().filter_map(|cell| {
                 Some(Job {
                     id: id(number, cell, repeat),
+                    attempt: 1,
                     factors: study.factors(&task.point, cell),
                     repeat,
                     setting: plan.cells.get(cell)?.setting.as_ref().ok()?,

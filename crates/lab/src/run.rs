@@ -11,6 +11,7 @@ mod one_by_one;
 mod order;
 mod side_by_side;
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
@@ -25,7 +26,7 @@ use crate::interrupted;
 use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
 pub(crate) use job::Job;
-use order::{Slot, order};
+use order::{Slot, further, order};
 pub use order::{sort, trial_ids};
 
 /// The number of consecutive failures that ends a run. So many failures point
@@ -38,9 +39,11 @@ pub trait Progress {
     fn begin(&mut self, total: usize, done: usize);
     /// A trial begins.
     fn trial(&mut self, cell: &Cell, repeat: u32);
-    /// A trial is in the journal: the last one of `trials`, which holds all
-    /// trials of `plan` so far.
-    fn done(&mut self, plan: &Plan, trials: &[Trial]);
+    /// The trial `latest` is in the journal; `trials` holds all trials of `plan`
+    /// so far, each once.
+    fn done(&mut self, plan: &Plan, trials: &[Trial], latest: &Trial);
+    /// `trials` disturbed trials are run again.
+    fn again(&mut self, trials: usize);
     /// The run is complete or stops early.
     fn end(&mut self);
 }
@@ -53,6 +56,8 @@ pub struct How {
     pub threads: Option<NonZero<usize>>,
     /// The shard to run; `None`: all trials.
     pub shard: Option<Shard>,
+    /// Whether to repeat the failed trials of an earlier run.
+    pub retry: bool,
 }
 
 /// A world that is ready to measure.
@@ -97,7 +102,8 @@ impl Bench {
         }
     }
 
-    /// Runs the trials of `plan`, or of its shard, that `folder` lacks.
+    /// Runs the trials of `plan`, or of the shard of `how`, that `folder` lacks,
+    /// and on request those that failed.
     ///
     /// # Errors
     /// The journal cannot be written, the test bed cannot be built, or the user
@@ -105,7 +111,7 @@ impl Bench {
     pub fn run(
         &mut self,
         plan: &Plan,
-        shard: Option<Shard>,
+        How { shard, retry, .. }: How,
         folder: &mut Folder,
         progress: &mut dyn Progress,
     ) -> Result<()> {
@@ -118,6 +124,11 @@ impl Bench {
             })
             .map(|(_, slot)| slot)
             .collect();
+        let failed = |trial: &Trial| retry && trial.failure.is_some();
+        let mut again = further(plan, folder.trials(), 1, failed);
+        let places: BTreeMap<String, usize> = trial_ids(plan).into_iter().zip(0..).collect();
+        again.retain(|slot| places.get(&slot.id()).is_some_and(|&place| ours(place)));
+        let slots = [slots, again].concat();
         let done = folder.trials().len();
         progress.begin(slots.len() + done, done);
         let mut sink = TrialSink {
@@ -201,19 +212,22 @@ impl TrialSink<'_> {
     }
 
     fn keep(&mut self, trial: Trial) -> Result<()> {
-        self.failures = if trial.failure.is_some() {
-            self.failures + 1
-        } else {
-            0
+        // A trial that failed because the machine was busy says nothing of the
+        // test bed.
+        self.failures = match trial.failure {
+            Some(_) if trial.is_disturbed() => self.failures,
+            Some(_) => self.failures + 1,
+            None => 0,
         };
-        let (factors, reason) = (trial.factors.clone(), trial.failure.clone());
+        let latest = trial.clone();
         match self.plan.world.profile().syncs_every_trial {
             true => self.folder.append(trial)?,
             false => self.folder.append_soon(trial, clock::monotonic())?,
         }
-        self.progress.done(self.plan, self.folder.trials());
-        if self.failures == MOST_FAILURES_IN_A_ROW {
-            let reason = reason.unwrap_or_default();
+        self.progress.done(self.plan, self.folder.trials(), &latest);
+        if self.failures == MOST_FAILURES_IN_A_ROW && !latest.is_disturbed() {
+            let factors = latest.factors;
+            let reason = latest.failure.unwrap_or_default();
             bail!(
                 "{} trials in a row failed, the last one ({factors}) with: {reason}",
                 self.failures

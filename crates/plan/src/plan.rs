@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use units::Seed;
 
 use crate::metric::Metric;
-use crate::{Factors, LawFile, Level, Setting, Trial, Until, World};
+use crate::{Factors, LawFile, Level, Patience, Setting, Trial, Until, World};
 
 /// A resolved experiment: the trials to run and the values to compare them
 /// with.
@@ -25,6 +25,8 @@ pub struct Plan {
     pub repeat: u32,
     /// The condition that ends the run before the last repeat, if any.
     pub until: Option<Until>,
+    /// How far the run repeats disturbed trials.
+    pub patience: Patience,
     /// The seed of all random streams of the run.
     pub seed: Seed,
     /// The compared factor and its baseline.

@@ -12,7 +12,8 @@ use crate::setting::{
     Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Factors, HostFacts, Level, Plan, Published, RunFacts, Setting, Trial, World,
+    Cell, Compare, Factors, HostFacts, Level, Patience, Plan, Published, RunFacts, Setting, Trial,
+    World,
 };
 
 /// Normal deviates by the Box-Muller method.
@@ -138,6 +139,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         cells,
         repeat,
         until: None,
+        patience: Patience::default(),
         seed: Seed::new(1),
         compare: Compare {
             factor: "mtu".into(),

@@ -5,7 +5,6 @@
 //! folder. A shard of a run (`--shard`) has its own journal; the run consists
 //! of all journals of the folder.
 
-use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,14 +12,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use files::Folder as Files;
 
+mod attempts;
 mod record;
 mod shard;
 
+use attempts::Attempts;
 use record::{PLAN, read_plan, write_plan};
 pub use shard::Shard;
 
 use crate::journal::Journal;
 use plan::Trial;
+use plan::attempts::leave_out_disturbed;
 use plan::{Factors, Plan, Resumed, RunFacts};
 use units::Time;
 
@@ -59,18 +61,13 @@ pub enum Resume {
     Force,
 }
 
-/// A repeat, and the factors of a cell as text.
-type TrialKey = (u32, String);
-
 /// A results folder, open for new trials and locked against other runs.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
     facts: RunFacts,
     journal: Journal,
-    trials: Vec<Trial>,
-    /// The trials in the journals.
-    held: BTreeSet<TrialKey>,
+    attempts: Attempts,
     /// Held while the folder is open; the kernel releases it when the process
     /// ends.
     _lock: File,
@@ -132,8 +129,7 @@ impl Folder {
             path,
             facts,
             journal,
-            held: trial_keys(&trials),
-            trials,
+            attempts: trials,
             _lock: lock,
         })
     }
@@ -143,7 +139,9 @@ impl Folder {
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {
         let files = open(path)?;
         let (text, record) = read_plan(&files)?;
-        Ok((text, record.facts, trials(&files)?))
+        let mut trials = trials(&files)?.combined();
+        leave_out_disturbed(&mut trials);
+        Ok((text, record.facts, trials))
     }
 
     /// The folder's path.
@@ -157,19 +155,26 @@ impl Folder {
         &self.facts
     }
 
-    /// The finished trials, in order of completion.
+    /// The finished trials, in order of completion of their first attempts. Each
+    /// is the combination of its attempts.
     pub fn trials(&self) -> &[Trial] {
-        &self.trials
+        self.attempts.trials()
     }
 
     /// Reorders the trials in memory; the journal stays as it is.
     pub fn sort(&mut self, into_order: impl FnOnce(&mut [Trial])) {
-        into_order(&mut self.trials);
+        self.attempts.sort(into_order);
+    }
+
+    /// Removes the values of disturbed passes from the trials in memory, where
+    /// undisturbed ones remain; the journal stays as it is. The run is complete.
+    pub fn leave_out_disturbed(&mut self) {
+        leave_out_disturbed(self.attempts.trials_mut());
     }
 
     /// Whether this repeat of a cell has finished, successfully or not.
     pub fn holds(&self, factors: &Factors, repeat: u32) -> bool {
-        self.held.contains(&(repeat, factors.to_string()))
+        self.attempts.holds(factors, repeat)
     }
 
     /// Appends a trial durably: it survives a crash once this returns.
@@ -193,8 +198,7 @@ impl Folder {
     }
 
     fn take(&mut self, trial: Trial) {
-        self.held.insert((trial.repeat, trial.factors.to_string()));
-        self.trials.push(trial);
+        self.attempts.take(trial);
     }
 }
 
@@ -213,7 +217,7 @@ fn choose(base: &Path, opening: &Opening<'_>) -> Result<PathBuf> {
         let fresh = opening.resume == Resume::No;
         if fresh && path.join(PLAN).exists() {
             let found = trials(&open(&path)?)?;
-            if (opening.complete)(plan, &found) {
+            if (opening.complete)(plan, found.trials()) {
                 return Ok(next);
             }
         }
@@ -271,7 +275,8 @@ fn check(files: &Files, opening: &Opening<'_>, resume: bool) -> Result<()> {
         );
     }
     let trials = trials(files)?;
-    let complete = (opening.complete)(plan, &trials);
+    let trials = trials.trials();
+    let complete = (opening.complete)(plan, trials);
     if complete && resume {
         return Ok(());
     }
@@ -281,7 +286,7 @@ fn check(files: &Files, opening: &Opening<'_>, resume: bool) -> Result<()> {
         );
     }
     if !resume {
-        let (done, expected) = (plan.finished_trials(&trials), plan.expected_trials());
+        let (done, expected) = (plan.finished_trials(trials), plan.expected_trials());
         if done == 0 && !trials.is_empty() {
             bail!(
                 "{place} holds {} trials of a search; add --resume to go on, or -o DIR to begin anew",
@@ -322,9 +327,9 @@ fn check(files: &Files, opening: &Opening<'_>, resume: bool) -> Result<()> {
     write_plan(files, plan, &mixed)
 }
 
-/// The trials of all journals of a folder without duplicates, in the order of
+/// The attempts of all journals of a folder without duplicates, in the order of
 /// the journals' names.
-fn trials(files: &Files) -> Result<Vec<Trial>> {
+fn trials(files: &Files) -> Result<Attempts> {
     let mut names = files.names().with_context(|| {
         format!(
             "cannot read the folder {}; make it readable",
@@ -332,22 +337,13 @@ fn trials(files: &Files) -> Result<Vec<Trial>> {
         )
     })?;
     names.retain(|name| name.starts_with("trials.") && name.ends_with(".jsonl"));
-    let (mut all, mut held) = (Vec::new(), BTreeSet::new());
+    let mut all = Attempts::default();
     for name in names {
         for trial in Journal::read(files, &name)? {
-            // A full run in addition to a shard may have repeated the same
-            // trial, with the same result.
-            if held.insert((trial.repeat, trial.factors.to_string())) {
-                all.push(trial);
-            }
+            all.take(trial);
         }
     }
     Ok(all)
-}
-
-fn trial_keys(trials: &[Trial]) -> BTreeSet<TrialKey> {
-    let key = |trial: &Trial| (trial.repeat, trial.factors.to_string());
-    trials.iter().map(key).collect()
 }
 
 #[cfg(test)]

@@ -48,6 +48,9 @@ pub(crate) struct Run {
         default_missing_value = "same"
     )]
     pub(crate) resume: Option<Resume>,
+    /// With `--resume`: run failed trials again.
+    #[arg(long, help_heading = "Execution", requires = "resume")]
+    pub(crate) retry: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,

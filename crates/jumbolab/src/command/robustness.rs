@@ -37,6 +37,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     let how = How {
         threads: args.threads,
         shard,
+        retry: false,
     };
     let mut bench = Bench::ready(study.plan(), how)?;
     let mut folder = Folder::open(&Opening {

@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let how = How {
         threads: args.threads,
         shard,
+        retry: args.retry,
     };
     let facts = facts::here(plan.world)?;
     // Acquire privileges first: if they are denied, nothing has been written.
@@ -57,8 +58,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         folder.path().display()
     );
     bench
-        .run(&plan, shard, &mut folder, &mut Progress::new())
+        .run(&plan, how, &mut folder, &mut Progress::new())
         .context(kept)?;
+    folder.leave_out_disturbed();
     if plan.world.profile().runs_side_by_side {
         folder.sort(|trials| sort(&plan, trials));
     }
@@ -69,7 +71,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         .count();
     if failed > 0 {
         output::say(&format!(
-            "{failed} trials failed and are excluded from all results; use -o DIR for a new run"
+            "{failed} trials failed and are excluded from all results; use --resume --retry to run them again"
         ));
     }
     let (trials, path) = (folder.trials(), folder.path());

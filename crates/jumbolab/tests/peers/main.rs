@@ -170,7 +170,7 @@ fn measurements(netns: &mut Netns, setting: &Setting) -> Result<Measurements> {
 fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<Measurements> {
     until_undisturbed("a trial", 5, || {
         match netns.measure(setting, seed, Epoch::now()) {
-            Err(Failure::Transfer(why)) if why.contains(BUSY) => Err(Disturbed(why)),
+            Err(Failure::Disturbed(why)) => Err(Disturbed(why)),
             Err(Failure::Transfer(why)) => Ok(Err(anyhow!(why))),
             Err(Failure::Lost(error)) => Ok(Err(error)),
             Ok(measurements) => Ok(Ok(measurements)),
@@ -178,9 +178,6 @@ fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<M
     })
     .map_err(|why| anyhow!(why))?
 }
-
-/// The error of a trial with a late emulator.
-const BUSY: &str = "the emulator could not keep up";
 
 /// The goodput of one trial in Mbit/s, and its limit if the link has one.
 fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {

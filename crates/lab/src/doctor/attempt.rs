@@ -279,7 +279,7 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Transport) -> Transfer {
 fn carried(agents: &mut Agents, transfer: &Transfer) -> Result<Received> {
     match agents.transfer(transfer) {
         Ok((_, received)) => Ok(received),
-        Err(Failure::Transfer(reason)) => bail!(reason),
+        Err(Failure::Transfer(reason) | Failure::Disturbed(reason)) => bail!(reason),
         Err(Failure::Lost(error)) => Err(error),
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn command(
     let emulator = meters.emulator()?;
     let emulator = emulator.map(|report| report.since(&emulator_before));
     if let Some(why) = emulator.as_ref().and_then(|report| meters.invalid(report)) {
-        return Err(Failure::Transfer(why));
+        return Err(Failure::Disturbed(why));
     }
 
     let mut measurements = Measurements::default();

@@ -61,7 +61,7 @@ impl Before {
     /// The changes since then.
     ///
     /// # Errors
-    /// [`Failure::Transfer`] if the emulator could not keep up.
+    /// [`Failure::Disturbed`] if the emulator could not keep up.
     pub(super) fn disturbance(&self, pairs: &mut [Pair<'_>]) -> Result<Disturbance, Failure> {
         let (machine, coordinator) = sample(pairs)?;
         // The kernel's counters have 32 bits and wrap around.
@@ -71,7 +71,7 @@ impl Before {
         if let Some((pair, report)) = emulated(pairs)? {
             let report = report.since(&self.emulator);
             if let Some(why) = pair.meters.invalid(&report) {
-                return Err(Failure::Transfer(why));
+                return Err(Failure::Disturbed(why));
             }
             emulator = Some(report);
         }

@@ -13,6 +13,8 @@ pub(crate) struct Job<'a> {
     pub(crate) factors: Factors,
     /// Which repeat it is.
     pub(crate) repeat: u32,
+    /// Which attempt at it, from 1.
+    pub(crate) attempt: u32,
     pub(crate) setting: &'a Setting,
 }
 
@@ -23,11 +25,11 @@ impl Job<'_> {
             id: self.id,
             factors: self.factors,
             repeat: self.repeat,
-            attempt: 1,
+            attempt: self.attempt,
             start: None,
             seconds: 0.0,
             failure,
-            disturbed: Vec::new(),
+            disturbed: measurements.disturbed,
             flags: measurements
                 .flags
                 .iter()

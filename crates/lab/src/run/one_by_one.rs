@@ -6,17 +6,19 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use live::clock::{self, Epoch};
+use live::interrupt;
 use live::machine::Machine;
 use live::transfer::try_congestion_control;
 use plan::command_line::CommandLine;
 use plan::setting::Traffic;
-use plan::{Plan, Setting, Trial};
+use plan::{DisturbedPass, Plan, Setting, Trial};
 use units::{Seed, Span};
 
 use super::job::Job;
-use super::order::Slot;
+use super::order::{Slot, further as further_attempts};
 use super::{TrialSink, settings};
 use crate::agent::Failure;
+use crate::interrupted;
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::world::netns::Netns;
@@ -41,19 +43,56 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
     Ok(netns)
 }
 
-/// Runs `slots` in their order.
+/// Runs `slots` in their order, then the disturbed trials again.
 pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -> Result<()> {
     for slot in slots {
         if sink.is_done()? {
             break;
         }
-        let cell = &sink.plan.cells[slot.cell];
-        sink.progress.trial(cell, slot.repeat);
-        let seed = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
-        let trial = trial(netns, slot.job(cell), seed, sink.folder.path())?;
-        sink.keep(trial)?;
+        one(netns, *slot, sink)?;
+    }
+    repeat_disturbed(netns, sink)
+}
+
+/// Runs the disturbed trials again, in rounds, each in random order, as long as
+/// the patience of the plan lasts.
+fn repeat_disturbed(netns: &mut Netns, sink: &mut TrialSink<'_>) -> Result<()> {
+    let patience = sink.plan.patience;
+    let begun = clock::monotonic();
+    let further =
+        { sink.folder.trials().iter() }.map(|trial| trial.attempt.saturating_sub(1) as usize);
+    let mut left = patience
+        .further_trials(sink.plan.expected_trials())
+        .saturating_sub(further.sum());
+    for round in 2.. {
+        let slots = further_attempts(sink.plan, sink.folder.trials(), round, Trial::is_disturbed);
+        if slots.is_empty() {
+            break;
+        }
+        sink.progress.again(slots.len().min(left));
+        for slot in slots {
+            let late = clock::monotonic().since(begun) >= Some(patience.time);
+            if left == 0 || late {
+                return Ok(());
+            }
+            if interrupt::asked() {
+                return Err(interrupted());
+            }
+            one(netns, slot, sink)?;
+            left -= 1;
+        }
     }
     Ok(())
+}
+
+/// Runs the trial of one slot and keeps it.
+fn one(netns: &mut Netns, slot: Slot, sink: &mut TrialSink<'_>) -> Result<()> {
+    let cell = &sink.plan.cells[slot.cell];
+    sink.progress.trial(cell, slot.repeat);
+    // The same seed in every attempt: only the machine differs.
+    let seed = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
+    let trial = trial(netns, slot.job(cell), seed, sink.folder.path())?;
+    sink.keep(trial)
 }
 
 /// Runs one trial.
@@ -67,6 +106,13 @@ pub(super) fn trial(netns: &mut Netns, job: Job<'_>, seed: Seed, results: &Path)
         match netns.measure_and_record(job.setting, seed, epoch, artifacts) {
             Ok(measurements) => (measurements, None),
             Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
+            Err(Failure::Disturbed(reason)) => {
+                let measurements = Measurements {
+                    disturbed: vec![DisturbedPass::of_trial(reason.clone())],
+                    ..Measurements::default()
+                };
+                (measurements, Some(reason))
+            }
             Err(Failure::Lost(error)) => {
                 return Err(error).with_context(|| format!("trial {} ({})", job.id, job.factors));
             }

@@ -15,6 +15,8 @@ use super::job::Job;
 pub(super) struct Slot {
     pub(super) cell: usize,
     pub(super) repeat: u32,
+    /// Which attempt at this repeat, from 1.
+    pub(super) attempt: u32,
 }
 
 impl Slot {
@@ -28,6 +30,7 @@ impl Slot {
             id: self.id(),
             factors: cell.factors.clone(),
             repeat: self.repeat,
+            attempt: self.attempt,
             setting: cell
                 .setting
                 .as_ref()
@@ -58,11 +61,42 @@ pub(super) fn order(plan: &Plan) -> Vec<Slot> {
     let mut generator = ChaCha8Rng::seed_from_u64(Seed::derive(plan.seed, "order").get());
     (1..=plan.repeat)
         .flat_map(|repeat| {
-            let mut block: Vec<Slot> = measured.iter().map(|&cell| Slot { cell, repeat }).collect();
+            let mut block: Vec<Slot> = measured
+                .iter()
+                .map(|&cell| Slot {
+                    cell,
+                    repeat,
+                    attempt: 1,
+                })
+                .collect();
             block.shuffle(&mut generator);
             block
         })
         .collect()
+}
+
+/// The next attempts at the trials of `plan` that `wanted` selects, in the order
+/// of `trials` and shuffled like a block of [`order`]. `round` makes each round
+/// differ.
+pub(super) fn further(
+    plan: &Plan,
+    trials: &[Trial],
+    round: u32,
+    wanted: impl Fn(&Trial) -> bool,
+) -> Vec<Slot> {
+    let slots = order(plan).into_iter().map(|slot| (slot.id(), slot));
+    let slots: BTreeMap<String, Slot> = slots.collect();
+    let next = |trial: &Trial| {
+        Some(Slot {
+            attempt: trial.attempt.checked_add(1)?,
+            ..*slots.get(&trial.id)?
+        })
+    };
+    let wanted = trials.iter().filter(|trial| wanted(trial));
+    let mut slots: Vec<Slot> = wanted.filter_map(next).collect();
+    let seed = Seed::derive(plan.seed, &format!("order/{round}"));
+    slots.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.get()));
+    slots
 }
 
 #[cfg(test)]
