@@ -7,6 +7,7 @@ use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
+use live::meter::Process;
 use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as ask_other};
 use live::testbed::Testbed;
 use live::transfer::latency_breakdown::{self, Probe};
@@ -33,6 +34,9 @@ const FLOWS_MARGIN: Span = Span::from_secs(120);
 /// replies to time out.
 const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
 
+/// The timeout of a report of processor time.
+const USE: Span = Span::from_secs(30);
+
 /// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
@@ -52,6 +56,8 @@ enum Request {
     AnswerProbes(Probe),
     /// Send messages to that port, each after the echo of the previous one.
     SendProbes(Probe, u16),
+    /// Report the processor time so far.
+    Use,
 }
 
 /// A reply of a worker.
@@ -66,6 +72,7 @@ enum Reply {
     Asked(Asked),
     ProbesAnswered(latency_breakdown::Answered),
     Probed(latency_breakdown::Asked),
+    Used(Process),
     /// The request failed: one line of text.
     Failed(String),
 }
@@ -110,6 +117,7 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 }
                 Err(error) => Err(error),
             },
+            Request::Use => Process::sample().map(Reply::Used),
             Request::SendFlows(sending, port) => {
                 answer(&reply_of(flows::send(sending, port).map(Reply::Departed)))?;
                 continue;
@@ -156,6 +164,24 @@ impl Agents {
         let [sender, receiver] = [testbed.sender(), testbed.receiver()]
             .map(|node| Command::local(Some(&node.namespace), ROLE));
         Self::start(sender, receiver)
+    }
+
+    /// The processor time of the sender and of the receiver since their start.
+    ///
+    /// # Errors
+    /// One of them has exited or does not answer.
+    pub(crate) fn used(&mut self) -> Result<[Process; 2]> {
+        let used = |agent: &mut Worker, end| {
+            ask(agent, &Request::Use)?;
+            match hear(agent, end, USE)? {
+                Reply::Used(process) => Ok(process),
+                other => bail!("unexpected reply of the {end}: {other:?}"),
+            }
+        };
+        Ok([
+            used(&mut self.sender, "sender")?,
+            used(&mut self.receiver, "receiver")?,
+        ])
     }
 
     /// Runs one transfer between the two.

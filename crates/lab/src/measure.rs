@@ -10,6 +10,7 @@ mod disturbance;
 mod flows;
 mod latency_breakdown;
 mod pair;
+mod pass;
 mod passes;
 mod program_files;
 mod request_response;
@@ -21,6 +22,7 @@ mod trial;
 
 pub(crate) use command::{ended, until_ready};
 pub(crate) use convert::{pace, transfer_of};
+pub(crate) use disturbance::spare;
 pub(crate) use pair::{End, Inspection, Meters, Paced, Pair, Path, Programs};
 pub(crate) use sample::{INSPECTION, OUTRUNNING, sample};
 pub(crate) use transfers::counted_of;

@@ -85,6 +85,24 @@ impl Report {
         self
     }
 
+    /// The change from `earlier` to this report, of which `parts` are the changes
+    /// over the parts: lateness is that of the worse part.
+    #[must_use]
+    pub fn over(self, earlier: &Self, parts: [&Self; 2]) -> Self {
+        let [one, other] = parts;
+        let worse = |number: usize| one.late[number].max(other.late[number]);
+        let scheduling = match one.scheduling {
+            Scheduling::RealTimeInPart => one.scheduling,
+            Scheduling::Ordinary | Scheduling::RealTime => other.scheduling,
+        };
+        Self {
+            departures: one.departures + other.departures,
+            late: [worse(0), worse(1), worse(2)],
+            scheduling,
+            ..self.since(earlier)
+        }
+    }
+
     /// The number of packets with `fate` on all links, without cross traffic.
     pub fn of(&self, fate: Fate) -> u64 {
         let directions = self.links.iter().flatten();

@@ -21,6 +21,10 @@ pub struct Machine {
     idle: u64,
     softirq: u64,
     steal: u64,
+    /// Runnable threads, those on a processor included.
+    running: u64,
+    /// Packets dropped by the kernel's backlog queues.
+    backlog_drops: u64,
 }
 
 /// The use of the processors between two samples.
@@ -34,6 +38,11 @@ pub struct MachineUse {
     pub softirq: Span,
     /// Processor time that the hypervisor gave to other machines.
     pub steal: Span,
+    /// Packets that the backlog queues between interfaces and protocols dropped,
+    /// because their processor did not come to process them.
+    pub backlog_drops: u64,
+    /// Runnable threads at the end, without the calling one.
+    pub running: u64,
     /// Number of processors.
     pub processors: u64,
 }
@@ -49,8 +58,24 @@ impl Machine {
     /// If `/proc/stat` cannot be read.
     pub fn sample() -> Result<Self> {
         let text = fs::read_to_string("/proc/stat").during(|| "reading /proc/stat")?;
-        Self::parse(&text, clock::monotonic(), tick())
-            .ok_or_else(|| Error::new("reading /proc/stat", "it has no cpu line"))
+        let sample = Self::parse(&text, clock::monotonic(), tick())
+            .ok_or_else(|| Error::new("reading /proc/stat", "it has no cpu line"))?;
+        // Kernels without networking have no such file, and nothing to drop.
+        let backlog = fs::read_to_string("/proc/net/softnet_stat").unwrap_or_default();
+        Ok(Self {
+            backlog_drops: backlog_drops(&backlog),
+            ..sample
+        })
+    }
+
+    /// Runnable threads, without the calling one.
+    pub const fn running(&self) -> u64 {
+        self.running.saturating_sub(1)
+    }
+
+    /// Number of processors.
+    pub const fn processors(&self) -> u64 {
+        self.processors
     }
 
     fn parse(text: &str, taken: Time, tick: Span) -> Option<Self> {
@@ -70,6 +95,10 @@ impl Machine {
             idle: column(3)? + column(4)?,
             softirq: column(5)? + column(6)?,
             steal: column(7).unwrap_or_default(),
+            running: { text.lines() }
+                .find_map(|line| line.strip_prefix("procs_running ")?.trim().parse().ok())
+                .unwrap_or_default(),
+            backlog_drops: 0,
         })
     }
 
@@ -83,9 +112,23 @@ impl Machine {
             busy: elapsed * self.processors - since(self.idle, earlier.idle) - steal,
             softirq: since(self.softirq, earlier.softirq),
             steal,
+            // The counters have 32 bits and wrap around.
+            backlog_drops: self.backlog_drops.saturating_sub(earlier.backlog_drops),
+            running: self.running(),
             processors: self.processors,
         }
     }
+}
+
+/// The second column of `/proc/net/softnet_stat`, of all processors and network
+/// namespaces together: packets that found the backlog full
+/// [LinuxDoc net].
+fn backlog_drops(text: &str) -> u64 {
+    let column = |line: &str| {
+        let column = line.split_whitespace().nth(1)?;
+        u64::from_str_radix(column, 16).ok()
+    };
+    text.lines().filter_map(column).sum()
 }
 
 /// The unit in which the kernel prints processor time.
@@ -149,14 +192,22 @@ mod tests {
     #[test]
     fn busy_time_is_what_was_neither_idle_nor_stolen() {
         let tick = Span::from_millis(10);
-        let before = "cpu  10 0 10 100 0 0 5 0 0 0\ncpu0 5 0 5 50 0 0 5 0 0 0\ncpu1 5 0 5 50 0 0 0 0 0 0\nintr 1\n";
-        let after = "cpu  30 0 20 200 10 0 15 20 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\n";
+        let before = "cpu  10 0 10 100 0 0 5 0 0 0\ncpu0 5 0 5 50 0 0 5 0 0 0\ncpu1 5 0 5 50 0 0 0 0 0 0\nintr 1\nprocs_running 9\n";
+        let after =
+            "cpu  30 0 20 200 10 0 15 20 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\nprocs_running 3\n";
         let at = |text, nanos| Machine::parse(text, Time::from_nanos(nanos), tick).unwrap();
         let used = at(after, 1_000_000_000).since(&at(before, 0));
         // 2 s of processor time, 1.1 s idle or waiting, 0.2 s stolen.
         assert_eq!(used.busy, Span::from_millis(700));
         assert_eq!(used.softirq, Span::from_millis(100));
-        assert_eq!(used.processors, 2);
+        assert_eq!((used.processors, used.running), (2, 2));
+    }
+
+    #[test]
+    fn drops_of_all_backlogs_are_added() {
+        let text = "0483bf48 0000000a 00000008 00000000\n041bb054 00000003 0000000a\n";
+        assert_eq!(backlog_drops(text), 13);
+        assert_eq!(backlog_drops("nonsense\n"), 0);
     }
 
     #[test]

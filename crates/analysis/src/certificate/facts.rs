@@ -28,6 +28,12 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ("run_queue_wait_percent", "run-queue wait", " %"),
     ("clock_step_us", "clock steps", " us"),
     ("queue_drops", "drops in front of the links", ""),
+    ("backlog_drops", "drops of the kernel's backlog queues", ""),
+    (
+        "idle_wait_seconds",
+        "waits until the machine was idle",
+        " s",
+    ),
     (
         "emulator_queue_drops",
         "drops in front of emulated links",

@@ -10,6 +10,7 @@ use super::command::CommandObservation;
 use super::disturbance::Disturbance;
 use super::flows::FlowsObservation;
 use super::latency_breakdown::RoundTripsObservation;
+use super::pass::Pass;
 use super::passes::{Ends, Passes, ratio};
 use super::{Paced, Path};
 use crate::agent::{Arrived, Departed};
@@ -21,14 +22,6 @@ const STEP: Span = Span::from_millis(1);
 /// The largest packet that TCP passes down with offloads. A token bucket or
 /// interface that cannot hold it segments it.
 const SUPER_PACKET: Bytes = Bytes::new(1 << 16);
-
-/// A trial counts as disturbed if an end waits for a CPU for this share of its
-/// time, if the hypervisor takes this share of the machine's time, or if other
-/// processes use this many CPUs. One busy loop uses much more, whatever the
-/// number of CPUs.
-const WAITED: f64 = 0.25;
-const STOLEN: f64 = 0.05;
-const OTHERS: f64 = 0.3;
 
 /// Lateness of the emulator that affects delays.
 const LATE: Span = Span::from_micros(100);
@@ -85,7 +78,6 @@ pub(super) fn flags(
         buffers_differ(transfer, &passes.one_way),
     );
     raise(Flag::HostDrops, host_drops(transfer, passes));
-    raise(Flag::Disturbed, disturbed(passes));
     if let Some((ends, used)) = &passes.metered {
         raise(
             Flag::CpuBound,
@@ -103,10 +95,6 @@ pub(super) fn flags_of_command(
     seen: &CommandObservation,
     path: &Path,
 ) -> Vec<Flag> {
-    let stolen = ratio(
-        seen.machine.steal,
-        seen.machine.elapsed * seen.machine.processors,
-    );
     let above = seen
         .throughput
         .is_some_and(|throughput| exceeds(path.pace, throughput * 1e6));
@@ -115,7 +103,6 @@ pub(super) fn flags_of_command(
         (Flag::ClockStepped, clock_stepped(seen.clock_step)),
         (Flag::OffloadsDiffer, offloads_differ(setting, path)),
         (Flag::MtuDiffers, mtu_differs(setting, path)),
-        (Flag::Disturbed, stolen > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
@@ -155,7 +142,6 @@ pub(super) fn flags_of_flows(
         (Flag::CongestionDiffers, ends().any(|(sent, _)| other(sent))),
         (Flag::HostDrops, lost > seeing.dropped),
         (Flag::SenderLate, ends().any(|(sent, _)| late(sent))),
-        (Flag::Disturbed, seeing.stolen > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
@@ -182,7 +168,6 @@ pub(super) fn flags_of_latency_breakdown(
         (Flag::CongestionDiffers, other),
         (Flag::BufferDiffers, buffers),
         (Flag::HostDrops, seeing.host_drops),
-        (Flag::Disturbed, seeing.stolen > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
@@ -204,7 +189,6 @@ pub(super) fn flags_of_request_response(
         (Flag::OffloadsDiffer, offloads_differ(setting, path)),
         (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::CongestionDiffers, other),
-        (Flag::Disturbed, disturbance.stolen() > STOLEN),
     ]
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
@@ -242,7 +226,8 @@ fn above_limit(bulk: &Path, passes: &Passes) -> bool {
 /// The share by which goodput may be too high because the emulator sent the
 /// first octets late and the last ones in time. Zero on kernel links.
 pub(super) fn late_share(bulk: &Path, passes: &Passes, goodput: &Goodput) -> f64 {
-    let emulator = passes.disturbance.emulator.as_ref();
+    let rated = passes.of(Pass::Throughput);
+    let emulator = rated.and_then(|pass| pass.emulator.as_ref());
     let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
     emulator.map_or(0.0, |emulator| {
         let [_, _, latest] = emulator.late;
@@ -328,17 +313,6 @@ fn buffers_differ(transfer: &Transfer, (sent, received): &Ends) -> bool {
 fn host_drops(transfer: &Transfer, passes: &Passes) -> bool {
     let datagrams = transfer.protocol == Transport::Udp;
     datagrams && passes.one_way.1.delays.lost > passes.disturbance.dropped()
-}
-
-fn disturbed(passes: &Passes) -> bool {
-    let metered = passes
-        .metered
-        .as_ref()
-        .is_some_and(|((sent, received), used)| {
-            let waited = sent.process.waited.max(received.process.waited);
-            ratio(waited, used.elapsed) > WAITED
-        });
-    metered || passes.disturbance.stolen() > STOLEN || passes.others() > OTHERS
 }
 
 #[cfg(test)]

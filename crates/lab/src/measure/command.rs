@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use units::{Bytes, Span, Time};
 
 use super::checks::flags_of_command;
+use super::disturbance::{Before, Disturbance};
 use super::passes::{per_gigabyte, ratio};
 use super::program_files::ProgramFiles;
 use super::{End, Pair, Programs};
@@ -33,8 +34,6 @@ const WHILE: Span = Span::from_millis(100);
 pub(super) struct CommandObservation {
     /// Goodput in Mbit/s, if the program reports it.
     pub(super) throughput: Option<f64>,
-    /// The use of the machine meanwhile.
-    pub(super) machine: MachineUse,
     /// The steps of the wall clock meanwhile, in nanoseconds.
     pub(super) clock_step: i64,
 }
@@ -46,6 +45,7 @@ pub(super) fn command(
     command: &Command,
     artifacts: Option<ArtifactDir<'_>>,
 ) -> Result<Measurements, Failure> {
+    let watch = Before::look(pair)?;
     let Pair {
         path,
         meters,
@@ -57,9 +57,6 @@ pub(super) fn command(
         None => None,
     };
     programs.set_congestion_control(&setting.host.congestion)?;
-    let step_before = clock::wall_offset_nanos();
-    let drops_before = meters.queue_drops()?;
-    let emulator_before = meters.emulator()?.unwrap_or_default();
     let lines = command.receiver.iter();
     let folder = files.as_ref().map(ProgramFiles::path);
     let filled = |line: &CommandLine| {
@@ -82,12 +79,13 @@ pub(super) fn command(
     let after = meters.machine()?;
     drop(server);
     let machine = after.since(&before);
-    let clock_step = clock::wall_offset_nanos() - step_before;
-    let emulator = meters.emulator()?;
-    let emulator = emulator.map(|report| report.since(&emulator_before));
-    if let Some(why) = emulator.as_ref().and_then(|report| meters.invalid(report)) {
-        return Err(Failure::Disturbed(why));
-    }
+    // The CPU time of the user's programs is not known.
+    let disturbance = Disturbance {
+        ours: None,
+        ..watch.disturbance(pair)?
+    };
+    disturbance.valid()?;
+    let path = &pair.path;
 
     let mut measurements = Measurements::default();
     for (metric, reading) in &command.read {
@@ -98,14 +96,11 @@ pub(super) fn command(
     }
     let seen = CommandObservation {
         throughput: measurements.metrics.get("throughput").copied(),
-        machine,
-        clock_step,
+        clock_step: disturbance.clock_step,
     };
     measurements.flags = flags_of_command(setting, &seen, path);
-    if let Some(emulator) = &emulator {
-        measurements.take_emulator(emulator);
-        measurements.take_crossed(setting, emulator);
-    }
+    measurements.take_disturbance(setting, &disturbance);
+    measurements.judge(&disturbance);
     measurements.note("command_sender", json!(joined(&measuring)));
     if !serving.is_empty() {
         measurements.note("command_receiver", json!(joined(&serving)));
@@ -116,14 +111,10 @@ pub(super) fn command(
     // Any other exit code is a failed trial.
     measurements.note("exit_code", json!(0));
     measurements.note("congestion_default", json!(setting.host.congestion));
-    measurements.note("clock_step_us", json!(clock_step / 1_000));
-    let drops = meters.queue_drops()?.saturating_sub(drops_before);
-    measurements.note("queue_drops", json!(drops));
     let all = machine.elapsed * machine.processors;
     measurements.note("cpu_seconds", json!(machine.busy.as_secs_f64()));
     measurements.note("cpu_window_seconds", json!(machine.elapsed.as_secs_f64()));
     measurements.note("cpu_busy_percent", json!(100.0 * ratio(machine.busy, all)));
-    measurements.note("steal_percent", json!(100.0 * ratio(machine.steal, all)));
     Ok(measurements)
 }
 

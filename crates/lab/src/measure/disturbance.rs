@@ -1,11 +1,13 @@
-//! Detects disturbances of a trial: load of the machine, clock steps, drops in
-//! front of the links, and the emulator's state.
+//! Detects disturbances of a pass of a trial: load of the machine, clock steps,
+//! drops in front of the links, and the emulator's state.
+
+mod rule;
 
 use anyhow::{Context, Result};
 use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, MachineUse, Process};
-use plan::Setting;
+use plan::{DisturbedPass, Flag, Setting};
 use proto::link::Fate;
 use serde_json::json;
 use units::Span;
@@ -14,73 +16,121 @@ use super::Pair;
 use super::passes::ratio;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
+pub(crate) use rule::spare;
 
-/// The state before a trial.
+/// The number and the interval of looks at the processes that are still running
+/// at the end of a pass: the ends of the pass need a moment to go to sleep.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS: Span = Span::from_micros(300);
+
+/// The state before a pass.
 pub(super) struct Before {
     /// The difference between wall clock and monotonic clock, in nanoseconds.
     wall_offset: i64,
     machine: Machine,
-    coordinator: Process,
+    /// The processor time of both ends and of this process.
+    processes: [Process; 3],
     drops: u64,
     emulator: Report,
+    idle_wait: Span,
 }
 
-/// The disturbances of a trial.
+/// The disturbances of a pass, or of all passes of a trial together.
+#[derive(Clone)]
 pub(super) struct Disturbance {
     /// The use of the machine.
     pub(super) machine: MachineUse,
-    /// CPU time of this process.
-    pub(super) coordinator: Span,
+    /// CPU time of both ends and of this process; `None`: the programs of the
+    /// user are not known.
+    pub(super) ours: Option<Span>,
+    /// The longer time for which an end was runnable and had no CPU.
+    pub(super) waited: Span,
     /// Packets dropped by the kernel's queues in front of the links.
     pub(super) drops: u64,
     /// The steps of the wall clock, in nanoseconds.
     pub(super) clock_step: i64,
     /// The report of the emulator, if there is one.
     pub(super) emulator: Option<Report>,
+    /// Its reports before and after the pass, from its start on.
+    pub(super) counts: [Report; 2],
+    /// Why the emulator's frames cannot be used, if they cannot.
+    pub(super) invalid: Option<String>,
+    /// The time for which the pass waited until the machine was idle.
+    pub(super) idle_wait: Span,
+}
+
+/// Runs `pass`, and reports how it was disturbed.
+///
+/// # Errors
+/// [`Failure::Disturbed`] if it failed while the machine was disturbed.
+pub(super) fn watched<T>(
+    pair: &mut Pair<'_>,
+    pass: impl FnOnce(&mut Pair<'_>) -> Result<T, Failure>,
+) -> Result<(T, Disturbance), Failure> {
+    let before = Before::look(pair)?;
+    let result = pass(pair);
+    if let Err(Failure::Lost(error)) = result {
+        return Err(Failure::Lost(error));
+    }
+    let disturbance = before.disturbance(pair)?;
+    match result {
+        Ok(result) => Ok((result, disturbance)),
+        Err(Failure::Transfer(why)) => Err(disturbance.failure(why)),
+        Err(failure) => Err(failure),
+    }
 }
 
 impl Before {
-    /// Reads all meters before a trial between `pairs` sends.
+    /// Waits until the machine is idle, within the patience of the plan, and
+    /// reads all meters.
     ///
     /// # Errors
     /// A meter cannot be read.
-    pub(super) fn look(pairs: &mut [Pair<'_>]) -> Result<Self> {
-        let wall_offset = clock::wall_offset_nanos();
-        let (machine, coordinator) = sample(pairs)?;
-        let drops = queue_drops(pairs)?;
-        let emulator = emulated(pairs)?.map(|(_, report)| report);
+    pub(super) fn look(pair: &mut Pair<'_>) -> Result<Self> {
+        let idle_wait = pair.meters.wait_until_idle()?;
+        let emulator = pair.meters.emulator()?.unwrap_or_default();
         Ok(Self {
-            wall_offset,
-            machine,
-            coordinator,
-            drops,
-            emulator: emulator.unwrap_or_default(),
+            wall_offset: clock::wall_offset_nanos(),
+            drops: pair.meters.queue_drops().context("counting drops")?,
+            emulator,
+            idle_wait,
+            processes: processes(pair)?,
+            machine: pair.meters.machine().context("metering the machine")?,
         })
     }
 
     /// The changes since then.
     ///
     /// # Errors
-    /// [`Failure::Disturbed`] if the emulator could not keep up.
-    pub(super) fn disturbance(&self, pairs: &mut [Pair<'_>]) -> Result<Disturbance, Failure> {
-        let (machine, coordinator) = sample(pairs)?;
-        // The kernel's counters have 32 bits and wrap around.
-        let drops = queue_drops(pairs)?.saturating_sub(self.drops);
-        let clock_step = clock::wall_offset_nanos() - self.wall_offset;
-        let mut emulator = None;
-        if let Some((pair, report)) = emulated(pairs)? {
-            let report = report.since(&self.emulator);
-            if let Some(why) = pair.meters.invalid(&report) {
-                return Err(Failure::Disturbed(why));
+    /// A meter cannot be read.
+    pub(super) fn disturbance(self, pair: &mut Pair<'_>) -> Result<Disturbance> {
+        let meters = &pair.meters;
+        let machine = meters.machine().context("metering the machine")?;
+        let mut machine = machine.since(&self.machine);
+        for _ in 1..LOOKS {
+            if machine.running <= rule::spare(machine.processors) {
+                break;
             }
-            emulator = Some(report);
+            clock::sleep(BETWEEN_LOOKS);
+            machine.running = machine.running.min(meters.machine()?.running());
         }
+        let now = processes(pair)?;
+        let [sender, receiver, ours] = [0, 1, 2].map(|number| now[number] - self.processes[number]);
+        let drops = pair.meters.queue_drops().context("counting drops")?;
+        let after = pair.meters.emulator()?;
+        let emulator = { after.clone() }.map(|report| report.since(&self.emulator));
+        let invalid = emulator.as_ref().and_then(|one| pair.meters.invalid(one));
         Ok(Disturbance {
-            machine: machine.since(&self.machine),
-            coordinator: coordinator.cpu - self.coordinator.cpu,
-            drops,
-            clock_step,
+            machine,
+            ours: Some(sender.cpu + receiver.cpu + ours.cpu),
+            waited: sender.waited.max(receiver.waited),
+            // The kernel's counters have 32 bits and wrap around.
+            drops: drops.saturating_sub(self.drops),
+            clock_step: clock::wall_offset_nanos() - self.wall_offset,
             emulator,
+            counts: [self.emulator, after.unwrap_or_default()],
+            invalid,
+            idle_wait: self.idle_wait,
         })
     }
 }
@@ -96,6 +146,64 @@ impl Disturbance {
         let all = self.machine.elapsed * self.machine.processors;
         ratio(self.machine.steal, all)
     }
+
+    /// A lower bound for the number of CPUs used by others meanwhile. Soft
+    /// interrupts during our processes are in both totals. 0 if our own
+    /// processes are not known.
+    pub(super) fn others(&self) -> f64 {
+        let Some(ours) = self.ours else { return 0.0 };
+        let emulator = self.emulator.as_ref();
+        let emulator = emulator.map_or(Span::ZERO, |report| report.cpu);
+        let known = self.machine.softirq + ours + emulator;
+        let others = self.machine.busy.as_secs_f64() - known.as_secs_f64();
+        others.max(0.0) / self.machine.elapsed.as_secs_f64()
+    }
+
+    /// The failure of a pass for the reason `why`.
+    pub(super) fn failure(&self, why: String) -> Failure {
+        match self.reason() {
+            Some(reason) => Failure::Disturbed(format!("{why}; meanwhile {reason}")),
+            None => Failure::Transfer(why),
+        }
+    }
+
+    /// Fails a trial whose only pass has no valid result.
+    pub(super) fn valid(&self) -> Result<(), Failure> {
+        match &self.invalid {
+            Some(why) => Err(Failure::Disturbed(why.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a later pass of the same trial.
+    pub(super) fn add(&mut self, later: &Self) {
+        let (all, more) = (&mut self.machine, &later.machine);
+        all.elapsed += more.elapsed;
+        all.busy += more.busy;
+        all.softirq += more.softirq;
+        all.steal += more.steal;
+        all.backlog_drops += more.backlog_drops;
+        all.running = all.running.max(more.running);
+        self.ours = self.ours.zip(later.ours).map(|(ours, more)| ours + more);
+        self.waited += later.waited;
+        self.drops += later.drops;
+        self.clock_step += later.clock_step;
+        self.idle_wait += later.idle_wait;
+        self.invalid = self.invalid.take().or_else(|| later.invalid.clone());
+        match (&mut self.emulator, &later.emulator) {
+            (Some(all), Some(more)) => {
+                let [first, _] = &self.counts;
+                let [_, last] = &later.counts;
+                *all = last.clone().over(first, [all, more]);
+                self.counts[1].clone_from(last);
+            }
+            (all @ None, Some(more)) => {
+                *all = Some(more.clone());
+                self.counts.clone_from(&later.counts);
+            }
+            (_, None) => {}
+        }
+    }
 }
 
 impl Measurements {
@@ -106,37 +214,39 @@ impl Measurements {
             self.take_crossed(setting, emulator);
         }
         self.note("queue_drops", json!(disturbance.drops));
+        self.note("backlog_drops", json!(disturbance.machine.backlog_drops));
         self.note("clock_step_us", json!(disturbance.clock_step / 1_000));
         self.note("steal_percent", json!(100.0 * disturbance.stolen()));
-    }
-}
-
-/// CPU times of the machine and of this process.
-fn sample(pairs: &[Pair<'_>]) -> Result<(Machine, Process)> {
-    let meters = &pairs[0].meters;
-    let machine = meters.machine().context("metering the machine")?;
-    let coordinator = meters.coordinator().context("metering the coordinator")?;
-    Ok((machine, coordinator))
-}
-
-/// Packets dropped by the kernel's queues of all paths.
-fn queue_drops(pairs: &[Pair<'_>]) -> Result<u64> {
-    let mut drops = 0;
-    for pair in pairs {
-        drops += pair.meters.queue_drops().context("counting drops")?;
-    }
-    Ok(drops)
-}
-
-/// The pair with emulated links, if any, and the emulator's report; lateness
-/// since the last report.
-fn emulated<'p, 'a>(pairs: &'p mut [Pair<'a>]) -> Result<Option<(&'p Pair<'a>, Report)>> {
-    for pair in pairs {
-        if let Some(report) = pair.meters.emulator()? {
-            return Ok(Some((pair, report)));
+        if disturbance.ours.is_some() {
+            self.note("others_processors", json!(disturbance.others()));
+        }
+        let waited = disturbance.idle_wait;
+        if waited > Span::ZERO {
+            self.note("idle_wait_seconds", json!(waited.as_secs_f64()));
         }
     }
-    Ok(None)
+
+    /// Flags a trial of one pass if it was disturbed.
+    pub(super) fn judge(&mut self, disturbance: &Disturbance) {
+        let reason = disturbance.reason();
+        self.disturbed_by(reason.map(DisturbedPass::of_trial));
+    }
+
+    /// Flags a trial with disturbed passes.
+    pub(super) fn disturbed_by(&mut self, passes: impl IntoIterator<Item = DisturbedPass>) {
+        self.disturbed.extend(passes);
+        if !self.disturbed.is_empty() {
+            self.flags.push(Flag::Disturbed);
+        }
+    }
+}
+
+/// The CPU times of both ends and of this process.
+fn processes(pair: &mut Pair<'_>) -> Result<[Process; 3]> {
+    let [sender, receiver] = pair.agents.used().context("metering the ends")?;
+    let coordinator = pair.meters.coordinator();
+    let coordinator = coordinator.context("metering the coordinator")?;
+    Ok([sender, receiver, coordinator])
 }
 
 /// Packets that the emulator did not carry.

@@ -4,7 +4,6 @@ mod metrics;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use anyhow::Context;
 use plan::Setting;
@@ -15,7 +14,7 @@ use units::{Bytes, Seed, Span};
 
 use super::Pair;
 use super::checks::flags_of_flows;
-use super::disturbance::Before;
+use super::disturbance::watched;
 use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
@@ -36,8 +35,6 @@ pub(super) struct FlowsObservation<'a> {
     pub(super) latest: u64,
     /// The steps of the wall clock meanwhile, in nanoseconds.
     pub(super) clock_step: i64,
-    /// The share of the machine's time that the hypervisor took.
-    pub(super) stolen: f64,
 }
 
 /// Sends the flows of `setting`. Packet logs go to the folder of `artifacts`.
@@ -55,7 +52,6 @@ pub(super) fn flows(
         None => None,
     };
     let fragments_before = pair.meters.fragments()?;
-    let before = Before::look(slice::from_mut(pair))?;
     let every = every(flows);
     let to = pair.path.addresses.receiver;
     let sending = Sending {
@@ -69,16 +65,18 @@ pub(super) fn flows(
         every,
         log: log.as_ref().map(|(path, _)| path.clone()),
     };
-    let (sent, mut received) = pair.agents.flows(sending, receiving, flows.duration)?;
+    let ((sent, mut received), disturbance) = watched(pair, |pair| {
+        pair.agents.flows(sending, receiving, flows.duration)
+    })?;
+    disturbance.valid()?;
     // An agent that only answers does not record single messages.
     for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
         if flow.round_trip {
             came.summary.lost = sent.messages.saturating_sub(sent.echoes);
         }
     }
-    let disturbance = before.disturbance(slice::from_mut(pair))?;
     if received.iter().all(|flow| flow.messages == 0) {
-        return Err(Failure::Transfer("nothing arrived".to_owned()));
+        return Err(disturbance.failure("nothing arrived".to_owned()));
     }
 
     let seeing = FlowsObservation {
@@ -87,12 +85,12 @@ pub(super) fn flows(
         dropped: disturbance.dropped(),
         latest: { disturbance.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
         clock_step: disturbance.clock_step,
-        stolen: disturbance.stolen(),
     };
     let mut measurements = Measurements::default();
     measurements.take_flows(flows, &seeing);
     measurements.flags = flags_of_flows(setting, &measurements, &seeing, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
+    measurements.judge(&disturbance);
     if sockets.instrument == spec::Instrument::Sleeping {
         measurements.take_work(&seeing);
     }

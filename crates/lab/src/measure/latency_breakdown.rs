@@ -2,8 +2,6 @@
 
 mod transmission;
 
-use std::slice;
-
 use live::clock::Epoch;
 use live::transfer::Transfer;
 use live::transfer::latency_breakdown::{Answered, Asked, Inject, InjectionPoint, Probe};
@@ -17,7 +15,7 @@ use units::{Bytes, Span};
 use super::Pair;
 use super::checks::flags_of_latency_breakdown;
 use super::convert::transfer_of;
-use super::disturbance::Before;
+use super::disturbance::watched;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use transmission::transmission;
@@ -36,8 +34,6 @@ pub(super) struct RoundTripsObservation<'a> {
     pub(super) host_drops: bool,
     /// The steps of the wall clock meanwhile, in nanoseconds.
     pub(super) clock_step: i64,
-    /// The share of the machine's time that the hypervisor took.
-    pub(super) stolen: f64,
     /// The number of round trips without complete stamps.
     pub(super) unstamped: usize,
 }
@@ -52,9 +48,9 @@ pub(super) fn latency_breakdown(
     let (paced, to) = (pair.path.paced, pair.path.addresses.receiver);
     let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
     let probe = probe(trips, base);
-    let before = Before::look(slice::from_mut(pair))?;
-    let (asked, answered) = pair.agents.latency_breakdown(&probe)?;
-    let disturbance = before.disturbance(slice::from_mut(pair))?;
+    let ((asked, answered), disturbance) =
+        watched(pair, |pair| pair.agents.latency_breakdown(&probe))?;
+    disturbance.valid()?;
 
     let wire = transmission(&setting.network, paced, trips.protocol, trips.message);
     let exchanges = exchanges(&asked, &answered, wire);
@@ -67,11 +63,11 @@ pub(super) fn latency_breakdown(
         asked: &asked,
         host_drops: lost as u64 > dropped,
         clock_step: disturbance.clock_step,
-        stolen: disturbance.stolen(),
         unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
     };
     measurements.flags = flags_of_latency_breakdown(setting, trips, &seeing, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
+    measurements.judge(&disturbance);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
     measurements.note("softirq_us", json!(found));
     measurements.note("messages_lost", json!(lost));

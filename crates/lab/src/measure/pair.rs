@@ -11,7 +11,7 @@ use live::meter::{Machine, Process};
 use live::testbed::Fragments;
 use live::tool::Tool;
 use plan::command_line::Addresses;
-use units::{Bytes, Rate, Transport};
+use units::{Bytes, Rate, Span, Transport};
 
 use crate::agent::Agents;
 use crate::link_window::LinkWindow;
@@ -71,6 +71,13 @@ pub(crate) trait Meters {
     /// # Errors
     /// They cannot be read.
     fn machine(&self) -> Result<Machine>;
+
+    /// Waits until no other thread needs the CPUs of a pass, as long as the plan
+    /// allows; returns how long.
+    ///
+    /// # Errors
+    /// The machine cannot be metered.
+    fn wait_until_idle(&mut self) -> Result<Span>;
 
     /// The CPU time of the coordinator.
     ///

@@ -13,6 +13,7 @@ use units::{Bytes, Rate, Span};
 
 use super::Path;
 use super::disturbance::Disturbance;
+use super::pass::Pass;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use crate::measurements::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
@@ -30,33 +31,18 @@ pub(super) struct Passes {
     pub(super) echoed: Option<Ends>,
     /// The transfer that is long enough for the CPU meters.
     pub(super) metered: Option<(Ends, MachineUse)>,
-    /// The disturbances during the whole trial except set-up.
+    /// The disturbances of each pass.
+    pub(super) each: Vec<(Pass, Disturbance)>,
+    /// The disturbances of all passes together.
     pub(super) disturbance: Disturbance,
 }
 
 impl Passes {
-    /// A lower bound for the number of CPUs used by others meanwhile. Soft
-    /// interrupts during our processes are in both totals.
-    pub(super) fn others(&self) -> f64 {
-        let metered = self.metered.as_ref().map(|(ends, _)| ends);
-        let ends = [&self.rated, &self.one_way]
-            .into_iter()
-            .chain(&self.echoed)
-            .chain(metered);
-        let ours: f64 = ends
-            .map(|(sent, received)| (sent.process.cpu + received.process.cpu).as_secs_f64())
-            .sum();
-        let Disturbance {
-            machine,
-            coordinator,
-            emulator,
-            ..
-        } = &self.disturbance;
-        let emulator = emulator.as_ref();
-        let emulator = emulator.map_or(0.0, |report| report.cpu.as_secs_f64());
-        let ours = ours + emulator + coordinator.as_secs_f64();
-        let known = machine.softirq.as_secs_f64() + ours;
-        (machine.busy.as_secs_f64() - known).max(0.0) / machine.elapsed.as_secs_f64()
+    /// The disturbances of one pass.
+    pub(super) fn of(&self, pass: Pass) -> Option<&Disturbance> {
+        let mut each = self.each.iter();
+        each.find(|(other, _)| *other == pass)
+            .map(|(_, disturbance)| disturbance)
     }
 
     /// Fails a trial in which nothing could be counted. A single message has a
@@ -65,9 +51,9 @@ impl Passes {
         let counted = self.rated.1.goodput.is_some() || size <= message;
         match self.one_way.1.delays.received {
             1.. if counted => Ok(()),
-            _ => Err(Failure::Transfer(
-                "too few messages arrived to count".to_owned(),
-            )),
+            _ => Err(self
+                .disturbance
+                .failure("too few messages arrived to count".to_owned())),
         }
     }
 }
@@ -84,7 +70,6 @@ impl Measurements {
         if let Some((ends, used)) = &passes.metered {
             measurements.take_metered(ends, used);
         }
-        measurements.note("others_processors", json!(passes.others()));
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
         measurements.note("unstamped_reads", json!(unstamped));
         measurements

@@ -1,7 +1,5 @@
 //! A trial of request-response messages of many sizes, one at a time.
 
-use std::slice;
-
 use live::request_response::{self, Asked, OfSize};
 use plan::{Setting, setting as spec};
 use serde_json::{Value, json};
@@ -9,7 +7,7 @@ use units::{Seed, Transport};
 
 use super::Pair;
 use super::checks::flags_of_request_response;
-use super::disturbance::Before;
+use super::disturbance::watched;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 
@@ -42,11 +40,11 @@ pub(super) fn request_response(
         retransmit_after: request_response.retransmit_after,
         timeout: request_response.timeout,
     };
-    let before = Before::look(slice::from_mut(pair))?;
-    let (asked, answered) = pair.agents.request_response(&wanted)?;
-    let disturbance = before.disturbance(slice::from_mut(pair))?;
+    let ((asked, answered), disturbance) =
+        watched(pair, |pair| pair.agents.request_response(&wanted))?;
+    disturbance.valid()?;
     if asked.sizes.is_empty() && asked.stalls.is_empty() {
-        return Err(Failure::Transfer("no message was answered".to_owned()));
+        return Err(disturbance.failure("no message was answered".to_owned()));
     }
 
     let mut measurements = Measurements::default();
@@ -57,6 +55,7 @@ pub(super) fn request_response(
     measurements.flags =
         flags_of_request_response(setting, &measurements, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
+    measurements.judge(&disturbance);
     if let Some(emulator) = &disturbance.emulator {
         // A round trip crosses each link twice.
         let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);

@@ -10,6 +10,7 @@ use proto::{FlowRecorder, Goodput, Summary};
 use units::{Bytes, Span, Time, Transport};
 
 use super::disturbance::Disturbance;
+use super::pass::Pass;
 use super::passes::{Ends, Passes};
 use super::{Inspection, Paced, Path, pace};
 use crate::agent::{Arrived, Departed};
@@ -127,18 +128,24 @@ pub(super) const fn machine() -> MachineUse {
         busy: Span::from_secs(5),
         softirq: Span::from_millis(500),
         steal: Span::ZERO,
+        backlog_drops: 0,
+        running: 0,
         processors: 2,
     }
 }
 
 /// No disturbances.
-pub(super) const fn disturbance() -> Disturbance {
+pub(super) fn disturbance() -> Disturbance {
     Disturbance {
         machine: machine(),
-        coordinator: Span::from_millis(100),
+        ours: Some(Span::from_millis(3_100)),
+        waited: Span::ZERO,
         drops: 0,
         clock_step: 0,
         emulator: None,
+        counts: Default::default(),
+        invalid: None,
+        idle_wait: Span::ZERO,
     }
 }
 
@@ -159,6 +166,7 @@ pub(super) fn passes() -> Passes {
         one_way: idle(ends()),
         echoed: None,
         metered: Some((ends(), machine())),
+        each: vec![(Pass::Throughput, disturbance())],
         disturbance: disturbance(),
     }
 }

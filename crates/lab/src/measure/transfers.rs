@@ -9,7 +9,8 @@ use units::Bytes;
 
 use super::checks::{flags, late_share};
 use super::convert::transfer_of;
-use super::disturbance::Before;
+use super::disturbance::watched;
+use super::pass::Pass;
 use super::passes::{Ends, Passes};
 use super::{OUTRUNNING, Pair, Path};
 use crate::agent::Failure;
@@ -30,7 +31,6 @@ pub(super) fn transfers(
         transfer_of(setting, path.paced, transfer, address, epoch)
     };
     let [bulk, last] = [0, single].map(|number| base(&pairs[number].path));
-    let before = Before::look(pairs)?;
     // Goodput and CPU time are measured after the bucket is drained. The
     // draining messages may differ from the traffic; long ones exceed link
     // rates that short ones do not reach. Delays start with an idle path.
@@ -43,34 +43,46 @@ pub(super) fn transfers(
         preroll: Bytes::ZERO,
         ..last
     };
-    let rated = pairs[0].agents.transfer(&drained)?;
+    let mut each = Vec::new();
+    let mut pass = |pair: &mut Pair<'_>, pass: Pass, transfer: &Transfer| {
+        let (ends, disturbance) = watched(pair, |pair| pair.agents.transfer(transfer))?;
+        let machine = disturbance.machine;
+        each.push((pass, disturbance));
+        Ok::<_, Failure>((ends, machine))
+    };
+    let (rated, _) = pass(&mut pairs[0], Pass::Throughput, &drained)?;
     let windows = windows(&mut pairs[single], setting, &rated, epoch)?;
-    let one_way = pairs[single].agents.transfer(&idle)?;
+    let (one_way, _) = pass(&mut pairs[single], Pass::Delay, &idle)?;
     let echo = match transfer.echo {
         spec::Echo::Off => None,
         spec::Echo::Headers => Some(Echo::Headers),
         spec::Echo::Whole => Some(Echo::Whole),
     };
     let echoed = match echo {
-        Some(echo) => Some(pairs[single].agents.transfer(&Transfer { echo, ..idle })?),
+        Some(echo) => {
+            let echoing = Transfer { echo, ..idle };
+            Some(pass(&mut pairs[single], Pass::RoundTrip, &echoing)?.0)
+        }
         None => None,
     };
     let metered = match transfer.cpu_size {
         Bytes::ZERO => None,
-        size => {
-            let Pair { agents, meters, .. } = &mut pairs[0];
-            let before = meters.machine().context("metering the machine")?;
-            let ends = agents.transfer(&Transfer { size, ..drained })?;
-            let after = meters.machine().context("metering the machine")?;
-            Some((ends, after.since(&before)))
-        }
+        size => Some(pass(
+            &mut pairs[0],
+            Pass::Cpu,
+            &Transfer { size, ..drained },
+        )?),
     };
+    let mut disturbances = each.iter().map(|(_, disturbance)| disturbance);
+    let mut disturbance = disturbances.next().context("a trial has passes")?.clone();
+    disturbances.for_each(|later| disturbance.add(later));
     let passes = Passes {
         rated,
         one_way,
         echoed,
         metered,
-        disturbance: before.disturbance(pairs)?,
+        each,
+        disturbance,
     };
     passes.something_arrived(transfer.message, transfer.size)?;
     let mut measurements = Measurements::of(&passes);
@@ -86,7 +98,10 @@ pub(super) fn transfers(
     }
     measurements.note("message_octets", json!(bulk.message.get()));
     measurements.note("preroll_octets", json!(bulk.preroll.get()));
-    Ok(measurements)
+    match measurements.judge_each(&passes.each) {
+        true => Ok(measurements),
+        false => Err(passes.disturbance.failure("no pass is valid".to_owned())),
+    }
 }
 
 /// The links with a window over the counted part of a transfer, and its name.

@@ -45,6 +45,7 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
 
 /// Runs `slots` in their order, then the disturbed trials again.
 pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -> Result<()> {
+    netns.may_wait(sink.plan.patience.time);
     for slot in slots {
         if sink.is_done()? {
             break;
@@ -58,7 +59,7 @@ pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -
 /// the patience of the plan lasts.
 fn repeat_disturbed(netns: &mut Netns, sink: &mut TrialSink<'_>) -> Result<()> {
     let patience = sink.plan.patience;
-    let begun = clock::monotonic();
+    let (begun, time) = (clock::monotonic(), netns.waits_left());
     let further =
         { sink.folder.trials().iter() }.map(|trial| trial.attempt.saturating_sub(1) as usize);
     let mut left = patience
@@ -71,7 +72,7 @@ fn repeat_disturbed(netns: &mut Netns, sink: &mut TrialSink<'_>) -> Result<()> {
         }
         sink.progress.again(slots.len().min(left));
         for slot in slots {
-            let late = clock::monotonic().since(begun) >= Some(patience.time);
+            let late = clock::monotonic().since(begun) >= Some(time);
             if left == 0 || late {
                 return Ok(());
             }

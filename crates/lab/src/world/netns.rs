@@ -6,9 +6,11 @@
 
 mod convert;
 mod emulator_lateness;
+mod idle_waits;
 mod pair;
 mod testbed_handle;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -29,6 +31,7 @@ use crate::measure::{self, Paced, Pair, counted_of};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use convert::{cross_of, path_of, recorded_of};
+use idle_waits::IdleWaits;
 pub(crate) use testbed_handle::TestbedHandle;
 
 /// The maximum number of test beds; the least recently used one is removed
@@ -46,6 +49,7 @@ const SETTLING: Span = Span::from_millis(20);
 pub struct Netns {
     /// Ordered by last use, the latest at the end.
     testbeds: Vec<TestbedHandle>,
+    idle_waits: RefCell<IdleWaits>,
     _stamping: OwnedFd,
     // Dropped last: the sandbox's init process must outlive the agents.
     _sandbox: Sandbox,
@@ -60,9 +64,20 @@ impl Netns {
         let sandbox = Sandbox::enter()?;
         Ok(Self {
             testbeds: Vec::new(),
+            idle_waits: RefCell::default(),
             _stamping: keep_stamping()?,
             _sandbox: sandbox,
         })
+    }
+
+    /// Lets passes wait until the machine is idle, for at most `time` altogether.
+    pub(crate) fn may_wait(&mut self, time: Span) {
+        self.idle_waits = RefCell::new(IdleWaits::new(time));
+    }
+
+    /// The time left for such waits.
+    pub(crate) fn waits_left(&self) -> Span {
+        self.idle_waits.borrow().left()
     }
 
     /// Builds the missing test beds of `setting`.
@@ -186,7 +201,9 @@ impl Netns {
         // The test beds just requested are at the end, in this order.
         let first = self.testbeds.len() - paths.len();
         let beds = self.testbeds[first..].iter_mut().zip(paths);
-        Ok(beds.map(|(bed, path)| bed.pair(setting, path)).collect())
+        let pair =
+            |(bed, path): (&'a mut TestbedHandle, _)| bed.pair(setting, path, &self.idle_waits);
+        Ok(beds.map(pair).collect())
     }
 
     /// Replaces the test bed of `setting`, once its frames are inspected, by

@@ -1,12 +1,9 @@
-use live::meter::MachineUse;
 use live::transfer::latency_breakdown::Asked;
 use plan::setting::Traffic;
 use serde_json::json;
 
 use super::*;
-use crate::measure::synthetic::{
-    disturbance, flow, goodput, machine, passes, path, setting, tcp, transfer,
-};
+use crate::measure::synthetic::{disturbance, flow, goodput, passes, path, setting, tcp, transfer};
 
 /// The goodput that 100 Mbit/s carry: 1448 octets of 1538 of each frame, with TCP's
 /// timestamps [RFC7323 s3.2], framing, preamble and gap.
@@ -83,7 +80,7 @@ fn a_late_emulator_excuses_as_much_goodput_as_it_let_go_late() {
     let judged = |paced| {
         transfers(|trial| {
             trial.passes.rated.1.goodput = above;
-            trial.passes.disturbance.emulator = Some(report.clone());
+            trial.passes.each[0].1.emulator = Some(report.clone());
             trial.path.paced = paced;
         })
     };
@@ -214,32 +211,6 @@ fn datagrams_that_no_queue_dropped_were_dropped_by_a_host() {
 }
 
 #[test]
-fn a_trial_is_disturbed_when_others_have_the_processors() {
-    let disturbed = [Flag::Disturbed];
-    let steal = |millis| {
-        transfers(|trial| trial.passes.disturbance.machine.steal = Span::from_millis(millis))
-    };
-    // 5 % of two processors for ten seconds.
-    assert_eq!(steal(1_000), []);
-    assert_eq!(steal(1_001), disturbed);
-    let waited = |millis| {
-        transfers(|trial| {
-            let ((_, received), _) = trial.passes.metered.as_mut().unwrap();
-            received.process.waited = Span::from_millis(millis);
-        })
-    };
-    assert_eq!(waited(2_500), []);
-    assert_eq!(waited(2_501), disturbed);
-    // 3.6 of 5 s are known: ends, coordinator, soft interrupts. 3 s of others in
-    // 10 s are the bound.
-    let busy = |millis| {
-        transfers(|trial| trial.passes.disturbance.machine.busy = Span::from_millis(millis))
-    };
-    assert_eq!(busy(6_600), []);
-    assert_eq!(busy(6_601), disturbed);
-}
-
-#[test]
 fn an_end_that_needs_a_whole_processor_and_a_late_emulator_are_flagged() {
     let cpu = |millis| {
         transfers(|trial| {
@@ -271,26 +242,22 @@ fn of_a_second_path_the_frames_are_checked_too() {
 }
 
 #[test]
-fn of_programs_goodput_frames_clock_and_steal_are_checked() {
+fn of_programs_goodput_frames_and_clock_are_checked() {
     let setting = setting("");
-    let judged = |throughput, steal, clock_step, largest| {
+    let judged = |throughput, clock_step, largest| {
         let seen = CommandObservation {
             throughput,
-            machine: MachineUse {
-                steal: Span::from_millis(steal),
-                ..machine()
-            },
             clock_step,
         };
         let mut path = path(&setting);
         path.inspection.largest_received = Bytes::new(largest);
         flags_of_command(&setting, &seen, &path)
     };
-    assert_eq!(judged(Some(94.0), 1_000, 0, 1_500), []);
-    assert_eq!(judged(None, 0, 0, 1_500), []);
-    assert_eq!(judged(Some(95.0), 0, 0, 1_500), [Flag::AboveLimit]);
-    let all = [Flag::ClockStepped, Flag::OffloadsDiffer, Flag::Disturbed];
-    assert_eq!(judged(None, 1_001, -2_000_000, 1_501), all);
+    assert_eq!(judged(Some(94.0), 0, 1_500), []);
+    assert_eq!(judged(None, 0, 1_500), []);
+    assert_eq!(judged(Some(95.0), 0, 1_500), [Flag::AboveLimit]);
+    let all = [Flag::ClockStepped, Flag::OffloadsDiffer];
+    assert_eq!(judged(None, -2_000_000, 1_501), all);
 }
 
 /// The flags of a trial of one flow at `throughput`, with one fact changed.
@@ -306,7 +273,6 @@ fn flags_of_flow(
         dropped: 0,
         latest: 0,
         clock_step: 0,
-        stolen: 0.0,
     };
     change(&mut sent, &mut received, &mut seeing);
     let seeing = FlowsObservation {
@@ -352,10 +318,6 @@ fn flows_are_late_lost_or_of_another_kind() {
         }),
         Flag::HostDrops,
     );
-    one(
-        flags_of_flow(90.0, |_, _, seeing| seeing.stolen = 0.06),
-        Flag::Disturbed,
-    );
 }
 
 #[test]
@@ -382,7 +344,7 @@ fn round_trips_are_stamped_and_of_the_kind_that_was_asked() {
     let Traffic::LatencyBreakdown(trips) = &setting.traffic else {
         panic!("it is what was written");
     };
-    let judged = |change: fn(&mut Asked), unstamped, host_drops, stolen| {
+    let judged = |change: fn(&mut Asked), unstamped, host_drops| {
         let mut asked = Asked {
             trips: Vec::new(),
             plain: Vec::new(),
@@ -396,25 +358,24 @@ fn round_trips_are_stamped_and_of_the_kind_that_was_asked() {
             asked: &asked,
             host_drops,
             clock_step: 0,
-            stolen,
             unstamped,
         };
         flags_of_latency_breakdown(&setting, trips, &seeing, &path(&setting))
     };
-    assert_eq!(judged(|_| {}, 0, false, 0.05), []);
-    let all = [Flag::Unstamped, Flag::HostDrops, Flag::Disturbed];
-    assert_eq!(judged(|_| {}, 1, true, 0.051), all);
+    assert_eq!(judged(|_| {}, 0, false), []);
+    let all = [Flag::Unstamped, Flag::HostDrops];
+    assert_eq!(judged(|_| {}, 1, true), all);
     let other = |asked: &mut Asked| asked.tcp.as_mut().unwrap().congestion = "reno".into();
-    assert_eq!(judged(other, 0, false, 0.0), [Flag::CongestionDiffers]);
+    assert_eq!(judged(other, 0, false), [Flag::CongestionDiffers]);
     for short in [(|asked| asked.buffers[0] -= 1) as fn(&mut Asked), |asked| {
         asked.buffers[1] -= 1
     }] {
-        assert_eq!(judged(short, 0, false, 0.0), [Flag::BufferDiffers]);
+        assert_eq!(judged(short, 0, false), [Flag::BufferDiffers]);
     }
 }
 
 #[test]
-fn of_exchanges_clock_frames_congestion_control_and_steal_are_checked() {
+fn of_exchanges_clock_frames_and_congestion_control_are_checked() {
     let setting = setting("");
     let judged = |congestion: &str, clock_step| {
         let mut measurements = Measurements::default();

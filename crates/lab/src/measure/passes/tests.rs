@@ -106,13 +106,13 @@ fn echoes_have_a_round_trip_and_a_time_that_all_of_them_took() {
 #[test]
 fn processors_that_worked_for_others_are_what_nothing_of_ours_explains() {
     let others = |busy, emulator| {
-        let mut passes = passes();
-        passes.disturbance.machine.busy = Span::from_millis(busy);
-        passes.disturbance.emulator = Some(Report {
+        let mut disturbance = passes().disturbance;
+        disturbance.machine.busy = Span::from_millis(busy);
+        disturbance.emulator = Some(Report {
             cpu: Span::from_millis(emulator),
             ..Report::default()
         });
-        passes.others()
+        disturbance.others()
     };
     // Ends 3 s, coordinator 0.1 s, soft interrupts 0.5 s, of 10 s.
     assert!((others(5_000, 0) - 0.14).abs() < 1e-9);

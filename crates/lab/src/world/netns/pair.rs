@@ -1,13 +1,17 @@
 //! Provides a test bed as the pair of a trial.
 
+use std::cell::RefCell;
+
 use anyhow::{Context, Result};
 use live::emulator::Report;
 use live::meter::{Machine, Process};
 use live::testbed::{self, Fragments, Testbed};
 use live::tool::Tool;
 use plan::Setting;
+use units::Span;
 
 use super::emulator_lateness::invalid;
+use super::idle_waits::IdleWaits;
 use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
 use crate::link_window::LinkWindow;
@@ -16,7 +20,12 @@ use crate::measure::{End, Meters, Pair, Path, Programs};
 impl TestbedHandle {
     /// The agents, meters and hosts of this test bed for a trial of `setting`,
     /// with the inspected path.
-    pub(super) fn pair<'a>(&'a mut self, setting: &'a Setting, path: Path) -> Pair<'a> {
+    pub(super) fn pair<'a>(
+        &'a mut self,
+        setting: &'a Setting,
+        path: Path,
+        idle_waits: &'a RefCell<IdleWaits>,
+    ) -> Pair<'a> {
         Pair {
             agents: &mut self.agents,
             path,
@@ -24,6 +33,7 @@ impl TestbedHandle {
                 testbed: &self.testbed,
                 emulation: self.emulation.as_mut(),
                 setting,
+                idle_waits,
             }),
             programs: Box::new(BedPrograms {
                 testbed: &self.testbed,
@@ -38,11 +48,16 @@ struct BedMeters<'a> {
     testbed: &'a Testbed,
     emulation: Option<&'a mut Emulation>,
     setting: &'a Setting,
+    idle_waits: &'a RefCell<IdleWaits>,
 }
 
 impl Meters for BedMeters<'_> {
     fn machine(&self) -> Result<Machine> {
         Ok(Machine::sample()?)
+    }
+
+    fn wait_until_idle(&mut self) -> Result<Span> {
+        self.idle_waits.borrow_mut().wait()
     }
 
     fn coordinator(&self) -> Result<Process> {
