@@ -1,31 +1,74 @@
 //! The certificate of the instrument: the facts of a run, and whether its
 //! results are reliable.
 
+mod doubt;
 mod facts;
 #[cfg(test)]
 mod tests;
 
-use plan::{Flag, RunFacts, Trial};
+use std::fmt;
 
+use plan::{Flag, RunFacts, Trial};
+use serde::{Deserialize, Serialize};
+
+pub use doubt::{Doubt, Reason};
 use facts::describe;
 pub use facts::word;
-
-/// One disturbed trial out of this many causes a warning on the first screen.
-const MANY: usize = 5;
 
 /// Whether a run's results are reliable, with the evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Whether no fault was found.
-    pub passed: bool,
-    /// A warning that every reader should see although the certificate passed.
-    pub warning: Option<String>,
     /// The faults, one line each.
     pub faults: Vec<String>,
-    /// Notes that do not fail the certificate, one line each.
+    /// The doubts.
+    pub doubts: Vec<Doubt>,
+    /// Notes that neither fail the certificate nor make it doubtful, one line
+    /// each.
     pub notes: Vec<String>,
     /// Facts about program, machine and the trials' evidence, one line each.
     pub facts: Vec<String>,
+}
+
+/// What a certificate says of the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum State {
+    /// They are reliable.
+    #[serde(rename = "passed")]
+    Passed,
+    /// The instrument worked, but something else may have changed the results.
+    #[serde(rename = "passed with doubts")]
+    Doubtful,
+    /// They are not reliable.
+    #[serde(rename = "failed")]
+    Failed,
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Passed => "passed",
+            Self::Doubtful => "passed with doubts",
+            Self::Failed => "FAILED",
+        })
+    }
+}
+
+impl Certificate {
+    /// What it says: a fault fails it, and a doubt without a fault makes it
+    /// doubtful.
+    pub const fn state(&self) -> State {
+        match (self.faults.is_empty(), self.doubts.is_empty()) {
+            (false, _) => State::Failed,
+            (true, false) => State::Doubtful,
+            (true, true) => State::Passed,
+        }
+    }
+
+    /// The doubt for this reason, if there is one.
+    pub fn doubt(&self, reason: Reason) -> Option<Doubt> {
+        let doubts = self.doubts.iter().copied();
+        doubts.into_iter().find(|doubt| doubt.reason == reason)
+    }
 }
 
 /// The certificate of a run.
@@ -35,16 +78,10 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
         .filter(|trial| trial.failure.is_none())
         .collect();
     let (mut faults, mut notes) = (Vec::new(), Vec::new());
-    let disturbed = finished
-        .iter()
-        .filter(|trial| carries(trial, Flag::Disturbed));
-    let disturbed = disturbed.count();
-    let warning = (disturbed * MANY > finished.len()).then(|| {
-        format!(
-            "other work disturbed {disturbed} of {} trials: let the machine be idle and run again",
-            finished.len()
-        )
-    });
+    let doubts = [
+        Doubt::of(Reason::Disturbed, finished.iter().copied()),
+        Doubt::of_any_cell(Reason::HostBound, &finished),
+    ];
     if finished.is_empty() {
         faults.push("no trial finished: there is nothing to certify".to_owned());
     }
@@ -102,9 +139,8 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
         )
     }));
     Certificate {
-        passed: faults.is_empty(),
-        warning,
         faults,
+        doubts: doubts.into_iter().flatten().collect(),
         notes,
         facts: describe(facts, &finished),
     }

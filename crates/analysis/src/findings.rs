@@ -1,9 +1,9 @@
 //! The findings of a run, computed once and shared by all reports.
 
 use plan::metric::Metric;
-use plan::{Plan, RunFacts, Trial};
+use plan::{Cell, Plan, RunFacts, Trial};
 
-use crate::certificate::{Certificate, certify};
+use crate::certificate::{Certificate, Doubt, Reason, State, certify};
 use crate::claims;
 use crate::compare::{Comparison, by_cell, compare};
 use crate::completion::complete;
@@ -91,6 +91,35 @@ impl<'a> Findings<'a> {
     pub fn failed(&self) -> usize {
         let failed = |trial: &&Trial| trial.failure.is_some();
         self.trials.iter().filter(failed).count()
+    }
+    /// The doubts about figures of the cells at these positions: whether other
+    /// work disturbed the run, and whether their own trials measured the host.
+    pub fn doubts(&self, cells: &[usize]) -> Vec<Doubt> {
+        let of_cells = cells.iter().flat_map(|&cell| &self.by_cell[cell]).copied();
+        let doubts = [
+            self.certificate.doubt(Reason::Disturbed),
+            Doubt::of(Reason::HostBound, of_cells),
+        ];
+        doubts.into_iter().flatten().collect()
+    }
+
+    /// The cells that this world can measure and that have no finished trial.
+    pub fn unmeasured(&self) -> impl Iterator<Item = &'a Cell> {
+        let plan = self.plan;
+        let cells = plan.cells.iter().zip(&self.by_cell);
+        cells.filter_map(|(cell, trials)| {
+            let finished = trials.iter().any(|trial| trial.failure.is_none());
+            (cell.setting.is_ok() && !finished).then_some(cell)
+        })
+    }
+
+    /// How far the run can be relied on: as its certificate says, and not at all
+    /// if a cell of the comparison has no finished trial.
+    pub fn state(&self) -> State {
+        match self.unmeasured().next() {
+            Some(_) => State::Failed,
+            None => self.certificate.state(),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::Findings;
-use analysis::certificate::certify;
+use analysis::certificate::{State, certify};
 use analysis::claims::{Held, Judged};
 use analysis::compare::Comparison;
 use analysis::robustness::findings::Findings as Search;
@@ -61,8 +61,8 @@ pub struct Header {
     pub failed: usize,
     /// Whether nothing of the plan is left to run.
     pub complete: bool,
-    /// Whether the certificate was passed.
-    pub certificate: bool,
+    /// What the certificate says.
+    pub certificate: State,
 }
 
 /// One verdict.
@@ -193,7 +193,7 @@ impl Header {
         facts: &RunFacts,
         trials: &[Trial],
         complete: bool,
-        certificate: bool,
+        certificate: State,
     ) -> Self {
         let host = facts.host.as_ref();
         let last = trials.iter().filter_map(|trial| trial.start.as_deref());
@@ -230,7 +230,7 @@ impl Record {
                     found.facts,
                     found.trials,
                     found.complete,
-                    found.certificate.passed,
+                    found.certificate.state(),
                 )
             },
             verdicts: claims
@@ -259,7 +259,7 @@ impl Record {
                 settings: shares.asked,
             })
         });
-        let certificate = certify(facts, trials).passed;
+        let certificate = certify(facts, trials).state();
         Self {
             run: Header {
                 experiment: name.to_owned(),

@@ -128,10 +128,7 @@ pub(crate) fn run(run: &Header) -> String {
     if !run.complete {
         words.push("not complete".to_owned());
     }
-    words.push(match run.certificate {
-        true => "certificate passed".to_owned(),
-        false => "certificate not passed".to_owned(),
-    });
+    words.push(format!("certificate {}", run.certificate));
     words.push(format!("jumbolab {}", run.version));
     let machine = run.kernel.iter().cloned();
     words.extend(machine.chain(run.processors.map(|count| format!("{count} processors"))));

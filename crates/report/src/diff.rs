@@ -13,6 +13,7 @@ use crate::document::{Badge, Block, Cell, Column, Document, Remark, Style, Table
 use crate::figure;
 use crate::rows::{aligned, factor_cells, factor_names};
 use crate::section::certificate;
+use crate::section::headline::mostly_disturbed;
 
 /// A run to compare with another one.
 pub struct Run<'a> {
@@ -30,7 +31,7 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
     let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
     let mut blocks = vec![
         Block::Verbatim(folders.join("\n")),
-        Block::paragraph(Style::Answer, sentence(&shifts)),
+        Block::paragraph(Style::Answer, headline(&shifts, [first, second])),
     ];
     let metrics = shifts.iter().map(|shift| shift.after.metric);
     let mut metrics: Vec<&'static Metric> =
@@ -59,9 +60,9 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
         let certificate = &run.found.certificate;
         blocks.push(Block::Heading(
             format!("Certificate of {name}"),
-            Some(Badge::passed(certificate.passed)),
+            Some(Badge::state(certificate.state())),
         ));
-        blocks.push(certificate::faults_and_notes(certificate));
+        blocks.push(certificate::conditions(certificate));
     }
     Document {
         title: "What changed between two runs".to_owned(),
@@ -74,7 +75,35 @@ pub(super) fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> 
     diff((first.plan, first.trials), (second.plan, second.trials))
 }
 
-/// The summary: the metrics of the study that changed, with cell and size.
+/// The summary with the doubts about both runs. Where other work disturbed most
+/// trials of one there is no figure.
+fn headline(shifts: &[Shift], runs: [&Run<'_>; 2]) -> String {
+    let named = ["A", "B"].into_iter().zip(runs);
+    let mostly = |(name, run): (&str, &Run<'_>)| {
+        let doubt = mostly_disturbed(&run.found)?;
+        Some(format!("{name}: {doubt}"))
+    };
+    let disturbed: Vec<String> = named.clone().filter_map(mostly).collect();
+    if !disturbed.is_empty() {
+        return format!("No figure: {}.", disturbed.join("; "));
+    }
+    let doubts = named.flat_map(|(name, run)| {
+        let doubts = run.found.certificate.doubts.iter();
+        doubts.map(move |doubt| format!("{name}: {doubt}"))
+    });
+    let doubts: Vec<String> = doubts.collect();
+    let sentence = sentence(shifts);
+    match doubts.as_slice() {
+        [] => sentence,
+        doubts => format!(
+            "{} (doubtful: {}).",
+            sentence.trim_end_matches('.'),
+            doubts.join("; ")
+        ),
+    }
+}
+
+/// The metrics of the study that changed, with cell and size.
 fn sentence(shifts: &[Shift]) -> String {
     let primary: Vec<&Shift> = shifts
         .iter()
@@ -254,6 +283,30 @@ mod tests {
             json.iter()
                 .all(|line| line.contains(r#""difference":"not_found""#)),
             "{json:?}"
+        );
+    }
+
+    #[test]
+    fn a_disturbed_run_makes_the_change_doubtful_or_leaves_no_figure() {
+        let disturbed = |count: usize| {
+            report(|_, trials, _| {
+                for trial in &mut trials[..count] {
+                    trial.flags.push("disturbed".to_owned());
+                }
+            })
+        };
+        let sentence = |text: String| {
+            let sentence = text.lines().skip(3).take_while(|line| !line.is_empty());
+            sentence.map(str::trim).collect::<Vec<_>>().join(" ")
+        };
+        let some = sentence(disturbed(2).0);
+        let doubt =
+            " (doubtful: B: other work disturbed 2 of 8 trials; repeat on an idle machine).";
+        assert!(some.ends_with(doubt), "{some}");
+        let most = sentence(disturbed(8).0);
+        assert_eq!(
+            most,
+            "No figure: B: other work disturbed 8 of 8 trials; repeat on an idle machine."
         );
     }
 

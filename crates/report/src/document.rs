@@ -1,6 +1,7 @@
 //! The contents of a report in an output-independent form: blocks in order,
 //! grouped into sections. [`crate::terminal`] and [`crate::page`] render them.
 
+use analysis::certificate::State;
 use plotly::Plot;
 
 /// A complete report, rendered by [`crate::html`] and [`crate::text`].
@@ -56,8 +57,8 @@ pub(crate) enum Block {
 /// A short framed text.
 pub(crate) struct Badge {
     pub(crate) words: String,
-    /// Whether the subject passed or failed, if applicable.
-    pub(crate) passed: Option<bool>,
+    /// The state of the certificate that it is about, if any.
+    pub(crate) state: Option<State>,
     /// Whether it links to the certificate.
     pub(crate) is_link: bool,
 }
@@ -71,8 +72,10 @@ pub(crate) enum Style {
     Answer,
     /// An explanation.
     Note,
-    /// A warning about the results.
+    /// A warning that the results are unreliable or incomplete.
     Alarm,
+    /// A reason to doubt the results.
+    Doubt,
     /// A message for browsers without JavaScript.
     NoScript,
 }
@@ -272,17 +275,32 @@ impl Badge {
     pub(crate) fn plain(words: String) -> Self {
         Self {
             words,
-            passed: None,
+            state: None,
             is_link: false,
         }
     }
 
-    /// A badge for passed or failed.
-    pub(crate) fn passed(passed: bool) -> Self {
+    /// The state of a certificate.
+    pub(crate) fn state(state: State) -> Self {
         Self {
-            words: if passed { "passed" } else { "FAILED" }.to_owned(),
-            passed: Some(passed),
+            words: state.to_string(),
+            state: Some(state),
             is_link: false,
+        }
+    }
+
+    /// The state of a certificate with a mark and a name in front, as a link to
+    /// the certificate.
+    pub(crate) fn certificate(name: &str, state: State) -> Self {
+        let mark = match state {
+            State::Passed => "✓",
+            State::Doubtful => "!",
+            State::Failed => "✗",
+        };
+        Self {
+            words: format!("{mark} {name} {state}"),
+            state: Some(state),
+            is_link: true,
         }
     }
 }

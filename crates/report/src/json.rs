@@ -9,12 +9,14 @@ mod line;
 mod paired;
 mod ranking;
 mod rivals;
+mod run;
 mod shifts;
 mod worlds;
 
 use analysis::Findings;
 
 pub(crate) use line::json_line;
+pub use run::{Paths, run_json};
 pub use shifts::changes_json;
 pub use worlds::worlds_json;
 

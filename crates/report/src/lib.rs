@@ -20,7 +20,7 @@ mod worlds;
 
 pub use diff::{Run, of_changes};
 pub use document::Document;
-pub use json::{changes_json, json_lines, worlds_json};
+pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
 pub use page::html;
 pub use progress::progress;
 pub use robustness::{of_robustness, robustness_json};

@@ -9,6 +9,7 @@ mod picture;
 
 use std::collections::BTreeMap;
 
+use analysis::certificate::State;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use plotly::Plot;
 
@@ -100,9 +101,10 @@ fn behind(own: Option<&Badge>) -> Markup {
 }
 
 fn badge(badge: &Badge) -> Markup {
-    let class = badge.passed.map(|passed| match passed {
-        true => "badge passed",
-        false => "badge failed",
+    let class = badge.state.map(|state| match state {
+        State::Passed => "badge passed",
+        State::Doubtful => "badge doubtful",
+        State::Failed => "badge failed",
     });
     html! {
         @if badge.is_link { a class=[class] href="#certificate" { (badge.words) } }
@@ -116,6 +118,7 @@ fn paragraphs(style: Style, lines: &[String]) -> Markup {
             Style::Plain => @for line in lines { p { (line) } },
             Style::Note => @for line in lines { p.note { (line) } },
             Style::Alarm => @for line in lines { p.alarm { (line) } },
+            Style::Doubt => @for line in lines { p.doubt { (line) } },
             Style::NoScript => noscript { @for line in lines { p.alarm { (line) } } },
             Style::Answer => ul.answers { @for line in lines { li { (line) } } },
         }
@@ -131,7 +134,7 @@ fn list(list: &List) -> Markup {
     html! {
         ul class=[class] {
             @for item in &list.items {
-                li class=[(item.label == "fault").then_some("fault")] {
+                li class=[["fault", "doubt"].into_iter().find(|label| *label == item.label)] {
                     @if !item.label.is_empty() { b { (item.label) ": " } }
                     (item.text)
                 }

@@ -6,6 +6,7 @@ pub(crate) mod certificate;
 pub(crate) mod claims;
 pub(crate) mod crosstab;
 pub(crate) mod head;
+pub(crate) mod headline;
 pub(crate) mod latency_breakdown;
 pub(crate) mod metrics;
 pub(crate) mod other_metrics;

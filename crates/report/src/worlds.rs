@@ -14,7 +14,7 @@ use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::heading;
 use crate::section::metrics::opening;
-use crate::section::{certificate, summary};
+use crate::section::{certificate, headline};
 use table::{left_out, table};
 
 /// The explanation of the plots.
@@ -24,15 +24,9 @@ const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small 
 /// agreement, a table for each metric of the study and each other metric that
 /// two runs have, the certificates and the plans.
 pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
-    let badges = all.names.iter().zip(runs).map(|(name, run)| {
-        let passed = run.found.certificate.passed;
-        let word = if passed { "✓ passed" } else { "✗ FAILED" };
-        Badge {
-            words: format!("{name}: {word}"),
-            passed: Some(passed),
-            is_link: true,
-        }
-    });
+    let badges = all.names.iter().zip(runs);
+    let badges = badges
+        .map(|(name, run)| Badge::certificate(&format!("{name}:"), run.found.certificate.state()));
     let folders = all.names.iter().zip(runs);
     let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
     let answers = (0..runs.len()).flat_map(|run| answers(all, runs, run));
@@ -96,11 +90,11 @@ fn certificates(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
         let certificate = &run.found.certificate;
         blocks.push(Block::Subheading(
             format!("Certificate of {name}"),
-            Some(Badge::passed(certificate.passed)),
+            Some(Badge::state(certificate.state())),
         ));
         let folder = run.folder.display().to_string();
         blocks.push(Block::Page(vec![Block::paragraph(Style::Note, folder)]));
-        blocks.push(certificate::faults_and_notes(certificate));
+        blocks.push(certificate::conditions(certificate));
         let facts = certificate::whole(certificate.facts.clone());
         blocks.push(Block::Page(vec![facts]));
     }
@@ -125,27 +119,9 @@ fn plans(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
     }
 }
 
-/// The summary of a single run.
+/// The headline of a single run.
 fn answers(all: &AcrossWorlds, runs: &[Run<'_>], run: usize) -> Vec<String> {
-    let before: usize = runs[..run]
-        .iter()
-        .map(|run| run.found.plan.cells.len())
-        .sum();
-    let plan = runs[run].found.plan;
-    let of_run = before..before + plan.cells.len();
-    let own = all
-        .comparisons
-        .iter()
-        .filter(|row| of_run.contains(&row.cell));
-    let own: Vec<Comparison> = own
-        .map(|row| {
-            let mut own = row.clone();
-            own.cell -= before;
-            own.factors = plan.cells[own.cell].factors.clone();
-            own
-        })
-        .collect();
-    let sentences = summary::sentences(plan, &own).into_iter();
+    let sentences = headline::sentences(&runs[run].found).into_iter();
     sentences
         .map(|sentence| format!("{}: {sentence}", all.names[run]))
         .collect()

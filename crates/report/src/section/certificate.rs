@@ -1,7 +1,7 @@
 //! The certificate and the plan, at the end of the page.
 
 use analysis::Findings;
-use analysis::certificate::Certificate;
+use analysis::certificate::{Certificate, Doubt, State};
 use plan::Trial;
 
 use crate::document::{
@@ -14,18 +14,18 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let mut blocks = vec![
         Block::Heading(
             "Certificate".to_owned(),
-            Some(Badge::passed(certificate.passed)),
+            Some(Badge::state(certificate.state())),
         ),
         Block::Page(vec![Block::paragraph(
             Style::Note,
             "Whether the instrument worked: clocks, kernel, processors, settings and observed packets.",
         )]),
     ];
-    if !certificate.passed {
+    if certificate.state() == State::Failed {
         let alarm = "Do not rely on the results above.";
         blocks.push(Block::paragraph(Style::Alarm, alarm));
     }
-    blocks.push(faults_and_notes(certificate));
+    blocks.push(conditions(certificate));
     blocks.extend(remarkable(found.trials).map(|fold| Block::Page(vec![fold])));
     blocks.push(Block::Page(vec![Block::subheading("Program and machine")]));
     blocks.push(whole(certificate.facts.clone()));
@@ -52,8 +52,9 @@ pub(crate) fn plan(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// Faults and notes.
-pub(crate) fn faults_and_notes(certificate: &Certificate) -> Block {
+/// Faults, doubts and notes.
+pub(crate) fn conditions(certificate: &Certificate) -> Block {
+    let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
     let of = |label: &'static str, lines: &[String]| -> Vec<Item> {
         let item = |text: &String| Item {
             label,
@@ -65,6 +66,7 @@ pub(crate) fn faults_and_notes(certificate: &Certificate) -> Block {
         kind: ListKind::Certificate,
         items: [
             of("fault", &certificate.faults),
+            of("doubt", &doubts),
             of("note", &certificate.notes),
         ]
         .concat(),

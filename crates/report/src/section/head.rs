@@ -1,23 +1,16 @@
 //! The first screen: the question, the answer, and its reliability.
 
 use analysis::Findings;
+use analysis::certificate::{Certificate, Doubt, State};
 use plan::{HostFacts, RunFacts};
 
 use crate::document::{Badge, Block, Style};
-use crate::section::{answer, rivals, summary};
+use crate::section::{answer, headline};
 
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
-    let (plan, certificate) = (found.plan, &found.certificate);
-    let word = match certificate.passed {
-        true => "✓ certificate passed",
-        false => "✗ certificate FAILED",
-    };
-    let certified = Badge {
-        words: word.to_owned(),
-        passed: Some(certificate.passed),
-        is_link: true,
-    };
+    let plan = found.plan;
+    let certified = Badge::certificate("certificate", found.certificate.state());
     let failed = match found.failed() {
         0 => String::new(),
         failed => format!(", {failed} failed and left out"),
@@ -33,12 +26,13 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
         Block::Terminal(vec![Block::paragraph(Style::Plain, counts(found))]),
         Block::Page(opening(found)),
     ];
-    let mut sentences = summary::sentences(plan, &found.comparisons);
-    sentences.extend(rivals::answers(found));
+    let sentences = headline::sentences(found);
     if !sentences.is_empty() {
         blocks.push(Block::Paragraphs(Style::Answer, sentences));
     }
-    blocks.push(Block::Page(answer::blocks(found)));
+    if headline::mostly_disturbed(found).is_none() {
+        blocks.push(Block::Page(answer::blocks(found)));
+    }
     blocks
 }
 
@@ -47,13 +41,12 @@ fn counts(found: &Findings<'_>) -> String {
     let (plan, trials) = (found.plan, found.trials);
     let failed = found.failed();
     let (done, all) = (trials.len() - failed, plan.expected_trials());
-    let certified = match found.certificate.passed {
-        true => "certificate passed".to_owned(),
-        false => "certificate FAILED: do not rely on these results, see below".to_owned(),
-    };
-    let certified = match &found.certificate.warning {
-        Some(warning) => format!("{certified}, but {warning}"),
-        None => certified,
+    let certificate = &found.certificate;
+    let state = certificate.state();
+    let certified = match state {
+        State::Passed => format!("certificate {state}"),
+        State::Doubtful => format!("certificate {state}: {}", doubts(certificate)),
+        State::Failed => format!("certificate {state}: do not rely on these results, see below"),
     };
     let incomplete = match (found.complete, plan.until) {
         (false, _) => " The run is incomplete: continue with --resume.".to_owned(),
@@ -61,22 +54,21 @@ fn counts(found: &Findings<'_>) -> String {
         (true, _) => String::new(),
     };
     format!(
-        "{done} of {all} trials finished, {failed} failed and left out; {certified}.{incomplete}"
+        "{done} of {all} trials finished, {failed} failed and left out; {certified}.{incomplete}{}",
+        unmeasured(found).map_or_else(String::new, |missing| format!(" {missing}"))
     )
 }
 
 /// Warnings about the results, and a note on the compared factor.
 fn opening(found: &Findings<'_>) -> Vec<Block> {
     let certificate = &found.certificate;
-    let faults = (!certificate.passed).then(|| {
+    let faults = (certificate.state() == State::Failed).then(|| {
         let faults = certificate.faults.join("; ");
         format!("Do not rely on these results: {faults}.")
     });
-    let warning = certificate.warning.as_ref();
-    let warning = warning.map(|warning| format!("Note that {warning}."));
     let incomplete = "The run is incomplete: continue with --resume.".to_owned();
     let incomplete = (!found.complete).then_some(incomplete);
-    let alarms: Vec<String> = [faults, warning, incomplete]
+    let alarms: Vec<String> = [faults, incomplete, unmeasured(found)]
         .into_iter()
         .flatten()
         .collect();
@@ -88,8 +80,32 @@ fn opening(found: &Findings<'_>) -> Vec<Block> {
         )
     });
     let mut blocks = vec![Block::Paragraphs(Style::Alarm, alarms)];
+    if !certificate.doubts.is_empty() {
+        let doubts = format!("Doubtful: {}.", doubts(certificate));
+        blocks.push(Block::paragraph(Style::Doubt, doubts));
+    }
     blocks.extend(lead.map(|lead| Block::paragraph(Style::Plain, lead)));
     blocks
+}
+
+fn doubts(certificate: &Certificate) -> String {
+    let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
+    doubts.join("; ")
+}
+
+/// A sentence about the cells that should have a trial and have none; for an
+/// incomplete run there is nothing to say yet.
+fn unmeasured(found: &Findings<'_>) -> Option<String> {
+    let mut cells = found.unmeasured();
+    let first = cells.next().filter(|_| found.complete)?;
+    let more = match cells.count() {
+        0 => String::new(),
+        more => format!(" and {more} more settings"),
+    };
+    Some(format!(
+        "No trial of {}{more} finished: nothing can be said about it.",
+        first.factors
+    ))
 }
 
 fn machine(facts: &RunFacts) -> String {

@@ -1,7 +1,9 @@
 //! The summary: the effect of the last level of the compared factor, the
 //! contributions to it, and its uncertainty.
 
-use analysis::compare::{Comparison, Difference};
+use analysis::Findings;
+use analysis::certificate::Doubt;
+use analysis::compare::{Comparison, Difference, baseline};
 use analysis::decomposition::slowest;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
@@ -23,25 +25,44 @@ const MOST: f64 = 0.5;
 /// A sentence for each measured combination of the other factors: the change by
 /// the last level of the compared factor against the baseline, and its
 /// decomposition. Then a sentence on the published changes.
-pub(crate) fn sentences(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
+    let plan = found.plan;
     let mut sentences: Vec<String> = last_level(plan).map_or_else(Vec::new, |last| {
         let cells = plan.cells.iter().enumerate();
         cells
             .filter(|(_, cell)| cell.setting.is_ok() && is_last(plan, cell, &last))
-            .filter_map(|(position, cell)| sentence(plan, comparisons, position, cell, &last))
+            .filter_map(|(position, cell)| sentence(found, position, cell, &last))
             .collect()
     });
     if sentences.len() > MOST_SENTENCES {
-        sentences = together(plan, comparisons);
+        sentences = together(found);
     }
-    sentences.extend(verdicts(comparisons));
+    sentences.extend(verdicts(found));
     sentences
+}
+
+/// The doubts about figures of the cells at these positions and of their
+/// baselines, as the end of a sentence.
+fn doubtful(found: &Findings<'_>, cells: &[usize]) -> String {
+    let plan = found.plan;
+    let baselines = cells
+        .iter()
+        .filter_map(|&cell| baseline(plan, &plan.cells[cell].factors));
+    let mut cells: Vec<usize> = cells.iter().copied().chain(baselines).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    let doubts: Vec<String> = found.doubts(&cells).iter().map(Doubt::to_string).collect();
+    match doubts.as_slice() {
+        [] => String::new(),
+        doubts => format!(" (doubtful: {})", doubts.join("; ")),
+    }
 }
 
 /// With many settings, one sentence per metric: the number of settings in which
 /// the last level changes it, the range of changes, and the number without a
 /// difference.
-fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
+fn together(found: &Findings<'_>) -> Vec<String> {
+    let plan = found.plan;
     let Some(last) = last_level(plan) else {
         return Vec::new();
     };
@@ -49,13 +70,15 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
         .filter(|&cell| plan.cells[cell].setting.is_ok() && is_last(plan, &plan.cells[cell], &last))
         .collect();
     let all = settings.len();
+    let doubts = doubtful(found, &settings);
     let sentence = |(metric, words): (&str, String)| {
-        let rows: Vec<&Comparison> = comparisons
+        let rows: Vec<&Comparison> = found
+            .comparisons
             .iter()
             .filter(|row| row.metric.name == metric && settings.contains(&row.cell))
             .collect();
         let count = |is: Difference| rows.iter().filter(|row| row.difference == Some(is)).count();
-        let found: Vec<f64> = rows
+        let percents: Vec<f64> = rows
             .iter()
             .filter(|row| row.difference == Some(Difference::Found))
             .filter_map(|row| row.change?.percent)
@@ -63,11 +86,11 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
         let parts = [
             range(
                 "higher",
-                found.iter().copied().filter(|&percent| percent > 0.0),
+                percents.iter().copied().filter(|&percent| percent > 0.0),
             ),
             range(
                 "lower",
-                found.iter().copied().filter(|&percent| percent <= 0.0),
+                percents.iter().copied().filter(|&percent| percent <= 0.0),
             ),
             counted(count(Difference::NotFound), "no difference found"),
             counted(count(Difference::Unknown), "too few trials to say"),
@@ -75,7 +98,7 @@ fn together(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| {
             format!(
-                "{} {all} settings, {} {last} against {}, {words}: {}.",
+                "{} {all} settings, {} {last} against {}, {words}: {}{doubts}.",
                 plan.world.profile().words.among,
                 factor(plan),
                 plan.compare.baseline,
@@ -129,13 +152,8 @@ fn is_last(plan: &Plan, cell: &Cell, last: &Level) -> bool {
     cell.factors.level(&plan.compare.factor) == Some(last) && cell.factors.level("copy").is_none()
 }
 
-fn sentence(
-    plan: &Plan,
-    comparisons: &[Comparison],
-    position: usize,
-    cell: &Cell,
-    last: &Level,
-) -> Option<String> {
+fn sentence(found: &Findings<'_>, position: usize, cell: &Cell, last: &Level) -> Option<String> {
+    let (plan, comparisons) = (found.plan, &found.comparisons);
     let answers: Vec<String> = asked(plan)
         .iter()
         .filter_map(|(metric, words)| {
@@ -163,11 +181,12 @@ fn sentence(
     };
     (!answers.is_empty()).then(|| {
         format!(
-            "{} {link}, {place}{} {last} against {}: {}.",
+            "{} {link}, {place}{} {last} against {}: {}{}.",
             plan.world.profile().words.alone,
             factor(plan),
             plan.compare.baseline,
-            answers.join("; ")
+            answers.join("; "),
+            doubtful(found, &[position])
         )
     })
 }
@@ -271,12 +290,13 @@ fn others(plan: &Plan, factors: &Factors) -> Option<String> {
 }
 
 /// A sentence on the published changes, if any could be measured.
-fn verdicts(comparisons: &[Comparison]) -> Option<String> {
-    let judged: Vec<Verdict> = comparisons
+fn verdicts(found: &Findings<'_>) -> Option<String> {
+    let judged: Vec<(usize, Verdict)> = found
+        .comparisons
         .iter()
         .filter(|comparison| comparison.published.claim.is_some())
-        .filter_map(|comparison| Some(comparison.judgement.as_ref()?.verdict))
-        .filter(|&verdict| verdict != Verdict::NotMeasured)
+        .filter_map(|comparison| Some((comparison.cell, comparison.judgement.as_ref()?.verdict)))
+        .filter(|&(_, verdict)| verdict != Verdict::NotMeasured)
         .collect();
     let counts: Vec<String> = [
         Verdict::Reproduced,
@@ -288,7 +308,7 @@ fn verdicts(comparisons: &[Comparison]) -> Option<String> {
     .map(|verdict| {
         (
             verdict,
-            judged.iter().filter(|&&other| other == verdict).count(),
+            judged.iter().filter(|(_, other)| *other == verdict).count(),
         )
     })
     .filter(|&(_, count)| count > 0)
@@ -299,26 +319,68 @@ fn verdicts(comparisons: &[Comparison]) -> Option<String> {
         1 => "Of 1 comparison with a published change".to_owned(),
         many => format!("Of {many} comparisons with published changes"),
     };
-    Some(format!("{figures}: {}.", counts.join(", ")))
+    let cells: Vec<usize> = judged.iter().map(|&(cell, _)| cell).collect();
+    let doubts = doubtful(found, &cells);
+    Some(format!("{figures}: {}{doubts}.", counts.join(", ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::compare::compare;
-    use plan::synthetic::study;
+    use plan::Trial;
+    use plan::synthetic::{facts, study};
+
+    /// The sentences on the synthetic study after a change to its trials.
+    fn sentences_of(change: impl Fn(&mut Trial)) -> Vec<String> {
+        let (plan, mut trials) = study();
+        trials.iter_mut().for_each(change);
+        let facts = facts();
+        crate::section::headline::sentences(&Findings::of(&plan, &trials, &facts))
+    }
+
+    /// Gives the flag to trials at these offloads in this repeat.
+    fn flagged(trial: &mut Trial, flag: &str, offloads: &str, repeat: u32) {
+        if trial.factors.to_string().contains(offloads) && trial.repeat == repeat {
+            trial.flags.push(flag.to_owned());
+        }
+    }
 
     #[test]
     fn the_answer_is_a_sentence_for_each_kind_that_was_measured() {
-        let (plan, trials) = study();
-        let sentences = sentences(&plan, &compare(&plan, &trials));
         assert_eq!(
-            sentences,
+            sentences_of(|_| ()),
             [
                 "On this machine and 1 Gbit/s links, with offloads off, MTU 9000 against 1500: goodput +4.3 % [3.6, 5.0], less than header arithmetic alone gives (framing +6.4 %).",
                 "On this machine and 1 Gbit/s links, with offloads on, MTU 9000 against 1500: no difference in goodput found (one above 0.52 % would have shown).",
                 "Of 4 comparisons with published changes: 1 reproduced, 1 direction only, 2 not reproduced.",
             ]
         );
+    }
+
+    #[test]
+    fn every_sentence_of_a_disturbed_run_says_so() {
+        let sentences = sentences_of(|trial| flagged(trial, "disturbed", "offloads=off", 1));
+        assert_eq!(sentences.len(), 3);
+        let doubt = " (doubtful: other work disturbed 2 of 8 trials; repeat on an idle machine).";
+        for sentence in sentences {
+            assert!(sentence.ends_with(doubt), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_run_of_which_most_is_disturbed_has_no_figure() {
+        let sentences = sentences_of(|trial| trial.flags.push("disturbed".to_owned()));
+        assert_eq!(
+            sentences,
+            ["No figure: other work disturbed 8 of 8 trials; repeat on an idle machine."]
+        );
+    }
+
+    #[test]
+    fn only_the_sentence_about_a_host_says_that_the_host_was_measured() {
+        let sentences = sentences_of(|trial| flagged(trial, "cpu-bound", "offloads=on", 2));
+        let doubt = " (doubtful: the host was measured, not the link: an end used a whole CPU in 2 of 4 trials).";
+        assert!(!sentences[0].contains("doubtful"), "{}", sentences[0]);
+        assert!(sentences[1].ends_with(doubt), "{}", sentences[1]);
     }
 }

@@ -158,6 +158,34 @@ fn a_certificate_that_failed_is_said_at_once() {
 }
 
 #[test]
+fn doubts_are_amber_on_the_page_and_a_run_of_doubts_alone_shows_no_figure() {
+    let (plan, mut trials) = study();
+    let head = |trials: &[Trial]| {
+        let page = page(&plan, trials, &facts());
+        page.split_once("</header>").unwrap().0.to_owned()
+    };
+    assert!(!head(&trials).contains("p class=\"doubt\""));
+    trials[0].flags.push("disturbed".into());
+    let doubt = "other work disturbed 1 of 8 trials; repeat on an idle machine";
+    let some = head(&trials);
+    for part in [
+        "class=\"badge doubtful\"",
+        "! certificate passed with doubts",
+        &format!("<p class=\"doubt\">Doubtful: {doubt}.</p>"),
+        &format!("(framing +6.4 %) (doubtful: {doubt})."),
+        "table class=\"answer\"",
+    ] {
+        assert!(some.contains(part), "`{part}` is not in: {some}");
+    }
+    for trial in &mut trials {
+        trial.flags.push("disturbed".into());
+    }
+    let most = head(&trials);
+    assert!(most.contains("No figure: other work disturbed 8 of 8 trials"));
+    assert!(!most.contains("table class=\"answer\"") && !most.contains("+4.3 %"));
+}
+
+#[test]
 fn a_run_that_measured_nothing_has_a_page_too() {
     let (plan, _) = study();
     let page = page(&plan, &[], &facts());

@@ -95,6 +95,34 @@ Results: results/synthetic-0123abcd
 ";
 
 #[test]
+fn doubts_are_on_the_first_screen_and_below_the_certificate() {
+    let (plan, mut trials) = study();
+    trials[0].flags.push("disturbed".into());
+    let report = terminal(&plan, &trials, None, 200);
+    let doubt = "other work disturbed 1 of 8 trials; repeat on an idle machine";
+    for part in [
+        format!("left out; certificate passed with doubts: {doubt}."),
+        format!("\nCertificate: passed with doubts\n  doubt: {doubt}\n"),
+    ] {
+        assert!(report.contains(&part), "`{part}` is not in: {report}");
+    }
+}
+
+#[test]
+fn a_cell_of_which_every_trial_failed_is_named() {
+    let (mut plan, mut trials) = study();
+    plan.repeat = 2;
+    trials.retain(|trial| trial.failure.is_none());
+    for trial in &mut trials[..2] {
+        trial.failure = Some("timed out".into());
+    }
+    let report = terminal(&plan, &trials, None, 200);
+    let said =
+        "No trial of scenario=LU-LU offloads=off mtu=1500 finished: nothing can be said about it.";
+    assert!(report.contains(said), "{report}");
+}
+
+#[test]
 fn every_width_keeps_every_figure() {
     let words = |text: &str| -> Vec<String> {
         let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();

@@ -1,0 +1,101 @@
+//! Reasons to doubt figures although the instrument worked.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use plan::{Flag, Trial};
+
+/// More than one trial out of this many makes a doubt.
+const MANY: usize = 10;
+
+/// A reason to doubt figures, and the trials that it is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// The reason.
+    pub reason: Reason,
+    /// The number of trials that it is about.
+    pub trials: usize,
+    /// The number of finished trials.
+    pub of: usize,
+}
+
+/// Why figures are doubtful.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Other work on the machine disturbed trials.
+    Disturbed,
+    /// An end host used a whole CPU, so the host was measured and not the link.
+    HostBound,
+}
+
+impl Reason {
+    const fn flag(self) -> Flag {
+        match self {
+            Self::Disturbed => Flag::Disturbed,
+            Self::HostBound => Flag::CpuBound,
+        }
+    }
+}
+
+impl Doubt {
+    /// The doubt for this reason about `trials`, of which more than a tenth must
+    /// have its flag.
+    pub fn of<'a>(reason: Reason, trials: impl IntoIterator<Item = &'a Trial>) -> Option<Self> {
+        let doubt = Self::counted(reason, trials);
+        (doubt.trials * MANY > doubt.of).then_some(doubt)
+    }
+
+    /// As [`Doubt::of`], but it is enough that more than a tenth of the trials of
+    /// one cell have the flag.
+    pub(super) fn of_any_cell(reason: Reason, trials: &[&Trial]) -> Option<Self> {
+        if !trials.iter().any(|trial| is_about(reason, trial)) {
+            return None;
+        }
+        let mut cells: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
+        for trial in trials {
+            let cell = cells.entry(trial.factors.to_string()).or_default();
+            cell.push(trial);
+        }
+        cells
+            .into_values()
+            .any(|cell| Self::of(reason, cell).is_some())
+            .then(|| Self::counted(reason, trials.iter().copied()))
+    }
+
+    /// Whether it is about more than half of the trials.
+    pub const fn is_about_most(self) -> bool {
+        2 * self.trials > self.of
+    }
+
+    /// The number of finished trials with the flag of this reason, however many.
+    pub fn counted<'a>(reason: Reason, trials: impl IntoIterator<Item = &'a Trial>) -> Self {
+        let finished = trials.into_iter().filter(|trial| trial.failure.is_none());
+        let (trials, of) = finished.fold((0, 0), |(about, all), trial| {
+            (about + usize::from(is_about(reason, trial)), all + 1)
+        });
+        Self { reason, trials, of }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reason, trials, of } = self;
+        match reason {
+            Reason::Disturbed => write!(
+                f,
+                "other work disturbed {trials} of {of} trials; repeat on an idle machine"
+            ),
+            Reason::HostBound => write!(
+                f,
+                "the host was measured, not the link: an end used a whole CPU in {trials} of {of} trials"
+            ),
+        }
+    }
+}
+
+fn is_about(reason: Reason, trial: &Trial) -> bool {
+    trial
+        .flags
+        .iter()
+        .any(|flag| flag == reason.flag().as_str())
+}

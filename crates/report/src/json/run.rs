@@ -1,0 +1,150 @@
+//! The JSON line of a run as a whole.
+
+use std::path::Path;
+
+use analysis::Findings;
+use analysis::certificate::{Doubt, Reason, State};
+use plan::Factors;
+use serde::Serialize;
+
+use super::line::json_line;
+use crate::section::headline;
+
+/// The files of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Paths<'a> {
+    /// The results folder.
+    pub folder: &'a Path,
+    /// The page, if it was written.
+    pub page: Option<&'a Path>,
+    /// The table of trials, if it was written.
+    pub table: Option<&'a Path>,
+}
+
+/// The line, with the field order of the format.
+#[derive(Serialize)]
+struct Line<'a> {
+    // Null, so that readers who select lines by metric skip this one.
+    metric: Option<&'a str>,
+    run: &'a str,
+    world: String,
+    plan: &'a str,
+    state: State,
+    certificate: Certificate<'a>,
+    notes: &'a [String],
+    counts: Counts,
+    unmeasured: Vec<&'a Factors>,
+    headline: Vec<String>,
+    paths: Names,
+}
+
+#[derive(Serialize)]
+struct Certificate<'a> {
+    state: State,
+    faults: &'a [String],
+    doubts: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Counts {
+    planned: usize,
+    finished: usize,
+    failed: usize,
+    disturbed: usize,
+    host_bound: usize,
+    complete: bool,
+}
+
+#[derive(Serialize)]
+struct Names {
+    folder: String,
+    page: Option<String>,
+    table: Option<String>,
+}
+
+/// The object of the whole run, without a line end.
+pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
+    let certificate = &found.certificate;
+    let failed = found.failed();
+    let count = |reason| Doubt::counted(reason, found.trials).trials;
+    let name = |path: &Path| path.display().to_string();
+    json_line(&Line {
+        metric: None,
+        run: &found.plan.name,
+        world: found.plan.world.to_string(),
+        plan: &found.plan.hash,
+        state: found.state(),
+        certificate: Certificate {
+            state: certificate.state(),
+            faults: &certificate.faults,
+            doubts: certificate.doubts.iter().map(Doubt::to_string).collect(),
+        },
+        notes: &certificate.notes,
+        counts: Counts {
+            planned: found.plan.expected_trials(),
+            finished: found.trials.len() - failed,
+            failed,
+            disturbed: count(Reason::Disturbed),
+            host_bound: count(Reason::HostBound),
+            complete: found.complete,
+        },
+        unmeasured: found.unmeasured().map(|cell| &cell.factors).collect(),
+        headline: headline::sentences(found),
+        paths: Names {
+            folder: name(paths.folder),
+            page: paths.page.map(name),
+            table: paths.table.map(name),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::synthetic::{facts, study};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn the_object_of_a_run_says_what_the_first_screen_says() {
+        let (mut plan, mut trials) = study();
+        plan.repeat = 2;
+        trials.retain(|trial| trial.failure.is_none());
+        let facts = facts();
+        let paths = Paths {
+            folder: Path::new("results/r"),
+            page: Some(Path::new("results/r/report.html")),
+            table: None,
+        };
+        let object = |trials: &[plan::Trial]| -> Value {
+            let found = Findings::of(&plan, trials, &facts);
+            serde_json::from_str(&run_json(&found, paths)).unwrap()
+        };
+        let sound = object(&trials);
+        assert_eq!(sound["run"], "synthetic");
+        assert_eq!(sound["certificate"]["state"], "passed");
+        assert_eq!(sound["headline"].as_array().unwrap().len(), 3);
+        assert_eq!(sound["unmeasured"], json!([]));
+        assert_eq!(
+            sound["paths"],
+            json!({"folder": "results/r", "page": "results/r/report.html", "table": null})
+        );
+
+        trials[0].flags.push("disturbed".into());
+        trials[1].failure = Some("timed out".into());
+        let doubtful = object(&trials);
+        assert_eq!(doubtful["state"], "passed with doubts");
+        let doubt = "other work disturbed 1 of 7 trials; repeat on an idle machine";
+        assert_eq!(doubtful["certificate"]["doubts"], json!([doubt]));
+        assert_eq!(
+            doubtful["counts"],
+            json!({"planned": 8, "finished": 7, "failed": 1, "disturbed": 1, "host_bound": 0, "complete": true})
+        );
+
+        // Now a cell of the comparison has no finished trial.
+        trials[0].failure = Some("timed out".into());
+        let missing = object(&trials);
+        assert_eq!(missing["certificate"]["state"], "passed");
+        assert_eq!(missing["state"], "failed");
+        assert_eq!(missing["unmeasured"][0]["mtu"], 1500);
+    }
+}
