@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod exit;
 mod output;
 mod progress;
 
@@ -10,37 +11,25 @@ use std::process::ExitCode;
 use lab::worker;
 
 use args::Command;
+use exit::done;
 
 fn main() -> ExitCode {
-    let result = match worker::role() {
+    exit::code(match worker::role() {
         Some(role) => worker::run(&role).map(done),
         None => match args::parse().command {
             Command::List(list) => command::list::run(&list).map(done),
-            Command::Run(run) => command::run::run(&run).map(done),
+            Command::Run(run) => command::run::run(&run),
             Command::Robustness(search) => command::robustness::run(&search).map(done),
-            Command::Report(report) => command::report::run(&report).map(done),
+            Command::Report(report) => command::report::run(&report),
             Command::Claims(claims) => command::claims::run(&claims).map(done),
             Command::Shell(shell) => command::shell::run(shell),
             Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
-            Command::Send(send) => command::send::run(&send).map(done),
+            Command::Send(send) => command::send::run(&send),
             Command::Recv(recv) => command::recv::run(&recv).map(done),
             Command::Decode(decode) => command::decode::run(&decode).map(done),
-            Command::Doctor(doctor) => command::doctor::run(&doctor).map(done),
+            Command::Doctor(doctor) => command::doctor::run(&doctor),
             Command::Completions(wanted) => command::completions::run(&wanted).map(done),
             Command::Man(man) => command::man::run(&man).map(done),
         },
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            output::complain(&error);
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// The exit code of a successful command.
-fn done((): ()) -> ExitCode {
-    ExitCode::SUCCESS
+    })
 }

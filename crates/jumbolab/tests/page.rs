@@ -21,7 +21,7 @@ fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut command = program(folder.path());
     command.args(RUN.split_whitespace());
-    Outcome::of(command.output().unwrap()).fine();
+    Outcome::of(command.output().unwrap()).ran();
     folder
 }
 

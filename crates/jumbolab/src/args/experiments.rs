@@ -29,7 +29,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "COUNT", help_heading = "Experiment")]
     pub(crate) repeat: Option<String>,
     /// With `run replay`: recording to replay, from `emulate --record` or from a run.
-    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["output", "repeat", "resume", "threads", "shard", "dry_run"])]
+    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["output", "repeat", "resume", "threads", "shard", "dry_run", "strict"])]
     pub(crate) trace: Option<PathBuf>,
     /// Print a commented experiment file to start from, and exit.
     #[arg(long, exclusive = true, help_heading = "Experiment")]
@@ -64,6 +64,9 @@ pub(crate) struct Run {
     /// Print the results as one JSON object per line instead of tables.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+    /// End with exit code 1 if the certificate passed with doubts, and not only if it failed.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -133,6 +136,9 @@ pub(crate) struct Report {
     /// Print all trials as CSV.
     #[arg(long)]
     pub(crate) csv: bool,
+    /// End with exit code 1 if a certificate passed with doubts, and not only if it failed.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,9 @@ pub(crate) struct Doctor {
     /// Print one JSON object (see docs/formats.md).
     #[arg(long)]
     pub(crate) json: bool,
+    /// End with exit code 1 if there is a note, and not only if something is missing.
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, clap::Args)]

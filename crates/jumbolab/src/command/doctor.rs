@@ -2,12 +2,14 @@
 
 use std::io::{self, IsTerminal};
 
+use analysis::certificate::State;
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::doctor::{self, Check, Facts, Status};
 
 use crate::args::Doctor;
+use crate::exit::Ending;
 use crate::output;
 
 /// Columns before a finding: a margin, the mark, and what surrounds the name.
@@ -16,14 +18,27 @@ const AROUND: usize = 6;
 /// The maximum width of findings, for legibility.
 const WIDEST: usize = 110;
 
-pub(crate) fn run(args: &Doctor) -> Result<()> {
+pub(crate) fn run(args: &Doctor) -> Result<Ending> {
     let facts = look()?;
     let checks = doctor::judge(&facts);
     if args.json {
-        return output::print(&format!("{}\n", doctor::to_json(&facts, &checks)));
+        output::print(&format!("{}\n", doctor::to_json(&facts, &checks)))?;
+    } else {
+        let width = usize::from(output::width()).min(WIDEST);
+        output::print_coloured(&page(&facts, &checks, width))?;
     }
-    let width = usize::from(output::width()).min(WIDEST);
-    output::print_coloured(&page(&facts, &checks, width))
+    Ok(Ending::of(state(&checks), args.strict))
+}
+
+/// What the checks say of the results of this machine: that none can be had with
+/// something missing, and that a note leaves a doubt.
+fn state(checks: &[Check]) -> State {
+    let states = checks.iter().map(|check| match check.status {
+        Status::Ok => State::Passed,
+        Status::Note => State::Doubtful,
+        Status::Missing => State::Failed,
+    });
+    states.max().unwrap_or(State::Passed)
 }
 
 /// Gathers the facts; a terminal shows the current step.

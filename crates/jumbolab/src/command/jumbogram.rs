@@ -13,6 +13,7 @@ use live::jumbogram::{
 use units::{Bytes, Span};
 
 use crate::args::{Method, Over, PORT, Recv, Send};
+use crate::exit::{Ending, done};
 use crate::output;
 
 /// Octets of the headers before a payload, including the option of a jumbogram
@@ -29,13 +30,13 @@ const USUAL_MTU: u32 = 1_500;
 const LOOK: Span = Span::from_millis(100);
 
 /// Sends jumbograms of the size in `text`.
-pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
+pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
     let size = size(text)?;
     let over = args.jumbo.over.unwrap_or(Over::Loopback);
     let by = args.jumbo.method.unwrap_or(Method::Packet);
     interrupt::listen()?;
     if args.host.is_some() {
-        return to_host(size, args);
+        return to_host(size, args).map(done);
     }
     ensure!(
         args.keys.gap.is_none() && args.port == PORT,
@@ -58,7 +59,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
         Method::Packet | Method::Socket => packet(size).max(LEAST_MTU),
     };
     let jumbo_path = JumboPath::build(between, mtu)?;
-    let text = match (length, by) {
+    let measured: Measured = match (length, by) {
         (None, Method::Packet) => {
             let count = count(args, 1)?;
             let carried = carry(
@@ -72,24 +73,20 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
             output::print(&text::carried(&carried, size, over, args.json))?;
             let whole = carried.arrived.iter().filter(|one| one.whole == Some(true));
             let whole = whole.count() as u64;
-            ensure!(
-                whole == carried.sent,
-                "only {whole} of {} messages arrived complete and unchanged; `jumbolab send --malformed` shows how the kernel handles jumbograms",
-                carried.sent
-            );
-            return Ok(());
+            if whole != carried.sent {
+                output::complain(&anyhow!(
+                    "only {whole} of {} messages arrived complete and unchanged; `jumbolab send --malformed` shows how the kernel handles jumbograms",
+                    carried.sent
+                ));
+                return Ok(Ending::Unsound);
+            }
+            return Ok(Ending::Sound);
         }
         (None, _) => bail!("--by: selects the method of a measurement; add for instance --for 1s"),
         (Some(_), _) if args.keys.packets.is_some() => {
             bail!("--packets and --for: they exclude each other; leave one out")
         }
-        (Some(length), Method::Tcp) => text::measured(
-            &super_packets(&jumbo_path, size, length)?,
-            size,
-            over,
-            by,
-            args.json,
-        ),
+        (Some(length), Method::Tcp) => super_packets(&jumbo_path, size, length)?,
         (Some(length), Method::Packet | Method::Socket) => {
             let who = match by {
                 Method::Socket => Live::Socket,
@@ -101,11 +98,16 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<()> {
                 length,
                 capture: args.jumbo.capture.as_deref(),
             };
-            let measured: Measured = measure(&jumbo_path, wanted)?;
-            text::measured(&measured, size, over, by, args.json)
+            measure(&jumbo_path, wanted)?
         }
     };
-    output::print(&text)
+    output::print(&text::measured(&measured, size, over, by, args.json))?;
+    Ok(
+        match measured.messages > 0 && measured.lost < measured.messages {
+            true => Ending::Sound,
+            false => Ending::Unsound,
+        },
+    )
 }
 
 /// Shows the kernel's treatment of malformed jumbograms.

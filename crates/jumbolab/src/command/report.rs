@@ -4,18 +4,20 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::across_worlds::across_worlds;
+use analysis::certificate::State;
 use anyhow::{Result, anyhow, bail};
 use experiment::Experiment;
 use lab::robustness::{Study, is_search};
 use plan::{Plan, RunFacts, Trial};
-use report::Run;
+use report::{Paths, Run};
 use results::folder::Folder;
 
 use super::{page, robustness};
 use crate::args::Report;
+use crate::exit::{Ending, done};
 use crate::output;
 
-pub(crate) fn run(args: &Report) -> Result<()> {
+pub(crate) fn run(args: &Report) -> Result<Ending> {
     let runs: Vec<ReadRun<'_>> = args
         .folders
         .iter()
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &Report) -> Result<()> {
     match runs.as_slice() {
         [one] => match searched(one)? {
             Some(study) if !args.csv => {
-                robustness::print(&study, &one.trials, one.folder, args.json)
+                robustness::print(&study, &one.trials, one.folder, args.json).map(done)
             }
             _ => alone(args, one),
         },
@@ -102,44 +104,82 @@ impl<'a> ReadRun<'a> {
     }
 }
 
-fn alone(args: &Report, read: &ReadRun<'_>) -> Result<()> {
-    let Run { folder, found } = read.run();
+/// How the report of runs ends: as the one of them that is least sound.
+fn ending(args: &Report, runs: &[Run<'_>]) -> Ending {
+    let states = runs.iter().map(|run| run.found.state());
+    Ending::of(states.max().unwrap_or(State::Passed), args.strict)
+}
+
+/// The objects of runs, one each.
+fn run_lines(runs: &[Run<'_>]) -> Vec<String> {
+    let line = |run: &Run<'_>| {
+        let paths = Paths {
+            folder: run.folder,
+            page: None,
+            table: None,
+        };
+        report::run_json(&run.found, paths)
+    };
+    runs.iter().map(line).collect()
+}
+
+fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
+    let run = read.run();
+    let ending = ending(args, std::slice::from_ref(&run));
+    let Run { folder, found } = run;
     let document = report::of_run(&found, Some(folder));
     // Print the requested output even if the folder cannot be written to.
-    let page = page::write(folder, report::PAGE, &report::html(&document)).and_then(|page| {
-        results::trials::write(&folder.join(results::trials::FILE), &read.trials)?;
-        Ok(page)
-    });
-    if let Err(error) = &page {
+    let page = page::write(folder, report::PAGE, &report::html(&document));
+    let table = folder.join(results::trials::FILE);
+    let table = match page {
+        Ok(_) => results::trials::write(&table, &read.trials).map(|()| Some(table)),
+        // The folder is closed: the reason is the same.
+        Err(_) => Ok(None),
+    };
+    for error in page.as_ref().err().into_iter().chain(table.as_ref().err()) {
         output::complain(error);
     }
+    let page = page.ok();
     if args.csv {
         let mut lines = Vec::new();
         results::trials::csv(&read.trials, &mut lines)?;
-        return output::print(&String::from_utf8_lossy(&lines));
+        output::print(&String::from_utf8_lossy(&lines))?;
+    } else if args.json {
+        output::print_lines(report::json_lines(&found))?;
+        let paths = Paths {
+            folder,
+            page: page.as_deref(),
+            table: table.as_ref().ok().and_then(|table| table.as_deref()),
+        };
+        output::print_lines([report::run_json(&found, paths)])?;
+    } else {
+        output::print(&report::text(&document, output::width()))?;
+        if let Some(page) = &page {
+            output::print_page(page)?;
+        }
     }
-    if args.json {
-        return output::print_lines(report::json_lines(&found));
-    }
-    output::print(&report::text(&document, output::width()))?;
-    page.map_or(Ok(()), |page| output::print_page(&page))
+    Ok(ending)
 }
 
-fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<()> {
+fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<Ending> {
     if args.csv {
         bail!(
             "--csv prints the trials of one folder; give one folder, or use --json for the comparison"
         );
     }
-    let [first, second] = [first.run(), second.run()];
+    let runs = [first.run(), second.run()];
+    let [first, second] = &runs;
     if args.json {
-        return output::print_lines(report::changes_json(&first, &second));
+        output::print_lines(report::changes_json(first, second))?;
+        output::print_lines(run_lines(&runs))?;
+    } else {
+        let document = report::of_changes(first, second);
+        output::print(&report::text(&document, output::width()))?;
     }
-    let document = report::of_changes(&first, &second);
-    output::print(&report::text(&document, output::width()))
+    Ok(ending(args, &runs))
 }
 
-fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<()> {
+fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
     if args.csv {
         bail!(
             "--csv prints the trials of one folder; give one folder, or use --json for all worlds"
@@ -149,17 +189,17 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<()> {
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
     let all = across_worlds(&found).map_err(|why| anyhow!(why))?;
     if args.json {
-        return output::print_lines(report::worlds_json(&all, &runs));
+        output::print_lines(report::worlds_json(&all, &runs))?;
+        output::print_lines(run_lines(&runs))?;
+        return Ok(ending(args, &runs));
     }
     let document = report::of_worlds(&all, &runs);
     output::print(&report::text(&document, output::width()))?;
     // Print the requested output even if the folder cannot be written to.
     let page = report::html(&document);
     match page::write(runs[0].folder, report::WORLDS_PAGE, &page) {
-        Ok(page) => output::print_page(&page),
-        Err(error) => {
-            output::complain(&error);
-            Ok(())
-        }
+        Ok(page) => output::print_page(&page)?,
+        Err(error) => output::complain(&error),
     }
+    Ok(ending(args, &runs))
 }

@@ -9,26 +9,28 @@ use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
 use plan::Plan;
+use report::Paths;
 use results::folder::{Folder, Opening, Resume};
 
 use super::{page, replay};
 use crate::args::{self, Run};
+use crate::exit::{Ending, done};
 use crate::output;
 use crate::progress::Progress;
 
 /// Where results go unless `-o` says otherwise.
 pub(super) const RESULTS: &str = "results";
 
-pub(crate) fn run(args: &Run) -> Result<()> {
+pub(crate) fn run(args: &Run) -> Result<Ending> {
     if args.template {
-        return output::print(experiment::TEMPLATE);
+        return output::print(experiment::TEMPLATE).map(done);
     }
     if args.trace.is_some() || args.experiment.as_deref() == Some(replay::EXPERIMENT) {
-        return replay::run(args);
+        return replay::run(args).map(done);
     }
     let plan = plan(args)?;
     if args.dry_run {
-        return output::print(&dry_run::summary(&plan));
+        return output::print(&dry_run::summary(&plan)).map(done);
     }
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
     let how = How {
@@ -78,8 +80,16 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let found = Findings::of(&plan, trials, folder.facts());
     let document = report::of_run(&found, Some(path));
     let page = page::write(path, report::PAGE, &report::html(&document));
+    let table = path.join(results::trials::FILE);
+    let table = results::trials::write(&table, trials).map(|()| table);
     if args.json {
         output::print_lines(report::json_lines(&found))?;
+        let paths = Paths {
+            folder: path,
+            page: page.as_deref().ok(),
+            table: table.as_deref().ok(),
+        };
+        output::print_lines([report::run_json(&found, paths)])?;
     } else {
         let width = output::width();
         output::print(&report::text(&document, width))?;
@@ -87,13 +97,18 @@ pub(crate) fn run(args: &Run) -> Result<()> {
             output::print_page(page)?;
         }
     }
-    page.and_then(|_| results::trials::write(&path.join(results::trials::FILE), trials))
-        .with_context(|| {
-            format!(
-                "all trials are saved: see `jumbolab report {}`",
-                path.display()
-            )
-        })
+    page.and(table).with_context(|| {
+        format!(
+            "all trials are saved: see `jumbolab report {}`",
+            path.display()
+        )
+    })?;
+    // A part of a run may leave whole cells to the other parts.
+    let state = match shard.is_some() && !found.complete {
+        true => found.certificate.state(),
+        false => found.state(),
+    };
+    Ok(Ending::of(state, args.strict))
 }
 
 /// The experiment with all options of the command line applied.

@@ -8,17 +8,18 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use lab::flows::{Keys, flow};
 use lab::packet_log::{LogOwner, PacketLog, Zero};
 use live::interrupt;
-use live::traffic::{Flow, Plan, run as send};
+use live::traffic::{Flow, FlowOutcome, Meter, Outcome, Plan, run as send};
 use units::Seed;
 
 use super::jumbogram;
 use super::traffic::{self, secret};
 use crate::args::Send;
+use crate::exit::{Ending, done};
 use crate::output;
 
-pub(crate) fn run(args: &Send) -> Result<()> {
+pub(crate) fn run(args: &Send) -> Result<Ending> {
     if args.jumbo.malformed {
-        return jumbogram::malformed(args.json);
+        return jumbogram::malformed(args.json).map(done);
     }
     if let Some(size) = &args.jumbo.jumbogram {
         return jumbogram::send(size, args);
@@ -59,11 +60,34 @@ pub(crate) fn run(args: &Send) -> Result<()> {
     let lines = traffic::sent(&described, &outcome, args.json);
     output::print(&lines)?;
     logged?;
-    match outcome.fault {
-        None => Ok(()),
-        Some(fault) => Err(anyhow!(
-            "{fault}; the results cover the traffic sent before that"
-        )),
+    if let Some(fault) = &outcome.fault {
+        let fault = anyhow!("{fault}; the results cover the traffic sent before that");
+        let any = outcome.flows.iter().filter_map(|flow| flow.sent.as_ref());
+        ensure!(any.into_iter().any(|sent| sent.messages > 0), fault);
+        output::complain(&fault);
+    }
+    Ok(ending(&described, &outcome))
+}
+
+/// How `send` ends: its results are not sound if the session or a flow failed,
+/// and if none of the messages that a flow had to send arrived.
+fn ending(flows: &[Flow], outcome: &Outcome) -> Ending {
+    let lost = |(flow, result): (&Flow, &FlowOutcome)| {
+        result.sent.as_ref().is_some_and(|sent| {
+            let arrived = match flow.meter {
+                Meter::OneWay => result.report.as_ref().map_or(0, |report| report.messages),
+                Meter::RoundTrip => sent.echoes,
+            };
+            sent.messages + sent.refused + sent.unsent > 0 && arrived == 0
+        })
+    };
+    let failed = outcome.flows.iter().any(|flow| flow.fault.is_some());
+    if outcome.fault.is_some() || failed || flows.iter().zip(&outcome.flows).any(lost) {
+        Ending::Unsound
+    } else if interrupt::asked() {
+        Ending::Stopped
+    } else {
+        Ending::Sound
     }
 }
 

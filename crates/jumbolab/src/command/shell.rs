@@ -2,19 +2,19 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use anyhow::Result;
 use experiment::Experiment;
 use lab::shell::{self, ShellRequest};
 
 use crate::args::Shell;
+use crate::exit::Ending;
 use crate::output;
 
 /// The default program if the environment names no shell.
 const SHELL: &str = "/bin/sh";
 
-pub(crate) fn run(args: Shell) -> Result<ExitCode> {
+pub(crate) fn run(args: Shell) -> Result<Ending> {
     let mut experiment = Experiment::load(&args.experiment)?;
     for assignment in &args.set {
         experiment.set(assignment)?;
@@ -38,7 +38,7 @@ pub(crate) fn run(args: Shell) -> Result<ExitCode> {
     if let Some(complaint) = &exit.complaint {
         output::complain(complaint);
     }
-    Ok(ExitCode::from(exit.code))
+    Ok(Ending::Program(exit.code))
 }
 
 fn users_shell() -> OsString {

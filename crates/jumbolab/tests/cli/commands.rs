@@ -28,7 +28,7 @@ repeat = 2
 fn trials(dir: &Dir, tool: &str, settings: &str, count: usize) -> Vec<Value> {
     dir.write("tool.sh", tool);
     dir.write("tool.toml", TOOL);
-    dir.run(&format!("run tool.toml -o r {settings}")).fine();
+    dir.run(&format!("run tool.toml -o r {settings}")).ran();
     dir.expect_no_process();
     dir.trials("r", count)
 }
@@ -74,7 +74,7 @@ fn what_a_program_leaves_in_its_trials_folder_is_kept() {
     let sender = format!("traffic.sender={sender}");
     let mut command = dir.command();
     command.args(["run", "tool.toml", "-o", "r", "--set", &sender]);
-    Outcome::of(command.output().unwrap()).fine();
+    Outcome::of(command.output().unwrap()).ran();
     for trial in dir.trials("r", 4) {
         let files = trial["evidence"]["files"].as_array().unwrap();
         assert_eq!(files.len(), 1, "{trial}");
@@ -123,7 +123,7 @@ fn a_run_that_is_stopped_takes_its_programs_with_it() {
     let process = i32::try_from(child.id()).unwrap();
     // SAFETY: a plain system call to a child of this test.
     assert_eq!(unsafe { libc::kill(process, libc::SIGINT) }, 0);
-    assert_eq!(child.wait().unwrap().code(), Some(2));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
     dir.expect_no_process();
     assert!(journal(&dir.path().join("r")).is_empty());
 }

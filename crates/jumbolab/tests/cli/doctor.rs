@@ -34,9 +34,11 @@ const CHECKS: [(&str, &[&str]); 6] = [
 
 #[track_caller]
 fn checks(outcome: Outcome) -> Vec<Value> {
-    let lines = outcome.fine().json();
+    let lines = outcome.json();
     assert_eq!(lines.len(), 1, "one object");
     let checks = lines[0]["checks"].as_array().unwrap().clone();
+    let is_missing = checks.iter().any(|check| check["status"] == "missing");
+    assert_eq!(outcome.code, Some(i32::from(is_missing)), "{checks:?}");
     for check in &checks {
         let typed = check["remedy"].as_str();
         assert!(check["status"] != "missing" || typed.is_some(), "{check}");
@@ -75,7 +77,7 @@ fn every_check_is_in_the_json_and_netns_was_really_tried() {
 #[test]
 fn without_a_terminal_the_page_is_plain_and_fits_120_columns() {
     let dir = Dir::new();
-    let page = dir.run("doctor").fine();
+    let page = dir.run("doctor").ran();
     assert!(!page.stdout.contains('\x1b'), "{}", page.stdout);
     assert_eq!(page.stderr, "", "progress is for terminals");
     for (group, names) in CHECKS {
@@ -91,7 +93,7 @@ fn without_a_terminal_the_page_is_plain_and_fits_120_columns() {
 }
 
 #[test]
-fn a_machine_without_user_namespaces_is_diagnosed_and_exits_with_0() {
+fn a_machine_without_user_namespaces_is_diagnosed_and_exits_with_1() {
     let dir = Dir::new();
     let mut command = dir.command();
     command.args(["doctor", "--json"]);
@@ -112,11 +114,12 @@ fn a_machine_without_user_namespaces_is_diagnosed_and_exits_with_0() {
 }
 
 #[test]
-fn a_policy_that_forbids_unshare_is_diagnosed_and_exits_with_0() {
+fn a_policy_that_forbids_unshare_is_diagnosed_and_exits_with_1() {
     let dir = Dir::new();
     let mut command = dir.command();
     command.arg("doctor");
-    let page = Outcome::of(prepared(&mut command, forbid_unshare).output().unwrap()).fine();
+    let page = Outcome::of(prepared(&mut command, forbid_unshare).output().unwrap());
+    assert_eq!(page.code, Some(1), "{}", page.stderr);
     assert!(page.stdout.contains("✗ netns"), "{}", page.stdout);
     assert!(page.stdout.contains("forbids it"), "{}", page.stdout);
     assert!(page.stdout.contains("type: "), "{}", page.stdout);

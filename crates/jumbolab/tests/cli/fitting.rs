@@ -11,7 +11,7 @@ const LATE: &str = "--set network.lateness=1min";
 #[track_caller]
 fn trials(line: &str, count: usize) -> Vec<Value> {
     let dir = Dir::new();
-    dir.run(&format!("run {line} -o r")).fine();
+    dir.run(&format!("run {line} -o r")).ran();
     dir.expect_no_process();
     let trials = dir.trials("r", count);
     assert!(trials.iter().all(|trial| trial["failure"].is_null()));

@@ -32,7 +32,7 @@ repeat = 1
 fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
     let dir = Dir::new();
     dir.write("flows.toml", FLOWS);
-    dir.run("run flows.toml -o r").fine();
+    dir.run("run flows.toml -o r").ran();
     dir.expect_no_process();
     let trials = dir.trials("r", 2);
     for trial in &trials {
@@ -63,5 +63,5 @@ fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
             .len();
         assert!(octets > count("messages_received"), "{octets} octets");
     }
-    dir.run("report r").fine();
+    dir.run("report r").ran();
 }

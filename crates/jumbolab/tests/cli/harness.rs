@@ -137,6 +137,13 @@ impl Outcome {
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
     }
 
+    /// Asserts that a signal stopped the command.
+    #[track_caller]
+    pub(crate) fn stopped(self) -> Self {
+        assert_eq!(self.code, Some(130), "{}{}", self.stdout, self.stderr);
+        self
+    }
+
     /// Every line of stdout as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Vec<Value> {

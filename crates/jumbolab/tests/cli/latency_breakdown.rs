@@ -42,7 +42,7 @@ fn the_parts_of_a_round_trip_add_up_to_it() {
     for (link, least) in [(EMULATED, 0.6), ("--set link=plain", 0.0)] {
         let dir = Dir::new();
         let line = format!("run latency-breakdown -o r --set size=64,3000 {link} {SHORT}");
-        let tables = dir.run(&line).fine().stdout;
+        let tables = dir.run(&line).ran().stdout;
         dir.expect_no_process();
         assert!(tables.contains("95 % of the peak goodput"), "{tables}");
         for trial in &dir.trials("r", 2 * 2) {
@@ -91,7 +91,7 @@ fn alone(protocol: &str, place: &str, part: &str) -> Result<(), Disturbed> {
     let line = format!(
         "run latency-breakdown -o r --set size=1000 --set protocol={protocol} --set inject={place} --set inject_span=20ms {EMULATED} {SHORT}"
     );
-    dir.run(&line).fine();
+    dir.run(&line).ran();
     let trials = dir.trials("r", 1);
     let medians = trials[0]["evidence"]["parts_median_us"].as_array();
     let medians = medians.unwrap_or_else(|| panic!("{}", trials[0]));

@@ -29,7 +29,7 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
             let outcome = dir.run(&line);
             let trial = dir.trials("r", 1).remove(0);
             let Some(why) = trial["failure"].as_str() else {
-                outcome.fine();
+                outcome.ran();
                 return Ok(());
             };
             assert!(why.contains("the emulator could not keep up"), "{why}");
@@ -43,7 +43,7 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
 #[track_caller]
 fn trial(dir: &Dir, settings: &str) -> Value {
     let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {settings}");
-    dir.run(&line).fine();
+    dir.run(&line).ran();
     let trials = dir.trials("r", 1);
     assert_eq!(trials[0]["failure"], Value::Null, "{}", trials[0]);
     trials[0].clone()
@@ -236,7 +236,7 @@ fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
     dir.run(&format!(
         "run os-comparison --repeat 1 -o r --resume {SHORT} {EMULATED} {settings}"
     ))
-    .fine();
+    .ran();
     let again = dir.trials("r", 1).remove(0);
     assert_eq!(name(&again), "recordings/c00-r01-sender-router-2.csv");
     assert!(results.join(name(&again)).exists());

@@ -10,7 +10,7 @@ use crate::harness::{Dir, Outcome, SHORT};
 fn run(dir: &Dir, more: &str) -> Outcome {
     let settings = "--repeat 2 --set mtu=1500,9000 --set offloads=off";
     dir.run(&format!("run os-comparison {settings} -o r {SHORT} {more}"))
-        .fine()
+        .ran()
 }
 
 fn page(dir: &Dir) -> String {
@@ -62,7 +62,7 @@ fn report_makes_the_page_and_the_parquet_file_anew_and_silently() {
         for file in ["r/report.html", "r/trials.parquet"] {
             fs::remove_file(dir.path().join(file)).unwrap();
         }
-        let outcome = dir.run(&format!("report r {option}")).fine();
+        let outcome = dir.run(&format!("report r {option}")).ran();
         assert_eq!(outcome.stderr, "", "{option}");
         let page = outcome.stdout.lines().last();
         let page = page.filter(|line| line.starts_with("Page: "));
@@ -80,7 +80,7 @@ fn a_folder_that_cannot_be_written_is_still_reported() {
     let page = dir.path().join("r/report.html");
     fs::remove_file(&page).unwrap();
     fs::create_dir(&page).unwrap();
-    let outcome = dir.run("report r").fine();
+    let outcome = dir.run("report r").ran();
     let said: Vec<&str> = outcome.stderr.lines().collect();
     assert!(
         said.len() == 1 && said[0].contains("cannot write r/report.html"),

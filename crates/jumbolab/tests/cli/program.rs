@@ -29,8 +29,19 @@ impl Outcome {
         }
     }
 
-    /// Asserts success.
+    /// Asserts that the command ran, whether or not its results are sound. For
+    /// short trials, which other work may disturb and whose results are not judged.
     #[track_caller]
+    #[allow(dead_code, reason = "some test programs have no such trials")]
+    pub(crate) fn ran(self) -> Self {
+        let is_done = matches!(self.code, Some(0 | 1));
+        assert!(is_done, "{:?} {}{}", self.code, self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts success, with sound results.
+    #[track_caller]
+    #[allow(dead_code, reason = "some test programs judge no results")]
     pub(crate) fn fine(self) -> Self {
         assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
         self

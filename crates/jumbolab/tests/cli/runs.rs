@@ -14,7 +14,7 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     // The study's own size; with another size its published values would be
     // omitted.
     let run = "run os-comparison --repeat 2 --set cpu_size=1MB --set network.lateness=1min -o r";
-    let outcome = dir.run(run).fine();
+    let outcome = dir.run(run).ran();
     for table in ["Table 2", "Table 3", "Table 4", "Table 5"] {
         assert!(
             outcome.stdout.contains(table),
@@ -27,10 +27,10 @@ fn os_comparison_prints_its_tables_and_leaves_nothing_behind() {
     dir.expect_no_process();
     dir.trials("r", 12);
     assert!(dir.path().join("r/trials.parquet").exists());
-    let csv = dir.run("report r --csv").fine().stdout;
+    let csv = dir.run("report r --csv").ran().stdout;
     assert_eq!(csv.lines().count(), 13, "{csv}");
 
-    let lines = dir.run("report r --json").fine().json();
+    let lines = dir.run("report r --json").ran().json();
     let factors = [("mtu", "9000"), ("scenario", "LU-LU"), ("offloads", "off")];
     let line = lines.of_metric("throughput", &factors);
     assert_eq!(
@@ -51,7 +51,7 @@ fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
     let dir = Dir::new();
     let short = "--set preroll=100kB --set size=200kB --set delay=2ms --set loss=1% --set network.lateness=1min";
     let run = format!("run jumbo-at-distance --repeat 1 -o r {short}");
-    let outcome = dir.run(&run).fine();
+    let outcome = dir.run(&run).ran();
     assert!(outcome.stdout.contains("model"), "{}", outcome.stdout);
     dir.expect_no_process();
     for trial in dir.trials("r", 6) {
@@ -62,7 +62,7 @@ fn jumbo_at_distance_shows_the_closed_form_beside_what_was_measured() {
             trial["factors"]["congestion"]
         );
     }
-    let lines = dir.run("report r --json").fine().json();
+    let lines = dir.run("report r --json").ran().json();
     let model = |congestion: &str, mtu: &str| {
         let factors = [("congestion", congestion), ("mtu", mtu)];
         lines.of_metric("throughput", &factors)["model"].as_f64()
@@ -124,7 +124,7 @@ fn every_shape_protocol_and_option_carries_traffic() {
         for setting in settings.split_whitespace() {
             line += &format!(" --set {setting}");
         }
-        dir.run(&line).fine();
+        dir.run(&line).ran();
         for trial in dir.trials("r", count) {
             assert_eq!(trial["failure"], Value::Null, "{settings}: {trial}");
             assert!(trial.metric("throughput") > 0.0, "{settings}: {trial}");
@@ -139,7 +139,7 @@ fn offloads_are_what_was_asked_on_the_frames_themselves() {
     dir.run(&format!(
         "run os-comparison --repeat 1 -o r {SHORT} {settings}"
     ))
-    .fine();
+    .ran();
     for trial in dir.trials("r", 2) {
         let largest = trial["evidence"].count("largest_packet_received");
         match trial["factors"]["offloads"].as_str().unwrap() {
@@ -156,7 +156,7 @@ fn a_bucket_that_is_too_deep_is_kept_flagged_and_fails_the_certificate() {
         dir.run(&format!(
             "run os-comparison --repeat 1 -o {folder} {SHORT} {fault}"
         ))
-        .fine()
+        .ran()
     };
     let flagged = |folder: &str| {
         let trials = dir.trials(folder, 6);
@@ -197,7 +197,7 @@ fn the_template_runs() {
     dir.write("mine.toml", &template);
     let settings = format!("{SHORT} --set network.lateness=auto");
     dir.run(&format!("run mine.toml --repeat 1 {settings}"))
-        .fine();
+        .ran();
 }
 
 #[test]
@@ -237,10 +237,10 @@ fn a_closed_pipe_is_no_error() {
 fn a_complete_folder_is_never_overwritten() {
     let dir = Dir::new();
     let run = format!("run os-comparison --repeat 1 --set mtu=1500 --set offloads=off {SHORT}");
-    dir.run(&format!("{run} -o r")).fine();
+    dir.run(&format!("{run} -o r")).ran();
     dir.run(&format!("{run} -o r")).refused(&["r", "complete"]);
-    dir.run(&run).fine();
-    dir.run(&run).fine();
+    dir.run(&run).ran();
+    dir.run(&run).ran();
     let results: Vec<_> = std::fs::read_dir(dir.path().join("results"))
         .unwrap()
         .collect();

@@ -45,8 +45,8 @@ fn simulated_hosts_are_fitted_at_mtu_1500_and_predict_the_study_above() {
 fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
     let dir = Dir::new();
     dir.run(&format!("{STUDY} --on sim --repeat 2 -o s")).fine();
-    dir.run(&format!("{STUDY} {LIVE} -o n")).fine();
-    let text = dir.run("report s n").fine().stdout;
+    dir.run(&format!("{STUDY} {LIVE} -o n")).ran();
+    let text = dir.run("report s n").ran().stdout;
     assert_eq!(text.lines().last(), Some("Page: s/worlds.html"));
     for part in [
         "sim: s\nnetns: n\n",
@@ -63,7 +63,7 @@ fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
         assert!(page.contains(part), "`{part}` is not in the page");
     }
 
-    let lines = dir.run("report s n s --json").fine().json();
+    let lines = dir.run("report s n s --json").ran().json();
     let line = lines
         .iter()
         .find(|line| line["metric"] == "throughput" && line["factors"]["mtu"] == 9000)

@@ -112,7 +112,7 @@ fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     strangers.extend((0..64).map(|_| stranger(&receiver)));
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap());
-    assert_eq!(flow.fine().json().len(), 1);
+    assert_eq!(flow.stopped().json().len(), 1);
     receiver.send(&dir, &format!("::1 {quick}")).fine();
 }
 
@@ -166,7 +166,7 @@ fn a_flows_port_answers_nobody_but_its_sender() {
     }
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap())
-        .fine()
+        .stopped()
         .json()
         .remove(0);
     assert_eq!(flow["echoes"], flow["sent"]);
@@ -275,7 +275,7 @@ fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing()
     assert!(grown < 8 << 10, "the receiver grew by {grown} kB");
     interrupt(&sender);
     let flow = Outcome::of(sender.wait_with_output().unwrap());
-    let flow = flow.fine().json().remove(0);
+    let flow = flow.stopped().json().remove(0);
     assert_eq!(flow["echoes"], flow["sent"], "{flow}");
     assert_eq!(flow["duplicates"], 0, "{flow}");
     let quick = "::1 --secret key --packets 5 --gap 1ms";

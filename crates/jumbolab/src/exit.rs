@@ -1,0 +1,90 @@
+//! How commands end: the exit codes of docs/guide.md.
+
+use std::process::ExitCode;
+
+use analysis::certificate::State;
+use anyhow::Result;
+use live::interrupt;
+
+use crate::output;
+
+/// The exit code of results that are not sound.
+const UNSOUND: u8 = 1;
+/// The exit code of a command that could not do its work.
+const COULD_NOT: u8 = 2;
+/// The exit code of a command that was stopped: that of shells for SIGINT.
+const STOPPED: u8 = 130;
+
+/// How a command ended that printed its results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Its results are sound.
+    Sound,
+    /// It ran, but its results are not sound.
+    Unsound,
+    /// A signal stopped it before it was done; it printed what it had.
+    Stopped,
+    /// As the user's program that it ran, with its exit code.
+    Program(u8),
+}
+
+impl Ending {
+    /// The ending with results in this state. If `strict`, doubtful results are
+    /// not sound.
+    pub(crate) const fn of(state: State, strict: bool) -> Self {
+        match state {
+            State::Passed => Self::Sound,
+            State::Doubtful if !strict => Self::Sound,
+            State::Doubtful | State::Failed => Self::Unsound,
+        }
+    }
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::Sound => 0,
+            Self::Unsound => UNSOUND,
+            Self::Stopped => STOPPED,
+            Self::Program(code) => code,
+        }
+    }
+}
+
+/// The ending of a command that has no results to judge.
+pub(crate) const fn done((): ()) -> Ending {
+    Ending::Sound
+}
+
+/// The exit code of a command; prints the reason if it could not do its work.
+pub(crate) fn code(result: Result<Ending>) -> ExitCode {
+    match result {
+        Ok(ending) => ending.code().into(),
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&error);
+            match interrupt::asked() {
+                true => STOPPED,
+                false => COULD_NOT,
+            }
+            .into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strictness_turns_doubts_into_unsound_results_and_nothing_else() {
+        for (state, codes) in [
+            (State::Passed, [0, 0]),
+            (State::Doubtful, [0, 1]),
+            (State::Failed, [1, 1]),
+        ] {
+            let of = [false, true].map(|strict| Ending::of(state, strict).code());
+            assert_eq!(of, codes, "{state}");
+        }
+        assert_eq!(Ending::Stopped.code(), 130);
+        assert_eq!(Ending::Program(7).code(), 7);
+    }
+}
