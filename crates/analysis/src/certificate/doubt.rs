@@ -22,31 +22,22 @@ pub struct Doubt {
 /// Why figures are doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Other work on the machine disturbed trials.
+    /// Other work on the machine disturbed every attempt at trials.
     Disturbed,
     /// An end host used a whole CPU, so the host was measured and not the link.
     HostBound,
 }
 
-impl Reason {
-    const fn flag(self) -> Flag {
-        match self {
-            Self::Disturbed => Flag::Disturbed,
-            Self::HostBound => Flag::CpuBound,
-        }
-    }
-}
-
 impl Doubt {
-    /// The doubt for this reason about `trials`, of which more than a tenth must
-    /// have its flag.
+    /// The doubt for this reason about `trials`, of which it must concern
+    /// more than a tenth.
     pub fn of<'a>(reason: Reason, trials: impl IntoIterator<Item = &'a Trial>) -> Option<Self> {
         let doubt = Self::counted(reason, trials);
         (doubt.trials * MANY > doubt.of).then_some(doubt)
     }
 
     /// As [`Doubt::of`], but it is enough that more than a tenth of the trials of
-    /// one cell have the flag.
+    /// one cell are concerned.
     pub(super) fn of_any_cell(reason: Reason, trials: &[&Trial]) -> Option<Self> {
         if !trials.iter().any(|trial| is_about(reason, trial)) {
             return None;
@@ -67,7 +58,7 @@ impl Doubt {
         2 * self.trials > self.of
     }
 
-    /// The number of finished trials with the flag of this reason, however many.
+    /// The finished trials that the reason concerns, however few.
     pub fn counted<'a>(reason: Reason, trials: impl IntoIterator<Item = &'a Trial>) -> Self {
         let finished = trials.into_iter().filter(|trial| trial.failure.is_none());
         let (trials, of) = finished.fold((0, 0), |(about, all), trial| {
@@ -94,8 +85,11 @@ impl fmt::Display for Doubt {
 }
 
 fn is_about(reason: Reason, trial: &Trial) -> bool {
-    trial
-        .flags
-        .iter()
-        .any(|flag| flag == reason.flag().as_str())
+    match reason {
+        Reason::Disturbed => trial.is_disturbed(),
+        Reason::HostBound => {
+            let mut flags = trial.flags.iter();
+            flags.any(|flag| flag == Flag::CpuBound.as_str())
+        }
+    }
 }

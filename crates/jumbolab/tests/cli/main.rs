@@ -8,6 +8,7 @@ mod commands;
 mod decode;
 mod doctor;
 mod emulate;
+mod endings;
 mod fitting;
 mod flows;
 mod gathering;

@@ -51,6 +51,8 @@ struct Counts {
     finished: usize,
     failed: usize,
     disturbed: usize,
+    repeated: usize,
+    left: usize,
     host_bound: usize,
     complete: bool,
 }
@@ -66,7 +68,7 @@ struct Names {
 pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
     let certificate = &found.certificate;
     let failed = found.failed();
-    let count = |reason| Doubt::counted(reason, found.trials).trials;
+    let disturbances = found.disturbances;
     let name = |path: &Path| path.display().to_string();
     json_line(&Line {
         metric: None,
@@ -84,8 +86,10 @@ pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
             planned: found.plan.expected_trials(),
             finished: found.trials.len() - failed,
             failed,
-            disturbed: count(Reason::Disturbed),
-            host_bound: count(Reason::HostBound),
+            disturbed: disturbances.disturbed,
+            repeated: disturbances.repeated,
+            left: disturbances.left,
+            host_bound: Doubt::counted(Reason::HostBound, found.trials).trials,
             complete: found.complete,
         },
         unmeasured: found.unmeasured().map(|cell| &cell.factors).collect(),
@@ -137,7 +141,7 @@ mod tests {
         assert_eq!(doubtful["certificate"]["doubts"], json!([doubt]));
         assert_eq!(
             doubtful["counts"],
-            json!({"planned": 8, "finished": 7, "failed": 1, "disturbed": 1, "host_bound": 0, "complete": true})
+            json!({"planned": 8, "finished": 7, "failed": 1, "disturbed": 1, "repeated": 0, "left": 1, "host_bound": 0, "complete": true})
         );
 
         // Now a cell of the comparison has no finished trial.
