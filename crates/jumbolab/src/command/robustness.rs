@@ -174,6 +174,7 @@ impl robustness::Progress for Progress {
     fn failed(&mut self, trial: &Trial) {
         let failure = trial.failure.as_deref().unwrap_or_default();
         let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
+        let line = output::one_line(&line);
         match &self.bar {
             Some(bar) => bar.println(line),
             None => output::say(&line),
