@@ -5,12 +5,12 @@ mod text;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use live::interrupt;
 use live::jumbogram::{
     Between, Carrying, HeaderSource as Live, JumboPath, LARGEST, LEAST, Listener, Measured,
     Measuring, carry, malformed as try_all, measure, send as send_to, super_packets,
 };
-use units::{Bytes, Span};
+use live::{clock, interrupt};
+use units::{Bytes, Span, Time};
 
 use crate::args::{Method, Over, PORT, Recv, Send};
 use crate::exit::{Ending, done};
@@ -125,15 +125,48 @@ pub(crate) fn receive(args: &Recv) -> Result<()> {
     };
     let mut listener = Listener::open(address, args.port)?;
     output::say(&format!("listening on {address} port {}", listener.port()?));
+    let mut damaged = Damaged::default();
     while !interrupt::asked() {
-        if let Some((arrived, from)) = listener.next(LOOK, true)? {
+        let Some((arrived, from)) = listener.next(LOOK, true)? else {
+            continue;
+        };
+        // Anybody can send datagrams that are no whole messages.
+        let whole = arrived.whole == Some(true);
+        if whole || damaged.is_printed(clock::monotonic()) {
             output::print(&text::arrived(&arrived, from, args.json))?;
-            if args.once {
-                break;
-            }
+        }
+        if whole && args.once {
+            break;
         }
     }
+    if damaged.omitted > 0 {
+        output::say(&format!("{} other damaged datagrams", damaged.omitted));
+    }
     Ok(())
+}
+
+/// The shortest time between two lines about damaged datagrams.
+const BETWEEN_DAMAGED: Span = Span::from_secs(1);
+
+/// Limits the lines about damaged datagrams.
+#[derive(Default)]
+struct Damaged {
+    /// The earliest instant of the next line.
+    next: Time,
+    omitted: u64,
+}
+
+impl Damaged {
+    /// Whether the datagram that arrived at `now` is printed; others are counted.
+    fn is_printed(&mut self, now: Time) -> bool {
+        let is_due = now >= self.next;
+        if is_due {
+            self.next = now + BETWEEN_DAMAGED;
+        } else {
+            self.omitted += 1;
+        }
+        is_due
+    }
 }
 
 /// Sends to a listening host.

@@ -1,9 +1,13 @@
 //! Jumbograms as an ordinary user, over loopback of a separate namespace.
 
+use std::io::ErrorKind;
+use std::net::UdpSocket;
+
 use serde_json::Value;
 
-use super::harness::Dir;
+use super::harness::{Dir, holds};
 use super::lookup::Object;
+use super::traffic::Receiver;
 use super::undisturbed::{Disturbed, until_undisturbed};
 
 /// Variants that this kernel treats otherwise than required: it assumes that a
@@ -69,6 +73,42 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
     assert_eq!(received["octets"], 190_000);
     assert_eq!(received["whole"], true);
     assert_eq!(received["from"], "::1");
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a stranger's sockets are the test's own"
+)]
+fn strangers_neither_end_a_receiver_of_jumbograms_nor_fill_its_output() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "--jumbogram --open --once --json");
+    let garbage = [b'x'; 100];
+    // IPv4 is not received: the port is closed there.
+    let four = UdpSocket::bind("127.0.0.1:0").unwrap();
+    four.connect(("127.0.0.1", receiver.port)).unwrap();
+    four.send(&garbage).unwrap();
+    let error = four.recv(&mut [0; 10]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+    let six = UdpSocket::bind("[::1]:0").unwrap();
+    for _ in 0..100 {
+        six.send_to(&garbage, ("::1", receiver.port)).unwrap();
+    }
+    // It has read them all.
+    let port = format!(":{:04X} ", receiver.port);
+    let is_read = || {
+        let sockets = std::fs::read_to_string("/proc/net/udp6").unwrap();
+        let line = sockets.lines().find(|line| line.contains(&port)).unwrap();
+        line.contains(" 00000000:00000000 ")
+    };
+    assert!(holds(is_read));
+    let outcome = receiver.stop().fine();
+    assert!(outcome.stdout.lines().count() < 50, "{}", outcome.stdout);
+    assert!(
+        outcome.stderr.contains("other damaged datagrams"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, getsockopt, sendto,
-    setsockopt, socket, sockopt,
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, SockaddrStorage, bind,
+    getsockopt, sendto, setsockopt, socket, sockopt,
 };
 use units::Span;
 
@@ -223,10 +223,21 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
     })
 }
 
-/// An ordinary UDP socket in the calling thread's namespace.
-#[expect(clippy::disallowed_methods, reason = "`live` is where sockets belong")]
+/// An ordinary UDP socket in the calling thread's namespace. With an IPv6 address it
+/// receives IPv6 only: the unspecified address would otherwise stand for IPv4 as well
+/// [ipv6(7)].
 pub(super) fn udp(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
-    UdpSocket::bind((address, port))
+    let family = match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let socket = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
+    if address.is_ipv6() {
+        setsockopt(&socket, sockopt::Ipv6V6Only, &true)?;
+    }
+    let address = SockaddrStorage::from(SocketAddr::new(address, port));
+    bind(socket.as_raw_fd(), &address)?;
+    Ok(socket.into())
 }
 
 /// The meaning of a kernel's error.
