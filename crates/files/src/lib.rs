@@ -16,4 +16,4 @@ mod output;
 
 pub use folder::Folder;
 pub use input::{Lines, read, read_text};
-pub use output::{create_folder, create_new, open_sink, remove_folder, replace};
+pub use output::{create_folder, create_new, open_sink, remove, remove_folder, replace};

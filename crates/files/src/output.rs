@@ -33,6 +33,15 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     Folder::open(folder)?.create_new(name)
 }
 
+/// Removes the file or link at `path`.
+///
+/// # Errors
+/// It does not exist or cannot be removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let (folder, name) = parts(path)?;
+    Folder::open(folder)?.remove(name)
+}
+
 /// Creates a file for writing, or opens a pipe or a device, which has no
 /// content to lose.
 ///

@@ -14,8 +14,6 @@ use args::Command;
 use exit::done;
 
 fn main() -> ExitCode {
-    // If this fails, a full file ends the program without a message.
-    let _ = live::interrupt::report_file_size_limit();
     exit::code(match worker::role() {
         Some(role) => worker::run(&role).map(done),
         None => match args::parse().command {
@@ -27,7 +25,7 @@ fn main() -> ExitCode {
             Command::Shell(shell) => command::shell::run(shell),
             Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
             Command::Send(send) => command::send::run(&send),
-            Command::Recv(recv) => command::recv::run(&recv).map(done),
+            Command::Recv(recv) => command::recv::run(&recv),
             Command::Decode(decode) => command::decode::run(&decode).map(done),
             Command::Doctor(doctor) => command::doctor::run(&doctor),
             Command::Completions(wanted) => command::completions::run(&wanted).map(done),

@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
@@ -11,7 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use live::clock::{self, Epoch};
 use live::traffic::{Described, Entry, Meter, Records};
 use proto::clock_offset::ClockOffset;
-use units::Transport;
+use units::{Bytes, Transport};
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
 /// Capacity of the queue in bundles of records: at most 40 MB.
@@ -38,6 +40,46 @@ pub enum LogOwner {
     Sender(Meter),
 }
 
+/// The space for all packet logs of a receiver.
+#[derive(Debug)]
+pub struct LogSpace {
+    total: Bytes,
+    /// Octets left.
+    left: AtomicU64,
+}
+
+/// Octets that each log takes of the space at least, so that the number of logs is
+/// limited as well.
+const LEAST_SPACE: u64 = 1 << 16;
+
+impl LogSpace {
+    /// Space for `total` octets.
+    pub fn new(total: Bytes) -> Arc<Self> {
+        Arc::new(Self {
+            total,
+            left: AtomicU64::new(total.get()),
+        })
+    }
+
+    fn take(&self, octets: u64) -> Result<()> {
+        let less = |left: u64| left.checked_sub(octets);
+        let taken = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken
+            .map(drop)
+            .map_err(|_| anyhow!("the packet logs have reached their limit of {}", self.total))
+    }
+}
+
+/// What supervises the packet logs of a receiver.
+pub struct Supervision {
+    /// The space that they share.
+    pub space: Arc<LogSpace>,
+    /// Told at once of an error that ends a log.
+    pub failed: Box<dyn FnOnce(&anyhow::Error) + Send>,
+}
+
 /// A packet log that is being written.
 pub struct PacketLog {
     thread: JoinHandle<Result<()>>,
@@ -51,13 +93,57 @@ impl PacketLog {
     /// # Errors
     /// The file exists, or cannot be created.
     pub fn create(path: &Path, owner: LogOwner, zero: Zero) -> Result<(Self, Records)> {
+        Self::begin(path, owner, zero, None)
+    }
+
+    /// Creates a log as [`PacketLog::create`], with limited space.
+    ///
+    /// # Errors
+    /// As [`PacketLog::create`], or no space is left.
+    pub fn create_supervised(
+        path: &Path,
+        owner: LogOwner,
+        zero: Zero,
+        supervision: Supervision,
+    ) -> Result<(Self, Records)> {
+        Self::begin(path, owner, zero, Some(supervision))
+    }
+
+    fn begin(
+        path: &Path,
+        owner: LogOwner,
+        zero: Zero,
+        supervision: Option<Supervision>,
+    ) -> Result<(Self, Records)> {
         let name = path.display().to_string();
+        let (space, failed) = supervision
+            .map(|Supervision { space, failed }| (space, failed))
+            .unzip();
+        if let Some(space) = &space {
+            space.take(LEAST_SPACE)?;
+        }
         let file = files::create_new(path).with_context(|| {
             format!("{name}: the packet log must be a new file; name another one")
         })?;
+        let mut file = LogFile {
+            file,
+            space,
+            prepaid: LEAST_SPACE,
+        };
+        let mut pages = Pages::new(owner.role(), zero);
+        if let Err(error) = pages.write(&mut file) {
+            // Without room for a header there is none for records.
+            let _ = files::remove(path);
+            return Err(error.context(name));
+        }
         let (records, entries) = sync_channel(WAITING);
-        let role = owner.role();
-        let body = move || write(file, &entries, role, zero).with_context(|| name);
+        let body = move || {
+            let written = write(file, pages, &entries).with_context(|| name);
+            if let (Err(error), Some(failed)) = (&written, failed) {
+                failed(error);
+            }
+            written
+        };
         let thread = thread::Builder::new().name("packet log".to_owned());
         let thread = thread.spawn(body).context("starting a thread")?;
         Ok((Self { thread }, records))
@@ -81,21 +167,41 @@ impl PacketLog {
 /// Writes incoming records. Whenever the queue is empty, all received records
 /// are in the file; a killed program loses only records that flows have not
 /// handed over.
-fn write(mut file: File, entries: &Receiver<Entry>, role: Role, zero: Zero) -> Result<()> {
-    let mut pages = Pages::new(role, zero);
+fn write(mut file: LogFile, mut pages: Pages, entries: &Receiver<Entry>) -> Result<()> {
     let mut next = entries.recv().ok();
     while let Some(entry) = next {
         pages.take(entry);
         let waiting = entries.try_recv().ok();
         if waiting.is_none() || pages.out.len() >= TOGETHER {
-            file.write_all(&pages.out)?;
-            pages.out.clear();
+            pages.write(&mut file)?;
         }
         next = waiting.or_else(|| entries.recv().ok());
     }
-    pages.writer.finish(&mut pages.out);
-    file.write_all(&pages.out)?;
-    Ok(())
+    let Pages {
+        writer, mut out, ..
+    } = pages;
+    writer.finish(&mut out);
+    file.append(&out)
+}
+
+/// The file of a log, and the space for it.
+struct LogFile {
+    file: File,
+    space: Option<Arc<LogSpace>>,
+    /// Octets that were taken of the space and not written yet.
+    prepaid: u64,
+}
+
+impl LogFile {
+    fn append(&mut self, octets: &[u8]) -> Result<()> {
+        let length = octets.len() as u64;
+        if let Some(space) = &self.space {
+            let more = length.saturating_sub(self.prepaid);
+            space.take(more)?;
+            self.prepaid = (self.prepaid + more) - length;
+        }
+        Ok(self.file.write_all(octets)?)
+    }
 }
 
 /// A log on its way to the file.
@@ -120,6 +226,13 @@ impl Pages {
             flows: Vec::new(),
             clocks: None,
         }
+    }
+
+    /// Writes what is waiting.
+    fn write(&mut self, file: &mut LogFile) -> Result<()> {
+        file.append(&self.out)?;
+        self.out.clear();
+        Ok(())
     }
 
     fn take(&mut self, entry: Entry) {
@@ -334,5 +447,50 @@ mod tests {
             format!("{again:#}").contains("name another one"),
             "{again:#}"
         );
+    }
+    #[test]
+    fn the_logs_of_a_receiver_share_their_space_and_an_end_is_said_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let zero = Zero { sender: 0, here: 0 };
+        let record = |sequence| live::traffic::Record {
+            flow: 0,
+            size: 100,
+            sequence,
+            sent: sequence,
+            received: Some(sequence),
+            stamped: true,
+            read: None,
+        };
+        let space = LogSpace::new(Bytes::new(LEAST_SPACE + 1_000));
+        let (told, failures) = std::sync::mpsc::channel();
+        let supervised = |name: &str| {
+            let told = told.clone();
+            let supervision = Supervision {
+                space: Arc::clone(&space),
+                failed: Box::new(move |error| told.send(format!("{error:#}")).unwrap()),
+            };
+            let path = folder.path().join(name);
+            PacketLog::create_supervised(&path, LogOwner::Receiver, zero, supervision)
+        };
+        let (log, records) = supervised("two.jlog").unwrap();
+        // A bundle has 4096 records; their numbers and times do not compress.
+        let scattered = |sequence: u64| record(sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8);
+        while !log.is_over() {
+            let some = (0..4_096).map(scattered).collect();
+            // The log has ended if nobody takes them.
+            let _ = records.send(Entry::Records(some));
+        }
+        let said = failures.recv().unwrap();
+        assert!(
+            said.contains("two.jlog: the packet logs have reached their limit"),
+            "{said}"
+        );
+        assert!(log.end().is_err());
+        let written = std::fs::metadata(folder.path().join("two.jlog"))
+            .unwrap()
+            .len();
+        assert!(written <= LEAST_SPACE + 1_000, "{written}");
+        assert!(supervised("three.jlog").is_err());
+        assert!(!folder.path().join("three.jlog").exists());
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct Recv {
     /// Receive from `send --jumbogram` instead, without access control.
     #[arg(long, conflicts_with_all = ["secret", "log"])]
     pub(crate) jumbogram: bool,
-    /// Stop after one session, or after one jumbogram.
+    /// Stop after one session, or after one complete jumbogram.
     #[arg(long)]
     pub(crate) once: bool,
 
@@ -72,6 +72,14 @@ pub(crate) struct Recv {
     /// Write a packet log of each session to this folder (see docs/formats.md).
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
+    /// Maximum size of all packet logs together. Each counts as 64 KiB at least.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "10GiB",
+        help_heading = "Output"
+    )]
+    pub(crate) max_log_size: String,
     /// Print one JSON object per flow instead of text (see docs/formats.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,

@@ -4,34 +4,47 @@ mod log_thread;
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::packet_log::{LogOwner, PacketLog, Zero};
+use lab::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use live::clock::Epoch;
 use live::interrupt;
 use live::traffic::{Event, Receiver, Records, Serving, Session};
-use proto::control::Limits;
+use proto::control::{Limits, Secret};
 use units::Span;
 
 use super::jumbogram;
 use super::traffic::{self, secret};
 use crate::args::Recv;
+use crate::exit::{Ending, done};
 use crate::output;
 use log_thread::LogThread;
 
-pub(crate) fn run(args: &Recv) -> Result<()> {
-    interrupt::listen()?;
+pub(crate) fn run(args: &Recv) -> Result<Ending> {
     if args.jumbogram {
-        return jumbogram::receive(args);
+        interrupt::listen()?;
+        return jumbogram::receive(args).map(done);
     }
+    // Read before signals are taken: a pipe may never have a writer.
+    let secret = args.secret.as_deref().map(secret).transpose()?;
+    interrupt::listen()?;
     if let Some(folder) = &args.log {
         files::create_folder(folder).with_context(|| format!("--log {}", folder.display()))?;
     }
-    let logs = Logs::default();
-    let receiver = open(args, &logs)?;
     let log = LogThread::start()?;
+    let logs = Logs {
+        folder: args.log.clone(),
+        space: LogSpace::new(
+            args.max_log_size
+                .parse()
+                .map_err(|why| anyhow!("--max-log-size {}: {why}", args.max_log_size))?,
+        ),
+        open: Arc::default(),
+        log_thread: log.clone(),
+    };
+    let receiver = open(args, secret.as_ref(), &logs)?;
     for address in &receiver.addresses {
         log.say(format!(
             "listening on {} port {}",
@@ -39,49 +52,71 @@ pub(crate) fn run(args: &Recv) -> Result<()> {
             address.port()
         ));
     }
-    let mut failed = None;
+    let (mut failed, mut logged) = (None, true);
     let ended = receiver.run(|event| {
         if let Err(error) = report(&event, args.json, &log) {
             failed.get_or_insert(error);
         }
-        for error in end_those_that_are_over(&logs) {
-            log.say(format!("{error:#}"));
-            failed.get_or_insert(error);
-        }
+        logged &= logs.end(PacketLog::is_over);
     });
+    logged &= logs.end(|_| true);
     log.end();
     ended?;
-    for log in std::mem::take(&mut *logs.lock().expect(NO_PANIC)) {
-        log.end()?;
+    match (failed, logged) {
+        (Some(error), _) => Err(error),
+        (None, true) => Ok(Ending::Sound),
+        (None, false) => Ok(Ending::Unsound),
     }
-    failed.map_or(Ok(()), Err)
 }
 
 /// The logs of sessions; each ends with its session.
-type Logs = Arc<Mutex<Vec<PacketLog>>>;
-
-/// Closes ended logs, because a receiver may serve any number of sessions.
-/// Returns their errors.
-fn end_those_that_are_over(logs: &Logs) -> Vec<anyhow::Error> {
-    let mut logs = logs.lock().expect(NO_PANIC);
-    let over = logs.extract_if(.., |log| log.is_over());
-    over.filter_map(|log| log.end().err()).collect()
+#[derive(Clone)]
+struct Logs {
+    folder: Option<PathBuf>,
+    space: Arc<LogSpace>,
+    open: Arc<Mutex<Vec<PacketLog>>>,
+    log_thread: LogThread,
 }
 
 const NO_PANIC: &str = "nobody panics with the list of logs in hand";
 
-/// Opens the log of a session, named after its start time, number and sender.
-fn log(folder: &Path, session: &Session, logs: &Logs) -> Result<Records> {
-    let peer = session.peer.ip().to_string().replace(':', "_");
-    let seconds = Epoch::now().unix_nanos() / 1_000_000_000;
-    let name = format!("{seconds}-{}-{peer}.jlog", session.number);
-    let zero = Zero {
-        sender: session.epoch,
-        here: session.offset.to_other(session.epoch),
-    };
-    let (log, records) = PacketLog::create(&folder.join(name), LogOwner::Receiver, zero)?;
-    logs.lock().expect(NO_PANIC).push(log);
-    Ok(records)
+impl Logs {
+    /// Opens the log of a session, named after its start time, number and sender.
+    fn open(&self, session: &Session) -> Result<Option<Records>> {
+        let Some(folder) = &self.folder else {
+            return Ok(None);
+        };
+        let peer = session.peer.ip().to_string().replace(':', "_");
+        let seconds = Epoch::now().unix_nanos() / 1_000_000_000;
+        let name = format!("{seconds}-{}-{peer}.jlog", session.number);
+        let zero = Zero {
+            sender: session.epoch,
+            here: session.offset.to_other(session.epoch),
+        };
+        let log_thread = self.log_thread.clone();
+        let supervision = Supervision {
+            space: Arc::clone(&self.space),
+            failed: Box::new(move |error| {
+                log_thread.say(format!("{error:#}; the flows are served on without a log"));
+            }),
+        };
+        let (log, records) = PacketLog::create_supervised(
+            &folder.join(name),
+            LogOwner::Receiver,
+            zero,
+            supervision,
+        )?;
+        self.open.lock().expect(NO_PANIC).push(log);
+        Ok(Some(records))
+    }
+
+    /// Closes some logs, because a receiver may serve any number of sessions.
+    /// Returns whether they are complete; their errors were said before.
+    fn end(&self, is_over: fn(&PacketLog) -> bool) -> bool {
+        let mut logs = self.open.lock().expect(NO_PANIC);
+        let over = logs.extract_if(.., |log| is_over(log));
+        over.filter_map(|log| log.end().err()).count() == 0
+    }
 }
 
 /// Reports an event: sessions on stderr, results on stdout.
@@ -108,7 +143,7 @@ fn report(event: &Event, json: bool, log: &LogThread) -> Result<()> {
     Ok(())
 }
 
-fn open(args: &Recv, logs: &Logs) -> Result<Receiver> {
+fn open(args: &Recv, secret: Option<&Secret>, logs: &Logs) -> Result<Receiver> {
     let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     let all: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let named = !args.bind.is_empty();
@@ -118,7 +153,7 @@ fn open(args: &Recv, logs: &Logs) -> Result<Receiver> {
         (false, false) => loopback.to_vec(),
     };
     let attempt = |addresses: &[IpAddr]| -> Result<Receiver> {
-        Ok(Receiver::open(serving(args, addresses, logs)?)?)
+        Ok(Receiver::open(serving(args, addresses, secret, logs)?)?)
     };
     attempt(&addresses).or_else(|error| {
         // If another program listens on one of the addresses, it would receive
@@ -138,7 +173,12 @@ fn is_taken(error: &anyhow::Error) -> bool {
     live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)
 }
 
-fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
+fn serving(
+    args: &Recv,
+    addresses: &[IpAddr],
+    secret: Option<&Secret>,
+    logs: &Logs,
+) -> Result<Serving> {
     let text = &args.max_duration;
     let longest: Span = text
         .parse()
@@ -147,13 +187,13 @@ fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
         args.max_flows > 0 && args.max_sessions > 0,
         "--max-flows and --max-sessions: write a number of at least 1"
     );
-    let (folder, logs) = (args.log.clone(), Arc::clone(logs));
+    let logs = logs.clone();
     Ok(Serving {
         listen: addresses
             .iter()
             .map(|address| SocketAddr::new(*address, args.port))
             .collect(),
-        secret: args.secret.as_deref().map(secret).transpose()?,
+        secret: secret.cloned(),
         open: args.open,
         limits: Limits {
             flows: args.max_flows,
@@ -163,9 +203,6 @@ fn serving(args: &Recv, addresses: &[IpAddr], logs: &Logs) -> Result<Serving> {
         sessions: args.max_sessions.into(),
         polling: args.max_busy.into(),
         once: args.once,
-        keep: Box::new(move |session| {
-            let records = folder.as_deref().map(|folder| log(folder, session, &logs));
-            records.transpose().map_err(|error| format!("{error:#}"))
-        }),
+        keep: Box::new(move |session| logs.open(session).map_err(|error| format!("{error:#}"))),
     })
 }

@@ -4,6 +4,7 @@ mod json;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -12,16 +13,32 @@ use proto::clock_offset::ClockOffset;
 use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 
-/// Reads the secret from a file, without the final line break.
+use crate::output;
+
+/// The most octets of a file with a secret.
+const LONGEST_SECRET: u64 = 4096;
+
+/// The permission of all users to read a file [inode(7)].
+const READ_BY_OTHERS: u32 = 0o004;
+
+/// Reads the secret from a file, without the final line break. Warns if all users can
+/// read the file.
 pub(super) fn secret(file: &Path) -> Result<Secret> {
     let name = file.display();
-    let mut octets = fs::read(file).with_context(|| format!("--secret {name}"))?;
+    let context = || format!("--secret {name}");
+    let mut octets = files::read(file, LONGEST_SECRET).with_context(context)?;
+    let found = fs::metadata(file).with_context(context)?;
+    if found.is_file() && found.permissions().mode() & READ_BY_OTHERS != 0 {
+        output::say(&format!(
+            "--secret {name}: all users of this host can read the secret; type: chmod 600 {name}"
+        ));
+    }
     while octets.last().is_some_and(|octet| b"\r\n".contains(octet)) {
         octets.pop();
     }
     ensure!(
-        (8..=4096).contains(&octets.len()),
-        "--secret {name}: a secret must have 8 to 4096 octets; create one: head -c 24 /dev/urandom | base64 > {name}"
+        octets.len() >= 8,
+        "--secret {name}: a secret must have 8 to 4096 octets; create one: (umask 077; head -c 24 /dev/urandom | base64 > {name})"
     );
     Ok(Secret::new(octets))
 }

@@ -9,9 +9,10 @@ mod hostile_sender;
 mod hosts;
 mod logs;
 mod measures;
+mod storage;
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use super::harness::{Dir, Outcome};
 
@@ -24,8 +25,12 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) fn start(dir: &Dir, options: &str) -> Self {
-        let mut child = dir
-            .command()
+        Self::start_as(dir.command(), options)
+    }
+
+    /// Starts it with `command`, which runs the binary.
+    pub(crate) fn start_as(mut command: Command, options: &str) -> Self {
+        let mut child = command
             .args(["recv", "--port", "0"])
             .args(options.split_whitespace())
             .stdout(Stdio::piped())

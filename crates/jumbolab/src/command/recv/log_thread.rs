@@ -25,6 +25,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const NO_PANIC: &str = "nobody panics with lines in hand";
 
 /// The channel to the log thread.
+#[derive(Clone)]
 pub(super) struct LogThread(Arc<Shared>);
 
 #[derive(Default)]

@@ -23,7 +23,8 @@ fn a_flow_ends_ten_seconds_after_its_time_however_its_messages_drip() {
         10_000,
         "--protocol tcp --message 16MiB --for 1s --send-buffer 8kB",
     );
-    let said = outcome.fine().stdout;
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    let said = outcome.stdout;
     assert!(said.contains("not taken its last message"), "{said}");
     assert!((10..40).contains(&lasted), "{lasted} s");
 }
@@ -34,7 +35,8 @@ fn a_flow_of_so_many_packets_ends_where_next_to_nothing_is_taken() {
         1,
         "--protocol tcp --message 16MiB --packets 1 --send-buffer 8kB",
     );
-    let said = outcome.fine().stdout;
+    assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+    let said = outcome.stdout;
     assert!(
         said.contains("failed      a flow: the receiver took"),
         "{said}"

@@ -91,7 +91,7 @@ fn silent_slow_and_vanished_peers_hold_nobody_up_and_are_bounded() {
 #[test]
 fn strangers_keep_nobody_out_who_proves_itself_and_make_room_for_each_other() {
     let dir = Dir::new();
-    dir.write("key", "correct horse battery\n");
+    dir.write_private("key", "correct horse battery\n");
     let mut receiver = Receiver::start(&dir, "--sessions 1 --secret key");
     let quick = "--secret key --packets 5 --gap 1ms";
     let mut strangers: Vec<TcpStream> = (0..80).map(|_| stranger(&receiver)).collect();
@@ -230,7 +230,7 @@ fn strangers_are_counted_and_told_of_once_a_second_at_most() {
 #[test]
 fn strangers_of_any_structure_get_no_answer_make_nothing_grow_and_stop_nothing() {
     let dir = Dir::new();
-    dir.write("key", "correct horse battery\n");
+    dir.write_private("key", "correct horse battery\n");
     let mut receiver = Receiver::start(&dir, "--secret key");
     let line = "127.0.0.1 --secret key --meter round-trip --gap 5ms --for 50min --json";
     let sender = receiver.begin(&dir, line);
