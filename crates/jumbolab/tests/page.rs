@@ -1,5 +1,5 @@
-//! The page of a run in a browser: Chromium from Debian, without access to the
-//! network, renders it without errors.
+//! Pages of every kind in a browser: Chromium from Debian, without access to the
+//! network, draws each plot of them without errors.
 
 #[path = "cli/program.rs"]
 mod program;
@@ -19,10 +19,16 @@ const RUN: &str = "run os-comparison --repeat 2 -o r --set mtu=1500,9000 --set s
 /// A folder with a run in `r`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    let mut command = program(folder.path());
-    command.args(RUN.split_whitespace());
-    Outcome::of(command.output().unwrap()).ran();
+    jumbolab(folder.path(), RUN);
     folder
+}
+
+/// Runs the program with the words of `line` as arguments.
+#[track_caller]
+fn jumbolab(folder: &Path, line: &str) -> Outcome {
+    let mut command = program(folder);
+    command.args(line.split_whitespace());
+    Outcome::of(command.output().unwrap()).ran()
 }
 
 /// The browser's view of a page: its elements and its console output.
@@ -76,6 +82,32 @@ fn browse(folder: &Path, page: &Path, dark: bool) -> Seen {
     }
 }
 
+impl Seen {
+    /// Asserts a silent console and that every placed plot is drawn; returns
+    /// the elements without scripts, which may contain any word, and the number
+    /// of plots.
+    #[track_caller]
+    fn drawn(&self) -> (&str, usize) {
+        assert!(self.console.is_empty(), "{:?}", self.console);
+        let (drawn, _) = (self.elements)
+            .split_once("<script id=\"plots\"")
+            .expect("the plots' data");
+        let places = count(drawn, "class=\"plot ") + count(drawn, "class=\"plot\"");
+        assert_eq!(count(drawn, "class=\"plot-container plotly\""), places);
+        (drawn, places)
+    }
+}
+
+/// The number of plots that the data of a page describe.
+fn described(page: &Path) -> usize {
+    let page = fs::read_to_string(page).unwrap();
+    let begin = "<script id=\"plots\" type=\"application/json\">";
+    let json = page.split(begin).nth(1).unwrap();
+    let json = json.split("</script>").next().unwrap();
+    let plots: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).unwrap();
+    plots.len()
+}
+
 fn count(text: &str, part: &str) -> usize {
     text.matches(part).count()
 }
@@ -85,16 +117,10 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
     let folder = folder();
     let page = folder.path().join("r/report.html");
     for (dark, ink) in [(false, "rgb(0, 114, 178)"), (true, "rgb(86, 180, 233)")] {
-        let Seen { elements, console } = browse(folder.path(), &page, dark);
-        assert!(console.is_empty(), "{console:?}");
-        // Ignore the text of scripts, which may contain any word.
-        let (drawn, _) = elements
-            .split_once("<script id=\"plots\"")
-            .expect("the plots' data");
-        let places = count(drawn, "class=\"plot ") + count(drawn, "class=\"plot\"");
+        let seen = browse(folder.path(), &page, dark);
+        let (drawn, places) = seen.drawn();
         // Figures and changes of six metrics at least.
         assert!(places >= 12, "{places} plots");
-        assert_eq!(count(drawn, "class=\"plot-container plotly\""), places);
         // Two series, each with a mean at two levels.
         let throughput = drawn.split("id=\"plot-throughput\"").nth(1).unwrap();
         let throughput = throughput
@@ -111,6 +137,120 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
         let points = count(throughput, "<path class=\"point\"");
         assert!(points >= 8 + 4, "{points} points");
         assert!(throughput.contains(ink), "dark: {dark}");
+    }
+}
+
+/// Pages of other kinds: the commands that write one into the folder `r`, and
+/// parts of it that no other kind has.
+const KINDS: [(&str, &[&str], &[&str]); 7] = [
+    (
+        "worlds",
+        &[
+            "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set preroll=300kB",
+            RUN_BESIDE,
+            "report r live",
+        ],
+        &["Certificate of sim", "Certificate of netns"],
+    ),
+    (
+        "time series",
+        &[
+            "run red-increase -o r --repeat 2 --set duration=4s --set h1=0s..2s --set h2=2s..4s --set small_start=2s --set stagger=20ms",
+        ],
+        &["Over time"],
+    ),
+    (
+        "curves",
+        &[
+            "run rtt-by-packet-size --on sim -o r --repeat 2 --set mtu=1500,9000 --set path=one --set protocol=udp --set band=small",
+        ],
+        &["By size"],
+    ),
+    (
+        "fronts",
+        &["run jumbogen-scaling -o r --repeat 2 --set traffic=flood2k --set frame=1500"],
+        &["id=\"front-"],
+    ),
+    (
+        "latency breakdown",
+        &[
+            "run latency-breakdown -o r --repeat 1 --set size=64,3000 --set link=emulated --set network.lateness=1min --set mtu=1500 --set messages=20",
+        ],
+        &["Where the time goes"],
+    ),
+    (
+        "ranking",
+        &[
+            "run aqm-readings -o r --repeat 2 --set packets=3000B --set buffer=20 --set count=frames --set law=text --set min_rto=200ms --set long=open --set duration=6s --set h1=0s..3s --set h2=3s..6s --set all=0s..6s --set stagger=20ms --set small_flows=5 --set small_start=3s",
+        ],
+        &["<h2>Ranking"],
+    ),
+    (
+        "search",
+        &["robustness planted.toml --budget runs=5000 -o r"],
+        &["class=\"strips\"", "<rect"],
+    ),
+];
+
+/// A ranking is a table, and a search shows its answers as strips.
+const WITHOUT_PLOTS: [&str; 2] = ["ranking", "search"];
+
+/// The run of [`RUN`] in the folder `live`.
+const RUN_BESIDE: &str = "run os-comparison --repeat 2 -o live --set mtu=1500,9000 --set scenario=LU-LU \
+                          --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.lateness=1min";
+
+/// A study with a claim that one of its unstated settings decides.
+const SEARCHED: &str = "\
+format = 1
+name = \"planted\"
+world = \"sim\"
+[network]
+shape = \"routed\"
+[traffic]
+size = \"100kB\"
+preroll = \"0B\"
+echo = \"off\"
+cpu_size = \"0B\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[trials]
+repeat = 2
+[[claim]]
+text = \"more than 20 Mbit/s\"
+source = \"here\"
+metric = \"throughput\"
+at_least = 20
+[[unstated]]
+name = \"network.rate\"
+values = [\"1gbit\", \"10mbit\"]
+because = \"it is not said\"
+[[unstated]]
+name = \"tcp.agent\"
+values = [\"standard\", \"linux\"]
+because = \"none is named\"
+";
+
+#[test]
+fn every_kind_of_page_draws_all_its_plots() {
+    for (kind, commands, parts) in KINDS {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("planted.toml"), SEARCHED).unwrap();
+        let mut last = None;
+        for line in commands {
+            last = Some(jumbolab(folder.path(), line).stdout);
+        }
+        let last = last.unwrap();
+        let name = (last.lines().last())
+            .and_then(|line| line.strip_prefix("Page: "))
+            .unwrap_or_else(|| panic!("{kind}: {last}"));
+        let page = folder.path().join(name);
+        let seen = browse(folder.path(), &page, false);
+        let (drawn, places) = seen.drawn();
+        assert_eq!(places, described(&page), "{kind}");
+        for part in parts {
+            assert!(drawn.contains(part), "{kind}: `{part}` is not in the page");
+        }
+        assert_eq!(places == 0, WITHOUT_PLOTS.contains(&kind), "{kind}");
     }
 }
 
