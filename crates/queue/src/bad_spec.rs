@@ -35,6 +35,9 @@ pub enum BadSpec {
     /// A value that must be above 0.
     #[error("{0} must be more than 0")]
     Zero(&'static str),
+    /// A time that is too short to be simulated in steps of it.
+    #[error("{0} must be at least {1}")]
+    Short(&'static str, Span),
     /// A value that must not be negative.
     #[error("{0} must be a number from 0 on")]
     Negative(&'static str),
@@ -69,7 +72,10 @@ impl BadSpec {
             Self::Pick => "pick",
             Self::Nested => "each",
             Self::IdleReaction => "react",
-            Self::Probability(name) | Self::Zero(name) | Self::Negative(name) => name,
+            Self::Probability(name)
+            | Self::Zero(name)
+            | Self::Short(name, _)
+            | Self::Negative(name) => name,
         })
     }
 
@@ -134,6 +140,10 @@ mod tests {
             (BadSpec::IdleReaction, Some("react")),
             (BadSpec::Probability("beta"), Some("beta")),
             (BadSpec::Zero("quantum"), Some("quantum")),
+            (
+                BadSpec::Short("update", Span::from_micros(10)),
+                Some("update"),
+            ),
             (BadSpec::Negative("alpha"), Some("alpha")),
         ] {
             assert_eq!(bad.key(), key, "{bad:?}");

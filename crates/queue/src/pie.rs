@@ -10,6 +10,10 @@ use crate::rng::Rng;
 use crate::settings::Settings;
 use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
+/// The shortest interval between two updates: a second of it has 100 000
+/// updates. RFC 8033 updates every 15 ms [RFC8033 s4.2].
+const SHORTEST_UPDATE: Span = Span::from_micros(10);
+
 /// PIE's parameters.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -55,12 +59,14 @@ impl PieSettings {
     /// Whether there can be such a queue.
     ///
     /// # Errors
-    /// Where it would hold nothing, a time is none, or a weight is no number
-    /// from 0 on.
+    /// Where it would hold nothing, a time is none, updates follow each other
+    /// within less than 10 us, or a weight is no number from 0 on.
     pub fn check(&self) -> Result<(), BadSpec> {
         BadSpec::check_limit(self.limit, self.mean_size)?;
         BadSpec::check_span("target", self.target)?;
-        BadSpec::check_span("update", self.update)?;
+        if self.update < SHORTEST_UPDATE {
+            return Err(BadSpec::Short("update", SHORTEST_UPDATE));
+        }
         for (name, weight) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !(weight >= 0.0 && weight.is_finite()) {
                 return Err(BadSpec::Negative(name));
@@ -87,7 +93,7 @@ impl Keyed for PieSettings {
         );
         keys.key(
             "update",
-            "From one update of the probability to the next.",
+            "From one update of the probability to the next, at least 10 us.",
             Field::Span(&mut self.update),
         );
         keys.key(

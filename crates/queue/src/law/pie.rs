@@ -26,6 +26,9 @@ const SAFE: f64 = 0.2;
 const TOO_SOON: f64 = 0.85;
 const TOO_LATE: f64 = 8.5;
 
+/// The steps of one call that are made one by one: at 15 ms those of four hours.
+const EXACT_STEPS: u32 = 1_000_000;
+
 /// The parameters of the controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PieGains {
@@ -79,20 +82,62 @@ impl Pie {
     }
 
     /// Makes the steps that are due at `now`; `backlog` has waited since the
-    /// last call and still does.
+    /// last call and still does. The first [`EXACT_STEPS`] are made one by one.
+    /// After them the backlog has long been the same, so that every step changes
+    /// the probability alike, and those of one scale are made at once.
     pub fn advance(&mut self, now: Time, backlog: Bytes) {
+        let mut exact = 0;
         while self.next <= now {
-            let before = (self.probability, self.old_delay, self.burst_left);
+            let (probability, delay) = (self.probability, self.old_delay);
+            let burst_left = self.burst_left;
             self.step(backlog);
             self.next += self.gains.update;
-            if before == (self.probability, self.old_delay, self.burst_left) {
-                // A step that changes nothing is repeated for nothing.
-                let missed = now.since(self.next).map_or(0, |rest| {
-                    rest.as_picos() / self.gains.update.as_picos().max(1) + 1
-                });
-                self.next += self.gains.update * missed;
+            exact += 1;
+            let change = self.probability - probability;
+            if (change == 0.0 && delay == self.old_delay) || exact > EXACT_STEPS {
+                let others = self.alike(change, burst_left).min(self.missed(now));
+                self.probability = (self.probability + others as f64 * change).clamp(0.0, 1.0);
+                if self.burst_left != burst_left {
+                    self.burst_left = self.burst_left - self.gains.update * others;
+                }
+                self.next += self.gains.update * others;
+            }
+            // Time ends here.
+            if self.next.as_picos() == u64::MAX {
+                return;
             }
         }
+    }
+
+    /// The steps that are due at `now` and not made.
+    fn missed(&self, now: Time) -> u64 {
+        let update = self.gains.update.as_picos().max(1);
+        now.since(self.next)
+            .map_or(0, |rest| rest.as_picos() / update + 1)
+    }
+
+    /// How many more steps change the probability by `change`, as the latest did
+    /// that began with `burst_left`: until its scale is another, or it is 0 or 1.
+    fn alike(&self, change: f64, burst_left: Span) -> u64 {
+        if change == 0.0 {
+            // An unchanged burst is over, or begins anew with every step.
+            return match self.burst_left == burst_left {
+                true => u64::MAX,
+                false => burst_left.as_picos() / self.gains.update.as_picos().max(1),
+            };
+        }
+        let scales = SCALES.iter().map(|&(below, _)| below);
+        let distance = scales
+            .chain([0.0, 1.0])
+            .map(|bound| (bound - self.probability) / change)
+            .filter(|distance| *distance > 0.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive; whole steps, and at most the largest number of them"
+        )]
+        let steps = distance.fold(f64::INFINITY, f64::min) as u64;
+        steps
     }
 
     /// Whether the packet that comes now is to be dropped or marked, with

@@ -159,7 +159,7 @@ fn simple() -> impl Strategy<Value = Spec> {
         (
             limits(),
             sizes(),
-            1u64..20_000,
+            10u64..20_000,
             0u64..50_000,
             any::<bool>(),
             0.0..50.0

@@ -255,6 +255,85 @@ fn pie_is_as_quick_after_a_hundred_days_of_silence() {
 }
 
 #[test]
+fn pie_reaches_the_end_of_time_in_steps_of_a_picosecond() {
+    let end = Time::from_picos(u64::MAX);
+    let update = Span::from_picos(1);
+    for (alpha, backlog, probability) in [
+        // Full at last, empty at last, and half way through the lowest scale.
+        (0.125, 40_000, 1.0),
+        (0.125, 0, 0.0),
+        // A step is alpha x (320 ms - 15 ms) / 2048.
+        (2048.0 / 0.305 * 5e-7 / u64::MAX as f64, 40_000, 5e-7),
+    ] {
+        let gains = PieGains {
+            update,
+            alpha,
+            beta: 0.0,
+            ..GAINS
+        };
+        let mut law = Pie::new(gains, rate(1_000_000));
+        law.advance(end, Bytes::new(backlog));
+        let apart = (law.probability() - probability).abs();
+        assert!(
+            apart <= 1e-6 * probability,
+            "{alpha}: {}",
+            law.probability()
+        );
+        law.advance(end, Bytes::ZERO);
+    }
+    // The burst ends in time although the probability stays as it is.
+    let gains = PieGains {
+        update,
+        alpha: 0.0,
+        beta: 1e-9,
+        ..GAINS
+    };
+    let mut law = Pie::new(gains, rate(1_000_000));
+    let picks = |law: &mut Pie| law.picks(Bytes::new(9_000), Bytes::new(500), || 0.0);
+    for (millis, picked) in [(149, false), (151, true)] {
+        law.advance(Time::ZERO + Span::from_millis(millis), Bytes::new(40_000));
+        assert_eq!(
+            picks(&mut law),
+            picked,
+            "{millis} ms: {}",
+            law.probability()
+        );
+    }
+}
+
+#[test]
+fn many_steps_at_once_come_to_the_same_as_each_of_them() {
+    let gains = PieGains {
+        update: Span::from_micros(1),
+        alpha: 1e-4,
+        ..GAINS
+    };
+    let (mut lazy, mut eager) = [0, 1].map(|_| Pie::new(gains, rate(1_000_000))).into();
+    let end = Time::ZERO + Span::from_secs(4);
+    let backlog = Bytes::new(40_000);
+    lazy.advance(end, backlog);
+    let mut now = Time::ZERO;
+    while now < end {
+        now += Span::from_millis(500);
+        eager.advance(now, backlog);
+    }
+    let [lazy, eager] = [lazy, eager].map(|law: Pie| law.probability());
+    assert!(
+        lazy > 1e-5 && (lazy / eager - 1.0).abs() < 1e-6,
+        "{lazy} {eager}"
+    );
+}
+
+#[test]
+fn pie_refuses_steps_that_would_take_for_ever() {
+    let mut settings = PieSettings::new(Limit::Packets(10), Bytes::new(1500));
+    settings.update = Span::from_nanos(1);
+    let refused = settings.check().unwrap_err();
+    assert_eq!(refused.key(), Some("update"));
+    assert!(refused.to_string().contains("at least 10us"), "{refused}");
+}
+
+#[test]
 fn pie_spares_a_queue_whose_delay_was_short_while_the_probability_is_low() {
     // 1 Mb/s: 125 octets are 1 ms, and half the target is 7.5 ms.
     let (short, half, long) = (Bytes::new(900), Bytes::new(938), Bytes::new(9_000));
