@@ -22,6 +22,9 @@ use crate::{
     Scenario, Tracer, Traffic,
 };
 
+/// The events between two questions whether to stop: they take less than a millisecond.
+const EVENTS_UNASKED: u32 = 1_024;
+
 /// A valid scenario. It runs to its end and cannot fail.
 pub struct Simulation {
     /// Sorted by name, so that the order of its tables does not matter.
@@ -122,9 +125,28 @@ impl Simulation {
 
     /// Runs while `tracer` observes every packet; it does not influence the run.
     pub fn run_traced<W: Tracer>(self, tracer: &mut W) -> Outcome {
+        self.run_unless(tracer, || false)
+            .expect("nobody stops it before its end")
+    }
+
+    /// Like [`Simulation::run_traced`], but asks every few thousand events whether
+    /// it is to stop; `None` where it was.
+    pub fn run_unless<W: Tracer>(
+        self,
+        tracer: &mut W,
+        stopped: impl Fn() -> bool,
+    ) -> Option<Outcome> {
         let mut engine = self.engine(tracer);
-        while engine.step() {}
-        self.outcome(engine)
+        loop {
+            for _ in 0..EVENTS_UNASKED {
+                if !engine.step() {
+                    return Some(self.outcome(engine));
+                }
+            }
+            if stopped() {
+                return None;
+            }
+        }
     }
 
     /// The network before the first event.

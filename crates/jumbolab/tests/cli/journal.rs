@@ -26,6 +26,14 @@ fn until_more_trials(dir: &Dir, child: &mut Child, more: usize) {
     assert!(more, "the run stands still");
 }
 
+/// Sends SIGINT to a process that has not been waited for.
+fn interrupt(child: &Child) {
+    // SAFETY: the child has not been waited for, so the number is still its own.
+    #[allow(unsafe_code)]
+    let sent = unsafe { libc::kill(i32::try_from(child.id()).unwrap(), libc::SIGINT) };
+    assert_eq!(sent, 0);
+}
+
 /// Waits for up to 150 ms, chosen by `seed` and `round`, so that the moment of
 /// a kill does not depend on the program's own steps.
 fn wait_at_random(seed: u64, round: u64) {
@@ -92,6 +100,48 @@ fn twenty_kills_lose_nothing_and_repeat_nothing() {
     assert_eq!(ids.len(), TRIALS, "each trial once: {ids:?}");
 }
 
+/// Two simulated trials that take minutes each.
+const LONG: &str = "\
+format = 1
+name = \"long\"
+world = \"sim\"
+[network]
+shape = \"pair\"
+[traffic]
+kind = \"flows\"
+duration = \"3000s\"
+[flows.bulk]
+message = 1000
+gap = \"10us\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[trials]
+repeat = 1
+";
+
+#[test]
+fn a_long_simulated_trial_ends_soon_when_it_is_interrupted_and_is_not_kept() {
+    let dir = Dir::new();
+    dir.write("long.toml", LONG);
+    let mut child = (dir.command().args(["run", "long.toml", "-o", "r"]))
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // The folder is there when trials begin.
+    assert!(holds(|| dir.path().join("r/plan.toml").exists()));
+    interrupt(&child);
+    assert!(holds(|| child.try_wait().unwrap().is_some()), "it goes on");
+    let outcome = Outcome::of(child.wait_with_output().unwrap()).stopped();
+    assert!(outcome.stderr.contains("--resume"), "{}", outcome.stderr);
+    let kept = journal(&dir.path().join("r"));
+    assert!(
+        kept.iter().all(|trial| trial["failure"].is_null()),
+        "{kept:?}"
+    );
+    assert!(kept.len() < 2, "{kept:?}");
+}
+
 #[test]
 fn an_interrupted_run_says_how_to_go_on() {
     let dir = Dir::new();
@@ -101,11 +151,7 @@ fn an_interrupted_run_says_how_to_go_on() {
         .spawn()
         .unwrap();
     until_more_trials(&dir, &mut child, 2);
-    // SAFETY: the child has not been waited for, so the number is still its own.
-    #[allow(unsafe_code)]
-    unsafe {
-        libc::kill(i32::try_from(child.id()).unwrap(), libc::SIGINT);
-    }
+    interrupt(&child);
     let outcome = Outcome::of(child.wait_with_output().unwrap()).stopped();
     assert!(outcome.stderr.contains("--resume"), "{}", outcome.stderr);
     dir.expect_no_process();

@@ -48,14 +48,14 @@ pub(super) fn run(
 }
 
 /// Runs trials 0 to `count` on `threads` threads, and passes the results to `keep`
-/// in order until it wants no more.
+/// in order until it wants no more. A trial without a result was stopped.
 ///
 /// # Errors
 /// Where `keep` fails, or someone asked to stop.
 pub(super) fn in_order(
     threads: usize,
     count: usize,
-    trial: impl Fn(usize) -> Trial + Sync,
+    trial: impl Fn(usize) -> Option<Trial> + Sync,
     keep: impl FnMut(usize, Trial) -> Result<bool>,
 ) -> Result<()> {
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
@@ -64,11 +64,15 @@ pub(super) fn in_order(
         for _ in 0..threads.min(count) {
             let (sender, next, stop, trial) = (sender.clone(), &next, &stop, &trial);
             scope.spawn(move || {
-                // After a stop request, started trials still finish: each slot
-                // taken is handed in, so that the order has no holes.
+                // After a stop request, no trial begins, and those that run are
+                // stopped: what comes after a hole in the order is not kept.
                 while !stop.load(Ordering::Relaxed) && !interrupt::asked() {
                     let position = next.fetch_add(1, Ordering::Relaxed);
-                    if position >= count || sender.send((position, trial(position))).is_err() {
+                    if position >= count {
+                        break;
+                    }
+                    let Some(trial) = trial(position) else { break };
+                    if sender.send((position, trial)).is_err() {
                         break;
                     }
                 }
@@ -105,17 +109,23 @@ fn keep_in_order(
     Ok(())
 }
 
-/// Runs one trial.
-pub(super) fn trial(simulator: &Simulator, job: Job<'_>, seed: Seed, results: &Path) -> Trial {
+/// Runs one trial; `None` if someone asked the program to stop before its end.
+pub(super) fn trial(
+    simulator: &Simulator,
+    job: Job<'_>,
+    seed: Seed,
+    results: &Path,
+) -> Option<Trial> {
     let artifacts = ArtifactDir {
         results,
         trial: &job.id,
     };
     match simulator.run_and_trace(job.setting, seed, artifacts) {
-        Ok((measurements, seconds)) => Trial {
+        Ok((measurements, seconds)) => Some(Trial {
             seconds,
             ..job.trial(measurements, None)
-        },
-        Err(reason) => job.trial(Default::default(), Some(reason)),
+        }),
+        Err(_) if interrupt::asked() => None,
+        Err(reason) => Some(job.trial(Default::default(), Some(reason))),
     }
 }

@@ -13,10 +13,11 @@ mod tee;
 mod trace;
 
 use anyhow::{Result, bail};
+use live::interrupt;
 use live::machine::available_memory;
 use plan::Setting;
 use plan::setting::Traffic;
-use sim::{Outcome, Scenario};
+use sim::{Outcome, Scenario, Simulation, Tracer};
 use units::{Bytes, Seed, Time};
 
 use crate::measurements::Measurements;
@@ -75,8 +76,8 @@ impl Simulator {
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
         let outcome = match &mut counter {
-            None => simulation.run(),
-            Some(counter) => simulation.run_traced(counter),
+            None => outcome(simulation, &mut ())?,
+            Some(counter) => outcome(simulation, counter)?,
         };
         let measurements = figures_of(setting, &outcome, [stop, others], counter)?;
         Ok((measurements, seconds(outcome.end)))
@@ -105,8 +106,8 @@ impl Simulator {
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
         let outcome = match &mut counter {
-            None => simulation.run_traced(&mut recorder),
-            Some(counter) => simulation.run_traced(&mut Tee(&mut recorder, counter)),
+            None => outcome(simulation, &mut recorder)?,
+            Some(counter) => outcome(simulation, &mut Tee(&mut recorder, counter))?,
         };
         let mut measurements = figures_of(setting, &outcome, [stop, others], counter)?;
         let kept = recorder.finish(&outcome, artifacts, &mut measurements);
@@ -127,13 +128,22 @@ impl Simulator {
                 return Ok((scenario, end));
             };
             let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
-            if outlast(&simulation.run(), now) {
+            if outlast(&outcome(simulation, &mut ())?, now) {
                 return Ok((shared_until(setting, seed, self.budget, until), now));
             }
             let twice = now + now.since(Time::ZERO).unwrap_or_default();
             until = Some(twice.min(end));
         }
     }
+}
+
+/// The outcome of a simulation that ran to its end.
+///
+/// # Errors
+/// Someone asked the program to stop meanwhile.
+fn outcome<W: Tracer>(simulation: Simulation, tracer: &mut W) -> Result<Outcome, String> {
+    let outcome = simulation.run_unless(tracer, interrupt::asked);
+    outcome.ok_or_else(|| "stopped before its end".to_owned())
 }
 
 /// The measurements of `outcome` with the counters. The two instants are the

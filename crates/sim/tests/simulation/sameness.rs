@@ -236,3 +236,17 @@ fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
         }
     }
 }
+
+#[test]
+fn a_stopped_simulation_has_no_outcome_and_an_unstopped_one_the_usual() {
+    let whole = format!("{:?}", run(busy()));
+    let simulation = || busy().check().unwrap();
+    let unstopped = simulation().run_unless(&mut (), || false).unwrap();
+    assert_eq!(format!("{unstopped:?}"), whole);
+    let asked = std::cell::Cell::new(0);
+    let stopped = simulation().run_unless(&mut (), || {
+        asked.set(asked.get() + 1);
+        true
+    });
+    assert!(stopped.is_none() && asked.get() == 1);
+}
