@@ -45,7 +45,7 @@ pub use keys::documented;
 use law::LawFiles;
 pub use law::WrittenLaw;
 use quantity::number;
-use reader::{Parsed, Reader, did_you_mean, refusal};
+use reader::{Parsed, Reader, Spanned, did_you_mean, refusal};
 pub use shipped::{Shipped, TEMPLATE, shipped};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
@@ -55,6 +55,9 @@ pub const FORMAT: i64 = 1;
 
 /// The maximum number of repeats of a cell.
 const MOST_REPEATS: u32 = 100_000;
+
+/// The maximum number of trials of a run. Their results are read as a whole.
+const MOST_TRIALS: u64 = 1_000_000;
 
 /// An experiment as written, with the changes by `--set`.
 #[derive(Clone, Debug)]
@@ -270,6 +273,7 @@ impl Experiment {
         let files = LawFiles::default();
         let (cells, sample, varying) =
             sweep::cells(&body, &self.place, &factors, &aliases, world, check, &files)?;
+        refuse_many_trials(cells.len(), &repeat)?;
         let head = reader.finish()?;
         aliases.check(&sample.asked)?;
         on::refuse_swept(&self.tree, &factors)?;
@@ -351,6 +355,19 @@ impl Experiment {
         let keys = [vec!["sweep".to_owned()], entry.place.0].concat();
         Some(KeyPath(keys))
     }
+}
+
+/// Refuses a run of more than [`MOST_TRIALS`].
+fn refuse_many_trials(cells: usize, repeat: &Spanned<i64>) -> Result<()> {
+    let cells = cells as u64;
+    let trials = cells.saturating_mul(repeat.value.unsigned_abs());
+    if trials <= MOST_TRIALS {
+        return Ok(());
+    }
+    let most = MOST_TRIALS / cells;
+    Err(repeat.refuse(format!(
+        "{cells} cells have {trials} trials, more than {MOST_TRIALS}; write at most {most}, or list fewer levels"
+    )))
 }
 
 fn named_world(value: &Value) -> Parsed<World> {

@@ -1,6 +1,7 @@
 //! The keys of an experiment as a tree in which every value knows its place, so
 //! that errors can name file and line.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -49,14 +50,12 @@ pub(super) struct KeyPath(pub(super) Vec<String>);
 /// Parses `text`; error messages use `name` for the file.
 pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
     let path: Arc<str> = one_line(name).into();
+    let line_ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
     let place = |span: Option<Range<usize>>| {
-        let before = span.and_then(|span| text.as_bytes().get(..span.start));
-        let line = before.map_or(1, |before| {
-            1 + before.iter().filter(|&&octet| octet == b'\n').count()
-        });
+        let begin = span.map_or(0, |span| span.start);
         Origin::File {
             path: path.clone(),
-            line,
+            line: 1 + line_ends.partition_point(|&end| end < begin),
         }
     };
     match toml_edit::Document::parse(text) {
@@ -65,9 +64,27 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
     }
 }
 
-/// An error with place and problem, in one line.
+/// The letters of a message before and after what is left out of a longer one.
+const MESSAGE_ENDS: [usize; 2] = [600, 400];
+
+/// The letters of an argument that a message repeats before and after the rest.
+const ARGUMENT_ENDS: [usize; 2] = [80, 20];
+
+/// An error with place and problem, in one line of bounded length.
 pub(super) fn fault(place: &Origin, what: impl fmt::Display) -> Error {
-    anyhow!("{}", one_line(&format!("{place}: {what}")))
+    let message = one_line(&format!("{place}: {what}"));
+    anyhow!("{}", without_middle(&message, MESSAGE_ENDS))
+}
+
+/// `text` without its middle, if it is longer than its two ends together.
+fn without_middle(text: &str, [first, last]: [usize; 2]) -> Cow<'_, str> {
+    let middle = (text.char_indices().nth(first)).zip(text.char_indices().nth_back(last));
+    match middle {
+        Some(((from, _), (to, _))) if from < to => {
+            format!("{}...{}", &text[..from], &text[to..]).into()
+        }
+        _ => text.into(),
+    }
 }
 
 /// `text` with line breaks and other control characters escaped.
@@ -260,7 +277,9 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, line } => write!(f, "{path}:{line}"),
-            Self::Set(argument) => write!(f, "--set {argument}"),
+            Self::Set(argument) => {
+                write!(f, "--set {}", without_middle(argument, ARGUMENT_ENDS))
+            }
             Self::Default => f.write_str("by default"),
         }
     }

@@ -7,8 +7,6 @@ use analysis::predicted;
 use plan::setting::{Echo, Traffic};
 use plan::{Plan, Setting};
 
-use crate::run::trial_ids;
-
 /// Time of one trial beyond its transfers, in seconds: start, metering and
 /// journal.
 const OVERHEAD_SECONDS: f64 = 0.1;
@@ -38,7 +36,8 @@ pub fn summary(plan: &Plan) -> String {
             format!("about {:.0} s", (seconds * f64::from(plan.repeat)).ceil())
         }
     };
-    let trials = trial_ids(plan).len();
+    let cells = plan.cells.iter().filter(|cell| cell.setting.is_ok());
+    let trials = cells.count() as u64 * u64::from(plan.repeat);
     let _ = writeln!(
         text,
         "{trials} trials, interleaved, {length}; hash {}",

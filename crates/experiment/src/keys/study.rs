@@ -27,7 +27,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "repeat",
                 kind: "number, 1 to 100000",
                 default: DefaultValue::Number(20),
-                meaning: "Trials of each cell; with `until` the most.",
+                meaning: "Trials of each cell; with `until` the most. A run has at most 1000000 trials.",
                 worlds: everywhere(),
             },
             Key {

@@ -385,3 +385,29 @@ fn a_sweep_that_would_never_end_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn a_refusal_stays_short_whatever_is_refused() {
+    let long = "x".repeat(100_000);
+    let sets = [
+        format!("mtu={long}"),
+        format!("mtu=1500,{long}"),
+        format!("{long}=1"),
+        format!("world={long}"),
+    ];
+    for set in &sets {
+        let error = planned(SMALL, &[set]).unwrap_err();
+        let line = format!("{error:#}");
+        assert!(line.starts_with("--set ") && line.len() < 1_200, "{line}");
+    }
+}
+
+#[test]
+fn a_run_of_more_than_a_million_trials_is_refused() {
+    let levels = ["1500"; 5_000].join(",");
+    let error = planned(SMALL, &[&format!("mtu={levels}"), "repeat=100000"]).unwrap_err();
+    let line = format!("{error:#}");
+    for part in ["repeat = 100000", "more than 1000000", "at most "] {
+        assert!(line.contains(part), "{line}");
+    }
+}
