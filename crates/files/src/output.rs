@@ -85,7 +85,7 @@ fn parts(path: &Path) -> io::Result<(&Path, &str)> {
         (Some(folder), Some(name)) => Ok((folder, name)),
         _ => Err(io::Error::new(
             ErrorKind::InvalidInput,
-            "this is not the name of a file",
+            "this is not the name of a file in UTF-8",
         )),
     }
 }

@@ -259,9 +259,18 @@ fn what_is_no_recording_is_refused_by_line() {
             format!("{good}x,6,0,64,0,lost,1,,0,0,0,0,0,1,\n"),
             "line 3: arrival_ps: `x`",
         ),
+        (
+            format!("{good}{},6,0\n", "x".repeat(100_000)),
+            "line 3: arrival_ps: `xxxx",
+        ),
+        (
+            format!("{good}{}\n", "x".repeat(2 << 20)),
+            "line 3: the line is longer than 1 MiB, the limit",
+        ),
     ] {
         std::fs::write(&path, text).unwrap();
         let refusal = format!("{:#}", Recorded::read(&path).unwrap_err());
+        assert!(refusal.len() < 500, "{}", refusal.len());
         assert!(refusal.contains(&format!("wire.csv: {words}")), "{refusal}");
     }
 }
