@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -87,6 +88,8 @@ fn strangers_neither_end_a_receiver_of_jumbograms_nor_fill_its_output() {
     // IPv4 is not received: the port is closed there.
     let four = UdpSocket::bind("127.0.0.1:0").unwrap();
     four.connect(("127.0.0.1", receiver.port)).unwrap();
+    four.set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
     four.send(&garbage).unwrap();
     let error = four.recv(&mut [0; 10]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ConnectionRefused);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use nix::sys::socket::{setsockopt, sockopt};
 use proto::control::{Client, Fault, ReceiverMessage};
 use units::{Time, Transport};
-use wire::control::{Flow, Meter, Name};
+use wire::control::{Flow, Meter, Name, Reason};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::super::harness::Dir;
@@ -60,24 +60,9 @@ impl Sender {
         }
     }
 
-    /// Opens a flow of round trips. Returns its port.
-    fn open(&mut self, flow: u16, transport: Transport, busy: bool) -> Result<u16, Fault> {
-        let largest = match transport {
-            Transport::Udp => 65_000,
-            Transport::Tcp => 16 << 20,
-        };
-        self.client.open(Flow {
-            flow,
-            name: Name::new("hostile").unwrap(),
-            transport,
-            meter: Meter::RoundTrip,
-            busy,
-            merge: false,
-            dscp: 0,
-            buffer: 0,
-            largest,
-            cookie: COOKIE,
-        });
+    /// Opens a flow. Returns its port.
+    fn open(&mut self, flow: Flow) -> Result<u16, Fault> {
+        self.client.open(flow);
         match self.hear()? {
             ReceiverMessage::Ready { port, .. } => Ok(port),
             other => panic!("{other:?}"),
@@ -86,7 +71,7 @@ impl Sender {
 
     /// Opens a flow of datagrams and shows its cookie.
     fn datagrams(&mut self) -> UdpSocket {
-        let port = self.open(0, Transport::Udp, false).unwrap();
+        let port = self.open(flow(0, Transport::Udp)).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(("127.0.0.1", port)).unwrap();
         socket.send(&COOKIE).unwrap();
@@ -94,11 +79,30 @@ impl Sender {
     }
 
     /// Opens a stream and shows its cookie.
-    fn stream(&mut self, flow: u16) -> TcpStream {
-        let port = self.open(flow, Transport::Tcp, false).unwrap();
+    fn stream(&mut self, number: u16) -> TcpStream {
+        let port = self.open(flow(number, Transport::Tcp)).unwrap();
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.write_all(&COOKIE).unwrap();
         stream
+    }
+}
+
+/// A flow of round trips.
+fn flow(number: u16, transport: Transport) -> Flow {
+    Flow {
+        flow: number,
+        name: Name::new("hostile").unwrap(),
+        transport,
+        meter: Meter::RoundTrip,
+        busy: false,
+        merge: false,
+        dscp: 0,
+        buffer: 0,
+        largest: match transport {
+            Transport::Udp => 65_000,
+            Transport::Tcp => 16 << 20,
+        },
+        cookie: COOKIE,
     }
 }
 
@@ -274,9 +278,66 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
         .refused(&["no more flows may poll", "--max-busy"]);
     let receiver = Receiver::start(&dir, "--max-busy 2");
     let [mut one, mut other] = [0, 1].map(|_| Sender::connect(&receiver));
-    one.open(0, Transport::Udp, true).unwrap();
-    other.open(0, Transport::Tcp, true).unwrap();
-    one.open(1, Transport::Udp, false).unwrap();
-    let fault = one.open(2, Transport::Udp, true).unwrap_err();
+    let busy = |number, transport| Flow {
+        busy: true,
+        ..flow(number, transport)
+    };
+    one.open(busy(0, Transport::Udp)).unwrap();
+    other.open(busy(0, Transport::Tcp)).unwrap();
+    one.open(flow(1, Transport::Udp)).unwrap();
+    let fault = one.open(busy(2, Transport::Udp)).unwrap_err();
     assert!(fault.to_string().contains("--max-busy"), "{fault}");
+}
+
+#[test]
+fn flows_beyond_the_limits_are_refused() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "--max-flows 1");
+    let [datagrams, stream] = [Transport::Udp, Transport::Tcp].map(|transport| flow(0, transport));
+    for beyond in [
+        Flow {
+            buffer: u32::MAX,
+            ..datagrams
+        },
+        Flow {
+            largest: 65_508,
+            ..datagrams
+        },
+        Flow {
+            largest: u32::MAX,
+            ..stream
+        },
+    ] {
+        let fault = Sender::connect(&receiver).open(beyond).unwrap_err();
+        assert_eq!(fault, Fault::Refused(Reason::Limit), "{beyond:?}");
+    }
+    for second in [flow(1, Transport::Udp), datagrams] {
+        let mut sender = Sender::connect(&receiver);
+        sender.open(datagrams).unwrap();
+        let fault = sender.open(second).unwrap_err();
+        assert_eq!(fault, Fault::Refused(Reason::Limit), "{second:?}");
+    }
+    receiver.send(&dir, "::1 --packets 5 --gap 1ms").fine();
+}
+
+#[test]
+fn a_sender_that_reads_no_answers_is_cut_off_and_makes_nothing_grow() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "");
+    let before = resident(&receiver);
+    let mut sender = Sender::connect(&receiver);
+    let begun = Instant::now();
+    sender.control.set_write_timeout(Some(TIMEOUT)).unwrap();
+    loop {
+        sender.client.compare(0);
+        let written = sender.control.write_all(sender.client.output());
+        sender.client.output().clear();
+        if written.is_err() {
+            break;
+        }
+    }
+    receiver.says("it does not read");
+    assert!(begun.elapsed() < TIMEOUT);
+    let grown = resident(&receiver).saturating_sub(before);
+    assert!(grown < 4_000, "{grown} kB");
 }

@@ -76,7 +76,7 @@ fn receiver_with_room(dir: &Dir, pieces: u32, options: &str) -> Receiver {
 fn a_full_disk_is_said_while_the_flow_lasts() {
     let dir = Dir::new();
     let mut receiver = receiver_with_room(&dir, 8, "--log logs");
-    let sender = receiver.begin(&dir, "::1 --message 64 --gap 50us --for 50min");
+    let sender = receiver.begin(&dir, "::1 --message 64 --gap 50us --for 20s");
     let said = receiver.says(".jlog");
     assert!(said.contains("served on without a log"), "{said}");
     interrupt(&sender);
