@@ -36,39 +36,4 @@ impl Disturbances {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use plan::DisturbedPass;
-    use plan::attempts::combined;
-    use plan::synthetic::{factors, trial};
-
-    #[test]
-    fn repeated_trials_and_those_left_are_counted() {
-        let attempt = |repeat, attempt, disturbed| {
-            let mut trial = trial(factors(1500), repeat, &[("throughput", 900.0)]);
-            trial.attempt = attempt;
-            if disturbed {
-                trial.disturbed.push(DisturbedPass::of_trial("steal 20 %"));
-            }
-            trial
-        };
-        let trials = [
-            combined(&[attempt(1, 1, false)]).unwrap(),
-            combined(&[attempt(2, 1, true), attempt(2, 2, false)]).unwrap(),
-            combined(&[
-                attempt(3, 1, true),
-                attempt(3, 2, true),
-                attempt(3, 3, true),
-            ])
-            .unwrap(),
-            combined(&[attempt(4, 1, true)]).unwrap(),
-        ];
-        let expected = Disturbances {
-            trials: 4,
-            disturbed: 3,
-            repeated: 3,
-            left: 2,
-        };
-        assert_eq!(Disturbances::of(&trials), expected);
-    }
-}
+mod tests;
