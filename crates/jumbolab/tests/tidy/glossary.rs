@@ -28,7 +28,6 @@ const RETIRED: &[(&str, &str)] = &[
     ("mechanism", "latency breakdown"),
     ("mechanisms", "latency breakdown"),
     ("nap", "yield"),
-    ("patience", "timeout"),
     ("seats", "slots"),
     ("shelf", "artifact"),
     ("standing", "test bed"),

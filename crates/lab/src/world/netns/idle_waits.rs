@@ -49,10 +49,14 @@ impl IdleWaits {
     }
 
     fn until(&mut self, mut is_idle: impl FnMut() -> Result<bool>) -> Result<Span> {
-        let most = self.longest.min(self.left);
-        if most == Span::ZERO || is_idle()? {
+        if self.left == Span::ZERO {
             return Ok(Span::ZERO);
         }
+        if is_idle()? {
+            self.longest = LONGEST;
+            return Ok(Span::ZERO);
+        }
+        let most = self.longest.min(self.left);
         let begun = clock::monotonic();
         loop {
             clock::sleep(INTERVAL);
