@@ -229,7 +229,7 @@ impl Experiment {
         }
         on::refuse_unknown(&self.tree, world)?;
         let head = tree.only(|key| !of_cells(key) && key != "run");
-        let body = tree.only(of_cells);
+        let mut body = tree.only(of_cells);
         let aliases = Aliases::read(&head, &self.place)?;
 
         let mut reader = Reader::new(&head, "", self.place.clone()).in_world(world);
@@ -271,8 +271,17 @@ impl Experiment {
         reader.table(choices::ROOT)?;
 
         let files = LawFiles::default();
-        let (cells, sample, varying) =
-            sweep::cells(&body, &self.place, &factors, &aliases, world, check, &files)?;
+        let resolve = |body: &Table| {
+            sweep::cells(body, &self.place, &factors, &aliases, world, check, &files)
+        };
+        let (mut cells, mut sample, mut varying) = resolve(&body)?;
+        let mut has_row = rows.iter();
+        if has_row.any(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
+            && let Some(published) = on::published(&self.tree, &body)?
+        {
+            (cells, sample, varying) = resolve(&published)?;
+            body = published;
+        }
         refuse_many_trials(cells.len(), &repeat)?;
         let head = reader.finish()?;
         aliases.check(&sample.asked)?;

@@ -1,4 +1,6 @@
 //! `[on.WORLD.TABLE]`: keys that override others in one world only.
+//! `[on.published.TABLE]`: keys that do so while a run has the settings of a row of
+//! `[[published]]`.
 
 use anyhow::Result;
 use plan::World;
@@ -15,9 +17,21 @@ pub(super) const ROOT: &str = "on";
 /// trials, and the levels of a sweep.
 const HEAD: [&str; 2] = ["sweep", "trials"];
 
-/// A key that is overridden in some world.
+/// The name of [`Scope::Published`].
+const PUBLISHED: &str = "published";
+
+/// Where keys are overridden.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// In a world.
+    World(World),
+    /// In a run with the settings of a published row, as far as they are not swept.
+    Published,
+}
+
+/// A key that is overridden in some scope.
 struct Over<'a> {
-    world: World,
+    scope: Scope,
     path: KeyPath,
     node: &'a Node,
 }
@@ -28,8 +42,28 @@ struct Over<'a> {
 /// # Errors
 /// An unknown world or table.
 pub(super) fn applied(tree: &Table, world: World) -> Result<Table> {
-    let mut applied = tree.only(|key| key != ROOT);
-    for over in all(tree)?.into_iter().filter(|over| over.world == world) {
+    let base = tree.only(|key| key != ROOT);
+    Ok(overridden(tree, Scope::World(world), &base)?.unwrap_or(base))
+}
+
+/// The keys `body` of cells with those of `[on.published]` in `tree`; `None` if there
+/// are none.
+///
+/// # Errors
+/// An unknown world or table.
+pub(super) fn published(tree: &Table, body: &Table) -> Result<Option<Table>> {
+    overridden(tree, Scope::Published, body)
+}
+
+/// `base` with the overrides of `scope` in `tree`; `None` if there are none.
+fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>> {
+    let mut overs = all(tree)?;
+    overs.retain(|over| over.scope == scope);
+    if overs.is_empty() {
+        return Ok(None);
+    }
+    let mut applied = base.clone();
+    for over in overs {
         let set = |node: &Node| matches!(node.origin, Origin::Set(_));
         if tree.at(&over.path.0).is_some_and(set) && !set(over.node) {
             continue;
@@ -38,7 +72,7 @@ pub(super) fn applied(tree: &Table, world: World) -> Result<Table> {
             .put(&over.path.0, over.node.clone())
             .map_err(|key| over.refuse(&format!("`{key}` is no table")))?;
     }
-    Ok(applied)
+    Ok(Some(applied))
 }
 
 /// Rejects overrides of swept keys, whose levels would take precedence.
@@ -57,7 +91,7 @@ pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
 /// keys.
 pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
     let mut others = all(tree)?;
-    others.retain(|over| over.world != world);
+    others.retain(|over| over.scope != Scope::World(world));
     match others.into_iter().find(|over| !keys::known(&over.path)) {
         None => Ok(()),
         Some(over) => {
@@ -69,7 +103,11 @@ pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
 
 impl Over<'_> {
     fn refuse(&self, why: &str) -> anyhow::Error {
-        let place = format!("{ROOT}.{}.{}", self.world, self.path);
+        let scope = match self.scope {
+            Scope::World(world) => world.to_string(),
+            Scope::Published => PUBLISHED.to_owned(),
+        };
+        let place = format!("{ROOT}.{scope}.{}", self.path);
         refusal(&self.node.origin, &place, &self.node.value, why)
     }
 }
@@ -82,14 +120,22 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
     let mut found = Vec::new();
     for (name, of_world) in table(ROOT, node)?.iter() {
         let place = format!("{ROOT}.{name}");
-        let world: World = name
-            .parse()
-            .map_err(|why| fault(&of_world.origin, format!("{place}: {why}")))?;
+        let scope = match name {
+            PUBLISHED => Scope::Published,
+            name => name
+                .parse()
+                .map(Scope::World)
+                .map_err(|why| fault(&of_world.origin, format!("{place}: {why}")))?,
+        };
         for (root, node) in table(&place, of_world)?.iter() {
             let place = format!("{place}.{root}");
-            if !keys::cell_roots().contains(&root) && !HEAD.contains(&root) {
-                let roots = keys::cell_roots().iter().copied();
-                let tables: Vec<&str> = roots.chain(HEAD).collect();
+            let head: &[&str] = match scope {
+                Scope::World(_) => &HEAD,
+                Scope::Published => &[],
+            };
+            if !keys::cell_roots().contains(&root) && !head.contains(&root) {
+                let roots = keys::cell_roots().iter().chain(head).copied();
+                let tables: Vec<&str> = roots.collect();
                 let hint = match did_you_mean(root, tables.iter().copied()).as_str() {
                     "" => format!("; there are: {}", tables.join(", ")),
                     hint => hint.to_owned(),
@@ -97,7 +143,7 @@ fn all(tree: &Table) -> Result<Vec<Over<'_>>> {
                 return Err(fault(&node.origin, format!("{place}: unknown table{hint}")));
             }
             walk(
-                world,
+                scope,
                 table(&place, node)?,
                 &KeyPath(vec![root.to_owned()]),
                 &mut found,
@@ -114,12 +160,12 @@ fn table<'a>(place: &str, node: &'a Node) -> Result<&'a Table> {
     }
 }
 
-fn walk<'a>(world: World, table: &'a Table, above: &KeyPath, found: &mut Vec<Over<'a>>) {
+fn walk<'a>(scope: Scope, table: &'a Table, above: &KeyPath, found: &mut Vec<Over<'a>>) {
     for (key, node) in table.iter() {
         let path = above.then(key);
         match &node.value {
-            Value::Table(inner) => walk(world, inner, &path, found),
-            _ => found.push(Over { world, path, node }),
+            Value::Table(inner) => walk(scope, inner, &path, found),
+            _ => found.push(Over { scope, path, node }),
         }
     }
 }

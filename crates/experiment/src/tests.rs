@@ -137,6 +137,17 @@ fn a_small_experiment_gets_every_default() {
 }
 
 #[test]
+fn a_stream_is_written_alike_at_every_mtu_and_a_datagram_fills_its_packet() {
+    let written = |sets: &[&str]| {
+        let plan = plan(SMALL, sets);
+        [0, 1].map(|cell| transfer(&plan, cell).message.get())
+    };
+    assert_eq!(written(&[]), [1428, 1428]);
+    assert_eq!(written(&["traffic.protocol=udp"]), [1428, 8928]);
+    assert_eq!(written(&["message=mtu-72"]), [1428, 8928]);
+}
+
+#[test]
 fn the_study_has_its_cells_and_all_52_printed_figures() {
     let plan = Experiment::load("os-comparison")
         .and_then(|experiment| experiment.plan(World::Netns, unchecked))
@@ -272,7 +283,7 @@ machine = \"other\"
         assert_ne!(plan(SMALL, &[other]).hash, hash, "{other}");
     }
     // Results folders are named by the hash: it must not drift.
-    assert_eq!(hash, "c906d94d");
+    assert_eq!(hash, "dde076b7");
 }
 
 #[test]
@@ -335,6 +346,7 @@ fn links_differ_where_they_are_told_to() {
         "links.router-receiver.rate=100mbit",
         "links.router-receiver.mtu=1280",
         "links.sender-router.burst=20kB",
+        "traffic.message=mtu-72",
     ];
     let plan = plan(&text, &sets);
     let [first, second] = setting(&plan, 1).network.links.as_slice() else {

@@ -6,11 +6,11 @@ use plan::{Hosts, World};
 use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
 
-use super::message::written;
+use super::message::{Message, written};
 use super::{command, flows, latency_breakdown, request_response, tcp};
 use crate::auto_burst;
 use crate::keys::{self, KeyNode};
-use crate::quantity::{on_off, size, size_or, span, switch, word};
+use crate::quantity::{either, on_off, size, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Table, Value};
 
@@ -237,6 +237,19 @@ fn auto_cpu_size(links: &[Link]) -> Bytes {
     })
 }
 
+/// The write of a stream for `auto`: a full segment at MTU 1500, without 40 octets
+/// of IPv6, 20 of TCP and 12 of its timestamps. It is the same at every MTU, so that
+/// a larger MTU does not save system calls as well.
+const WRITE: Bytes = Bytes::new(1428);
+
+/// The message for `auto`: [`WRITE`]; a datagram is a packet and grows with the MTU.
+fn auto_message(protocol: Transport) -> Message {
+    match protocol {
+        Transport::Tcp => Message::Octets(WRITE),
+        Transport::Udp => Message::BelowMtu(72),
+    }
+}
+
 /// The message size in octets: `mtu-N` is relative to the smallest MTU of the
 /// path.
 pub(super) fn message(
@@ -245,9 +258,10 @@ pub(super) fn message(
     ip: IpVersion,
     mtus: &[Spanned<IpMtu>],
 ) -> Result<Bytes> {
-    let found = reader.read("traffic.message", written)?;
+    let found = reader.read("traffic.message", |value| either(value, "auto", written))?;
     let smallest = mtus.iter().min_by_key(|mtu| mtu.value);
-    let (octets, comes_to) = found.value.octets(smallest.map(|mtu| mtu.value));
+    let message = found.value.unwrap_or_else(|| auto_message(protocol));
+    let (octets, comes_to) = message.octets(smallest.map(|mtu| mtu.value));
     // The length fields of UDP and of IPv4 have 16 bits [RFC768] [RFC791 s3.1];
     // IPv6 does not count its own header [RFC8200 s3].
     let (most, what) = match (protocol, ip) {

@@ -83,7 +83,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["on.WORLD"],
         kinds: &[],
-        about: "Keys of one world alone, see [Keys of one world](#keys-of-one-world).",
+        about: "Keys of one world alone, or of a study's own settings (`[on.published]`), see [Keys of one world](#keys-of-one-world).",
         worlds: everywhere(),
         keys: &[Key {
             name: "TABLE",

@@ -55,9 +55,9 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "message",
-                kind: "size, or `mtu-N`",
-                default: DefaultValue::Text("mtu-72"),
-                meaning: "Octets of one write; `mtu-N`: N below the smallest MTU of the path. 56 to 16777216, over UDP to 65507 (IPv4) or 65527 (IPv6).",
+                kind: "size, `mtu-N`, or `auto`",
+                default: DefaultValue::Text("auto"),
+                meaning: "Octets of one write; `auto`: over TCP 1428 at every MTU, over UDP `mtu-72`; `mtu-N`: N below the smallest MTU of the path, so that a larger MTU saves system calls as well, which the summary then says. 56 to 16777216, over UDP to 65507 (IPv4) or 65527 (IPv6).",
                 worlds: everywhere(),
             },
         ],

@@ -131,3 +131,44 @@ fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
         "--set on.sim.network.rate=1gbit,2gbit: on.sim.network.rate = [\"1gbit\", \"2gbit\"]: a world has one value of its own; levels are for all worlds",
     );
 }
+
+const PUBLISHED: &str = "\
+format = 1
+name = \"on\"
+aliases.rate = \"network.rate\"
+aliases.message = \"traffic.message\"
+[on.published.traffic]
+message = \"mtu-72\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[[published]]
+metric = \"throughput\"
+unit = \"Mbit/s\"
+factors = { rate = \"1gbit\" }
+values = { \"1500\" = 750.94, \"9000\" = 938.88 }
+source = \"[Praptodiyono2019 Table 4]\"
+";
+
+#[test]
+fn a_key_of_the_study_counts_where_its_figures_do() {
+    let message = |sets: &[&str]| {
+        let plan = plan(PUBLISHED, sets);
+        assert_eq!(super::plan(&plan.text, &[]).hash, plan.hash);
+        transfer(&plan, plan.cells.len() - 1).message.get()
+    };
+    assert_eq!(message(&[]), 8928);
+    assert_eq!(message(&["rate=1gbit,10gbit"]), 8928);
+    assert_eq!(message(&["rate=10gbit"]), 1428);
+    assert_eq!(message(&["rate=none"]), 1428);
+    assert_eq!(message(&["message=500"]), 500);
+    assert_eq!(message(&["rate=none", "message=mtu-72"]), 8928);
+    // The resolved text of either is the same experiment with the key written out.
+    let written = PUBLISHED.replace("[on.published.traffic]", "[traffic]");
+    assert_eq!(plan(&written, &[]).hash, plan(PUBLISHED, &[]).hash);
+    let trials = PUBLISHED.replace(
+        "[on.published.traffic]\nmessage = \"mtu-72\"",
+        "[on.published.trials]\nrepeat = 3",
+    );
+    let why = planned(&trials, &[]).unwrap_err().to_string();
+    assert!(why.contains("on.published.trials: unknown table"), "{why}");
+}

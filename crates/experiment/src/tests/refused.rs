@@ -160,8 +160,8 @@ fn the_smallest_ipv4_mtu_is_legal_but_needs_a_smaller_message() {
     );
     check_refused(
         SMALL,
-        &[v4, "mtu=68"],
-        "--set mtu=68: traffic.message = \"mtu-72\": -4 octets on MTU 68; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
+        &[v4, "traffic.message=mtu-72", "mtu=68"],
+        "--set traffic.message=mtu-72: traffic.message = \"mtu-72\": -4 octets on MTU 68; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
     );
     let plan = plan(SMALL, &[v4, "mtu=68", "traffic.message=56"]);
     assert_eq!(setting(&plan, 0).network.links[0].mtu.get(), 68);
