@@ -1,6 +1,8 @@
 //! The summary: the effect of the last level of the compared factor, the
 //! contributions to it, and its uncertainty.
 
+mod caveats;
+
 use analysis::Findings;
 use analysis::certificate::Doubt;
 use analysis::compare::{Comparison, Difference, baseline};
@@ -11,6 +13,7 @@ use plan::{Cell, Factors, Level, Plan};
 
 use crate::figure;
 use crate::rows::framing_note;
+use caveats::caveats;
 
 /// The metrics of the summary, with their names in sentences.
 const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
@@ -70,6 +73,7 @@ fn together(found: &Findings<'_>) -> Vec<String> {
         .filter(|&cell| plan.cells[cell].setting.is_ok() && is_last(plan, &plan.cells[cell], &last))
         .collect();
     let all = settings.len();
+    let caveats = caveats(plan, &settings);
     let doubts = doubtful(found, &settings);
     let sentence = |(metric, words): (&str, String)| {
         let rows: Vec<&Comparison> = found
@@ -98,7 +102,7 @@ fn together(found: &Findings<'_>) -> Vec<String> {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| {
             format!(
-                "{} {all} settings, {} {last} against {}, {words}: {}{doubts}.",
+                "{} {all} settings, {} {last} against {}, {words}: {}{caveats}{doubts}.",
                 plan.world.profile().words.among,
                 factor(plan),
                 plan.compare.baseline,
@@ -181,11 +185,12 @@ fn sentence(found: &Findings<'_>, position: usize, cell: &Cell, last: &Level) ->
     };
     (!answers.is_empty()).then(|| {
         format!(
-            "{} {link}, {place}{} {last} against {}: {}{}.",
+            "{} {link}, {place}{} {last} against {}: {}{}{}.",
             plan.world.profile().words.alone,
             factor(plan),
             plan.compare.baseline,
             answers.join("; "),
+            caveats(plan, &[position]),
             doubtful(found, &[position])
         )
     })

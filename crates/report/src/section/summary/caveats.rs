@@ -1,0 +1,116 @@
+//! Caveats that follow from settings: what else than the compared factor changes with it,
+//! and hosts that cannot fill their link.
+
+use analysis::compare::baseline;
+use analysis::decomposition::slowest;
+use plan::{Hosts, Plan, Setting};
+use units::{Bytes, Rate, Transport};
+
+use crate::figure;
+
+/// The caveats about the changes of the cells at these positions against their
+/// baselines, as the end of a sentence. Of several cells the first one's.
+pub(super) fn caveats(plan: &Plan, cells: &[usize]) -> String {
+    let caveat = cells.iter().find_map(|&cell| caveat(plan, cell));
+    caveat.map_or_else(String::new, |caveat| format!(" ({caveat})"))
+}
+
+fn caveat(plan: &Plan, position: usize) -> Option<String> {
+    let cell = &plan.cells[position];
+    let setting = cell.setting.as_ref().ok()?;
+    match plan.world.profile().hosts {
+        Hosts::Kernels => {
+            let baseline = baseline(plan, &cell.factors)?;
+            grown_write(plan, plan.cells[baseline].setting.as_ref().ok()?, setting)
+        }
+        Hosts::Simulated => slow_host(setting),
+    }
+}
+
+/// A stream that is written in larger pieces needs fewer system calls, whatever its
+/// packets. A datagram is a packet, and grows with it.
+fn grown_write(plan: &Plan, baseline: &Setting, cell: &Setting) -> Option<String> {
+    let write = |setting: &Setting| {
+        let transfer = setting.traffic.transfer()?;
+        (transfer.protocol == Transport::Tcp).then_some(transfer.message)
+    };
+    let (from, to) = (write(baseline)?, write(cell)?);
+    let compares_writes = plan.compare.factor.ends_with("message");
+    (from < to && !compares_writes).then(|| {
+        format!(
+            "the write grew with the {}, from {} to {} octets",
+            super::factor(plan),
+            from.get(),
+            to.get()
+        )
+    })
+}
+
+/// A simulated host that takes longer for an octet than the slowest link.
+fn slow_host(cell: &Setting) -> Option<String> {
+    const BITS_AND_PICOSECONDS: u64 = 8 * 1_000_000_000_000;
+    let costs = &cell.host.costs;
+    let time = costs.send_per_octet.max(costs.receive_per_octet);
+    let link = slowest(cell)?.serialise(Bytes::new(1));
+    let most = Rate::from_bits_per_second(BITS_AND_PICOSECONDS / time.as_picos().max(1))?;
+    (time > link).then(|| {
+        format!(
+            "the simulated hosts were measured, not the link: at {time} an octet they carry at most {}",
+            figure::rate(most)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::setting::Traffic;
+    use plan::synthetic::study;
+    use plan::{Plan, World};
+    use units::Span;
+
+    use super::*;
+
+    fn each(plan: &mut Plan, change: impl Fn(&mut Setting)) {
+        for cell in &mut plan.cells {
+            cell.setting.as_mut().map(&change).unwrap_or_default();
+        }
+    }
+
+    #[test]
+    fn a_write_that_grows_with_the_mtu_is_said() {
+        let (mut plan, _) = study();
+        let last = plan.cells.iter().rposition(|cell| cell.setting.is_ok());
+        let last = last.unwrap();
+        assert_eq!(caveats(&plan, &[last]), "");
+        each(&mut plan, |setting| {
+            let mtu = setting.network.links[0].mtu.bytes();
+            if let Traffic::Transfer(transfer) = &mut setting.traffic {
+                transfer.message = mtu - Bytes::new(72);
+            }
+        });
+        let grown = " (the write grew with the MTU, from 1428 to 8928 octets)";
+        assert_eq!(caveats(&plan, &[last]), grown);
+        plan.compare.factor = "message".into();
+        assert_eq!(caveats(&plan, &[last]), "");
+    }
+
+    #[test]
+    fn simulated_hosts_that_are_slower_than_their_link_are_named() {
+        let (mut plan, _) = study();
+        plan.world = World::Sim;
+        each(&mut plan, |setting| {
+            setting.host.costs.send_per_octet = Span::from_nanos(8);
+        });
+        assert_eq!(caveats(&plan, &[0]), "", "as fast as its link");
+        each(&mut plan, |setting| {
+            for link in &mut setting.network.links {
+                link.rate = Rate::from_bits_per_second(10_000_000_000);
+            }
+        });
+        let said = caveats(&plan, &[0]);
+        assert!(
+            said.contains("at 8ns an octet they carry at most 1 Gbit/s"),
+            "{said}"
+        );
+    }
+}
