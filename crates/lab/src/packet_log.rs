@@ -16,7 +16,7 @@ use proto::clock_offset::ClockOffset;
 use units::{Bytes, Transport};
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
-/// Capacity of the queue in bundles of records: at most 40 MB.
+/// Capacity of the queue in bundles of records: at most 60 MB.
 const WAITING: usize = 256;
 
 /// Octets per write to the file.

@@ -147,6 +147,30 @@ fn losses_are_as_frequent_as_was_asked() {
 }
 
 #[test]
+fn copies_of_icmp_echoes_hide_no_losses() {
+    // The first packets of a new link may take a second.
+    let seen = see("begin --loss 10% --duplicate 40%\n \
+         send() { ip netns exec a \"$JUMBOLAB\" send 10.0.0.2 --protocol echo --json \"$@\"; }\n \
+         for _ in $(seq 20); do if send --packets 1 >one; then break; fi; done\n \
+         send --gap 1ms --packets 500 --log echoes.jlog\n \
+         \"$JUMBOLAB\" decode echoes.jlog --json\n end\n");
+    let [sent, decoded] = seen.probes(2) else {
+        panic!("{}", seen.said);
+    };
+    for (at_end, in_log) in [
+        ("sent", "sent"),
+        ("echoes_lost", "lost"),
+        ("echo_duplicates", "duplicates"),
+    ] {
+        assert_eq!(sent[at_end], decoded[in_log], "{sent} {decoded}");
+    }
+    let count = |key: &str| sent[key].as_u64().unwrap();
+    assert_eq!(count("echoes") + count("echoes_lost"), 500, "{sent}");
+    assert!(count("echoes_lost") > 20, "{sent}");
+    assert!(count("echo_duplicates") > count("echoes_lost"), "{sent}");
+}
+
+#[test]
 fn an_interface_that_was_down_carries_on_when_it_is_up() {
     let seen = see("begin\n probe udp 100 100 10 10
         ip link set e1 down\n ip link set e1 up\n ip link set e2 down\n ip link set e2 up
