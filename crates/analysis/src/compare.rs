@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::decomposition::Decomposition;
 use crate::resolution::resolution;
-use crate::statistics::{self, Change, Mean, holm};
+use crate::statistics::{self, Change, Mean, WIDE, holm};
 use crate::verdict::{
     Judgement, Measured, PublishedFigures, Verdict, judge, judge_interval, published_figures,
 };
@@ -54,6 +54,8 @@ pub struct Comparison {
     pub resolution_percent: Option<f64>,
     /// Whether the cell differs from its baseline.
     pub difference: Option<Difference>,
+    /// The number of comparisons of the metric that were decided together.
+    pub together: usize,
     /// For the CPU time of one end: the process alone, and with all softirq.
     pub attribution: Option<[f64; 2]>,
     /// The decomposition of a change of goodput, if known.
@@ -78,6 +80,45 @@ pub enum Difference {
     NotFound,
     /// Too few trials to decide.
     Unknown,
+}
+
+/// Why no difference was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NotFound {
+    /// Alone it would count, but it is not beyond chance over so many
+    /// comparisons of the metric, which are decided together.
+    Together(usize),
+    /// It is beyond chance, but within the resolution of the instrument, in the
+    /// metric's unit.
+    Resolution(f64),
+    /// It is not beyond chance; a change above so many per cent would have shown.
+    Above(f64),
+    /// Not even a change by the whole baseline would have shown.
+    DecidesNothing,
+    /// It is not beyond chance; there is no change in per cent.
+    Chance,
+}
+
+impl Comparison {
+    /// Why no difference was found, if none was.
+    pub fn not_found(&self) -> Option<NotFound> {
+        let change = self.change?;
+        (self.difference == Some(Difference::NotFound)).then_some(())?;
+        let alone = change.p.is_some_and(|p| p < LEVEL);
+        let hidden = self
+            .threshold
+            .filter(|&threshold| change.difference.abs() <= threshold);
+        let margin = change
+            .excluded_above
+            .map(|above| above.max(self.resolution_percent.unwrap_or(0.0)));
+        Some(match (alone, hidden, margin) {
+            (true, Some(resolution), _) => NotFound::Resolution(resolution),
+            (true, None, _) => NotFound::Together(self.together),
+            (false, _, Some(margin)) if margin > WIDE => NotFound::DecidesNothing,
+            (false, _, Some(margin)) => NotFound::Above(margin),
+            (false, _, None) => NotFound::Chance,
+        })
+    }
 }
 
 /// Every metric that was measured or published, in every cell: by metric in
@@ -255,6 +296,7 @@ pub fn in_cell(
         change: None,
         resolution_percent: None,
         difference: None,
+        together: 0,
         attribution: None,
         decomposition: None,
         trials_to_settle: None,
@@ -300,6 +342,7 @@ fn decide(cells: &mut [Comparison]) {
     let rejected = holm(&p_values, LEVEL);
     for cell in cells.iter_mut() {
         cell.difference = cell.change.map(|_| Difference::Unknown);
+        cell.together = tested.len();
     }
     for (&(position, _), rejected) in tested.iter().zip(rejected) {
         let cell = &mut cells[position];

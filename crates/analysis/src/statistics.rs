@@ -18,6 +18,10 @@ pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
 pub use separation::{Separation, separation};
 
+/// Trials that cannot exclude a change of so many per cent decide nothing: it is as
+/// large as the baseline itself.
+pub const WIDE: f64 = 100.0;
+
 /// A closed interval. As JSON it is its two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(into = "[f64; 2]")]
@@ -52,8 +56,14 @@ impl Interval {
 
     /// Whether it is narrower than a hundred-thousandth of figures about so
     /// large: then their trials count as without spread.
-    pub(crate) fn is_exact(self, figures: f64) -> bool {
+    pub fn is_exact(self, figures: f64) -> bool {
         self.half() <= 1e-5 * figures.abs()
+    }
+
+    /// Whether it holds 0 and, in per cent, also a change by the whole baseline:
+    /// then its trials decide nothing.
+    pub fn decides_nothing(self) -> bool {
+        self.holds(0.0) && self.reach() > WIDE
     }
 
     /// How far it reaches from 0, to either side.
@@ -142,7 +152,7 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
         missing: None,
     };
     if sample.n < 2 || baseline.n < 2 {
-        change.missing = Some("a single trial has no interval");
+        change.missing = Some("too few trials: a single one has no interval");
         return change;
     }
     let Some(ratio) = Contrast::of(&[sample], &[baseline]) else {

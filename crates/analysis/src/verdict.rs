@@ -40,6 +40,34 @@ impl Verdict {
     }
 }
 
+impl Verdict {
+    /// Every verdict, in the order of the tables that explain them.
+    pub const ALL: [Self; 5] = [
+        Self::Reproduced,
+        Self::DirectionOnly,
+        Self::NotReproduced,
+        Self::Inconclusive,
+        Self::NotMeasured,
+    ];
+
+    /// The definition of reports and of the README, which has no other.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Reproduced => {
+                "our interval of the change excludes 0 and holds the published change; trials without spread: our change is the published one, within its rounding or a stated tolerance"
+            }
+            Self::DirectionOnly => {
+                "our interval excludes 0 on the published side, but does not hold the published change"
+            }
+            Self::NotReproduced => "neither, though our trials could tell",
+            Self::Inconclusive => {
+                "nothing can be said: our instrument, the spread of our trials, or the study's instrument is coarser than the published change, our interval holds both 0 and that change, or there are too few trials"
+            }
+            Self::NotMeasured => "there was nothing here to compare, with the reason",
+        }
+    }
+}
+
 impl From<Verdict> for &'static str {
     fn from(verdict: Verdict) -> Self {
         verdict.as_str()
@@ -153,8 +181,10 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     }
     let (Some(percent), Some(interval)) = (change.percent, change.ci95) else {
         return below(format!(
-            "our change has no interval: {}; run more trials",
-            change.missing.unwrap_or("the baseline is not positive")
+            "{}; run more trials",
+            change
+                .missing
+                .unwrap_or("our change has no interval: the baseline is not positive")
         ));
     };
     if interval.half() > size {

@@ -6,6 +6,7 @@ use std::path::Path;
 use analysis::Findings;
 use analysis::certificate::word;
 use analysis::compare::{Difference, Shift, diff};
+use analysis::statistics::WIDE;
 use plan::Plan;
 use plan::metric::Metric;
 
@@ -127,8 +128,12 @@ fn sentence(shifts: &[Shift]) -> String {
             .iter()
             .filter(|shift| shift.after.metric.name == "throughput");
         let margins = widest.filter_map(|shift| shift.after.change?.excluded_above);
-        let margin = margins.reduce(f64::max).map_or_else(String::new, |margin| {
-            format!(" (in goodput one above {margin:.2} % would have shown in each cell)")
+        let margin = margins.reduce(f64::max);
+        let margin = margin.map_or_else(String::new, |margin| match margin > WIDE {
+            true => " (in goodput these trials decide nothing in some cells)".to_owned(),
+            false => {
+                format!(" (in goodput one above {margin:.2} % would have shown in each cell)")
+            }
         });
         return format!("From A to B no change was found{margin}.");
     }

@@ -158,7 +158,7 @@ pub(crate) enum Cell {
     Change {
         percent: String,
         interval: String,
-        words: &'static str,
+        words: String,
         tone: Tone,
     },
 }

@@ -1,20 +1,34 @@
 //! Formats numbers for readers, with no more digits than are significant.
 
-use analysis::compare::Comparison;
+use analysis::compare::{Comparison, NotFound};
 use analysis::decomposition::Part;
 use analysis::pareto::{Front, Point};
 use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Level, Plan};
 use units::Rate;
 
+/// What a change in per cent refers to.
+const WHOLE: f64 = 100.0;
+
 /// The maximum number of decimal places.
 const MOST_PLACES: usize = 6;
+
+/// What stands behind a figure of trials without spread, and in place of an
+/// interval that decides nothing.
+const EXACT: &str = "exact";
+const TOO_WIDE: &str = "[too wide]";
 
 /// A mean with half its interval, such as `749 ± 2`.
 pub(super) fn mean(comparison: &Comparison) -> String {
     let Some(mean) = comparison.mean else {
         return String::new();
     };
+    if mean
+        .ci95
+        .is_some_and(|interval| interval.is_exact(mean.mean))
+    {
+        return exact(mean.mean, comparison.resolution);
+    }
     let half = mean.ci95.map(Interval::half);
     let places = places(comparison.resolution, half, mean.mean);
     match half {
@@ -46,6 +60,13 @@ pub(super) fn change(comparison: &Comparison) -> String {
     let half = change.ci95.map(Interval::half);
     let places = places(comparison.resolution_percent, half, percent);
     match change.ci95 {
+        Some(interval) if interval.is_exact(WHOLE) => {
+            let text = exact(percent, comparison.resolution_percent);
+            with_sign(percent, text)
+        }
+        Some(interval) if interval.decides_nothing() => {
+            format!("{} {TOO_WIDE}", with_sign(percent, rough(percent)))
+        }
         Some(Interval { low, high }) => format!(
             "{} [{}, {}]",
             signed(percent, places),
@@ -60,7 +81,9 @@ pub(super) fn change(comparison: &Comparison) -> String {
 pub(super) fn change_percent(comparison: &Comparison) -> String {
     let text = change(comparison);
     match text.split_once(' ') {
-        Some((figure, interval)) if interval.starts_with('[') => format!("{figure} % {interval}"),
+        Some((figure, interval)) if interval.starts_with('[') || interval == EXACT => {
+            format!("{figure} % {interval}")
+        }
         _ => format!("{text} %"),
     }
 }
@@ -71,8 +94,16 @@ pub(super) fn part(part: &Part) -> String {
 }
 
 /// A change in per cent with its interval, to two places at most.
-pub(super) fn percent_in(percent: f64, Interval { low, high }: Interval) -> String {
-    let half = (high - low) / 2.0;
+pub(super) fn percent_in(percent: f64, interval: Interval) -> String {
+    if interval.is_exact(WHOLE) {
+        let places = places(None, None, percent).min(2);
+        return format!("{} % {EXACT}", signed(percent, places));
+    }
+    if interval.decides_nothing() {
+        return format!("{} % {TOO_WIDE}", with_sign(percent, rough(percent)));
+    }
+    let Interval { low, high } = interval;
+    let half = interval.half();
     let places = places(None, Some(half), percent).min(2);
     format!(
         "{} % [{}, {}]",
@@ -82,12 +113,49 @@ pub(super) fn percent_in(percent: f64, Interval { low, high }: Interval) -> Stri
     )
 }
 
-/// The text if no difference was found, with the size that would have been
-/// detected.
+/// The text if no difference was found, with the reason.
 pub(super) fn none_found(comparison: &Comparison) -> String {
-    match smallest_detectable_change(comparison) {
-        Some(margin) => format!("no difference found above {margin} %"),
-        None => "no difference found".into(),
+    match comparison.not_found() {
+        Some(NotFound::Above(margin)) => {
+            format!("no difference found above {} %", two_digits(margin))
+        }
+        Some(NotFound::Resolution(_)) => {
+            "no difference found: within the resolution of the instrument".into()
+        }
+        Some(NotFound::Together(comparisons)) => {
+            format!("no difference found: {}", beyond_chance(comparisons))
+        }
+        Some(NotFound::DecidesNothing) => "these trials decide nothing".into(),
+        Some(NotFound::Chance) | None => "no difference found".into(),
+    }
+}
+
+/// The reason why a difference does not count that alone would.
+pub(super) fn beyond_chance(comparisons: usize) -> String {
+    format!("not beyond chance over {comparisons} comparisons")
+}
+
+/// A figure of trials without spread: as fine as the instrument tells, or with
+/// four digits.
+fn exact(figure: f64, resolution: Option<f64>) -> String {
+    match resolution.filter(|&resolution| resolution > 0.0) {
+        Some(_) => format!("{:.*} {EXACT}", places(resolution, None, figure), figure),
+        None => format!("{} {EXACT}", four_digits(figure)),
+    }
+}
+
+/// A figure that its trials hardly determine, with two digits.
+fn rough(figure: f64) -> String {
+    let places = order(figure).map_or(0, |order| 1 - order);
+    let places = usize::try_from(places).unwrap_or(0).min(MOST_PLACES);
+    format!("{figure:.places$}")
+}
+
+/// The text of a change, with its sign also if it is positive.
+fn with_sign(percent: f64, text: String) -> String {
+    match percent > 0.0 {
+        true => format!("+{text}"),
+        false => text,
     }
 }
 
@@ -125,8 +193,9 @@ pub(super) fn point(plan: &Plan, front: &Front<'_>, point: &Point) -> String {
 /// A mean with four digits, and half its interval.
 fn with_half(mean: &Mean) -> String {
     let figure = four_digits(mean.mean);
-    match mean.ci95.map(Interval::half) {
-        Some(half) => format!("{figure} ± {}", four_digits(half)),
+    match mean.ci95 {
+        Some(interval) if interval.is_exact(mean.mean) => format!("{figure} {EXACT}"),
+        Some(interval) => format!("{figure} ± {}", four_digits(interval.half())),
         None => figure,
     }
 }
@@ -157,14 +226,11 @@ pub(super) fn rate(rate: Rate) -> String {
     }
 }
 
-/// The smallest detectable change in per cent, to two digits: two one-sided
-/// tests exclude it, and the instrument resolves it.
-pub(super) fn smallest_detectable_change(comparison: &Comparison) -> Option<String> {
-    let excluded = comparison.change?.excluded_above?;
-    let margin = excluded.max(comparison.resolution_percent.unwrap_or(0.0));
+/// A margin in per cent, rounded up to two digits.
+pub(super) fn two_digits(margin: f64) -> String {
     let places = order(margin).map_or(0, |order| 1 - order);
     let places = usize::try_from(places).unwrap_or(0).min(MOST_PLACES);
-    Some(up(margin, places))
+    up(margin, places)
 }
 
 /// Pads numbers so that their decimal points align.
@@ -263,6 +329,9 @@ fn ceiling(number: f64, places: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::compare::{Difference, compare};
+    use plan::Trial;
+    use plan::synthetic::{cell, factors, plan, trial};
 
     #[test]
     fn the_last_place_is_no_finer_than_resolution_or_spread() {
@@ -284,6 +353,51 @@ mod tests {
                 "{resolution:?} {half:?} {figure}"
             );
         }
+    }
+
+    /// A comparison of goodput in a cell with its baseline, which have these
+    /// values.
+    fn compared(baseline: &[f64], values: &[f64]) -> Comparison {
+        let cells = [1500, 9000].map(|mtu| cell(factors(mtu))).to_vec();
+        let plan = plan(cells, 2, Vec::new());
+        let trials = |mtu, values: &[f64]| -> Vec<Trial> {
+            let trials = (1..).zip(values);
+            trials
+                .map(|(repeat, &value)| trial(factors(mtu), repeat, &[("delay", value)]))
+                .collect()
+        };
+        let trials = [trials(1500, baseline), trials(9000, values)].concat();
+        compare(&plan, &trials).remove(1)
+    }
+
+    #[test]
+    fn what_decides_nothing_and_what_is_exact_says_so() {
+        let wide = compared(&[1.0, 60.0], &[2.0, 50.0]);
+        assert_eq!(change(&wide), "-15 [too wide]");
+        assert_eq!(change_percent(&wide), "-15 % [too wide]");
+        assert_eq!(none_found(&wide), "these trials decide nothing");
+        let same = compared(&[10.0, 10.0], &[12.564_606, 12.564_606]);
+        assert_eq!(mean(&same), "12.565 exact");
+        assert_eq!(change(&same), "+25.65 exact");
+        assert_eq!(change_percent(&same), "+25.65 % exact");
+        let at = |low, high| Interval { low, high };
+        assert_eq!(percent_in(79.2, at(-100.0, 163_064.0)), "+79 % [too wide]");
+        assert_eq!(percent_in(79.0, at(26.0, 155.0)), "+79 % [26, 155]");
+        assert_eq!(percent_in(6.412, at(6.412, 6.412)), "+6.41 % exact");
+        let narrow = compared(&[10.0, 10.2, 9.9], &[10.1, 10.0, 9.9]);
+        assert_eq!(none_found(&narrow), "no difference found above 2.7 %");
+    }
+
+    #[test]
+    fn a_difference_that_alone_would_count_says_over_how_many_it_does_not() {
+        let mut one = compared(&[10.0, 10.2, 9.9], &[10.4, 10.6, 10.3]);
+        assert_eq!(one.difference, Some(Difference::Found));
+        // As Holm's procedure decides among twelve.
+        (one.difference, one.together) = (Some(Difference::NotFound), 12);
+        assert_eq!(
+            none_found(&one),
+            "no difference found: not beyond chance over 12 comparisons"
+        );
     }
 
     #[test]

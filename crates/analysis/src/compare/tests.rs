@@ -321,3 +321,47 @@ fn what_is_open_says_how_many_trials_would_settle_it() {
         "below 0.2 %"
     );
 }
+
+#[test]
+fn a_change_that_only_many_comparisons_explain_says_so_and_one_that_a_coarse_instrument_does() {
+    let levels: Vec<i64> = (0..13).map(|number| 1500 + 100 * number).collect();
+    let cells: Vec<Cell> = levels.iter().map(|&mtu| cell(factors(mtu))).collect();
+    let plan = plan(cells, 4, Vec::new());
+    let values = |mtu: i64, metric: &str, values: [f64; 4]| -> Vec<Trial> {
+        let values = (1..).zip(values);
+        values
+            .map(|(repeat, value)| trial(factors(mtu), repeat, &[(metric, value)]))
+            .collect()
+    };
+    let of = |metric: &str, changed: f64| -> Vec<Comparison> {
+        let trials = levels.iter().flat_map(|&mtu| {
+            let add = if mtu == 2700 { changed } else { 0.0 };
+            values(mtu, metric, [99.0, 101.0, 98.0, 102.0].map(|one| one + add))
+        });
+        let trials: Vec<Trial> = trials.collect();
+        compare(&plan, &trials)
+    };
+    let last = |metric: &str, changed: f64| of(metric, changed).pop().unwrap();
+    let chance = last("delay", 4.0);
+    assert!(!chance.change.unwrap().ci95.unwrap().holds(0.0));
+    assert_eq!(chance.not_found(), Some(NotFound::Together(12)));
+    assert_eq!(last("delay", 40.0).not_found(), None, "it is found");
+    let none = last("delay", 0.0).not_found();
+    assert!(
+        matches!(none, Some(NotFound::Above(margin)) if margin < 5.0),
+        "{none:?}"
+    );
+    // The resolution of goodput is 0.2 %, so that an equal shift of narrow trials
+    // is beyond chance and not visible.
+    let narrow = |mtu: i64, shift: f64| {
+        let near = [899.99, 900.01, 900.0, 900.0].map(|one| one + shift);
+        values(mtu, "throughput", near)
+    };
+    let trials = [narrow(1500, 0.0), narrow(2700, 0.5)].concat();
+    let compared = compare(&plan, &trials);
+    let hidden = compared.last().unwrap().not_found();
+    assert!(
+        matches!(hidden, Some(NotFound::Resolution(own)) if own > 0.5),
+        "{hidden:?}"
+    );
+}

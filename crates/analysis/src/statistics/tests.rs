@@ -65,7 +65,10 @@ fn a_single_value_has_no_interval_and_equal_values_one_without_width() {
     );
     let single = change(&one, &same);
     assert_eq!((single.percent, single.ci95), (Some(100.0), None));
-    assert_eq!(single.missing, Some("a single trial has no interval"));
+    assert_eq!(
+        single.missing,
+        Some("too few trials: a single one has no interval")
+    );
     let none = change(&same, &same);
     assert_eq!((none.percent, none.p), (Some(0.0), Some(1.0)));
     assert_eq!(

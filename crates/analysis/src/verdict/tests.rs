@@ -98,7 +98,7 @@ fn one_trial_is_inconclusive() {
     let single = Change {
         ci95: None,
         p: None,
-        missing: Some("a single trial has no interval"),
+        missing: Some("too few trials: a single one has no interval"),
         ..change(0.0, 25.0, 0.0)
     };
     let judgement = judge(
@@ -109,10 +109,9 @@ fn one_trial_is_inconclusive() {
         },
     );
     assert_eq!(judgement.verdict, Verdict::Inconclusive);
-    assert!(
-        judgement.reason.contains("run more trials"),
-        "{}",
-        judgement.reason
+    assert_eq!(
+        judgement.reason,
+        "too few trials: a single one has no interval; run more trials"
     );
 }
 
@@ -201,6 +200,15 @@ fn figures_are_there_where_a_value_or_a_change_is_printed() {
     };
     assert!(value.is_any() && change.is_any());
     assert!(!PublishedFigures::default().is_any());
+}
+
+#[test]
+fn the_readme_defines_each_verdict_in_the_words_of_the_reports() {
+    let readme = include_str!("../../../../README.md");
+    for verdict in Verdict::ALL {
+        let row = format!("\n| {verdict} | {} |\n", verdict.meaning());
+        assert!(readme.contains(&row), "not in README.md:{row}");
+    }
 }
 
 #[test]

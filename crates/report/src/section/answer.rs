@@ -83,10 +83,10 @@ fn change(comparison: Option<&Comparison>) -> Cell {
         Better::Lower => change.difference < 0.0,
     };
     let (tone, words) = match (comparison.difference, improves) {
-        (Some(Difference::Found), true) => (Tone::Good, "better"),
-        (Some(Difference::Found), false) => (Tone::Bad, "worse"),
-        (Some(Difference::NotFound), _) => (Tone::Neutral, "no difference found"),
-        (Some(Difference::Unknown) | None, _) => (Tone::Neutral, "too few trials"),
+        (Some(Difference::Found), true) => (Tone::Good, "better".to_owned()),
+        (Some(Difference::Found), false) => (Tone::Bad, "worse".to_owned()),
+        (Some(Difference::NotFound), _) => (Tone::Neutral, figure::none_found(comparison)),
+        (Some(Difference::Unknown) | None, _) => (Tone::Neutral, "too few trials".to_owned()),
     };
     let text = figure::change(comparison);
     let (percent, interval) = text.split_once(' ').unwrap_or((&text, ""));

@@ -198,8 +198,12 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
         return format!("{cell}: {metric} {measured} {unit}{bound}; {change}{claimed}: {verdict}");
     }
     let interval = held.interval.map_or_else(
-        || "; a single trial has no interval, run more".to_owned(),
-        |Interval { low, high }| {
+        || "; too few trials: a single one has no interval".to_owned(),
+        |interval| {
+            if interval.is_exact(held.mean.mean) {
+                return "; exact".to_owned();
+            }
+            let Interval { low, high } = interval;
             let [low, high] = [low, high].map(figure::four_digits);
             let what = if held.other.is_some() {
                 "difference"

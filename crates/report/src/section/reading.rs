@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::compare::Comparison;
+use analysis::verdict::Verdict;
 use plan::setting::LinkKind;
 use plan::{Hosts, Plan, Setting};
 
@@ -33,8 +34,21 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         blocks: vec![
             Block::Page(vec![Block::heading("How to read this")]),
             Block::Paragraphs(Style::Plain, explanation(found.plan, &found.comparisons)),
+            Block::Page(vec![Block::list(verdicts(found))]),
         ],
     })
+}
+
+/// The definitions of the verdicts that the tables have.
+fn verdicts(found: &Findings<'_>) -> Vec<String> {
+    let judged = found.comparisons.iter();
+    let judged: Vec<Verdict> = judged
+        .filter_map(|row| Some(row.judgement.as_ref()?.verdict))
+        .collect();
+    let mut defined = Verdict::ALL.to_vec();
+    defined.retain(|verdict| judged.contains(verdict));
+    let line = |verdict: Verdict| format!("{verdict}: {}", verdict.meaning());
+    defined.into_iter().map(line).collect()
 }
 
 fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {

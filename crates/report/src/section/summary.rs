@@ -5,7 +5,7 @@ mod caveats;
 
 use analysis::Findings;
 use analysis::certificate::Doubt;
-use analysis::compare::{Comparison, Difference, baseline};
+use analysis::compare::{Comparison, Difference, NotFound, baseline};
 use analysis::decomposition::slowest;
 use analysis::verdict::Verdict;
 use plan::metric::Metric;
@@ -231,11 +231,24 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
             let change = figure::change_percent(comparison);
             format!("{words} {change}{}", composition(plan, comparison))
         }
-        Difference::NotFound => match figure::smallest_detectable_change(comparison) {
-            Some(margin) => {
+        Difference::NotFound => match comparison.not_found() {
+            Some(NotFound::Above(margin)) => {
+                let margin = figure::two_digits(margin);
                 format!("no difference in {words} found (one above {margin} % would have shown)")
             }
-            None => format!("no difference in {words} found"),
+            Some(NotFound::Resolution(_)) => {
+                let change = figure::change_percent(comparison);
+                format!("{words} {change}, within the resolution of the instrument")
+            }
+            Some(NotFound::Together(comparisons)) => {
+                let change = figure::change_percent(comparison);
+                let chance = figure::beyond_chance(comparisons);
+                format!("{words} {change}, {chance}")
+            }
+            Some(NotFound::DecidesNothing) => {
+                format!("these trials decide nothing about {words}")
+            }
+            Some(NotFound::Chance) | None => format!("no difference in {words} found"),
         },
         Difference::Unknown => format!("too few trials to say about {words}"),
     })

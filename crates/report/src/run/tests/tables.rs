@@ -72,10 +72,10 @@ Verdicts
 const BELOW: &str = "\
 scenario  offloads  mtu   retransmissions
                           segments
-LU-LU     off       1500  0 ± 0
-LU-LU     off       9000  0 ± 0
-LU-LU     on        1500  0 ± 0
-LU-LU     on        9000  0 ± 0
+LU-LU     off       1500  0 exact
+LU-LU     off       9000  0 exact
+LU-LU     on        1500  0 exact
+LU-LU     on        9000  0 exact
 
 2 trials a cell. ± and [..] are 95 % intervals: Student's t for means; for changes 100 (x / x_1500 - 1) the logarithm of
   the ratio, delta method, Welch-Satterthwaite.
