@@ -1,10 +1,15 @@
 //! Outliers among the trials of a cell.
 //!
 //! Outliers are reported but never removed: the wider interval is the correct
-//! one, and the cause of an outlier may be of interest.
+//! one, and the cause of an outlier may be of interest. Their median stands
+//! beside the mean, because few of them hardly move it.
 
 use plan::metric::{METRICS, Metric};
 use plan::{Factors, Plan, Trial};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use crate::statistics::Interval;
 
 /// The minimum number of values for the detection of outliers.
 const FEWEST: usize = 5;
@@ -15,6 +20,10 @@ const SCORE: f64 = 3.5;
 /// The median of |x - median| of a normal law, in standard deviations
 /// [Iglewicz1993].
 const NORMAL: f64 = 0.6745;
+
+/// The number of samples of the bootstrap, and the seed of their draws.
+const SAMPLES: usize = 2_000;
+const SEED: u64 = 1;
 
 /// The trials of one cell that are outliers in one metric.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +38,12 @@ pub struct Outlier<'a> {
     pub above: usize,
     /// The number of values far below the median.
     pub below: usize,
-    /// The median.
+    /// The mean, which outliers move.
+    pub mean: f64,
+    /// The median, which few outliers hardly move.
     pub median: f64,
+    /// Its 95 % interval by the bootstrap's percentiles [Efron1979].
+    pub median_ci95: Interval,
     /// The name of the trial that is farthest from it, and its value.
     pub farthest: (&'a str, f64),
 }
@@ -77,9 +90,27 @@ fn of_cell<'a>(
         n: values.len(),
         above,
         below: far.len() - above,
+        mean: values.iter().map(|&(_, value)| value).sum::<f64>() / values.len() as f64,
         median: middle,
+        median_ci95: bootstrap(values),
         farthest,
     })
+}
+
+/// The interval between the 2.5 % and the 97.5 % percentile of the medians of
+/// samples drawn from `values` with replacement [Efron1979]. The same values
+/// have the same interval.
+fn bootstrap(values: &[(&str, f64)]) -> Interval {
+    let mut chance = ChaCha8Rng::seed_from_u64(SEED);
+    let mut draw = || values[chance.random_range(0..values.len())].1;
+    let mut medians: Vec<f64> = (0..SAMPLES)
+        .map(|_| median((0..values.len()).map(|_| draw())))
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    Interval {
+        low: medians[SAMPLES / 40],
+        high: medians[SAMPLES - 1 - SAMPLES / 40],
+    }
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -121,6 +152,32 @@ mod tests {
         let mean = compare(&plan, &trials)[0].mean.unwrap();
         assert!((mean.mean - values.iter().sum::<f64>() / 20.0).abs() < 1e-9);
         assert!(mean.ci95.unwrap().half() > 30.0, "the interval shows them");
+    }
+
+    #[test]
+    fn a_few_outliers_move_the_mean_and_not_the_median() {
+        let mut values = Normal::new(3).sample(20, 980.0, 0.5);
+        (values[4], values[11]) = (610.0, 900.0);
+        let (plan, trials) = run(&values);
+        let found = outliers(&plan, &by_cell(&plan, &trials));
+        let interval = found[0].median_ci95;
+        assert!(
+            interval.holds(980.0) && interval.half() < 1.0,
+            "{interval:?}"
+        );
+        assert!(found[0].mean < 960.0);
+    }
+
+    #[test]
+    fn the_interval_of_the_median_covers_as_often_as_it_says() {
+        let mut normal = Normal::new(9);
+        let covered = (0..200).filter(|_| {
+            let sample = normal.sample(15, 980.0, 5.0);
+            let values: Vec<(&str, f64)> = sample.iter().map(|&value| ("", value)).collect();
+            bootstrap(&values).holds(980.0)
+        });
+        // 95 % within the error of 200 samples, and of 15 values.
+        assert!(covered.count() >= 180);
     }
 
     #[test]

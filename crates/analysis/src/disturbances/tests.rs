@@ -99,7 +99,7 @@ impl Busy {
             let is_open = |all: &&mut Vec<Trial>| all.iter().all(Trial::is_disturbed);
             let mut any = false;
             for all in attempts.iter_mut().filter(is_open).take(left) {
-                let (last, number) = (&all[0], all.len() as u32 + 1);
+                let (last, number) = (&all[0], all[all.len() - 1].attempt + 1);
                 let mtu = mtu(last.factors.level("mtu").unwrap()).unwrap();
                 let further = self.attempt(mtu, last.repeat, number, seconds(mtu));
                 all.push(further);

@@ -24,9 +24,17 @@ fn line(plan: &Plan, outlier: &Outlier<'_>) -> String {
         _ => "around",
     };
     let (id, farthest) = outlier.farthest;
-    let [middle, farthest] = [outlier.median, farthest].map(figure::four_digits);
+    let interval = outlier.median_ci95;
+    let figures = [
+        outlier.median,
+        farthest,
+        interval.low,
+        interval.high,
+        outlier.mean,
+    ];
+    let [middle, farthest, low, high, mean] = figures.map(figure::four_digits);
     format!(
-        "{}, {}: {} of {}, {side} {middle}, farthest {farthest} {} ({id})",
+        "{}, {}: {} of {}, {side} the median {middle} [{low}, {high}] (mean {mean}), farthest {farthest} {} ({id})",
         outlier.metric.name,
         figure::cell(plan, outlier.factors),
         outlier.above + outlier.below,
