@@ -32,6 +32,7 @@ mod tests;
 mod tree;
 mod unstated;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -69,6 +70,15 @@ pub struct Experiment {
     notices: Vec<String>,
 }
 
+/// Whether the text is the name of a shipped experiment rather than the path of
+/// a file, which ends in `.toml` or contains `/`.
+pub fn is_shipped(name_or_path: &str) -> bool {
+    !name_or_path.ends_with(".toml") && !name_or_path.contains('/')
+}
+
+/// The maximum size of an experiment file: 1 MiB.
+pub const LARGEST_FILE: u64 = 1 << 20;
+
 impl Experiment {
     /// Parses the experiment in `text`; error messages use `name` for its file.
     ///
@@ -101,8 +111,8 @@ impl Experiment {
     /// One line of text if the experiment does not exist, or as
     /// [`Experiment::parse`].
     pub fn load(name_or_path: &str) -> Result<Self> {
-        if name_or_path.ends_with(".toml") || name_or_path.contains('/') {
-            let text = std::fs::read_to_string(name_or_path)
+        if !is_shipped(name_or_path) {
+            let text = files::read_text(Path::new(name_or_path), LARGEST_FILE)
                 .with_context(|| format!("cannot read {}", one_line(name_or_path)))?;
             return Self::parse(&text, name_or_path);
         }

@@ -1,5 +1,6 @@
 //! Parses values: sizes, rates, spans, words, numbers.
 
+use plan::acts_on_terminals;
 use units::{Bytes, Rate, Span};
 
 use super::reader::Parsed;
@@ -132,7 +133,7 @@ pub(super) fn float(value: &Value) -> Option<f64> {
 /// A non-empty line of text.
 pub(super) fn line(value: &Value) -> Parsed<String> {
     match value {
-        Value::Text(text) if !text.trim().is_empty() && !text.contains(char::is_control) => {
+        Value::Text(text) if !text.trim().is_empty() && !text.contains(acts_on_terminals) => {
             Ok((text.clone(), value.clone()))
         }
         _ => Err("write one line of text in quotes".into()),

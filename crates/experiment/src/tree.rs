@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Error, Result, anyhow};
+use plan::acts_on_terminals;
 use toml_edit::{Item, Key};
 
 /// The place of a value.
@@ -91,7 +92,7 @@ fn without_middle(text: &str, [first, last]: [usize; 2]) -> Cow<'_, str> {
 pub(super) fn one_line(text: &str) -> String {
     text.chars()
         .flat_map(|letter| {
-            let spelled = letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}');
+            let spelled = acts_on_terminals(letter);
             let escaped = spelled.then(|| letter.escape_default());
             let plain = (!spelled).then_some(letter);
             escaped.into_iter().flatten().chain(plain)
@@ -105,7 +106,9 @@ pub(super) fn quoted(text: &str) -> String {
     for letter in text.chars() {
         match letter {
             '"' | '\\' => quoted.extend(['\\', letter]),
-            _ if letter.is_control() => quoted.push_str(&format!("\\u{:04X}", u32::from(letter))),
+            _ if acts_on_terminals(letter) => {
+                quoted.push_str(&format!("\\u{:04X}", u32::from(letter)))
+            }
             _ => quoted.push(letter),
         }
     }

@@ -9,6 +9,7 @@ mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod man;
 mod page;
+mod programs;
 pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;

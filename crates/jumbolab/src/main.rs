@@ -14,6 +14,8 @@ use args::Command;
 use exit::done;
 
 fn main() -> ExitCode {
+    // If this fails, a full file ends the program without a message.
+    let _ = live::interrupt::report_file_size_limit();
     exit::code(match worker::role() {
         Some(role) => worker::run(&role).map(done),
         None => match args::parse().command {

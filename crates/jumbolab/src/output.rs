@@ -1,15 +1,41 @@
 //! The two output streams: data goes to stdout, messages to stderr.
+//!
+//! Text may come from outside: from a results folder, a packet log, a peer or
+//! another program. Here characters are escaped on which a terminal would act.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Error, Result};
+use plan::{escaped, shortened};
+
+/// The characters of a layout.
+const LAYOUT: [char; 2] = ['\n', '\t'];
+
+/// The maximum number of characters of a message. A value that it repeats may be
+/// of any length.
+const LONGEST_MESSAGE: usize = 4_000;
 
 /// Prints data.
 ///
 /// # Errors
 /// Stdout cannot be written to; [`is_closed_pipe`] recognises a closed pipe.
 pub(crate) fn print(text: &str) -> Result<()> {
+    write(&escaped(text, &LAYOUT))
+}
+
+/// Prints a table for programs: unchanged, except on a terminal.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_table(text: &str) -> Result<()> {
+    match io::stdout().is_terminal() {
+        true => print(text),
+        false => write(text),
+    }
+}
+
+fn write(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     Ok(stdout.flush()?)
@@ -22,8 +48,27 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// As [`print`].
 pub(crate) fn print_coloured(text: &str) -> Result<()> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
-    stdout.write_all(text.as_bytes())?;
+    stdout.write_all(escaped_but_colours(text).as_bytes())?;
     Ok(stdout.flush()?)
+}
+
+/// `text` escaped, except for sequences that select colours and weights
+/// (ESC [ numbers m) [ECMA48 s8.3.117].
+fn escaped_but_colours(text: &str) -> String {
+    let mut shown = String::new();
+    for (place, part) in text.split('\u{1b}').enumerate() {
+        let colour = part.strip_prefix('[').and_then(|rest| {
+            let numbers = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+            numbers.strip_prefix('m')
+        });
+        match (place, colour) {
+            (0, _) => {}
+            (_, Some(_)) => shown.push('\u{1b}'),
+            (_, None) => shown.push_str(&escaped("\u{1b}", &[])),
+        }
+        shown.push_str(&escaped(part, &LAYOUT));
+    }
+    shown
 }
 
 /// Prints data line by line.
@@ -52,13 +97,19 @@ pub(crate) fn width() -> u16 {
 
 /// Prints a message.
 pub(crate) fn say(text: &str) {
+    let text = shortened(text, LONGEST_MESSAGE);
     // A missing reader of messages is not an error.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", escaped(&text, &LAYOUT));
+}
+
+/// `text` in one line, as part of a message or of a progress bar.
+pub(crate) fn one_line(text: &str) -> String {
+    escaped(&shortened(text, LONGEST_MESSAGE), &[]).into_owned()
 }
 
 /// Prints the reason for ending in one line.
 pub(crate) fn complain(error: &Error) {
-    say(&format!("jumbolab: {error:#}"));
+    say(&one_line(&format!("jumbolab: {error:#}")));
 }
 
 /// Whether the reader of stdout has exited, as `head` does.
@@ -66,4 +117,27 @@ pub(crate) fn is_closed_pipe(error: &Error) -> bool {
     error
         .downcast_ref::<io::Error>()
         .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_pass_and_other_sequences_are_shown() {
+        let text = "\u{1b}[1;32mok\u{1b}[0m \u{1b}]0;owned\u{7}\u{1b}[2J\n";
+        assert_eq!(
+            escaped_but_colours(text),
+            "\u{1b}[1;32mok\u{1b}[0m \\u001b]0;owned\\u0007\\u001b[2J\n"
+        );
+        assert_eq!(escaped_but_colours("\u{1b}"), "\\u001b");
+    }
+
+    #[test]
+    fn a_message_of_any_length_is_one_short_line() {
+        let message = one_line(&format!("x.toml:1: {}\n", "\u{202e}".repeat(100_000)));
+        assert!(message.starts_with("x.toml:1: ") && message.ends_with("\\u000a"));
+        assert!(message.chars().count() < 7 * LONGEST_MESSAGE);
+        assert!(!message.contains(plan::acts_on_terminals));
+    }
 }

@@ -79,7 +79,7 @@ impl run::Progress for Progress {
 
     fn trial(&mut self, cell: &Cell, repeat: u32) {
         if let Some(Screen { bar, .. }) = &self.screen {
-            bar.set_message(format!("{} #{repeat}", cell.factors));
+            bar.set_message(output::one_line(&format!("{} #{repeat}", cell.factors)));
         }
     }
 
@@ -99,6 +99,7 @@ impl run::Progress for Progress {
         self.done += 1;
         if let Some(failure) = &trial.failure {
             let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
+            let line = output::one_line(&line);
             match &self.screen {
                 Some(Screen { bar, .. }) => bar.println(line),
                 None => output::say(&line),
@@ -158,7 +159,7 @@ impl Screen {
             self.lines.push(self.all.add(line));
         }
         for (line, text) in self.lines.iter().zip(lines) {
-            line.set_message(text);
+            line.set_message(output::one_line(&text));
         }
     }
 }

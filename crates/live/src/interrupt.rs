@@ -29,6 +29,26 @@ pub fn listen() -> Result<()> {
     Ok(())
 }
 
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error
+/// instead of ending the process. Programs that this process starts are not
+/// affected.
+///
+/// # Errors
+/// If the kernel refuses, which does not happen in practice.
+pub fn report_file_size_limit() -> Result<()> {
+    // A handler, because an ignored signal stays ignored in programs [signal(7)].
+    let action = SigAction::new(
+        SigHandler::Handler(pass),
+        SaFlags::SA_RESTART,
+        SigSet::empty(),
+    );
+    let signal = Signal::SIGXFSZ;
+    #[expect(unsafe_code, reason = "a handler is installed")]
+    // SAFETY: the handler does nothing.
+    unsafe { sigaction(signal, &action) }.during(|| format!("listening for {signal}"))?;
+    Ok(())
+}
+
 /// Leaves Ctrl-C and Ctrl-\\ to a child in the foreground: this process ignores both
 /// from now on.
 ///
@@ -58,6 +78,8 @@ fn ignore(signal: Signal) -> nix::Result<()> {
     // SAFETY: no handler is installed.
     unsafe { sigaction(signal, &action) }.map(drop)
 }
+
+extern "C" fn pass(_: libc::c_int) {}
 
 extern "C" fn mark(_: libc::c_int) {
     ASKED.store(true, Ordering::Relaxed);

@@ -43,5 +43,5 @@ pub mod worker;
 
 pub use error::{Error, Result};
 pub use namespace::Namespace;
-pub use sandbox::{Refusal, Sandbox, privileged};
+pub use sandbox::{Refusal, Sandbox, effective_user, privileged};
 pub use worker::Worker;

@@ -8,6 +8,7 @@
 
 pub mod attempts;
 pub mod command_line;
+mod escaped;
 mod factors;
 mod facts;
 mod flag;
@@ -23,6 +24,7 @@ mod trial;
 mod until;
 mod world;
 
+pub use escaped::{acts_on_terminals, escaped, shortened};
 pub use factors::{COPY, Factors, Level};
 pub use facts::{HostFacts, Resumed, RunFacts};
 pub use flag::Flag;

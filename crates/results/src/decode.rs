@@ -27,7 +27,8 @@ use merger::Merger;
 pub use row::{Row, RowStats, csv, json, write};
 pub use text::text;
 
-/// The maximum number of flows in a log. Each takes about 200 kB of memory.
+/// The maximum number of flows in a log. Each takes about 200 kB of
+/// memory, and at most 1 MB where delays range from nanoseconds to years.
 pub const MOST_FLOWS: usize = 1024;
 
 /// The maximum number of rows for a log.

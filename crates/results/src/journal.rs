@@ -161,6 +161,10 @@ impl<S: Store> Journal<S> {
     fn lost(&self, trial: &Trial, error: io::Error) -> anyhow::Error {
         let (what, remedy) = match error.kind() {
             ErrorKind::StorageFull => ("the disk is full".to_owned(), "make room"),
+            ErrorKind::FileTooLarge => (
+                "the limit of a file's size is reached".to_owned(),
+                "raise it (ulimit -f)",
+            ),
             ErrorKind::QuotaExceeded => ("the disk quota is used up".to_owned(), "make room"),
             _ => (error.to_string(), "mend it"),
         };

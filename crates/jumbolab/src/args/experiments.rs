@@ -51,6 +51,9 @@ pub(crate) struct Run {
     /// With `--resume`: run failed trials again.
     #[arg(long, help_heading = "Execution", requires = "resume")]
     pub(crate) retry: bool,
+    /// Start the programs of an experiment file that belongs to another user, without asking.
+    #[arg(long, help_heading = "Execution")]
+    pub(crate) allow_commands: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,
@@ -110,6 +113,9 @@ pub(crate) struct Robustness {
         default_missing_value = "same"
     )]
     pub(crate) resume: Option<Resume>,
+    /// Start the programs of an experiment file that belongs to another user, without asking.
+    #[arg(long, help_heading = "Execution")]
+    pub(crate) allow_commands: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Decode) -> Result<()> {
     if args.csv {
         let mut table = Vec::new();
         decode::csv(&rows, &mut table)?;
-        return output::print(&String::from_utf8(table)?);
+        return output::print_table(&String::from_utf8(table)?);
     }
     output::print(&pages.join("\n"))
 }

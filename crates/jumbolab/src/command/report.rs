@@ -5,8 +5,9 @@ use std::path::Path;
 use analysis::Findings;
 use analysis::across_worlds::across_worlds;
 use analysis::certificate::State;
-use anyhow::{Result, anyhow, bail};
-use experiment::Experiment;
+use anyhow::{Context, Result, anyhow, bail};
+use experiment::{Experiment, LARGEST_FILE};
+use files::Folder as Files;
 use lab::robustness::{Study, is_search};
 use plan::{Plan, RunFacts, Trial};
 use report::{Paths, Run};
@@ -50,12 +51,12 @@ pub(super) fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
         return Ok(None);
     }
     // The plan has defaults written out that follow from unstated settings.
-    let name = run
-        .folder
-        .join(robustness::EXPERIMENT)
-        .display()
-        .to_string();
-    let experiment = Experiment::load(&name)?;
+    let place = run.folder.join(robustness::EXPERIMENT);
+    let name = place.display().to_string();
+    let text = Files::open(run.folder)
+        .and_then(|folder| folder.read_text(robustness::EXPERIMENT, LARGEST_FILE))
+        .with_context(|| format!("cannot read {name}"))?;
+    let experiment = Experiment::parse(&text, &name)?;
     Study::new(experiment, run.plan.world).map(Some)
 }
 
@@ -143,7 +144,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
     if args.csv {
         let mut lines = Vec::new();
         results::trials::csv(&read.trials, &mut lines)?;
-        output::print(&String::from_utf8_lossy(&lines))?;
+        output::print_table(&String::from_utf8_lossy(&lines))?;
     } else if args.json {
         output::print_lines(report::json_lines(&found))?;
         let paths = Paths {

@@ -15,6 +15,7 @@ use results::folder::{Folder, Opening, Resume};
 use units::{Span, Time};
 
 use super::page;
+use super::programs::Programs;
 use super::run::RESULTS;
 use crate::args::{self, Robustness};
 use crate::output;
@@ -32,6 +33,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     let budget: Budget = args.budget.parse()?;
     let study = study(args)?;
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
+    let programs = Programs::of(study.plan(), &args.experiment)?;
     let facts = facts::here(study.plan().world)?;
     // Privileges first: where they are refused, nothing has been written.
     let how = How {
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         retry: false,
     };
     let mut bench = Bench::ready(study.plan(), how)?;
+    programs.announce(args.allow_commands)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),
         explicit: args.output.as_deref(),
@@ -174,6 +177,7 @@ impl robustness::Progress for Progress {
     fn failed(&mut self, trial: &Trial) {
         let failure = trial.failure.as_deref().unwrap_or_default();
         let line = format!("trial {} ({}) failed: {failure}", trial.id, trial.factors);
+        let line = output::one_line(&line);
         match &self.bar {
             Some(bar) => bar.println(line),
             None => output::say(&line),

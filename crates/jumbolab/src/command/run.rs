@@ -12,6 +12,7 @@ use plan::Plan;
 use report::Paths;
 use results::folder::{Folder, Opening, Resume};
 
+use super::programs::Programs;
 use super::{page, replay};
 use crate::args::{self, Run};
 use crate::exit::{Ending, done};
@@ -38,9 +39,12 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         shard,
         retry: args.retry,
     };
+    let named = args.experiment.as_deref().unwrap_or_default();
+    let programs = Programs::of(&plan, named)?;
     let facts = facts::here(plan.world)?;
     // Acquire privileges first: if they are denied, nothing has been written.
     let mut bench = Bench::ready(&plan, how)?;
+    programs.announce(args.allow_commands)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),
         explicit: args.output.as_deref(),

@@ -13,6 +13,7 @@ mod fitting;
 mod flows;
 mod gathering;
 mod harness;
+mod hostile;
 mod journal;
 mod jumbograms;
 mod latency_breakdown;

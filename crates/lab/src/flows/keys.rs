@@ -68,11 +68,7 @@ impl Keys {
     /// One line of text with file, line, key and the expected value.
     pub fn read_file(&self, path: &Path) -> Result<Vec<(String, Self)>> {
         let name = path.display();
-        let length = std::fs::metadata(path).map(|file| file.len());
-        if length.with_context(|| format!("{name}"))? > LARGEST_FILE {
-            bail!("{name}: the file exceeds 1 MiB; write fewer flows");
-        }
-        let text = std::fs::read_to_string(path).with_context(|| format!("{name}"))?;
+        let text = files::read_text(path, LARGEST_FILE).with_context(|| format!("{name}"))?;
         self.read(&text, &name.to_string())
     }
 

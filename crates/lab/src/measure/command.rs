@@ -6,9 +6,9 @@ use std::process::ExitStatus;
 use live::clock;
 use live::meter::{self, MachineUse};
 use live::tool::{MOST_OUTPUT, Tool};
-use plan::Setting;
 use plan::command_line::{CommandLine, joined};
 use plan::setting::{Command, Reading};
+use plan::{LARGEST_FIGURE, Setting};
 use serde_json::{Value, json};
 use units::{Bytes, Span, Time};
 
@@ -29,6 +29,9 @@ const READY_TIMEOUT: Span = Span::from_millis(2_000);
 /// The duration of one poll of a program.
 const SOON: Span = Span::from_millis(5);
 const WHILE: Span = Span::from_millis(100);
+
+/// The metrics that may be negative: differences of two clocks.
+const SIGNED: [&str; 4] = ["delay", "delay_p99", "latency", "latency_ditg"];
 
 /// The observations of a trial of the user's programs.
 pub(super) struct CommandObservation {
@@ -89,7 +92,14 @@ pub(super) fn command(
 
     let mut measurements = Measurements::default();
     for (metric, reading) in &command.read {
-        measurements.put(metric, Some(number_in(&report, reading)?));
+        let value = number_in(&report, reading)?;
+        if value < 0.0 && !SIGNED.contains(metric) {
+            return Err(Failure::Transfer(format!(
+                "sender: its JSON has {value} at {}, and {metric} is never negative",
+                reading.pointer
+            )));
+        }
+        measurements.put(metric, Some(value));
     }
     if let Some(octets) = &command.octets {
         measurements.take_processors(octets_in(&report, octets)?, &machine);
@@ -198,7 +208,7 @@ fn number_in(report: &Value, reading: &Reading) -> Result<f64, Failure> {
     let value = report.pointer(pointer).ok_or_else(|| failed("nothing"))?;
     let number = value.as_f64().ok_or_else(|| failed("no number"))?;
     Some(number * reading.factor)
-        .filter(|number| number.is_finite())
+        .filter(|number| number.abs() <= LARGEST_FIGURE)
         .ok_or_else(|| failed("the number is too large"))
 }
 

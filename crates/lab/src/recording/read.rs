@@ -1,16 +1,29 @@
 //! Reads recordings.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::Read;
 use std::path::Path;
-use std::str::FromStr;
+use std::str::{self, FromStr};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
+use files::Lines;
 use proto::link::{Arrival, Fate, Header, Reseed, Settings};
 use queue::Reason;
 use units::{Seed, Time};
 
 use super::{CHANCE, COLUMNS, FORMAT, FirstLine, MAGIC, WAITING, reason, word};
+
+/// The maximum length of a line, and of the first one, which describes the
+/// link: 1 MiB.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// The maximum size of a recording: 1 GiB, about ten million packets. A packet
+/// takes about as much memory.
+const LARGEST: u64 = 1 << 30;
+
+/// The maximum number of characters of a value in a message.
+const MOST_SHOWN: usize = 60;
 
 /// A recorded link and the fates of its packets.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,12 +67,12 @@ impl Recorded {
     pub fn read(path: &Path) -> Result<Self> {
         let place = path.display().to_string();
         let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
-        Self::parse(BufReader::new(file)).with_context(|| place)
+        Self::parse(file).with_context(|| place)
     }
 
-    fn parse(file: impl BufRead) -> Result<Self> {
-        let mut lines = file.lines();
-        let first = lines.next().transpose()?.unwrap_or_default();
+    fn parse(file: impl Read) -> Result<Self> {
+        let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
+        let first = text(&mut lines).context("line 1")?.unwrap_or_default();
         let first = first.strip_prefix(MAGIC).ok_or_else(|| {
             anyhow!("not a recording with a description of its link; record it anew with `jumbolab emulate --record` or `record = true`")
         })?;
@@ -72,7 +85,7 @@ impl Recorded {
             first.format
         );
         ensure!(
-            lines.next().transpose()?.as_deref() == Some(COLUMNS),
+            text(&mut lines).context("line 2")? == Some(COLUMNS),
             "line 2: the columns are not those of format {FORMAT}"
         );
         let mut recorded = Self {
@@ -83,11 +96,12 @@ impl Recorded {
                 reseeds: Vec::new(),
             }),
         };
-        for (number, line) in lines.enumerate() {
-            let line = line?;
-            recorded
-                .take(&line)
-                .with_context(|| format!("line {}", number + 3))?;
+        for number in 3u64.. {
+            let place = || format!("line {number}");
+            let Some(line) = text(&mut lines).with_context(place)? else {
+                break;
+            };
+            recorded.take(line).with_context(place)?;
         }
         for direction in &mut recorded.directions {
             ensure!(
@@ -163,6 +177,21 @@ impl Recorded {
     }
 }
 
+/// The next line without its end.
+fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
+    let Some(line) = lines.next().transpose()? else {
+        return Ok(None);
+    };
+    let line = str::from_utf8(line).context("not text in UTF-8")?;
+    let line = line.strip_suffix('\n').unwrap_or(line);
+    Ok(Some(line.strip_suffix('\r').unwrap_or(line)))
+}
+
+/// A value in a message.
+fn shown(text: &str) -> Cow<'_, str> {
+    plan::shortened(text, MOST_SHOWN)
+}
+
 /// The fields of a line.
 struct Fields<I>(I);
 
@@ -174,13 +203,13 @@ impl<'a, I: Iterator<Item = &'a str>> Fields<I> {
     fn next<T: FromStr>(&mut self, name: &str) -> Result<T> {
         let text = self.text(name)?;
         let number = text.parse();
-        number.map_err(|_| anyhow!("{name}: `{text}` is not a valid number"))
+        number.map_err(|_| anyhow!("{name}: `{}` is not a valid number", shown(text)))
     }
 }
 
 fn named<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str, text: &str) -> Result<T> {
     match all.iter().find(|one| name(**one) == text) {
         Some(one) => Ok(*one),
-        None => bail!("`{text}` is not a word of this format"),
+        None => bail!("`{}` is not a word of this format", shown(text)),
     }
 }

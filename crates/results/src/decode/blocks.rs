@@ -1,6 +1,6 @@
 //! Reads the blocks of a log file.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
@@ -31,11 +31,18 @@ pub(super) struct Tear {
 
 impl Blocks {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        let file = File::open(path).context("cannot be read")?;
-        let metadata = file.metadata()?;
+        // Checked before opening, because opening a pipe blocks until a writer
+        // appears.
+        let metadata = fs::metadata(path).context("cannot be read")?;
         if metadata.is_dir() {
             bail!("this is a folder; name a packet log, as written by `--log`");
         }
+        if !metadata.is_file() {
+            bail!(
+                "this is a pipe or a device, and a packet log is read twice; save it to a file first"
+            );
+        }
+        let file = File::open(path).context("cannot be read")?;
         let mut blocks = Self {
             file,
             length: metadata.len(),

@@ -25,7 +25,7 @@ const MOST_SHOWN: usize = 40;
 /// The key and the value of the first that is not, in one line.
 pub(super) fn finite_and_in_range(trial: &Trial) -> Result<()> {
     if !(0.0..=LARGEST_FIGURE).contains(&trial.seconds) {
-        return refused("seconds", &trial.seconds.to_string());
+        return refused("seconds", &format!("{:e}", trial.seconds));
     }
     for (name, value) in &trial.metrics {
         if !value.is_finite() || value.abs() > LARGEST_FIGURE {

@@ -1,0 +1,325 @@
+//! Files and programs of somebody else: results folders with links and pipes,
+//! journals with numbers and characters that no run writes, inputs without end.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::harness::{self, Dir, Outcome};
+
+const SMALL: &str = "\
+format = 1
+name = \"small\"
+world = \"sim\"
+[network]
+shape = \"pair\"
+[traffic]
+protocol = \"udp\"
+size = \"100kB\"
+[aliases]
+mtu = \"network.mtu\"
+[sweep]
+mtu = [1500, 9000]
+[trials]
+repeat = 2
+";
+
+/// A finished run in the folder `r`.
+fn small() -> Dir {
+    let dir = Dir::new();
+    dir.write("small.toml", SMALL);
+    dir.run("run small.toml -o r").fine();
+    dir
+}
+
+/// The journal of [`small`].
+fn journal(dir: &Dir) -> PathBuf {
+    dir.path().join("r/trials.jsonl")
+}
+
+/// Changes the first line of the journal.
+fn change(dir: &Dir, from: &str, to: &str) {
+    let text = fs::read_to_string(journal(dir)).unwrap();
+    assert!(text.lines().next().unwrap().contains(from), "{text}");
+    fs::write(journal(dir), text.replacen(from, to, 1)).unwrap();
+}
+
+#[test]
+fn links_for_temporary_files_lead_nowhere() {
+    let dir = small();
+    let victim = dir.write("victim", "precious");
+    let mut command = Command::new("sh");
+    // The shell's process id becomes the program's.
+    let script = "for name in report.html trials.parquet; do
+        ln -s ../victim r/.$name.$$.tmp; done; exec \"$0\" report r";
+    let program = env!("CARGO_BIN_EXE_jumbolab");
+    command
+        .args(["-c", script, program])
+        .current_dir(dir.path());
+    Outcome::of(command.output().unwrap()).fine();
+    assert_eq!(fs::read_to_string(victim).unwrap(), "precious");
+    let page = fs::read_to_string(dir.path().join("r/report.html")).unwrap();
+    assert!(page.contains("small"));
+}
+
+#[test]
+fn a_journal_that_is_a_link_is_not_gone_on_with() {
+    let dir = small();
+    let victim = dir.write("victim", "precious\n");
+    fs::remove_file(journal(&dir)).unwrap();
+    symlink("../victim", journal(&dir)).unwrap();
+    dir.run("run small.toml -o r --resume")
+        .refused(&["trials.jsonl", "symbolic link"]);
+    dir.run("report r")
+        .refused(&["trials.jsonl", "symbolic link"]);
+    assert_eq!(fs::read_to_string(victim).unwrap(), "precious\n");
+}
+
+#[test]
+fn a_capture_is_not_written_through_a_link() {
+    let dir = Dir::new();
+    dir.write(
+        "small.toml",
+        &format!("{SMALL}[links.sender-receiver]\nwatch.capture = \"on\"\n"),
+    );
+    dir.run("run small.toml -o r").fine();
+    let captures = fs::read_dir(dir.path().join("r/watch")).unwrap();
+    let mut names: Vec<PathBuf> = captures.map(|entry| entry.unwrap().path()).collect();
+    names.retain(|name| name.extension().is_some_and(|kind| kind == "pcapng"));
+    assert_eq!(names.len(), 4);
+    let victim = dir.write("victim", "precious");
+    fs::write(journal(&dir), "").unwrap();
+    for name in &names {
+        fs::remove_file(name).unwrap();
+        symlink(&victim, name).unwrap();
+    }
+    dir.run("run small.toml -o r --resume").fine();
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    assert!(names.iter().all(|name| !name.is_symlink()));
+    // The folder itself is a link.
+    fs::write(journal(&dir), "").unwrap();
+    fs::remove_dir_all(dir.path().join("r/watch")).unwrap();
+    fs::create_dir(dir.path().join("elsewhere")).unwrap();
+    symlink("../elsewhere", dir.path().join("r/watch")).unwrap();
+    let outcome = dir.run("run small.toml -o r --resume");
+    let why = "watch is a symbolic link";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+    assert_eq!(
+        fs::read_dir(dir.path().join("elsewhere")).unwrap().count(),
+        0
+    );
+}
+
+#[test]
+fn a_damaged_last_line_is_an_error_and_stays() {
+    let dir = small();
+    let mut text = fs::read(journal(&dir)).unwrap();
+    let last = text.len() - 2;
+    text[last] ^= 1;
+    fs::write(journal(&dir), &text).unwrap();
+    for line in ["report r", "run small.toml -o r --resume"] {
+        dir.run(line).refused(&["trials.jsonl:4: ", "not a trial"]);
+    }
+    assert_eq!(fs::read(journal(&dir)).unwrap(), text);
+}
+
+#[test]
+fn numbers_that_no_trial_has_are_refused_by_line_and_key() {
+    for (from, to, place) in [
+        (
+            "\"seconds\":",
+            "\"seconds\":1e100,\"was\":",
+            "seconds = 1e100",
+        ),
+        (
+            "\"throughput\":",
+            "\"throughput\":1e100,\"was\":",
+            "throughput = 1e100",
+        ),
+        (
+            "\"evidence\":{",
+            "\"evidence\":{\"sizes\":{\"size\":\"4294967295\"},",
+            "sizes.size = 4294967295",
+        ),
+        (
+            "\"evidence\":{",
+            "\"evidence\":{\"sizes\":{\"mean_us\":\"nan\"},",
+            "sizes.mean_us = nan",
+        ),
+    ] {
+        let dir = small();
+        change(&dir, from, to);
+        dir.run("report r").refused(&["trials.jsonl:1: ", place]);
+    }
+}
+
+#[test]
+fn what_a_terminal_acts_on_is_escaped() {
+    let dir = small();
+    let owned = r"\u001b]0;owned\u0007\u009b\u202e";
+    change(
+        &dir,
+        "\"metrics\"",
+        &format!("\"failure\":\"{owned}\",\"flags\":[\"{owned}\"],\"metrics\""),
+    );
+    let plan = dir.path().join("r/plan.toml");
+    let text = fs::read_to_string(&plan).unwrap();
+    let version = text
+        .lines()
+        .find(|line| line.starts_with("version = "))
+        .unwrap();
+    fs::write(
+        &plan,
+        text.replace(version, &format!("version = \"{owned}\"")),
+    )
+    .unwrap();
+    for line in ["report r", "report r --json"] {
+        let outcome = dir.run(line).fine();
+        // JSON has no text of the journal.
+        let is_shown = outcome.stdout.contains(owned);
+        assert!(is_shown || line.ends_with("json"), "{}", outcome.stdout);
+        let raw = |letter: char| letter != '\n' && plan::acts_on_terminals(letter);
+        assert!(!outcome.stdout.contains(raw), "{:?}", outcome.stdout);
+        assert!(!outcome.stderr.contains(raw), "{:?}", outcome.stderr);
+    }
+    dir.write("bidi.toml", &format!("title = \"{owned}\"\n{SMALL}"));
+    dir.run("run bidi.toml").refused(&["bidi.toml:1", "title"]);
+}
+
+#[test]
+fn inputs_without_end_are_refused_with_their_limit() {
+    let dir = Dir::new();
+    dir.run("run /dev/zero").refused(&["/dev/zero", "1 MiB"]);
+    dir.run("send ::1 --file /dev/zero")
+        .refused(&["/dev/zero", "1 MiB"]);
+    dir.run("run replay --trace /dev/zero")
+        .refused(&["/dev/zero", "line 1", "1 MiB"]);
+    dir.run("decode /dev/zero")
+        .refused(&["/dev/zero", "pipe or a device"]);
+    let many = "x".repeat(100_000);
+    dir.write(
+        "long.toml",
+        &format!("{SMALL}[host]\noffloads = \"{many}\"\n"),
+    );
+    let outcome = dir.run("run long.toml");
+    outcome.refused(&["long.toml:", "host.offloads"]);
+    assert!(outcome.stderr.len() < 10_000);
+}
+
+#[test]
+fn a_log_through_a_pipe_is_refused_in_words() {
+    let dir = Dir::new();
+    let mut command = dir.command();
+    command.args(["decode", "/dev/stdin"]).stdin(Stdio::piped());
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let outcome = Outcome::of(child.unwrap().wait_with_output().unwrap());
+    outcome.refused(&["/dev/stdin", "pipe", "save it to a file"]);
+}
+
+#[test]
+fn a_full_file_is_an_error_in_words() {
+    let dir = Dir::new();
+    dir.write("small.toml", SMALL);
+    let mut command = Command::new("sh");
+    let script = "ulimit -f 4; exec \"$0\" run small.toml -o r --repeat 1000";
+    let program = env!("CARGO_BIN_EXE_jumbolab");
+    command
+        .args(["-c", script, program])
+        .current_dir(dir.path());
+    let outcome = Outcome::of(command.output().unwrap());
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("limit of a file's size"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+/// The experiment of a program that prints `output` as its JSON.
+fn tool(dir: &Dir, output: &str) {
+    dir.write("tool.sh", &format!("printf '%s' '{output}'\n"));
+    dir.write(
+        "tool.toml",
+        "\
+format = 1
+name = \"tool\"
+[traffic]
+kind = \"command\"
+sender = \"sh ./tool.sh\"
+read = { throughput = \"/a\", delay = \"/b\" }
+[sweep]
+\"network.mtu\" = [1500]
+[trials]
+repeat = 1
+",
+    );
+}
+
+#[test]
+fn figures_of_programs_that_no_metric_has_fail_their_trial() {
+    for (output, why) in [
+        (r#"{"a": 1e100, "b": 1}"#, "the number is too large at /a"),
+        (r#"{"a": -5, "b": 1}"#, "throughput is never negative"),
+    ] {
+        let dir = Dir::new();
+        tool(&dir, output);
+        dir.run("run tool.toml -o r");
+        let trials = harness::journal(&dir.path().join("r"));
+        let failure = trials[0]["failure"].as_str().unwrap();
+        assert!(failure.contains(why), "{failure}");
+        dir.run("report r");
+    }
+    let dir = Dir::new();
+    tool(&dir, r#"{"a": 5, "b": -0.5}"#);
+    let said = dir.run("run tool.toml -o r").stderr;
+    assert!(
+        said.contains("starts programs:\n  sender: sh ./tool.sh\n"),
+        "{said}"
+    );
+    let trials = harness::journal(&dir.path().join("r"));
+    assert_eq!(trials[0]["metrics"]["delay"], -0.5);
+}
+
+#[test]
+fn programs_of_a_file_that_others_can_write_are_started_only_if_allowed() {
+    let dir = Dir::new();
+    tool(&dir, r#"{"a": 5, "b": 1}"#);
+    let file = dir.path().join("tool.toml");
+    fs::set_permissions(&file, Permissions::from_mode(0o666)).unwrap();
+    let mut command = dir.command();
+    command
+        .args(["run", "tool.toml", "-o", "r"])
+        .stdin(Stdio::null());
+    let outcome = Outcome::of(command.output().unwrap());
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    for words in ["sender: sh ./tool.sh", "--allow-commands"] {
+        assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    }
+    assert!(!dir.path().join("r").exists());
+    dir.run("run tool.toml -o r --allow-commands");
+    assert!(!harness::journal(&dir.path().join("r")).is_empty());
+}
+
+#[test]
+fn what_a_program_says_is_escaped() {
+    let dir = Dir::new();
+    tool(&dir, "");
+    dir.write("tool.sh", "printf '\\033]0;owned\\007\\n' >&2; exit 3\n");
+    for line in ["run tool.toml -o r", "report r"] {
+        let outcome = dir.run(line);
+        assert!(!outcome.stderr.contains('\u{1b}'), "{:?}", outcome.stderr);
+        assert!(!outcome.stdout.contains('\u{1b}'), "{:?}", outcome.stdout);
+    }
+    let trials = harness::journal(&dir.path().join("r"));
+    let failure = trials[0]["failure"].as_str().unwrap();
+    assert!(failure.contains("\u{1b}]0;owned\u{7}"), "{failure:?}");
+    let said = dir.run("run tool.toml -o s").stderr;
+    assert!(
+        said.contains(r"failed: sender: exit status: 3: \u001b]0;owned"),
+        "{said}"
+    );
+}
