@@ -95,9 +95,17 @@ impl Dir {
     }
 
     /// The trials in the results folder `name`, of which there must be `count`.
+    /// Of a trial that was run again because the machine was disturbed, the
+    /// last attempt takes the place of the first.
     #[track_caller]
     pub(crate) fn trials(&self, name: &str, count: usize) -> Vec<Value> {
-        let trials = journal(&self.path().join(name));
+        let mut trials: Vec<Value> = Vec::new();
+        for attempt in journal(&self.path().join(name)) {
+            match trials.iter_mut().find(|trial| trial["id"] == attempt["id"]) {
+                Some(trial) => *trial = attempt,
+                None => trials.push(attempt),
+            }
+        }
         assert_eq!(trials.len(), count, "trials in {name}");
         trials
     }
