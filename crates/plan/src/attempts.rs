@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 
 use crate::{DisturbedPass, Flag, Trial};
 
+/// The fewest undisturbed values of a cell that stand alone: one has no interval.
+const FEWEST: usize = 2;
+
 /// The trial that `attempts` at one repeat of a cell yield together; `None`
 /// without attempts.
 ///
@@ -72,7 +75,7 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
 /// for each repeat, where a cell has other values.
 ///
 /// A metric of a cell keeps its disturbed values only if fewer than half of the
-/// cell's values are undisturbed: then the figure is one of a disturbed machine
+/// cell's values, or fewer than two, are undisturbed: then the figure is one of a disturbed machine
 /// and must show its spread.
 pub fn leave_out_disturbed(trials: &mut [Trial]) {
     let mut cells: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -100,9 +103,9 @@ pub fn leave_out_disturbed(trials: &mut [Trial]) {
             }
         }
         let enough = |metric: &String| {
-            counts
-                .get(metric)
-                .is_some_and(|[all, disturbed]| disturbed * 2 <= *all)
+            counts.get(metric).is_some_and(|[all, disturbed]| {
+                disturbed * 2 <= *all && *all - *disturbed >= FEWEST
+            })
         };
         for position in positions {
             let trial = &mut trials[position];
@@ -234,6 +237,17 @@ mod tests {
             assert_eq!(count(&trials, "throughput"), kept, "{disturbed}");
             assert_eq!(count(&trials, "delay"), 8, "another pass");
         }
+    }
+
+    #[test]
+    fn a_single_undisturbed_value_does_not_stand_alone() {
+        let mut trials = vec![
+            attempt(1, [600.0, 5.0], &["throughput"]),
+            attempt(1, [900.0, 5.0], &[]),
+        ];
+        leave_out_disturbed(&mut trials);
+        let metrics = trials.iter().map(|trial| trial.metrics.len());
+        assert_eq!(metrics.collect::<Vec<_>>(), [2, 2]);
     }
 
     #[test]
