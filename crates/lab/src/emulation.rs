@@ -263,6 +263,7 @@ fn keep(
         let heading = Heading {
             origin: begun,
             directions: described.directions.clone(),
+            reseeds: emulator.reseeds(link),
         };
         let mut recording = Recording::of_trial(path, &heading)?;
         let of_link = events.iter().filter(|(number, ..)| *number == link);

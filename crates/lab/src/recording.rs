@@ -17,7 +17,10 @@ use units::Time;
 pub use read::{Decision, Recorded, Traced};
 
 /// The version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+
+/// The version of which recordings can be read, too: their seeds stand at the end.
+const SEEDS_LAST: u32 = 2;
 
 /// The prefix of the first line, before its JSON.
 const MAGIC: &str = "# jumbolab recording ";
@@ -25,6 +28,9 @@ const MAGIC: &str = "# jumbolab recording ";
 /// The prefix of lines about random streams: direction, packets before,
 /// instant, seed.
 const CHANCE: &str = "# chance ";
+
+/// The last line of a whole recording.
+const END: &str = "# end";
 
 /// The names of the columns.
 const COLUMNS: &str = "arrival_ps,left_ps,way,size,flow,fate,number,reason,marked,class,precedence,markable,tags,live,served_ps";
@@ -45,6 +51,8 @@ pub struct Recording {
     path: PathBuf,
     file: BufWriter<File>,
     origin: Time,
+    /// The written restarts of the random streams, by direction.
+    reseeds: [usize; 2],
 }
 
 /// The description of a recorded link.
@@ -54,6 +62,9 @@ pub struct Heading {
     pub origin: Time,
     /// The link of each direction.
     pub directions: [Settings; 2],
+    /// The restarts of the random streams of each direction so far, the initial
+    /// seeds first.
+    pub reseeds: [Vec<Reseed>; 2],
 }
 
 /// The first line of the file.
@@ -142,6 +153,7 @@ impl Recording {
             path: path.to_owned(),
             file: BufWriter::with_capacity(BUFFER, file),
             origin: heading.origin,
+            reseeds: [0; 2],
         };
         let first = FirstLine {
             format: FORMAT,
@@ -150,6 +162,10 @@ impl Recording {
         };
         let first = serde_json::to_string(&first)?;
         writeln!(recording.file, "{MAGIC}{first}\n{COLUMNS}")?;
+        recording.write_reseeds(&heading.reseeds)?;
+        // Whatever ends the program, what is there can be replayed.
+        let flushed = recording.file.flush();
+        flushed.with_context(|| recording.place.clone())?;
         Ok(recording)
     }
 
@@ -185,7 +201,7 @@ impl Recording {
     }
 
     /// Appends the final state: for each direction, the waiting packets and the
-    /// restarts of the random streams.
+    /// later restarts of the random streams.
     ///
     /// # Errors
     /// As [`Recording::write`].
@@ -215,12 +231,19 @@ impl Recording {
                     .with_context(|| self.place.clone())?;
             }
         }
+        self.write_reseeds(reseeds)?;
+        writeln!(self.file, "{END}").with_context(|| self.place.clone())
+    }
+
+    /// Appends the restarts of the random streams that are not yet written.
+    fn write_reseeds(&mut self, reseeds: &[Vec<Reseed>; 2]) -> Result<()> {
         for (direction, reseeds) in reseeds.iter().enumerate() {
-            for Reseed { after, at, seed } in reseeds {
-                let at = since(*at).unwrap_or_default().as_picos();
+            for Reseed { after, at, seed } in reseeds.iter().skip(self.reseeds[direction]) {
+                let at = at.since(self.origin).unwrap_or_default().as_picos();
                 writeln!(self.file, "{CHANCE}{direction} {after} {at} {}", seed.get())
                     .with_context(|| self.place.clone())?;
             }
+            self.reseeds[direction] = reseeds.len();
         }
         Ok(())
     }
@@ -320,6 +343,7 @@ mod tests {
         Heading {
             origin: Time::from_picos(1_000),
             directions: [direction.clone(), direction],
+            reseeds: [vec![], vec![]],
         }
     }
 
@@ -362,9 +386,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_an_error_with_the_files_name() {
-        let mut recording = Recording::create(Path::new("/dev/full"), &heading()).unwrap();
-        recording.write(&[(0, 0, event(Fate::Lost))]).unwrap();
-        let error = format!("{:#}", recording.finish().unwrap_err());
+        let created = Recording::create(Path::new("/dev/full"), &heading());
+        let error = format!("{:#}", created.err().unwrap());
         assert!(
             error.contains("--record /dev/full: No space left"),
             "{error}"

@@ -46,17 +46,18 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     let described = link.directions.clone();
     let mut emulator = Emulator::open(&[link], Seed::new(seed)).map_err(privileges)?;
     emulator.run_first();
+    if args.record.is_some() {
+        emulator.record();
+    }
     let heading = Heading {
         origin: emulator.opened(),
         directions: described,
+        reseeds: emulator.reseeds(0),
     };
     let recording = args.record.as_deref();
     let recording = recording
         .map(|path| Recording::create(path, &heading))
         .transpose()?;
-    if recording.is_some() {
-        emulator.record();
-    }
     interrupt::listen()?;
     let end = match length {
         Some(length) => format!("for {length}"),

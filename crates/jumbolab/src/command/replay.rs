@@ -29,6 +29,17 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         bail!("--on {world}: a replay is always simulated; leave it out");
     }
     let recorded = Recorded::read(path)?;
+    if !recorded.is_whole {
+        let packets = recorded
+            .directions
+            .iter()
+            .map(|traced| traced.packets.len());
+        output::say(&format!(
+            "warning: {}: the recording was cut; its first {} packets are replayed",
+            path.display(),
+            packets.sum::<usize>()
+        ));
+    }
     let variants = replay::variants(&recorded, &args.set)?;
     let mut rows = Vec::new();
     for direction in 0..recorded.directions.len() {

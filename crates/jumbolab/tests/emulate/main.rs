@@ -191,6 +191,41 @@ fn an_interface_that_is_gone_ends_it_with_one_line() {
 }
 
 #[test]
+fn a_link_carries_on_when_the_disk_of_its_recording_is_full() {
+    let seen = see("mkdir tiny\n mount -t tmpfs -o size=64k none tiny
+        begin --record tiny/r.csv
+        probe udp 20000 100 100 90
+        for _ in $(seq 1000); do if grep -q stops said; then break; fi; sleep 0.01; done
+        probe udp 100 100 10 10\n end
+        \"$JUMBOLAB\" run replay --trace tiny/r.csv --json 2>note
+        grep -q 'was cut' note\n");
+    assert_ne!(seen.code, "0", "{}", seen.said);
+    assert_eq!(seen.probes[1]["received"], 100, "{}", seen.said);
+    assert!(seen.there("delivered") >= 100.0, "no last counts");
+    for words in [
+        "No space left on device (os error 28); recording stops, the link carries on",
+        "jumbolab: the recording ends early: --record tiny/r.csv",
+    ] {
+        assert!(seen.said.contains(words), "{words}: {}", seen.said);
+    }
+    let replayed = &seen.probes[2];
+    assert!(replayed["compared"].as_u64().unwrap() > 200, "{replayed}");
+    assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
+}
+
+#[test]
+fn a_recording_survives_kill_9() {
+    let seen = see("begin --rate 10mbit --record r.csv
+        probe udp 20000 100 5000 10
+        kill -9 $emulator\n wait $emulator || true
+        \"$JUMBOLAB\" run replay --trace r.csv --json 2>note
+        grep -q 'was cut' note\n");
+    let replayed = &seen.probes[1];
+    assert!(replayed["compared"].as_u64().unwrap() > 0, "{replayed}");
+    assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
+}
+
+#[test]
 fn a_larger_mtu_in_flight_is_carried_and_a_smaller_one_too() {
     let seen = see("begin
         for mtu in 9000 1500 65535; do

@@ -12,7 +12,7 @@ use proto::link::{Arrival, Fate, Header, Reseed, Settings};
 use queue::Reason;
 use units::{Seed, Time};
 
-use super::{CHANCE, COLUMNS, FORMAT, FirstLine, MAGIC, WAITING, reason, word};
+use super::{CHANCE, COLUMNS, END, FORMAT, FirstLine, MAGIC, SEEDS_LAST, WAITING, reason, word};
 
 /// The maximum length of a line, and of the first one, which describes the
 /// link: 1 MiB.
@@ -32,6 +32,10 @@ pub struct Recorded {
     pub origin: Time,
     /// Each direction.
     pub directions: [Traced; 2],
+    /// Whether it goes to its end. One that was cut, by a full disk or a killed
+    /// program, has in each direction the packets up to the first whose fate is
+    /// missing, and the decisions until the last of them arrived.
+    pub is_whole: bool,
 }
 
 /// One direction of a recorded link.
@@ -80,8 +84,8 @@ impl Recorded {
             anyhow!("line 1: this build reads recordings of format {FORMAT} ({error})")
         })?;
         ensure!(
-            first.format == FORMAT,
-            "line 1: this is a recording of format {}; this build reads format {FORMAT}",
+            [FORMAT, SEEDS_LAST].contains(&first.format),
+            "line 1: this is a recording of format {}; this build reads formats {SEEDS_LAST} and {FORMAT}",
             first.format
         );
         ensure!(
@@ -95,22 +99,36 @@ impl Recorded {
                 packets: Vec::new(),
                 reseeds: Vec::new(),
             }),
+            is_whole: first.format == SEEDS_LAST,
         };
         for number in 3u64.. {
             let place = || format!("line {number}");
             let Some(line) = text(&mut lines).with_context(place)? else {
                 break;
             };
-            recorded.take(line).with_context(place)?;
+            if line == END {
+                recorded.is_whole = true;
+                break;
+            }
+            if let Err(error) = recorded.take(line) {
+                // What was cut was cut within a line, unless by chance behind one.
+                if first.format == FORMAT && matches!(text(&mut lines), Ok(None)) {
+                    break;
+                }
+                return Err(error.context(place()));
+            }
         }
         for direction in &mut recorded.directions {
             ensure!(
                 !direction.reseeds.is_empty(),
-                "the recording is incomplete: its end, with the seeds of the random streams, is missing"
+                "the recording is incomplete: the seeds of the random streams are missing"
             );
             direction
                 .packets
                 .sort_by_key(|(arrival, _)| arrival.header.number);
+            if !recorded.is_whole {
+                direction.cut();
+            }
         }
         Ok(recorded)
     }
@@ -190,6 +208,24 @@ fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
 /// A value in a message.
 fn shown(text: &str) -> Cow<'_, str> {
     plan::shortened(text, MOST_SHOWN)
+}
+
+impl Traced {
+    /// Leaves out what the fates of missing packets may have changed: the packets
+    /// that came after the first missing one, and the decisions after its
+    /// predecessor came.
+    fn cut(&mut self) {
+        let first = self.reseeds.first().map_or(0, |chance| chance.after) + 1;
+        let numbers = self.packets.iter().zip(first..);
+        let known = numbers.take_while(|((arrival, _), number)| arrival.header.number == *number);
+        self.packets.truncate(known.count());
+        let Some(end) = self.packets.last().map(|(arrival, _)| arrival.at) else {
+            return;
+        };
+        for (_, decision) in &mut self.packets {
+            *decision = decision.filter(|decision| decision.at <= end);
+        }
+    }
 }
 
 /// The fields of a line.

@@ -77,20 +77,34 @@ fn settings(queue: &str) -> Settings {
 /// The recording of a link with `settings` and arrivals `steps`, read back from
 /// its file. The random streams restart in the middle.
 fn record(settings: &Settings, steps: &[Step]) -> Recorded {
+    record_until(settings, steps, |text| text.len(), true)
+}
+
+/// Like [`record`], of what the file holds up to `end`; the random streams
+/// restart if they are to.
+fn record_until(
+    settings: &Settings,
+    steps: &[Step],
+    end: impl FnOnce(&str) -> usize,
+    restarts: bool,
+) -> Recorded {
     let origin = Time::from_nanos(123_456_789);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wire.csv");
+    let mut link = Link::new(settings.clone(), Seed::new(9)).unwrap();
+    link.record();
+    let mut other = Link::<Replayed>::new(settings.clone(), Seed::new(11)).unwrap();
+    other.record();
     let heading = Heading {
         origin,
         directions: [settings.clone(), settings.clone()],
+        reseeds: [link.reseeds().to_vec(), other.reseeds().to_vec()],
     };
     let mut recording = Recording::create(&path, &heading).unwrap();
-    let mut link = Link::new(settings.clone(), Seed::new(9)).unwrap();
-    link.record();
     let mut now = origin;
     for (number, step) in steps.iter().enumerate() {
         now += Span::from_micros(step.gap);
-        if number == steps.len() / 2 {
+        if restarts && number == steps.len() / 2 {
             link.reseed(now, Seed::new(10));
         }
         if let Some(late) = step.late {
@@ -116,13 +130,12 @@ fn record(settings: &Settings, steps: &[Step]) -> Recorded {
         .map(|event| (0, 0, event))
         .collect();
     recording.write(&events).unwrap();
-    let other = Link::<Replayed>::new(settings.clone(), Seed::new(11));
-    let mut other = other.unwrap();
-    other.record();
     let waiting = [link.waiting().collect(), other.waiting().collect()];
     let reseeds = [link.reseeds().to_vec(), other.reseeds().to_vec()];
     recording.conclude(&waiting, &reseeds).unwrap();
     recording.finish().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..end(&text)]).unwrap();
     Recorded::read(&path).unwrap()
 }
 
@@ -141,6 +154,50 @@ proptest! {
             prop_assert_eq!(agreement.agreed, agreement.compared);
         }
     }
+
+    #[test]
+    fn what_is_left_of_a_cut_recording_is_decided_again_as_it_was(
+        steps in steps(), part in 0.0..1.0,
+    ) {
+        for name in DISCIPLINES {
+            // Behind the description of the link and its seeds.
+            let end = |text: &str| {
+                let begin: usize = text.split_inclusive('\n').take(4).map(str::len).sum();
+                begin + ((text.len() - begin) as f64 * part) as usize
+            };
+            let recorded = record_until(&settings(name), &steps, end, false);
+            prop_assert!(!recorded.is_whole);
+            let agreement = reproduce(&recorded, 0).unwrap();
+            prop_assert_eq!(agreement.first, None, "{}", name);
+            prop_assert_eq!(agreement.agreed, agreement.compared);
+        }
+    }
+}
+
+#[test]
+fn most_of_a_recording_without_its_end_is_replayed_and_one_of_format_2_is_whole() {
+    let before_last = |text: &str| text.trim_end().rfind('\n').unwrap() - 3;
+    let cut = record_until(&settings("droptail"), &busy(), before_last, false);
+    let compared = reproduce(&cut, 0).unwrap().compared;
+    assert!(!cut.is_whole && compared > 300, "{compared}");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("second.csv");
+    let settings = settings("droptail");
+    let heading = Heading {
+        origin: Time::ZERO,
+        directions: [settings.clone(), settings],
+        reseeds: [vec![], vec![]],
+    };
+    Recording::create(&path, &heading)
+        .unwrap()
+        .finish()
+        .unwrap();
+    let first = std::fs::read_to_string(&path).unwrap();
+    let first = first.replace("\"format\":3", "\"format\":2");
+    let rest = "5,6,0,64,0,delivered,1,,0,0,0,0,0,1,\n# chance 0 0 0 7\n# chance 1 0 0 8\n";
+    std::fs::write(&path, format!("{first}{rest}")).unwrap();
+    let second = Recorded::read(&path).unwrap();
+    assert!(second.is_whole && second.directions[0].packets.len() == 1);
 }
 
 fn busy() -> Vec<Step> {
@@ -225,6 +282,7 @@ fn what_is_no_recording_is_refused_by_line() {
         let heading = Heading {
             origin: Time::ZERO,
             directions: [settings("droptail"), settings("droptail")],
+            reseeds: [vec![], vec![]],
         };
         Recording::create(&kept, &heading)
             .unwrap()
@@ -238,29 +296,29 @@ fn what_is_no_recording_is_refused_by_line() {
             "not a recording with a description of its link",
         ),
         (
-            good.replace("\"format\":2", "\"format\":3"),
-            "line 1: this is a recording of format 3",
+            good.replace("\"format\":3", "\"format\":4"),
+            "line 1: this is a recording of format 4",
         ),
         (
             good.replace("left_ps,", ""),
             "line 2: the columns are not those",
         ),
         (good.clone(), "the recording is incomplete"),
-        (format!("{good}5,6,0\n"), "line 3: size is missing"),
+        (format!("{good}5,6,0\n# end\n"), "line 3: size is missing"),
         (
-            format!("{good}5,6,2,64,0,delivered,1,,0,0,0,0,0,1,\n"),
+            format!("{good}5,6,2,64,0,delivered,1,,0,0,0,0,0,1,\n# end\n"),
             "line 3: way 2",
         ),
         (
-            format!("{good}5,6,0,64,0,eaten,1,,0,0,0,0,0,1,\n"),
+            format!("{good}5,6,0,64,0,eaten,1,,0,0,0,0,0,1,\n# end\n"),
             "line 3: `eaten` is not a word",
         ),
         (
-            format!("{good}x,6,0,64,0,lost,1,,0,0,0,0,0,1,\n"),
+            format!("{good}x,6,0,64,0,lost,1,,0,0,0,0,0,1,\n# end\n"),
             "line 3: arrival_ps: `x`",
         ),
         (
-            format!("{good}{},6,0\n", "x".repeat(100_000)),
+            format!("{good}{},6,0\n# end\n", "x".repeat(100_000)),
             "line 3: arrival_ps: `xxxx",
         ),
         (

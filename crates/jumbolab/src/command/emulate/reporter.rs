@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::recording::Recording;
 use live::emulator::Report;
@@ -72,6 +72,7 @@ impl Reporter {
             before: None,
             warned: [false; 2],
             recording,
+            unrecorded: None,
             waiting: Arc::clone(&waiting),
         };
         let thread = Builder::new()
@@ -146,6 +147,8 @@ struct Output {
     /// Whether super-packets were reported, by direction.
     warned: [bool; 2],
     recording: Option<Recording>,
+    /// The reason why the recording stopped before its end.
+    unrecorded: Option<Error>,
     waiting: Arc<AtomicUsize>,
 }
 
@@ -155,19 +158,37 @@ impl Output {
             match news {
                 News::Tick(tick) => self.report(tick)?,
                 News::Events(events) => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.write(&events)?;
-                    }
+                    self.record(|recording| recording.write(&events));
                     self.waiting.fetch_sub(events.len(), Ordering::Relaxed);
                 }
                 News::Rest(waiting, reseeds) => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.conclude(&waiting, &reseeds)?;
-                    }
+                    self.record(|recording| recording.conclude(&waiting, &reseeds));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Lets `write` add to the recording, if there is one. Where it cannot be
+    /// written, the recording stops, and the link carries on without it.
+    fn record(&mut self, write: impl FnOnce(&mut Recording) -> Result<()>) {
+        let Some(recording) = &mut self.recording else {
+            return;
+        };
+        if let Err(error) = write(recording) {
+            self.recording = None;
+            self.say(&format!(
+                "warning: {error:#}; recording stops, the link carries on"
+            ));
+            self.unrecorded = Some(error.context("the recording ends early"));
+        }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.screen {
+            Some(screen) => screen.say(line),
+            None => output::say(line),
+        }
     }
 
     fn report(&mut self, tick: Tick) -> Result<()> {
@@ -215,6 +236,9 @@ impl Output {
 
     fn end(&mut self) -> Result<()> {
         self.clear();
+        if let Some(error) = self.unrecorded.take() {
+            return Err(error);
+        }
         self.recording.take().map_or(Ok(()), Recording::finish)
     }
 }
