@@ -103,20 +103,18 @@ impl Recorded {
         };
         for number in 3u64.. {
             let place = || format!("line {number}");
-            let Some(line) = text(&mut lines).with_context(place)? else {
+            let Some((line, is_ended)) = ended_text(&mut lines).with_context(place)? else {
                 break;
             };
+            // A number that was cut may still be one.
+            if !is_ended && first.format == FORMAT {
+                break;
+            }
             if line == END {
                 recorded.is_whole = true;
                 break;
             }
-            if let Err(error) = recorded.take(line) {
-                // What was cut was cut within a line, unless by chance behind one.
-                if first.format == FORMAT && matches!(text(&mut lines), Ok(None)) {
-                    break;
-                }
-                return Err(error.context(place()));
-            }
+            recorded.take(line).with_context(place)?;
         }
         for direction in &mut recorded.directions {
             ensure!(
@@ -197,12 +195,18 @@ impl Recorded {
 
 /// The next line without its end.
 fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
+    Ok(ended_text(lines)?.map(|(line, _)| line))
+}
+
+/// Like [`text`], and whether the line has an end.
+fn ended_text(lines: &mut Lines<impl Read>) -> Result<Option<(&str, bool)>> {
     let Some(line) = lines.next().transpose()? else {
         return Ok(None);
     };
-    let line = str::from_utf8(line).context("not text in UTF-8")?;
-    let line = line.strip_suffix('\n').unwrap_or(line);
-    Ok(Some(line.strip_suffix('\r').unwrap_or(line)))
+    let whole = str::from_utf8(line).context("not text in UTF-8")?;
+    let line = whole.strip_suffix('\n').unwrap_or(whole);
+    let is_ended = line.len() < whole.len();
+    Ok(Some((line.strip_suffix('\r').unwrap_or(line), is_ended)))
 }
 
 /// A value in a message.
