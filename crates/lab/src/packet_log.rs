@@ -259,6 +259,7 @@ impl Pages {
                     self.writer.estimate(&estimate(*flow, at, offset), out);
                 }
             }
+            Entry::OutOfOrder(_) => {}
             Entry::Sent {
                 flow,
                 messages,

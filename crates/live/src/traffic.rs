@@ -29,7 +29,7 @@ pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::DelayDistribution;
 pub use flow::Flow;
 pub use options::{Options, sizes};
-pub use records::{Described, Entry, Record, Records};
+pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use send::{Departed, Sent};
 pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
 pub use session::LARGEST_RECEIVE_BUFFER;

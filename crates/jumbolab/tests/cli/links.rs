@@ -96,6 +96,28 @@ fn segments_that_arrived_out_of_order_before_the_window_are_not_counted() {
     }
 }
 
+/// As [`segments_that_arrived_out_of_order_before_the_window_are_not_counted`], of a flow.
+/// Its rate starts 20 ms after the first arrival.
+#[test]
+fn segments_of_a_flow_that_arrived_out_of_order_before_its_rate_starts_are_not_counted() {
+    let dir = Dir::new();
+    let overflow = "--set link=emulated --set network.rate=20mbit --set network.delay=20ms --set network.buffer=60kB --set host.congestion=bbr";
+    let cell = "--set load=saturated --set size=1500 --set mtu=9000 --set duration=100ms --set network.lateness=1min";
+    let line = format!("run jumbogram-throughput --repeat 3 -o r {overflow} {cell}");
+    dir.run(&line).ran();
+    for trial in dir.trials("r", 3) {
+        let limit = trial["evidence"].figure("limit_mbit");
+        // A late emulator sends frames in a burst.
+        let late = trial["evidence"].figure("emulator_late_us_max") / 80e3;
+        assert!(trial.metric("retransmissions") > 0.0, "{trial}");
+        let throughput = trial.metric("throughput");
+        assert!(
+            throughput <= limit * (1.002 + late),
+            "{throughput} of {limit} Mbit/s, {late} late"
+        );
+    }
+}
+
 #[test]
 fn cross_traffic_takes_its_share_of_its_own_link() {
     let dir = Dir::new();

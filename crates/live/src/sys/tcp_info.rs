@@ -29,14 +29,33 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
     Ok(unsafe { info.assume_init() })
 }
 
+/// What had arrived of a stream while no segment was missing; by default nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct InOrder {
+    octets: u64,
+    segments: u32,
+}
+
+/// What has arrived of a stream if all its segments arrived in order, otherwise nothing.
+pub(crate) fn in_order(socket: BorrowedFd<'_>) -> io::Result<InOrder> {
+    let info = tcp_info(socket)?;
+    Ok(match info.tcpi_rcv_ooopack {
+        0 => InOrder {
+            octets: info.tcpi_bytes_received,
+            segments: info.tcpi_data_segs_in,
+        },
+        _ => InOrder::default(),
+    })
+}
+
 /// An upper bound of the octets of a stream that had arrived when it was asked for, with
 /// those that wait behind a missing segment; `None` if none has ever arrived out of
 /// order. Reading a stream shows nothing of them until the missing segment arrives.
 ///
 /// The smaller one of two bounds: the octets up to the missing segment and the memory of
-/// all that wait; and the number of segments that arrived, each of full size. The second
-/// one is exact while no segment has arrived twice.
-pub(crate) fn arrived_at_most(socket: BorrowedFd<'_>) -> io::Result<Option<u64>> {
+/// all that wait; and the segments that arrived after `start`, each of full size. The
+/// second one is exact while no segment has arrived twice.
+pub(crate) fn arrived_at_most(socket: BorrowedFd<'_>, start: InOrder) -> io::Result<Option<u64>> {
     let info = tcp_info(socket)?;
     if info.tcpi_rcv_ooopack == 0 {
         return Ok(None);
@@ -44,8 +63,11 @@ pub(crate) fn arrived_at_most(socket: BorrowedFd<'_>) -> io::Result<Option<u64>>
     let in_order = info.tcpi_bytes_received;
     let in_memory = in_order.saturating_add(receive_memory(socket)?.into());
     // Both ends of a path have the same largest segment: the sender's, unless a link in
-    // between is narrower.
-    let by_segments = u64::from(info.tcpi_data_segs_in) * u64::from(info.tcpi_snd_mss);
+    // between is narrower. The peer's small window may limit the segments of this end, and
+    // then those that arrived are larger.
+    let segment = info.tcpi_snd_mss.max(info.tcpi_rcv_mss);
+    let segments = info.tcpi_data_segs_in.saturating_sub(start.segments);
+    let by_segments = start.octets + u64::from(segments) * u64::from(segment);
     Ok(Some(in_memory.min(by_segments).max(in_order)))
 }
 

@@ -2,6 +2,7 @@
 //! statistics.
 
 mod datagrams;
+mod out_of_order;
 mod recorder;
 mod stream;
 mod timeline;

@@ -53,6 +53,34 @@ pub enum Entry {
         /// Octets sent.
         octets: u64,
     },
+    /// A stream of which segments arrived out of order.
+    OutOfOrder(OutOfOrder),
+}
+
+/// The time in nanoseconds from the first arrival of a longer flow until its rate may
+/// start: a full token bucket passes octets without delay.
+pub const SETTLING: u64 = 20_000_000;
+
+/// A stream of which segments arrived out of order, and the two instants at which its
+/// rate may start, each `None` if no segment had arrived out of order by then. Octets
+/// behind a missing segment have arrived, although their messages cannot be read yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfOrder {
+    /// Number of the flow.
+    pub flow: u16,
+    /// At its first message.
+    pub at_first: Option<StreamPoint>,
+    /// At its first message [`SETTLING`] later.
+    pub settled: Option<StreamPoint>,
+}
+
+/// How much of a stream had arrived at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamPoint {
+    /// Nanoseconds since the start of the session.
+    pub at: u64,
+    /// An upper bound of the octets of its messages that had arrived.
+    pub octets: u64,
 }
 
 /// The properties of a flow that readers of its records need.
@@ -118,6 +146,14 @@ impl LogSink {
             } else {
                 self.flush_old(record.at());
             }
+        }
+    }
+
+    /// Hands over that segments of the flow arrived out of order.
+    pub(super) fn note(&self, out_of_order: OutOfOrder) {
+        if let Some(to) = &self.to {
+            // The writer has ended with an error of its own.
+            let _ = to.send(Entry::OutOfOrder(out_of_order));
         }
     }
 

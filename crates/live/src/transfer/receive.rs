@@ -18,7 +18,7 @@ use super::{Echo, Received, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
-use crate::sys::tcp_info;
+use crate::sys::tcp_info::{self, InOrder};
 
 /// Octets per read. A shorter read has emptied the kernel's queue, and its timestamp is
 /// that of the last octet. A full read may end within a packet, and then has an earlier
@@ -211,7 +211,7 @@ impl<'a> TransferRecorder<'a> {
         let mut point = (self.octets, piece.stamp, piece.length < READ);
         if all || self.goodput_window.may_start(self.octets, piece.stamp) {
             let now = self.transfer.epoch.elapsed();
-            let arrived = tcp_info::arrived_at_most(connection.as_fd());
+            let arrived = tcp_info::arrived_at_most(connection.as_fd(), InOrder::default());
             if let Some(arrived) = arrived.during(|| "asking what has arrived")? {
                 let arrived = Bytes::new(arrived).min(self.message_plan.octets());
                 point = (arrived.max(self.octets), now.max(piece.stamp), true);

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
-use live::traffic::{Asked, Entry, KeepSession, Meter, Record, Records, Report, Session};
+use live::traffic::{
+    Asked, Entry, KeepSession, Meter, OutOfOrder, Record, Records, Report, SETTLING, Session,
+};
 use proto::{FlowRecorder, Summary};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
@@ -18,10 +20,6 @@ use crate::packet_log::{LogOwner, PacketLog, Zero};
 
 /// Capacity of the queue in bundles of records.
 const WAITING: usize = 64;
-
-/// The initial part of a longer flow that its rate excludes, in nanoseconds: a
-/// full token bucket passes octets without delay.
-const SETTLING: u64 = 20_000_000;
 
 /// The receiver's observations of a flow; times in nanoseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,9 +71,18 @@ struct FlowArrivals {
     expected: u64,
     stamped: FlowRecorder,
     read: FlowRecorder,
-    /// Arrival times in nanoseconds, with octets.
-    arrivals: Vec<(u64, u64)>,
+    arrivals: Vec<Arrival>,
+    /// The latest read by the program.
+    latest_read: u64,
+    out_of_order: Option<OutOfOrder>,
     samples: Vec<Sample>,
+}
+
+/// A message that arrived; times in nanoseconds.
+struct Arrival {
+    sent: u64,
+    at: u64,
+    octets: u64,
 }
 
 const NO_PANIC: &str = "nobody panics with it in hand";
@@ -159,6 +166,9 @@ fn collect(
             Entry::Sent { flow, messages, .. } => {
                 flows.entry(*flow).or_default().expected = *messages;
             }
+            Entry::OutOfOrder(noted) => {
+                flows.entry(noted.flow).or_default().out_of_order = Some(*noted);
+            }
             Entry::Flow(_) | Entry::Clocks(..) => {}
         }
         if let Some(onward) = onward {
@@ -180,7 +190,12 @@ impl FlowArrivals {
         self.stamped.record(number, sent, at(received), size);
         let read = record.read.unwrap_or(received);
         self.read.record(number, sent, at(read), size);
-        self.arrivals.push((received, record.size.into()));
+        self.latest_read = self.latest_read.max(read);
+        self.arrivals.push(Arrival {
+            sent: record.sent,
+            at: received,
+            octets: record.size.into(),
+        });
         if number.is_multiple_of(every.get()) {
             self.samples.push(Sample {
                 sequence: number,
@@ -191,8 +206,8 @@ impl FlowArrivals {
     }
 
     fn finish(self, report: &Report) -> Arrived {
-        let counted = counted(&self.arrivals);
-        let first = self.arrivals.iter().map(|(at, _)| *at).min();
+        let counted = self.counted();
+        let first = self.arrivals.iter().map(|arrival| arrival.at).min();
         let expected = self.expected.max(report.messages);
         Arrived {
             messages: report.messages,
@@ -208,42 +223,45 @@ impl FlowArrivals {
             cpu: 0,
         }
     }
-}
 
-/// The octets between the first and the last arrival, and the time between
-/// them. The octets of the first arrival are excluded: they were carried before
-/// it.
-fn counted(arrivals: &[(u64, u64)]) -> Option<(u64, u64)> {
-    let instants = || arrivals.iter().map(|(at, _)| *at);
-    let (first, last) = (instants().min()?, instants().max()?);
-    let from = match last - first > SETTLING * 2 {
-        true => first + SETTLING,
-        false => first,
-    };
-    let begin = instants().filter(|at| *at >= from).min()?;
-    let octets = arrivals.iter().filter(|(at, _)| *at > begin);
-    let octets: u64 = octets.map(|(_, octets)| octets).sum();
-    (last > begin).then_some((octets, last - begin))
+    /// The octets between the first and the last arrival, and the time between
+    /// them. The octets of the first arrival are excluded: they were carried before
+    /// it. If segments of a stream arrived out of order, all that had arrived by then
+    /// are excluded, and the time ends when the program has the last message: the
+    /// kernel's stamp may be that of an earlier segment.
+    fn counted(&self) -> Option<(u64, u64)> {
+        let instants = || self.arrivals.iter().map(|arrival| arrival.at);
+        let (first, last) = (instants().min()?, instants().max()?);
+        let long = last - first > SETTLING * 2;
+        let point = self.out_of_order.and_then(|noted| match long {
+            true => noted.settled,
+            false => noted.at_first,
+        });
+        let end = match self.out_of_order {
+            Some(_) => last.max(self.latest_read),
+            None => last,
+        };
+        let (begin, octets) = match point {
+            Some(point) => {
+                // No message had arrived before it was sent.
+                let sent = self.octets_of(|arrival| arrival.sent <= point.at);
+                let arrived = sent.min(point.octets);
+                (point.at, self.octets_of(|_| true).saturating_sub(arrived))
+            }
+            None => {
+                let from = if long { first + SETTLING } else { first };
+                let begin = instants().filter(|at| *at >= from).min()?;
+                (begin, self.octets_of(|arrival| arrival.at > begin))
+            }
+        };
+        (end > begin).then(|| (octets, end - begin))
+    }
+
+    fn octets_of(&self, counts: impl Fn(&Arrival) -> bool) -> u64 {
+        let arrivals = self.arrivals.iter().filter(|arrival| counts(arrival));
+        arrivals.map(|arrival| arrival.octets).sum()
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MILLI: u64 = 1_000_000;
-
-    #[test]
-    fn a_rate_counts_from_an_arrival_to_the_last_without_its_own_octets() {
-        assert_eq!(counted(&[]), None);
-        assert_eq!(counted(&[(5, 100)]), None);
-        assert_eq!(counted(&[(5, 100), (5, 100), (15, 70)]), Some((70, 10)));
-    }
-
-    #[test]
-    fn of_a_long_flow_the_burst_of_its_beginning_has_no_part() {
-        let burst = (0..50).map(|_| (0, 1_000));
-        let rest = (1..=100).map(|milli| (milli * MILLI, 1_000));
-        let arrivals: Vec<(u64, u64)> = burst.chain(rest).collect();
-        assert_eq!(counted(&arrivals), Some((80_000, 80 * MILLI)));
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ use super::Timeline;
 use crate::clock;
 use crate::traffic::Record;
 use crate::traffic::delays::DelayDistribution;
-use crate::traffic::records::LogSink;
+use crate::traffic::records::{LogSink, OutOfOrder};
 
 /// Records the messages of one flow: statistics, and the packet log if there is one.
 pub(super) struct ReceiveRecorder {
@@ -47,8 +47,9 @@ impl ReceiveRecorder {
         self.arrivals.distinct()
     }
 
-    /// Records a message whose arrival is measured.
-    pub(super) fn record(&mut self, message: Message, arrival: Arrival) {
+    /// Records a message whose arrival is measured. Returns the instant of its arrival, in
+    /// nanoseconds since the start of the session.
+    pub(super) fn record(&mut self, message: Message, arrival: Arrival) -> u64 {
         let (received, stamped) = self.log(message, arrival);
         self.report.unstamped += u64::from(!stamped);
         let sent = message.sent.as_nanos();
@@ -57,6 +58,17 @@ impl ReceiveRecorder {
             received,
             Some(received.wrapping_sub(sent).cast_signed()),
         );
+        received
+    }
+
+    /// Converts an instant of this clock to nanoseconds since the start of the session.
+    pub(super) fn nanos(&self, at: Time) -> u64 {
+        self.timeline.nanos(at)
+    }
+
+    /// Notes in the log, if there is one, that segments of the flow arrived out of order.
+    pub(super) fn out_of_order(&self, noted: impl FnOnce(u16) -> OutOfOrder) {
+        self.log_sink.note(noted(self.report.flow));
     }
 
     /// Records a message that is only echoed; its arrival matters for the log only.

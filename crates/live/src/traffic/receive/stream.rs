@@ -11,6 +11,7 @@ use proto::MessageStream;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
 
+use super::out_of_order::RateStarts;
 use super::recorder::Arrival;
 use super::{BEGIN, LOOK, TIMEOUT, Waiting, raw};
 use crate::clock;
@@ -35,6 +36,21 @@ impl Waiting {
             mark(stream.as_fd(), self.peer, self.flow.dscp)?;
         }
         self.stamp(&stream)?;
+        let mut rate_starts = RateStarts::new(&stream, self.flow.cookie.len() as u64)?;
+        self.take_messages(&stream, &mut rate_starts)?;
+        if self.timed() {
+            rate_starts.finish(&stream, &self.recorder)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a log needs the arrivals of its messages.
+    fn timed(&self) -> bool {
+        self.flow.meter == Meter::OneWay && self.recorder.logs()
+    }
+
+    fn take_messages(&mut self, stream: &OwnedFd, rate_starts: &mut RateStarts) -> Result<()> {
+        let timed = self.timed();
         let mut inbox = Inbox::of_stream(READ);
         let mut messages = MessageStream::new();
         let mut complete = Vec::new();
@@ -67,6 +83,7 @@ impl Waiting {
             messages
                 .receive(inbox.octets(0), |message| complete.push(message))
                 .map_err(|error| Error::new("reading a stream", error.to_string()))?;
+            let mut received = None;
             for message in complete.drain(..) {
                 if message.length > self.flow.largest {
                     return Err(Error::new(
@@ -75,14 +92,17 @@ impl Waiting {
                     ));
                 }
                 match self.flow.meter {
-                    Meter::OneWay => self.recorder.record(message, arrival),
+                    Meter::OneWay => received = Some(self.recorder.record(message, arrival)),
                     Meter::RoundTrip => {
                         self.recorder.answered(message, Some(arrival));
-                        if !self.answer(&stream, message, &mut reply)? {
+                        if !self.answer(stream, message, &mut reply)? {
                             return Ok(());
                         }
                     }
                 }
+            }
+            if let Some(received) = received.filter(|_| timed) {
+                rate_starts.arrived(received, stream, &self.recorder)?;
             }
         }
         Ok(())
