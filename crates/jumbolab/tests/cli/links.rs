@@ -25,7 +25,9 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
         let settings = format!("--set rate=20mbit --set network.lateness=auto {kind}");
         until_undisturbed(kind, 10, || {
             let dir = Dir::new();
-            let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {settings}");
+            let once = "--set trials.patience=none";
+            let line =
+                format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {once} {settings}");
             let outcome = dir.run(&line);
             let trial = dir.trials("r", 1).remove(0);
             let Some(why) = trial["failure"].as_str() else {
@@ -42,7 +44,8 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
 /// The only trial of a run with `settings`.
 #[track_caller]
 fn trial(dir: &Dir, settings: &str) -> Value {
-    let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {settings}");
+    let once = "--set trials.patience=none";
+    let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {once} {settings}");
     dir.run(&line).ran();
     let trials = dir.trials("r", 1);
     assert_eq!(trials[0]["failure"], Value::Null, "{}", trials[0]);

@@ -8,7 +8,7 @@ use crate::harness::{Dir, Outcome, SHORT};
 
 /// A short run of two MTUs in the folder `r`.
 fn run(dir: &Dir, more: &str) -> Outcome {
-    let settings = "--repeat 2 --set mtu=1500,9000 --set offloads=off";
+    let settings = "--repeat 2 --set mtu=1500,9000 --set offloads=off --set trials.patience=none";
     dir.run(&format!("run os-comparison {settings} -o r {SHORT} {more}"))
         .ran()
 }
@@ -39,14 +39,17 @@ fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
     let json = page.split(begin).nth(1).unwrap();
     let json = json.split("</script>").next().unwrap();
     let plots: Value = serde_json::from_str(json).unwrap();
-    let trials = dir.trials("r", 4).len();
+    // Values of a pass that other work disturbed may be left out.
+    let trials = dir.trials("r", 4);
+    let undisturbed = trials.iter().filter(|trial| trial["disturbed"].is_null());
+    let shown = undisturbed.count()..=trials.len();
     for metric in ["rtt", "jitter", "throughput", "cpu_total"] {
         let traces = plots[format!("plot-{metric}")]["data"].as_array().unwrap();
         let of_trials = traces.iter().filter(|trace| trace["mode"] == "markers");
         let points: usize = of_trials
             .map(|trace| trace["y"].as_array().unwrap().len())
             .sum();
-        assert_eq!(points, trials, "{metric}");
+        assert!(shown.contains(&points), "{metric}: {points}");
     }
 }
 
