@@ -245,6 +245,18 @@ impl Emulated {
     }
 }
 
+/// Whether the buckets of link `number` have to segment super-packets, because no
+/// other link of the path limits the rate as much. A router's bucket gets segments, and
+/// limits what a sender's bucket lets pass; the sender's own would take a timer for each
+/// segment, and the CPU time of a host would be that of its bucket.
+fn limits(path: &Path, number: usize) -> bool {
+    let rate = path.links[number].medium.rate();
+    let others = path.links.iter().enumerate();
+    let mut others = others.filter(|(other, _)| *other != number);
+    !path.offloads
+        && !others.any(|(_, link)| link.medium.rate().is_some_and(|other| Some(other) <= rate))
+}
+
 /// Builds link `number` between its two nodes: a veth pair with token buckets, or two
 /// pairs with an emulator between them.
 fn connect(
@@ -281,7 +293,7 @@ fn connect(
                     rate,
                     burst: *burst,
                     limit: *buffer,
-                    segment_to: (!path.offloads).then_some(link.mtu),
+                    segment_to: limits(path, number).then_some(link.mtu),
                 };
                 let route = &nodes[node].namespace.route;
                 route.add_token_bucket(&interface.name, &bucket)?;
