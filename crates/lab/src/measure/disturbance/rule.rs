@@ -9,10 +9,14 @@ use units::Span;
 use super::super::passes::ratio;
 use super::Disturbance;
 
-/// The share of its time for which an end may wait for a CPU. The ends of an
-/// undisturbed transfer wait for each other and for soft interrupts for up to a
-/// seventh of the time on two CPUs.
+/// The share of its time for which an end may wait for a CPU while others use
+/// more than [`SOME`]. The ends of an undisturbed pass wait, too: for each
+/// other, for soft interrupts and for the emulator. On two CPUs this was up to
+/// two thirds of the time.
 const WAITED: f64 = 0.25;
+
+/// The number of CPUs of others that explains such a wait.
+const SOME: f64 = 0.1;
 
 /// The share of the machine's time that the hypervisor may take.
 const STOLEN: f64 = 0.05;
@@ -57,9 +61,11 @@ impl Disturbance {
         } else if stolen > STOLEN {
             let stolen = percent(stolen);
             Some(format!("the hypervisor took {stolen} of the CPU time"))
-        } else if waited > WAITED {
+        } else if waited > WAITED && others > SOME + spare as f64 {
             let waited = percent(waited);
-            Some(format!("an end waited for a CPU {waited} of the time"))
+            Some(format!(
+                "an end waited for a CPU {waited} of the time while others used {others:.1} CPUs"
+            ))
         } else if others > OTHERS + spare as f64 {
             Some(format!("others used {others:.1} CPUs"))
         } else if machine.running > spare {
@@ -108,8 +114,17 @@ mod tests {
         // 5 % of two CPUs for 10 s, and a tick.
         let steal = |span| disturbed(|pass| pass.machine.steal = span);
         assert!(!steal(millis(1_000) + tick()) && steal(millis(1_001) + tick()));
-        let waited = |span| disturbed(|pass| pass.waited = span);
-        assert!(!waited(millis(2_500)) && waited(millis(2_501)));
+        // 3.6 s are known, 1 s of others explains a wait.
+        let waited = |span, busy| {
+            disturbed(|pass| {
+                pass.waited = span;
+                pass.machine.busy = busy;
+            })
+        };
+        let some = millis(4_602) + tick();
+        assert!(!waited(millis(2_500), some) && waited(millis(2_501), some));
+        let few = millis(4_599) + tick();
+        assert!(!waited(millis(9_000), few), "its own threads");
         // 3.6 s are known, 3 s of others are the bound.
         let busy = |span| disturbed(|pass| pass.machine.busy = span);
         assert!(!busy(millis(6_599) + tick()) && busy(millis(6_602) + tick()));
