@@ -43,7 +43,7 @@ pub(super) fn flags(
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     let mut raise = |flag: Flag, holds: bool| flags.extend(holds.then_some(flag));
-    raise(Flag::AboveLimit, above_limit(paths[0], passes));
+    raise(Flag::AboveLimit, above_limit(setting, paths[0], passes));
     raise(
         Flag::BucketNotDrained,
         bucket_not_drained(setting, transfer),
@@ -212,27 +212,41 @@ fn stored_share(setting: &Setting, seeing: &FlowsObservation<'_>) -> f64 {
     share(stored, octets) + share(seeing.latest, nanos)
 }
 
-fn above_limit(bulk: &Path, passes: &Passes) -> bool {
+fn above_limit(setting: &Setting, bulk: &Path, passes: &Passes) -> bool {
     let metered = passes.metered.as_ref().map(|((_, received), _)| received);
     let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
     goodputs
         .filter_map(|end| end.goodput.as_ref())
         .any(|goodput| {
-            let late = late_share(bulk, passes, goodput);
+            let late = late_share(setting, bulk, passes, goodput);
             exceeds(bulk.pace, goodput.bits_per_second / (1.0 + late))
         })
 }
 
-/// The share by which goodput may be too high because the emulator sent the
-/// first octets late and the last ones in time. Zero on kernel links.
-pub(super) fn late_share(bulk: &Path, passes: &Passes, goodput: &Goodput) -> f64 {
-    let rated = passes.of(Pass::Throughput);
-    let emulator = rated.and_then(|pass| pass.emulator.as_ref());
-    let emulator = emulator.filter(|_| bulk.paced == Paced::Emulator);
-    emulator.map_or(0.0, |emulator| {
-        let [_, _, latest] = emulator.late;
-        ratio(latest, goodput.span)
-    })
+/// The share by which goodput may be too high because a link sent more at the
+/// end than at the beginning: the emulator was late with the first octets and in
+/// time with the last ones, or a token bucket filled while other work kept the
+/// senders from the CPUs. Zero on kernel links in an undisturbed pass.
+pub(super) fn late_share(
+    setting: &Setting,
+    bulk: &Path,
+    passes: &Passes,
+    goodput: &Goodput,
+) -> f64 {
+    let Some(rated) = passes.of(Pass::Throughput) else {
+        return 0.0;
+    };
+    if bulk.paced == Paced::Emulator {
+        let late = rated.emulator.as_ref().map(|emulator| emulator.late);
+        return late.map_or(0.0, |[_, _, latest]| ratio(latest, goodput.span));
+    }
+    match rated.reason() {
+        Some(_) => {
+            let bursts = setting.network.links.iter().map(|link| link.burst.get());
+            bursts.max().unwrap_or(0) as f64 / goodput.bytes.get().max(1) as f64
+        }
+        None => 0.0,
+    }
 }
 
 fn exceeds(pace: Option<Rate>, bits_per_second: f64) -> bool {

@@ -93,7 +93,7 @@ pub(super) fn transfers(
     let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
     measurements.flags = flags(setting, transfer, &passes, &paths);
     if let Some(goodput) = &passes.rated.1.goodput {
-        let late = 100.0 * late_share(paths[0], &passes, goodput);
+        let late = 100.0 * late_share(setting, paths[0], &passes, goodput);
         measurements.note("goodput_late_percent", json!(late));
     }
     measurements.note("message_octets", json!(bulk.message.get()));

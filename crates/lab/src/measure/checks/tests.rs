@@ -90,6 +90,21 @@ fn a_late_emulator_excuses_as_much_goodput_as_it_let_go_late() {
 }
 
 #[test]
+fn a_disturbed_pass_excuses_as_much_goodput_as_its_bucket_holds() {
+    let keys = "[traffic]\npreroll = 1000000\n[links.sender-receiver]\nburst = 220000";
+    let judged = |share: f64, running| {
+        changed(keys, |trial| {
+            trial.passes.rated.1.goodput = Some(goodput(LIMIT * share));
+            trial.passes.each[0].1.machine.running = running;
+        })
+    };
+    // 220 000 of 11 000 000 octets are 2 %.
+    assert!(!judged(1.015, 1).contains(&Flag::AboveLimit));
+    assert!(judged(1.03, 1).contains(&Flag::AboveLimit));
+    assert_eq!(judged(1.015, 0), [Flag::AboveLimit]);
+}
+
+#[test]
 fn a_bucket_needs_a_preroll_of_twice_its_depth() {
     let preroll = |octets| {
         let keys = format!("[traffic]\npreroll = {octets}\n[links.sender-receiver]\nburst = 50000");
