@@ -21,7 +21,7 @@ mod transfers;
 mod trial;
 
 pub(crate) use command::{ended, until_ready};
-pub(crate) use convert::{pace, transfer_of};
+pub(crate) use convert::{pace, transfer_of, whole};
 pub(crate) use disturbance::spare;
 pub(crate) use pair::{End, Inspection, Meters, Paced, Pair, Path, Programs};
 pub(crate) use sample::{INSPECTION, OUTRUNNING, sample};

@@ -9,6 +9,7 @@
 mod job;
 mod one_by_one;
 mod order;
+mod rate_check;
 mod side_by_side;
 
 use std::collections::BTreeMap;
@@ -99,6 +100,19 @@ impl Bench {
                 let simulator = Simulator::ready(settings(plan), threads)?;
                 Ok(Self::Sim(simulator, threads))
             }
+        }
+    }
+
+    /// Tests whether this machine carries the rates of the emulated links of
+    /// `plan`; returns warnings.
+    ///
+    /// # Errors
+    /// It does not, although no other work runs: one line with the options to
+    /// type.
+    pub fn check_rates(&self, plan: &Plan) -> Result<Vec<String>> {
+        match self {
+            Self::Netns(_) => rate_check::check(plan),
+            Self::Sim(..) => Ok(Vec::new()),
         }
     }
 

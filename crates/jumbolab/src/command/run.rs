@@ -44,6 +44,10 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     let facts = facts::here(plan.world)?;
     // Acquire privileges first: if they are denied, nothing has been written.
     let mut bench = Bench::ready(&plan, how)?;
+    if args.resume.is_none() {
+        let warnings = bench.check_rates(&plan)?;
+        warnings.iter().for_each(|warning| output::say(warning));
+    }
     programs.announce(args.allow_commands)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),

@@ -1,7 +1,7 @@
 //! Tests the requirements of test beds in a worker, so that the calling process
 //! stays outside of the sandbox.
 
-mod emulated;
+pub(crate) mod emulated;
 
 use std::io::Write;
 

@@ -82,7 +82,7 @@ pub(crate) fn pace(setting: &Setting, paced: Paced) -> Option<Rate> {
 }
 
 /// A limit in whole bits per second, rounded up: a limit must not be too low.
-fn whole(bits_per_second: f64) -> Option<Rate> {
+pub(crate) fn whole(bits_per_second: f64) -> Option<Rate> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

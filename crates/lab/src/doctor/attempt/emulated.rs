@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result};
 use live::clock;
+use live::emulator::Report;
+use live::meter::{Machine, Process, tick};
 use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Testbed};
 use live::transfer::{Transfer, keep_stamping};
 use proto::link::Settings;
@@ -12,6 +14,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport}
 use super::{carried, transfer};
 use crate::agent::Agents;
 use crate::emulation::Emulation;
+use crate::measure::{spare, whole};
 
 /// The tested MTUs.
 const MTUS: [u64; 2] = [1500, 9000];
@@ -32,14 +35,28 @@ const COUNTED: Span = Span::from_millis(80);
 /// The octets sent before counting: enough for TCP to fill the queue.
 const PREROLL: Bytes = Bytes::new(1_000_000);
 
+/// The most octets of the counted transfer, so that a rate far beyond the
+/// machine does not take long to fail.
+const MOST_COUNTED: Bytes = Bytes::new(25_000_000);
+
 /// The buffer in front of the link, as in experiments.
 const BUFFER: Bytes = Bytes::new(500_000);
+
+/// The number and the interval of looks at the threads that run.
+const LOOKS: u32 = 5;
+const BETWEEN_LOOKS: Span = Span::from_micros(300);
 
 /// A link counts as filled if TCP reaches this share of the rate after framing.
 const FILLED: f64 = 0.99;
 
 /// The admissible 99th percentile of lateness: the strictest bound of trials.
 const LATE: Span = Span::from_millis(1);
+
+/// The number of CPUs that other processes may use, and the share of the
+/// machine's time that the hypervisor may take, while a link is filled. Less
+/// than a trial tolerates, because a machine is refused for the result.
+const OTHERS: f64 = 0.1;
+const STOLEN: f64 = 0.02;
 
 /// The results for emulated links of one MTU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,6 +82,8 @@ pub struct Trial {
     pub late: Span,
     /// Frames that the emulator rejected.
     pub refused: u64,
+    /// Whether other work ran on the machine meanwhile.
+    pub disturbed: bool,
 }
 
 impl Trial {
@@ -89,6 +108,8 @@ pub(super) fn search(ip: IpVersion) -> Vec<Carriage> {
         let deadline = clock::monotonic() + TIMEOUT;
         let mut trials = Vec::new();
         let found = climb(deadline, |rate| {
+            let mtu = IpMtu::new(mtu, ip).context("the MTU is out of range")?;
+            let rate = Rate::from_bits_per_second(rate * 1_000_000).context("the rate is zero")?;
             let trial = attempt(ip, mtu, rate)?;
             let filled = trial.filled();
             trials.push(trial);
@@ -133,10 +154,12 @@ fn climb(deadline: Time, mut goes: impl FnMut(u64) -> Result<bool>) -> Result<()
     Ok(())
 }
 
-/// One transfer over a link of `megabits`.
-fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
-    let mtu = IpMtu::new(mtu, ip).context("the MTU is out of range")?;
-    let rate = Rate::from_bits_per_second(megabits * 1_000_000).context("the rate is zero")?;
+/// One transfer that fills an emulated link of this rate and MTU, in the
+/// sandbox of the calling process.
+///
+/// # Errors
+/// The test bed cannot be built, or the transfer failed.
+pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
     let limit = Limit::Bytes(BUFFER);
     let direction = Settings {
         largest_packet: Some(mtu.bytes()),
@@ -161,33 +184,82 @@ fn attempt(ip: IpVersion, mtu: u64, megabits: u64) -> Result<Trial> {
     let mut emulation = emulation.context("the link has no emulator")?;
     let _stamping = keep_stamping()?;
     let mut agents = Agents::of(&testbed)?;
-    let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet);
-    let limit_mbit = bits.context("the MTU leaves no room for payload")? / 1e6;
-    let received = carried(
-        &mut agents,
-        &Transfer {
-            preroll: PREROLL,
-            size: rate.carries(COUNTED),
-            // Emulated links have no token bucket to drain.
-            pace: None,
-            ..transfer(&testbed, &path, Transport::Tcp)
-        },
-    )?;
-    let report = emulation.report()?;
+    let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet)
+        .context("the MTU leaves no room for payload")?;
+    let limit = whole(bits).context("the rate is too low")?;
+    let counted = limit.carries(COUNTED).min(MOST_COUNTED);
+    let transfer = Transfer {
+        preroll: PREROLL.min(counted),
+        size: counted,
+        // Emulated links have no token bucket to drain.
+        pace: None,
+        ..transfer(&testbed, &path, Transport::Tcp)
+    };
+    let before = Used::so_far(&mut agents, &mut emulation)?;
+    let received = carried(&mut agents, &transfer)?;
+    let after = Used::so_far(&mut agents, &mut emulation)?;
+    let report = &after.emulator;
     let directions = report.links.iter().flatten();
     let refused = directions.map(|direction| {
         direction.refused.overrun + direction.refused.super_packets + direction.refused.unsent
     });
     let [_, late, _] = report.late;
     Ok(Trial {
-        rate_mbit: megabits,
+        rate_mbit: rate.bits_per_second() / 1_000_000,
         goodput_mbit: received
             .goodput
             .map_or(0.0, |goodput| goodput.bits_per_second / 1e6),
-        limit_mbit,
+        limit_mbit: bits / 1e6,
         late,
         refused: refused.sum(),
+        disturbed: after.is_disturbed_since(&before),
     })
+}
+
+/// The use of the processors up to one instant, by all and by a test bed.
+struct Used {
+    machine: Machine,
+    /// The processor time of the agents, the emulator and this process.
+    ours: Span,
+    /// The runnable threads of others.
+    running: u64,
+    emulator: Report,
+}
+
+impl Used {
+    fn so_far(agents: &mut Agents, emulation: &mut Emulation) -> Result<Self> {
+        let emulator = emulation.report()?;
+        let [sender, receiver] = agents.used()?;
+        let coordinator = Process::sample()?;
+        // The workers need a moment to go to sleep.
+        let mut running = Machine::sample()?.running();
+        for _ in 1..LOOKS {
+            clock::sleep(BETWEEN_LOOKS);
+            running = running.min(Machine::sample()?.running());
+        }
+        Ok(Self {
+            machine: Machine::sample()?,
+            ours: sender.cpu + receiver.cpu + coordinator.cpu + emulator.cpu,
+            running,
+            emulator,
+        })
+    }
+
+    /// Whether other work ran since `earlier`. Soft interrupts during our
+    /// processes are in both totals, so the time of others is a lower bound; the
+    /// runnable threads at both ends show what it hides. Ticks are its error.
+    fn is_disturbed_since(&self, earlier: &Self) -> bool {
+        let used = self.machine.since(&earlier.machine);
+        let seconds = |span: Span| span.as_secs_f64();
+        let known = seconds(self.ours - earlier.ours) + seconds(used.softirq) + seconds(tick());
+        let others = (seconds(used.busy) - known) / seconds(used.elapsed);
+        let all = seconds(used.elapsed) * used.processors as f64;
+        let stolen = (seconds(used.steal) - seconds(tick())) / all;
+        let spare = spare(used.processors);
+        self.running.max(earlier.running) > spare
+            || others > OTHERS + spare as f64
+            || stolen > STOLEN
+    }
 }
 
 #[cfg(test)]
@@ -226,6 +298,7 @@ mod tests {
             limit_mbit: 949.0,
             late: Span::from_micros(micros),
             refused,
+            disturbed: false,
         };
         assert!(trial(948.0, 0, 20).filled());
         assert!(!trial(948.0, 1, 20).filled());

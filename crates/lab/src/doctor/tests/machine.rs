@@ -105,6 +105,7 @@ pub(super) fn carriage(mtu: u64, tried: &[(u64, f64)]) -> Carriage {
         limit_mbit: limit * rate as f64,
         late: Span::from_micros(20),
         refused: 0,
+        disturbed: false,
     });
     Carriage {
         mtu,
