@@ -14,13 +14,14 @@ use crate::packet::{Content, Packet};
 use crate::reassembly::WINDOW;
 use crate::routes::Routes;
 use crate::{BadScenario, Role, Scenario, Traffic, Work};
-use offered::Offered;
+use offered::{Offered, Sharing};
 
 /// A packet with its bookkeeping in a queue; rings may be half empty.
 const PACKET: f64 = 2.0 * (size_of::<(Packet, Content)>() + 32) as f64;
 /// An arrival in an exact recorder, with its share of the final computation.
 const ARRIVAL: f64 = 96.0;
-/// The histogram of a flow that is too long for an exact recorder.
+/// The histogram of a flow that is too long for an exact recorder, and of the
+/// computation of one summary.
 const HISTOGRAM: f64 = 300_000.0;
 /// Other memory per flow, mainly random number generators.
 const FLOW: f64 = 4_000.0;
@@ -54,8 +55,9 @@ pub(super) fn bearable(
     let mut senders = vec![Load::default(); scenario.nodes.len()];
     let mut receivers = vec![Load::default(); scenario.nodes.len()];
     let mut all_exact = Vec::new();
-    for (flow, path) in scenario.flows.iter().zip(paths) {
-        let offered = Offered::of(scenario, flow, path);
+    let sharing = Sharing::of(scenario, paths);
+    for (number, (flow, path)) in scenario.flows.iter().zip(paths).enumerate() {
+        let offered = Offered::of(scenario, paths, &sharing, number);
         let exact = offered.messages <= float(scenario.max_recorded_messages);
         let arrivals = if exact {
             ARRIVAL * offered.messages
@@ -77,6 +79,9 @@ pub(super) fn bearable(
         senders[flow.from].add(&offered);
         receivers[flow.to].add(&offered);
     }
+
+    // Summaries of exact recorders are computed one after the other.
+    needs.add(HISTOGRAM, || "a summary of arrivals".to_owned());
 
     let mut seconds = scenario.end.as_picos() as f64 / 1e12;
     for (number, load) in directions.iter().enumerate() {
@@ -227,7 +232,7 @@ impl Needs {
             return Ok(());
         }
         Err(BadScenario::Memory {
-            needed: Bytes::new(whole(self.all)),
+            needed: Bytes::new(whole(self.all.ceil())),
             budget,
             what: self.what,
         })

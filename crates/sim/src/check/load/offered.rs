@@ -1,13 +1,20 @@
 //! Upper bounds of the traffic of a flow.
 
+use proto::link::Settings;
 use proto::traffic::Law;
 use queue::Limit;
-use units::Span;
+use units::{Bytes, Span};
 
-use super::{float, seconds};
-use crate::direction::mtu;
+use super::{float, seconds, whole};
+use crate::direction::{framing, mtu};
 use crate::fragments::{UDP_HEADER, fragment_header, ip_header, largest_payload};
-use crate::{Datagrams, Flow, Messages, Role, Scenario, Tcp, Traffic};
+use crate::{Datagrams, Flow, Messages, Role, Scenario, Tcp, Traffic, Work};
+
+/// How many times its share a connection sends in a burst: slow start sends twice as
+/// much as is acknowledged [RFC5681 s3.1], and acknowledgements arrive in bursts.
+const BURST: f64 = 4.0;
+/// How many times its share of a link a connection may have for a while.
+const UNEVEN: f64 = 2.0;
 
 /// The traffic of a flow.
 pub(super) struct Offered {
@@ -20,52 +27,193 @@ pub(super) struct Offered {
     pub(super) mean: f64,
 }
 
+/// The number of connections that share each direction of a link and each host.
+pub(super) struct Sharing {
+    on: Vec<f64>,
+    from: Vec<f64>,
+    to: Vec<f64>,
+}
+
+impl Sharing {
+    pub(super) fn of(scenario: &Scenario, paths: &[Vec<usize>]) -> Self {
+        let mut sharing = Self {
+            on: vec![0.0; 2 * scenario.links.len()],
+            from: vec![0.0; scenario.nodes.len()],
+            to: vec![0.0; scenario.nodes.len()],
+        };
+        for (flow, path) in scenario.flows.iter().zip(paths) {
+            if matches!(flow.traffic, Traffic::Tcp(_)) {
+                path.iter().for_each(|at| sharing.on[*at] += 1.0);
+                sharing.from[flow.from] += 1.0;
+                sharing.to[flow.to] += 1.0;
+            }
+        }
+        sharing
+    }
+}
+
+/// A connection on its path.
+struct Connection<'a> {
+    scenario: &'a Scenario,
+    sharing: &'a Sharing,
+    flow: &'a Flow,
+    path: &'a [usize],
+    /// Octets of IP in a full segment.
+    packet: f64,
+    /// The most packets per second that responses need.
+    wanted: f64,
+}
+
+impl Connection<'_> {
+    fn direction(&self, at: usize) -> &Settings {
+        &self.scenario.links[at / 2].directions[at % 2]
+    }
+
+    /// Packets per second that a direction carries.
+    fn rate(&self, at: usize) -> f64 {
+        let settings = self.direction(at);
+        let wire = framing(settings).wire_size(Bytes::new(whole(self.packet)));
+        settings.rate.map_or(f64::INFINITY, |rate| {
+            float(rate.bits_per_second()) / float(wire.bits().max(1))
+        })
+    }
+
+    /// The same divided by the connections that share the direction.
+    fn share(&self, at: usize) -> f64 {
+        self.rate(at) / self.sharing.on[at].max(1.0)
+    }
+
+    fn narrowest(&self, pace: impl Fn(usize) -> f64) -> f64 {
+        let paces = self.path.iter().map(|at| pace(*at));
+        paces.fold(self.wanted, f64::min)
+    }
+
+    /// The packets queued and in flight at `pace`, if each queue that may fill has
+    /// `room` for so many packets of the connection.
+    fn held(&self, pace: f64, room: impl Fn(usize, f64) -> f64) -> f64 {
+        let headers = f64::from(ip_header(self.flow.ip) + proto::tcp::HEADER);
+        let of_link = |at: &usize| {
+            let settings = self.direction(*at);
+            let queue = match (settings.rate, settings.queue.limit()) {
+                (None, _) => 0.0,
+                (_, Limit::Packets(most)) => f64::from(most),
+                (_, Limit::Bytes(most)) => float(most.get()) / headers,
+            };
+            let delay = seconds(settings.delay + settings.jitter + settings.hold);
+            room(*at, queue) + delay * pace + 1.0
+        };
+        self.path.iter().map(of_link).sum()
+    }
+
+    /// The packets queued and in flight at once, as far as links limit them by drops.
+    fn on_links(&self, initial: f64) -> f64 {
+        let alone = self.held(self.narrowest(|at| self.rate(at)), |_, queue| queue);
+        let pace = self.narrowest(|at| self.share(at));
+        // A queue fills where the bursts of a connection exceed its share.
+        let fair = self.held(pace, |at, queue| match self.share(at) > BURST * pace {
+            true => 0.0,
+            false => queue / self.sharing.on[at].max(1.0),
+        });
+        2.0 * alone.min(initial + UNEVEN * fair)
+    }
+
+    /// Whether packets wait for the processor of a host, which drops none, because its
+    /// connections bring more than it can process.
+    fn overloads_a_host(&self) -> bool {
+        let pace = self.narrowest(|at| self.rate(at));
+        let busy = |work: Work, connections: f64, access: Option<&usize>| {
+            let access = access.map_or(f64::INFINITY, |at| self.rate(*at));
+            let most = (pace * connections).min(access);
+            !work.is_free()
+                && most * (seconds(work.per_packet) + seconds(work.per_octet) * self.packet) >= 1.0
+        };
+        let Flow { from, to, .. } = *self.flow;
+        let sends = match self.scenario.nodes[from].role {
+            Role::Host(host) => busy(host.send, self.sharing.from[from], self.path.first()),
+            Role::Router | Role::Switch => false,
+        };
+        let receives = match self.scenario.nodes[to].role {
+            Role::Host(host) if host.receive_buffer.is_none() => {
+                busy(host.receive, self.sharing.to[to], self.path.last())
+            }
+            Role::Host(_) | Role::Router | Role::Switch => false,
+        };
+        sends || receives
+    }
+
+    /// Packets in the limited buffer of the receiver.
+    fn buffered(&self) -> f64 {
+        let headers = f64::from(ip_header(self.flow.ip) + proto::tcp::HEADER);
+        match self.scenario.nodes[self.flow.to].role {
+            Role::Host(host) if !host.receive.is_free() => host
+                .receive_buffer
+                .map_or(0.0, |most| float(most.get()) / headers),
+            Role::Host(_) | Role::Router | Role::Switch => 0.0,
+        }
+    }
+}
+
 impl Offered {
-    pub(super) fn of(scenario: &Scenario, flow: &Flow, path: &[usize]) -> Self {
+    /// The traffic of flow `number`.
+    pub(super) fn of(
+        scenario: &Scenario,
+        paths: &[Vec<usize>],
+        sharing: &Sharing,
+        number: usize,
+    ) -> Self {
+        let (flow, path) = (&scenario.flows[number], &paths[number]);
         match &flow.traffic {
             Traffic::Datagrams(datagrams) => Self::of_datagrams(scenario, flow, datagrams, path),
-            Traffic::Tcp(tcp) => Self::of_tcp(scenario, flow, tcp, path),
+            Traffic::Tcp(tcp) => Self::of_tcp(scenario, paths, sharing, (number, tcp)),
         }
     }
 
-    /// The data in flight of a connection: its window, or the capacity of queues and
-    /// links. Lost data are sent again, so the duration does not matter.
-    fn of_tcp(scenario: &Scenario, flow: &Flow, tcp: &Tcp, path: &[usize]) -> Self {
-        let direction =
-            |direction: &usize| &scenario.links[direction / 2].directions[direction % 2];
-        let first = mtu(direction(&path[0]));
+    /// The data in flight of a connection: its window, or the capacity of the path, of
+    /// which a crowded link gives each connection a share. Lost data are sent again, so
+    /// the duration does not matter.
+    fn of_tcp(
+        scenario: &Scenario,
+        paths: &[Vec<usize>],
+        sharing: &Sharing,
+        (number, tcp): (usize, &Tcp),
+    ) -> Self {
+        let (flow, path) = (&scenario.flows[number], &paths[number]);
+        let first = mtu(&scenario.links[path[0] / 2].directions[path[0] % 2]);
         let headers = f64::from(ip_header(flow.ip) + proto::tcp::HEADER);
-        let mean = headers + f64::from(tcp.segment(flow.ip, first));
-        let rates = path.iter().filter_map(|at| direction(at).rate);
-        let narrowest = rates.map(|rate| float(rate.bits_per_second()));
-        let pace = narrowest.fold(f64::INFINITY, f64::min) / (8.0 * mean);
-        let room = |at: &usize| {
-            let settings = direction(at);
-            let queue = match settings.queue.limit() {
-                Limit::Packets(most) => f64::from(most),
-                Limit::Bytes(most) => float(most.get()) / headers,
-            };
-            let delay = seconds(settings.delay + settings.jitter + settings.hold);
-            let queue = settings.rate.map_or(0.0, |_| queue);
-            queue + delay * pace + 1.0
-        };
-        let works = |node: usize| match scenario.nodes[node].role {
-            Role::Host(host) => !host.send.is_free(),
-            Role::Router | Role::Switch => false,
-        };
-        let held: f64 = path.iter().map(room).sum();
-        let window = f64::from(tcp.settings.window);
-        // A window without a limit grows by a segment per arrival.
         let segment = f64::from(tcp.segment(flow.ip, first));
+        let mean = headers + segment;
+        let wanted = tcp.answers().and_then(|own| {
+            let answered = own.answers?;
+            let Traffic::Tcp(other) = &scenario.flows[answered].traffic else {
+                return None;
+            };
+            // Each segment completes so many messages, and each has a response.
+            let offered = Self::of_tcp(scenario, paths, sharing, (answered, other));
+            let completed = offered.mean / float(other.messages?.size.max(1)) + 1.0;
+            let response = float(own.size) / segment + 1.0;
+            Some(offered.packets_per_second * completed * response)
+        });
+        let connection = Connection {
+            scenario,
+            sharing,
+            flow,
+            path,
+            packet: mean,
+            wanted: wanted.unwrap_or(f64::INFINITY),
+        };
+        let pace = connection.narrowest(|at| connection.rate(at));
+        let window = f64::from(tcp.settings.window);
+        let initial = f64::from(tcp.settings.initial_window);
+        // A window without a limit grows by a segment per arrival.
         let arrives = pace * seconds(lasts(scenario, flow));
         let arrives = tcp
             .octets
             .map_or(arrives, |octets| float(octets) / segment + 1.0);
-        let packets = if works(flow.from) {
-            window.min(f64::from(tcp.settings.initial_window) + arrives)
-        } else {
-            window.min(2.0 * held)
+        let packets = match connection.overloads_a_host() {
+            true => window.min(initial + arrives),
+            false => window.min(connection.on_links(initial) + 2.0 * connection.buffered()),
         };
+        let pace = connection.narrowest(|at| connection.share(at));
         let messages = tcp.messages.map_or(0.0, |messages| {
             let of = |messages: Messages, octets: u64| {
                 float(octets.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
