@@ -25,7 +25,7 @@ fn main() -> ExitCode {
             Command::Report(report) => command::report::run(&report),
             Command::Claims(claims) => command::claims::run(&claims).map(done),
             Command::Shell(shell) => command::shell::run(shell),
-            Command::Emulate(emulate) => command::emulate::run(&emulate).map(done),
+            Command::Emulate(emulate) => command::emulate::run(&emulate),
             Command::Send(send) => command::send::run(&send),
             Command::Recv(recv) => command::recv::run(&recv),
             Command::Decode(decode) => command::decode::run(&decode).map(done),

@@ -13,6 +13,7 @@ use live::{clock, interrupt};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::args::Emulate;
+use crate::exit::Ending;
 use crate::output;
 use reporter::{Reporter, Tick};
 
@@ -22,7 +23,7 @@ const STEP: Span = Span::from_millis(100);
 /// The interval of reported counts.
 const TICK: Span = Span::from_secs(1);
 
-pub(crate) fn run(args: &Emulate) -> Result<()> {
+pub(crate) fn run(args: &Emulate) -> Result<Ending> {
     let ends: [String; 2] = args
         .between
         .clone()
@@ -73,8 +74,12 @@ pub(crate) fn run(args: &Emulate) -> Result<()> {
     reporter.record(emulator.take_events())?;
     reporter.conclude(emulator.waiting(0), emulator.reseeds(0));
     // The reporter may have ended first, and then returns the reason.
-    reporter.end()?;
-    outcome
+    let recorded = reporter.end()?;
+    outcome?;
+    Ok(match recorded {
+        true => Ending::Sound,
+        false => Ending::Unsound,
+    })
 }
 
 /// Carries frames until a stop request, the end of `length`, or the loss of the

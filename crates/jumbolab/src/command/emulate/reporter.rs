@@ -40,7 +40,7 @@ pub(super) struct Tick {
 pub(super) struct Reporter {
     news: SyncSender<News>,
     waiting: Arc<AtomicUsize>,
-    thread: JoinHandle<Result<()>>,
+    thread: JoinHandle<Result<bool>>,
 }
 
 enum News {
@@ -79,7 +79,11 @@ impl Reporter {
             .name("reporter".into())
             .spawn(move || {
                 let result = output_thread.listen(&heard);
-                output_thread.end().and(result)
+                let recorded = output_thread.end();
+                match result {
+                    Err(error) if recorded || !output::is_closed_pipe(&error) => Err(error),
+                    _ => Ok(recorded),
+                }
             })
             .context("starting the reporting thread")?;
         Ok(Self {
@@ -127,11 +131,12 @@ impl Reporter {
         }
     }
 
-    /// Waits until everything is reported.
+    /// Waits until everything is reported. Returns whether the recording, if there is
+    /// one, is complete.
     ///
     /// # Errors
     /// An error of the reporting thread.
-    pub(super) fn end(self) -> Result<()> {
+    pub(super) fn end(self) -> Result<bool> {
         drop(self.news);
         let ended = self.thread.join();
         ended.unwrap_or_else(|_| Err(anyhow!("the reporting thread panicked")))
@@ -234,12 +239,16 @@ impl Output {
         }
     }
 
-    fn end(&mut self) -> Result<()> {
+    /// Completes the recording; prints the reason if it is not complete. Returns
+    /// whether it is.
+    fn end(&mut self) -> bool {
         self.clear();
-        if let Some(error) = self.unrecorded.take() {
-            return Err(error);
+        let finished = self.recording.take().map_or(Ok(()), Recording::finish);
+        let failed = self.unrecorded.take().or(finished.err());
+        if let Some(error) = &failed {
+            output::complain(error);
         }
-        self.recording.take().map_or(Ok(()), Recording::finish)
+        failed.is_none()
     }
 }
 
