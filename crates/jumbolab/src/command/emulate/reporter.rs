@@ -244,7 +244,7 @@ impl Output {
     fn end(&mut self) -> bool {
         self.clear();
         let finished = self.recording.take().map_or(Ok(()), Recording::finish);
-        let failed = self.unrecorded.take().or(finished.err());
+        let failed = self.unrecorded.take().or_else(|| finished.err());
         if let Some(error) = &failed {
             output::complain(error);
         }
