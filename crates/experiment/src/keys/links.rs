@@ -82,7 +82,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.windows"],
         kinds: &[],
-        about: "Parts of a trial in which this link, from its first end to its second, has figures of its own: `drop_percent_WINDOW`, `utilisation_percent_WINDOW` and `mean_queue_WINDOW` (docs/formats.md).",
+        about: "Parts of a trial in which this link, from its first end to its second, has figures of its own: `drop_percent_WINDOW`, `utilisation_percent_WINDOW` and `mean_queue_WINDOW`, and in networks with a `[domain]` more (docs/formats.md).",
         worlds: WINDOWS,
         keys: &[Key {
             name: "WINDOW",
@@ -172,8 +172,8 @@ pub(super) const SECTIONS: &[Section] = &[
 ];
 
 const WINDOWS: Worlds = worlds(
-    when(r#"; only of a transfer over TCP with `link = "emulated"`"#),
-    when(r#"with `kind = "flows"`, of links that are one wire, and of a transfer over TCP"#),
+    when(r#"; only of a transfer over TCP with `link = "emulated"`, of links that are one wire"#),
+    when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
 );
 
 const CROSS: Worlds = worlds(
