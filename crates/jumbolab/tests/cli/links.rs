@@ -25,9 +25,8 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
         let settings = format!("--set rate=20mbit --set network.lateness=auto {kind}");
         until_undisturbed(kind, 10, || {
             let dir = Dir::new();
-            let once = "--set trials.patience=none";
             let line =
-                format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {once} {settings}");
+                format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {ONCE} {settings}");
             let outcome = dir.run(&line);
             let trial = dir.trials("r", 1).remove(0);
             let Some(why) = trial["failure"].as_str() else {
@@ -41,11 +40,13 @@ fn links_of_every_kind_are_in_time_by_the_rule_that_trials_have() {
     }
 }
 
+/// A disturbed trial is not run again.
+const ONCE: &str = "--set trials.patience=none";
+
 /// The only trial of a run with `settings`.
 #[track_caller]
 fn trial(dir: &Dir, settings: &str) -> Value {
-    let once = "--set trials.patience=none";
-    let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {once} {settings}");
+    let line = format!("run os-comparison --repeat 1 -o r {SHORT} {EMULATED} {ONCE} {settings}");
     dir.run(&line).ran();
     let trials = dir.trials("r", 1);
     assert_eq!(trials[0]["failure"], Value::Null, "{}", trials[0]);
@@ -294,7 +295,7 @@ fn each_trial_leaves_a_recording_that_no_later_one_writes_over() {
     // entry.
     fs::write(results.join("trials.jsonl"), "").unwrap();
     dir.run(&format!(
-        "run os-comparison --repeat 1 -o r --resume {SHORT} {EMULATED} {settings}"
+        "run os-comparison --repeat 1 -o r --resume {SHORT} {EMULATED} {ONCE} {settings}"
     ))
     .ran();
     let again = dir.trials("r", 1).remove(0);
