@@ -41,9 +41,12 @@ fn ctrl_c_ends_a_receiver_that_waits_for_a_secret() {
     let dir = Dir::new();
     let made = Command::new("mkfifo").arg(dir.path().join("fifo")).status();
     assert!(made.unwrap().success());
-    let receiver = dir
-        .command()
+    // A shell that starts the tests in the background leaves SIGINT ignored.
+    let receiver = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(dir.command().get_program())
         .args(["recv", "--port", "0", "--secret", "fifo"])
+        .current_dir(dir.path())
         .stderr(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
