@@ -29,7 +29,7 @@ pub struct Certificate {
     pub facts: Vec<String>,
 }
 
-/// What a certificate says of the results.
+/// The reliability of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum State {
     /// They are reliable.
@@ -54,8 +54,8 @@ impl fmt::Display for State {
 }
 
 impl Certificate {
-    /// What it says: a fault fails it, and a doubt without a fault makes it
-    /// doubtful.
+    /// The state: a fault fails the certificate, and a doubt without a fault makes
+    /// it doubtful.
     pub const fn state(&self) -> State {
         match (self.faults.is_empty(), self.doubts.is_empty()) {
             (false, _) => State::Failed,

@@ -85,13 +85,13 @@ pub enum Difference {
 /// Why no difference was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NotFound {
-    /// Alone it would count, but it is not beyond chance over so many
+    /// Alone it would count, but it is not beyond chance over this number of
     /// comparisons of the metric, which are decided together.
     Together(usize),
     /// It is beyond chance, but within the resolution of the instrument, in the
     /// metric's unit.
     Resolution(f64),
-    /// It is not beyond chance; a change above so many per cent would have shown.
+    /// It is not beyond chance; a change above this percentage would have shown.
     Above(f64),
     /// Not even a change by the whole baseline would have shown.
     DecidesNothing,

@@ -18,7 +18,7 @@ pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
 pub use separation::{Separation, separation};
 
-/// Trials that cannot exclude a change of so many per cent decide nothing: it is as
+/// Trials that cannot exclude a change of this percentage decide nothing: it is as
 /// large as the baseline itself.
 pub const WIDE: f64 = 100.0;
 

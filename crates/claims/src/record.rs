@@ -61,7 +61,7 @@ pub struct Header {
     pub failed: usize,
     /// Whether nothing of the plan is left to run.
     pub complete: bool,
-    /// What the certificate says.
+    /// The state of the certificate.
     pub certificate: State,
 }
 

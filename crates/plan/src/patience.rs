@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use units::Span;
 
-/// `"50%, 10min"`: at most so many further trials, in per cent of the trials of
-/// the plan, within at most so much time; `"none"`: no further trial.
+/// `"50%, 10min"`: a limit of the further trials, in per cent of the trials of
+/// the plan, and a limit of their time; `"none"`: no further trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// Further trials in per cent of the trials of the plan.

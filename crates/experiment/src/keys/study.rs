@@ -41,7 +41,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "patience",
                 kind: r#"`"50%, 10min"`, or `none`"#,
                 default: DefaultValue::Absent,
-                meaning: "How far trials that other work on the machine disturbed are run again at the end: at most so many further trials, in per cent of all trials, and at most so much time, waits until the machine is idle included. Without it 50 % and 10 minutes.",
+                meaning: "How far trials that other work on the machine disturbed are run again at the end: a limit of the further trials, in per cent of all trials, and a limit of their time, including waits until the machine is idle. Without it 50 % and 10 minutes.",
                 worlds: everywhere(),
             },
             Key {

@@ -30,8 +30,8 @@ pub(crate) fn run(args: &Doctor) -> Result<Ending> {
     Ok(Ending::of(state(&checks), args.strict))
 }
 
-/// What the checks say of the results of this machine: that none can be had with
-/// something missing, and that a note leaves a doubt.
+/// The soundness of results of this machine: there are none if something is
+/// missing, and a note leaves a doubt.
 fn state(checks: &[Check]) -> State {
     let states = checks.iter().map(|check| match check.status {
         Status::Ok => State::Passed,

@@ -79,7 +79,7 @@ fn two_commands_send_and_receive_where_the_link_carries_it() {
 #[test]
 #[expect(
     clippy::disallowed_methods,
-    reason = "a stranger's sockets are the test's own"
+    reason = "the test opens the sockets of an unknown sender itself"
 )]
 fn strangers_neither_end_a_receiver_of_jumbograms_nor_fill_its_output() {
     let dir = Dir::new();

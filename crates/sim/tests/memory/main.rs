@@ -15,7 +15,7 @@ use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
-/// An estimate is at most so many times the memory that the run takes.
+/// An estimate is at most this multiple of the memory that the run takes.
 const MOST: f64 = 20.0;
 /// Octets that are estimated besides, however small the scenario is.
 const BESIDES: f64 = 400_000.0;
