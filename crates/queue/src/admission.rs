@@ -76,3 +76,46 @@ impl Admission {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+    use units::Bytes;
+
+    use super::*;
+    use crate::tests::Numbered;
+    use crate::{Drops, RedSettings};
+
+    const RATE: Rate = Rate::from_bits_per_second(1_000_000).unwrap();
+
+    proptest! {
+        #[test]
+        fn an_arrival_fares_as_in_the_queue_itself(
+            sizes in prop::collection::vec(1_u64..2_000, 1..100),
+            bytes in 2_000_u64..20_000,
+            is_red in any::<bool>(),
+        ) {
+            let limit = Limit::Bytes(Bytes::new(bytes));
+            let spec = match is_red {
+                true => Spec::Red(RedSettings { weight: 0.5, ..RedSettings::new(limit, Bytes::new(500)) }),
+                false => Spec::DropTail { limit },
+            };
+            let mut admission = Admission::new(&spec, Some(RATE), Seed::new(1)).unwrap();
+            let mut queue = spec.build::<Numbered>(Some(RATE), Seed::new(1)).unwrap();
+            let mut drops = Drops::new();
+            for (number, size) in (0_u64..).zip(sizes) {
+                let now = Time::from_nanos(number);
+                let mut packet = Numbered(number, size);
+                let refused = admission.admit(now, queue.backlog(), &mut packet).err();
+                queue.enqueue(now, packet, &mut drops);
+                let dropped: Vec<Reason> = drops.drain().map(|(_, reason)| reason).collect();
+                prop_assert_eq!(refused.as_slice(), dropped);
+                if number % 4 == 3 {
+                    queue.dequeue(now, &mut drops);
+                }
+            }
+        }
+    }
+}

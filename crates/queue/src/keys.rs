@@ -221,6 +221,31 @@ impl Word for Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CodelSettings;
+
+    #[test]
+    fn the_keys_of_codel_set_all_its_settings_but_the_sizes() {
+        let mut codel = CodelSettings::usual(Limit::Packets(9), Bytes::new(1_500));
+        let mut names = Vec::new();
+        let mut visitor = |_, key: &Key, field: Field<'_>| {
+            names.push(key.name);
+            match field {
+                Field::Span(span) => *span = Span::from_millis(names.len() as u64),
+                Field::Switch(switch) => *switch = true,
+                _ => return false,
+            }
+            true
+        };
+        codel.keys(&mut Keys::new(CodelSettings::NAME, &mut visitor));
+        assert_eq!(names, ["target", "interval", "ecn"]);
+        let set = CodelSettings {
+            target: Span::from_millis(1),
+            interval: Span::from_millis(2),
+            ecn: true,
+            ..CodelSettings::new(Limit::Packets(9), Bytes::new(1_500))
+        };
+        assert_eq!(codel, set);
+    }
 
     #[test]
     fn a_key_is_of_the_queue_without_a_default_in_words_unless_it_says_so() {

@@ -202,3 +202,29 @@ impl Pie {
         self.old_delay = delay;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_allowed_again_after_two_delays_below_half_of_the_target() {
+        // 10 ms of 8 Mbit/s are 10 000 octets. The law is in one step above half
+        // of the target, then below it twice [RFC8033 s4.2, s4.4].
+        let gains = PieGains {
+            target: Span::from_millis(10),
+            update: Span::from_millis(10),
+            burst: Span::from_millis(100),
+            alpha: 0.125,
+            beta: 1.25,
+            derandomise: false,
+        };
+        let rate = Rate::from_bits_per_second(8_000_000).unwrap();
+        let mut pie = Pie::new(gains, rate);
+        let left = [7_000, 4_000, 4_000].map(|octets| {
+            pie.step(Bytes::new(octets));
+            pie.burst_left
+        });
+        assert_eq!(left, [90, 80, 100].map(Span::from_millis));
+    }
+}

@@ -260,3 +260,25 @@ impl MredKeys {
         keys.key("profile", AS_OF_RED, Field::Word(&mut mred.profile));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The settings with the key `share` written as `share`, and no other key.
+    fn with_share(share: &str) -> Result<MredSettings, BadSpec> {
+        let mut mred = MredKeys::usual(Limit::Packets(9), Bytes::new(1_500));
+        let mut visitor = |_, key: &Key, field: Field<'_>| match (key.name, field) {
+            ("share", Field::Word(word)) => word.choose(share),
+            _ => false,
+        };
+        mred.keys(&mut Keys::new(MredKeys::NAME, &mut visitor));
+        mred.settings()
+    }
+
+    #[test]
+    fn a_share_is_refused_where_it_would_have_no_effect() {
+        assert_eq!(with_share("own"), Err(BadSpec::IdleShare));
+        assert!(with_share("same").is_ok(), "the default");
+    }
+}

@@ -280,7 +280,11 @@ fn the_size_that_is_believed_decides_how_often_ns2_draws_by_octets() {
         let whole: u32 = drops.drain().map(|drop| drop.0.live()).sum();
         whole + u32::try_from(drops.drain_inner().count()).unwrap()
     };
-    assert_ne!(draws(SizeOf::Header), draws(SizeOf::Live));
+    let (header, live) = (draws(SizeOf::Header), draws(SizeOf::Live));
+    assert_ne!(header, live);
+    // Ten bundles of 250 octets wait: the probability is 1/8 for the mean size
+    // and 5/32 for 125 octets, so that about 125 of 800 packets are drawn.
+    assert!((100..170).contains(&live), "{live}");
 }
 
 #[test]
