@@ -293,13 +293,12 @@ fn family(shape: &Shape, what: String, places: &[u32]) -> Option<Family> {
     if looked_at.is_empty() {
         return None;
     }
+    // In the same gap or in one next to it.
     let is_marked = |jump: &&Jump| {
-        let gap = jump.between[1] - jump.between[0];
-        let steps = shape.steps.iter();
-        steps.into_iter().any(|step| {
-            step.between[0] <= jump.between[1] + gap / 2.0
-                && step.between[1] >= jump.between[0] - gap / 2.0
-        })
+        shape
+            .steps
+            .iter()
+            .any(|step| step.between[0] <= jump.between[1] && step.between[1] >= jump.between[0])
     };
     let marked = looked_at.iter().filter(is_marked).count();
     let share = (3 * shape.steps.len()) as f64 / (shape.jumps.len().max(1)) as f64;

@@ -103,6 +103,20 @@ fn points_on_either_side_of_a_gap_stay_within_a_frame() {
     }
 }
 
+#[test]
+fn a_deviation_that_doubles_is_a_step_of_ln_4_in_the_logarithm_of_the_variance() {
+    let udp = setting(Transport::Udp, 1_500);
+    let mut curve = curve(&udp, (1_000..=8_000).step_by(100));
+    for point in &mut curve.points {
+        let wiggle = f64::from(point.size / 100 % 2) * 0.01;
+        point.deviations = vec![(1.0 + wiggle) * if point.size <= 4_000 { 3.0 } else { 6.0 }];
+    }
+    let steps = curve.shaped().unwrap().of_variance;
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    assert_eq!(steps[0].between, [4_000.0, 4_100.0]);
+    assert!((steps[0].height - 4_f64.ln()).abs() < 0.05, "{steps:?}");
+}
+
 /// A jump of `height` between two sizes.
 fn jump(between: [f64; 2], height: f64, error: f64) -> Jump {
     Jump {
@@ -140,8 +154,13 @@ fn the_step_of_a_full_frame_is_looked_for_behind_its_last_octet() {
     assert_eq!(found.of_shortest.unwrap().mean, 2.0);
     // Three gaps about each step, of three in all.
     assert_eq!(found.by_chance, 1.0);
-    let far = jump([1_672.0, 1_772.0], 2.0, 0.1);
-    assert_eq!(of_steps(vec![far]).unwrap().marked, 0);
+    for neighbour in [before, next] {
+        assert_eq!(of_steps(vec![neighbour]).unwrap().marked, 1);
+    }
+    for far in [[1_272.0, 1_372.0], [1_672.0, 1_772.0]] {
+        let far = jump(far, 2.0, 0.1);
+        assert_eq!(of_steps(vec![far]).unwrap().marked, 0);
+    }
     assert!(family(&shape(jumps, Vec::new()), String::new(), &[4_096]).is_none());
 }
 
