@@ -95,6 +95,22 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_enough_with_whole_repeats_only() {
+        let mut plan = plan(
+            vec![cell(factors(1500)), cell(factors(9000))],
+            20,
+            Vec::new(),
+        );
+        let narrow = [100.0, 101.0, 100.0, 99.0, 100.0, 100.0];
+        let run = |n: usize| [trials(1500, &narrow), trials(9000, &narrow[..n])].concat();
+        assert!(!enough(&plan, &run(6)), "without a condition");
+        plan.until = Some("ci <= 2%".parse().unwrap());
+        assert!(enough(&plan, &run(6)));
+        assert!(!enough(&plan, &run(5)), "a trial of the sixth is missing");
+        assert!(!enough(&plan, &[]));
+    }
+
+    #[test]
     fn a_run_that_stopped_early_still_covers() {
         let plan = plan(vec![cell(factors(1500))], 200, Vec::new());
         let until: Until = "ci <= 2%".parse().unwrap();

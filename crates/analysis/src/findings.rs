@@ -129,6 +129,13 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn failed_trials_are_counted() {
+        let (plan, trials) = plan::synthetic::study();
+        let facts = plan::synthetic::facts();
+        assert_eq!(Findings::of(&plan, &trials, &facts).failed(), 1);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
         #[test]

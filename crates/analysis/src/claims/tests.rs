@@ -215,3 +215,20 @@ fn a_change_is_claimed_of_each_setting_of_one_or_on_average() {
     assert!((average.unwrap() - 70.0).abs() < 2.0, "{average:?}");
     assert_eq!(changed(Over::Any, true, 0.0, [150.0, 190.0]).1, None);
 }
+
+#[test]
+fn the_settings_in_which_a_claim_holds_are_counted() {
+    let levels = [1500, 4000, 9000];
+    let mut plan = plan(levels.map(|mtu| cell(factors(mtu))).into(), 2, vec![]);
+    plan.claims = vec![Assertion {
+        cells: Vec::new(),
+        ..claim(Expected::AtLeast(900.0))
+    }];
+    let trials: Vec<_> = [(1500, 800.0), (4000, 950.0), (9000, 990.0)]
+        .into_iter()
+        .flat_map(|(mtu, value)| {
+            (1..=2).map(move |repeat| trial(factors(mtu), repeat, &[("throughput", value)]))
+        })
+        .collect();
+    assert_eq!(judged(&plan, &compare(&plan, &trials))[0].holds_in(), 2);
+}

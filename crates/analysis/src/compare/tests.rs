@@ -114,6 +114,10 @@ fn a_difference_below_the_resolution_is_not_found() {
     let comparison = &compare(&plan, &trials)[1];
     assert!(comparison.change.unwrap().p.unwrap() < 1e-6);
     assert_eq!(comparison.difference, Some(Difference::NotFound));
+    // Per cent of the baseline.
+    let threshold = comparison.threshold.unwrap();
+    let percent = comparison.resolution_percent.unwrap();
+    assert!((percent - threshold / 9.0).abs() < 1e-9, "{percent}");
 }
 
 #[test]
@@ -287,7 +291,7 @@ fn a_gain_by_a_bad_slow_start_is_said_not_to_be_so_at_another_buffer() {
 
 #[test]
 fn what_is_open_says_how_many_trials_would_settle_it() {
-    let settle = |values: &[f64], claim: &[(i64, f64)]| {
+    let compared = |values: &[f64], claim: &[(i64, f64)]| {
         let claims = published("throughput", &[], claim);
         let plan = plan(
             vec![cell(factors(1500)), cell(factors(9000))],
@@ -303,8 +307,9 @@ fn what_is_open_says_how_many_trials_would_settle_it() {
             ),
             trials_of(&factors(9000), "throughput", values),
         ];
-        compare(&plan, &trials.concat())[1].trials_to_settle
+        compare(&plan, &trials.concat()).remove(1)
     };
+    let settle = |values: &[f64], claim: &[(i64, f64)]| compared(values, claim).trials_to_settle;
     // A change of 5 % seen with an interval of some 15 points to either side.
     let noisy = [95.0, 115.0, 95.0, 115.0];
     let undecided = settle(&noisy, &[]).unwrap();
@@ -320,6 +325,13 @@ fn what_is_open_says_how_many_trials_would_settle_it() {
         None,
         "below 0.2 %"
     );
+    // A change as large as the resolution cannot be seen.
+    let mut open = compared(&noisy, &[]);
+    let percent = open.change.and_then(|change| change.percent).unwrap();
+    open.resolution_percent = Some(percent);
+    assert_eq!(sample_size::trials_to_settle(&open), None);
+    open.resolution_percent = Some(0.99 * percent);
+    assert_eq!(sample_size::trials_to_settle(&open), Some(undecided));
 }
 
 #[test]

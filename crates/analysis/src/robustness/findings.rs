@@ -241,3 +241,65 @@ fn nearest<'a>(asked: Asked<'a>, space: &Space, points: &[Ran]) -> Option<Neares
         effects: effects(space.sizes(), &sample, &distances, asked.plan.seed),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use plan::Level;
+
+    use super::super::questions::Asked as Subject;
+    use super::*;
+    use crate::robustness::effects::Part;
+    use crate::statistics::Interval;
+
+    fn effect(share: f64, decides: bool) -> Effect {
+        let part = |share| Part {
+            share,
+            interval: Interval {
+                low: share,
+                high: share,
+            },
+        };
+        Effect {
+            first: part(0.0),
+            total: part(share),
+            p: 0.0,
+            decides,
+        }
+    }
+
+    #[test]
+    fn settings_that_decide_come_by_their_questions_then_by_their_shares() {
+        let mut plan = plan::synthetic::plan(Vec::new(), 1, Vec::new());
+        plan.unstated = ["buffer", "start", "loss", "rate"]
+            .map(|name| Unstated {
+                name: name.into(),
+                values: vec![Level::Integer(1), Level::Integer(2)],
+                because: String::new(),
+            })
+            .into();
+        let question = Question {
+            asked: Subject::Claim(0),
+            text: String::new(),
+            source: String::new(),
+        };
+        let questions = [question.clone(), question];
+        let asked = Asked {
+            plan: &plan,
+            questions: &questions,
+            readings: &[],
+            runs: 0,
+            refused: 0,
+            is_complete: true,
+        };
+        let mut found = Findings::of(asked, Vec::new());
+        let shares = [[0.9, 0.1, 0.3, 0.2], [0.0, 0.2, 0.4, 0.6]];
+        let decides = [[false, true, true, false], [false, false, true, true]];
+        for (judged, (shares, decides)) in found.judged.iter_mut().zip(shares.iter().zip(decides)) {
+            let each = shares.iter().zip(decides);
+            judged.effects = each
+                .map(|(&share, decides)| effect(share, decides))
+                .collect();
+        }
+        assert_eq!(found.deciding(), [(2, 2, 0.4), (3, 1, 0.6), (1, 1, 0.1)]);
+    }
+}

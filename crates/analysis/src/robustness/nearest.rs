@@ -202,6 +202,22 @@ mod tests {
         assert_eq!(near(&readings, &vec![None, None]), None);
     }
 
+    #[test]
+    fn a_distance_is_the_root_of_the_mean_square_in_differences_of_the_study() {
+        // Off by 8 where the study finds a difference of 4, and by 1 where it
+        // finds 1/2.
+        let term = |printed, scale| Term {
+            printed: vec![printed],
+            scales: vec![scale],
+        };
+        let readings = [Reading {
+            name: String::new(),
+            terms: vec![term(10.0, 4.0), term(3.0, 0.5)],
+        }];
+        let found = near(&readings, &measured(&[18.0, 2.0])).unwrap();
+        assert_eq!(found.distance, 2.0);
+    }
+
     /// Figures of which one follows from the other: a study of the same kind is
     /// nearer than made-up figures, another study is not.
     #[test]

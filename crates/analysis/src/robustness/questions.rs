@@ -320,7 +320,8 @@ pub fn levels(plan: &Plan, point: &[usize]) -> Vec<(String, Level)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::synthetic::study;
+    use plan::synthetic::{cell, factors, study, trial};
+    use plan::{Ranking, Target};
 
     #[test]
     fn claims_and_published_changes_are_asked_in_the_cells_that_they_need() {
@@ -328,6 +329,10 @@ mod tests {
         let questions = questions(&plan);
         assert!(!questions.is_empty());
         let answers = answers(&plan, &questions, &trials);
+        assert_eq!(
+            questions[0].text,
+            "Throughput: +25.03 %, scenario=LU-LU offloads=off mtu=9000"
+        );
         assert_eq!(answers.len(), questions.len());
         assert!(answers.iter().any(Option::is_some));
         let (cells, metrics) = (cells(&plan), metrics(&plan));
@@ -338,5 +343,49 @@ mod tests {
             trial.metrics.retain(|name, _| metrics.contains(name));
         }
         assert_eq!(super::answers(&plan, &questions, &fewer), answers);
+    }
+    #[test]
+    fn a_ranking_is_read_once_for_each_counting_of_each_baseline() {
+        let cells = vec![cell(factors(1500)), cell(factors(9000))];
+        let mut plan = plan::synthetic::plan(cells, 1, Vec::new());
+        let figure = |metrics: [&str; 2], value, gap| Target {
+            metrics: metrics.map(str::to_owned).into(),
+            unit: "",
+            value,
+            gap,
+        };
+        plan.ranking = Some(Ranking {
+            text: String::new(),
+            source: String::new(),
+            countings: vec!["frames".into(), "packets".into()],
+            figures: vec![
+                figure(["loss", "retransmissions"], 8.0, -2.0),
+                figure(["throughput", "throughput"], 90.0, 5.0),
+            ],
+        });
+        let found = readings(&plan);
+        let names: Vec<&str> = (found.readings().iter())
+            .map(|reading| reading.name.as_str())
+            .collect();
+        let expected = [
+            "mtu=1500, counted in frames",
+            "mtu=1500, counted in packets",
+        ];
+        assert_eq!(names, expected);
+        for reading in found.readings() {
+            let terms = reading.terms.iter();
+            let terms: Vec<_> = terms
+                .map(|term| (term.printed[0], term.scales[0]))
+                .collect();
+            assert_eq!(terms, [(8.0, 2.0), (90.0, 5.0)]);
+        }
+        let metrics = [
+            ("loss", 7.0),
+            ("retransmissions", 6.0),
+            ("throughput", 91.0),
+        ];
+        let measured = found.measured(&plan, &[trial(factors(1500), 1, &metrics)]);
+        let of = |loss: f64| Some(vec![vec![vec![loss]], vec![vec![91.0]]]);
+        assert_eq!(measured, [of(7.0), of(6.0)]);
     }
 }
