@@ -3,7 +3,7 @@
 use live::emulator::Report;
 use plan::setting::{LatencyBreakdown, Link, Transfer};
 use plan::{Flag, Setting};
-use proto::{Goodput, TOLERANCE};
+use proto::TOLERANCE;
 use units::{Bytes, Rate, Span, Transport};
 
 use super::command::CommandObservation;
@@ -129,18 +129,20 @@ pub(super) fn flags_of_flows(
         (
             Flag::AboveLimit,
             throughput.is_some_and(|megabits| {
-                exceeds(
-                    path.pace,
-                    megabits * 1e6 / (1.0 + stored_share(setting, seeing)),
-                )
+                let (octets, span) = seeing.counted();
+                let stored = stored_share(setting, path, seeing.disturbance, octets, span);
+                exceeds(path.pace, megabits * 1e6 / (1.0 + stored))
             }),
         ),
         (Flag::Unstamped, all(|came| came.unstamped) > 0),
-        (Flag::ClockStepped, clock_stepped(seeing.clock_step)),
+        (
+            Flag::ClockStepped,
+            clock_stepped(seeing.disturbance.clock_step),
+        ),
         (Flag::OffloadsDiffer, offloads_differ(setting, path)),
         (Flag::MtuDiffers, mtu_differs(setting, path)),
         (Flag::CongestionDiffers, ends().any(|(sent, _)| other(sent))),
-        (Flag::HostDrops, lost > seeing.dropped),
+        (Flag::HostDrops, lost > seeing.disturbance.dropped()),
         (Flag::SenderLate, ends().any(|(sent, _)| late(sent))),
     ]
     .into_iter()
@@ -195,57 +197,45 @@ pub(super) fn flags_of_request_response(
     .collect()
 }
 
-/// The share by which the rate of flows may be too high because a sender
-/// paused. Meanwhile a token bucket fills, and its content passes without
-/// delay; an emulated link sends late frames in a burst.
-fn stored_share(setting: &Setting, seeing: &FlowsObservation<'_>) -> f64 {
-    let bursts = setting.network.links.iter().map(|link| link.burst.get());
-    let stored = bursts.max().unwrap_or(0);
-    let counted = seeing.received.iter().filter_map(|came| came.counted);
-    let (octets, nanos) = counted.fold((0, 0), |(octets, nanos), (more, lasted)| {
-        (octets + more, nanos.max(lasted))
-    });
-    let share = |part: u64, whole: u64| match whole {
-        0 => 0.0,
-        whole => ratio(Span::from_nanos(part), Span::from_nanos(whole)),
-    };
-    share(stored, octets) + share(seeing.latest, nanos)
-}
-
 fn above_limit(setting: &Setting, bulk: &Path, passes: &Passes) -> bool {
     let metered = passes.metered.as_ref().map(|((_, received), _)| received);
-    let goodputs = [Some(&passes.rated.1), metered].into_iter().flatten();
-    goodputs
-        .filter_map(|end| end.goodput.as_ref())
-        .any(|goodput| {
-            let late = late_share(setting, bulk, passes, goodput);
-            exceeds(bulk.pace, goodput.bits_per_second / (1.0 + late))
-        })
+    [
+        (Pass::Throughput, Some(&passes.rated.1)),
+        (Pass::Cpu, metered),
+    ]
+    .into_iter()
+    .filter_map(|(pass, received)| Some((pass, received?.goodput.as_ref()?)))
+    .any(|(pass, goodput)| {
+        let stored = passes.of(pass).map_or(0.0, |disturbance| {
+            stored_share(setting, bulk, disturbance, goodput.bytes, goodput.span)
+        });
+        exceeds(bulk.pace, goodput.bits_per_second / (1.0 + stored))
+    })
 }
 
-/// The share by which goodput may be too high because a link sent more at the
-/// end than at the beginning: the emulator was late with the first octets and in
-/// time with the last ones, or a token bucket filled while other work kept the
-/// senders from the CPUs. Zero on kernel links in an undisturbed pass.
-pub(super) fn late_share(
+/// The share by which the rate of `octets` in `span` may be too high because
+/// the link sent more at the end than at the beginning: the emulator was late
+/// with the first octets and in time with the last ones, or a token bucket
+/// filled while other work kept the senders from the CPUs. Zero on kernel links
+/// in an undisturbed pass.
+pub(super) fn stored_share(
     setting: &Setting,
-    bulk: &Path,
-    passes: &Passes,
-    goodput: &Goodput,
+    path: &Path,
+    disturbance: &Disturbance,
+    octets: Bytes,
+    span: Span,
 ) -> f64 {
-    let Some(rated) = passes.of(Pass::Throughput) else {
-        return 0.0;
-    };
-    if bulk.paced == Paced::Emulator {
-        let late = rated.emulator.as_ref().map(|emulator| emulator.late);
-        return late.map_or(0.0, |[_, _, latest]| ratio(latest, goodput.span));
-    }
-    match rated.reason() {
-        Some(_) => {
-            let bursts = setting.network.links.iter().map(|link| link.burst.get());
-            bursts.max().unwrap_or(0) as f64 / goodput.bytes.get().max(1) as f64
+    match path.paced {
+        Paced::Emulator => {
+            let emulator = disturbance.emulator.as_ref();
+            let [_, _, latest] = emulator.map_or_else(Default::default, |report| report.late);
+            ratio(latest, span.max(Span::from_nanos(1)))
         }
-        None => 0.0,
+        _ if disturbance.reason().is_none() => 0.0,
+        _ => {
+            let bursts = setting.network.links.iter().map(|link| link.burst.get());
+            bursts.max().unwrap_or(0) as f64 / octets.get().max(1) as f64
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use units::{Bytes, Seed, Span};
 
 use super::Pair;
 use super::checks::flags_of_flows;
-use super::disturbance::watched;
+use super::disturbance::{Disturbance, watched};
 use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
@@ -29,12 +29,19 @@ const STAMPED: u64 = 1_000;
 pub(super) struct FlowsObservation<'a> {
     pub(super) sent: &'a [Departed],
     pub(super) received: &'a [Arrived],
-    /// Packets dropped by queues of the path or lost by the emulator.
-    pub(super) dropped: u64,
-    /// The latest departure from an emulated link, in nanoseconds.
-    pub(super) latest: u64,
-    /// The steps of the wall clock meanwhile, in nanoseconds.
-    pub(super) clock_step: i64,
+    pub(super) disturbance: &'a Disturbance,
+}
+
+impl FlowsObservation<'_> {
+    /// The octets that count for the rate, and the longest time of a flow in
+    /// which they arrived.
+    pub(super) fn counted(&self) -> (Bytes, Span) {
+        let counted = self.received.iter().filter_map(|came| came.counted);
+        let (octets, nanos) = counted.fold((0, 0), |(octets, nanos), (more, lasted)| {
+            (octets + more, nanos.max(lasted))
+        });
+        (Bytes::new(octets), Span::from_nanos(nanos))
+    }
 }
 
 /// Sends the flows of `setting`. Packet logs go to the folder of `artifacts`.
@@ -82,9 +89,7 @@ pub(super) fn flows(
     let seeing = FlowsObservation {
         sent: &sent,
         received: &received,
-        dropped: disturbance.dropped(),
-        latest: { disturbance.emulator.as_ref() }.map_or(0, |one| one.late[2].as_nanos()),
-        clock_step: disturbance.clock_step,
+        disturbance: &disturbance,
     };
     let mut measurements = Measurements::default();
     measurements.take_flows(flows, &seeing);

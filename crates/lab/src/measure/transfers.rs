@@ -7,7 +7,7 @@ use plan::{Setting, setting as spec};
 use serde_json::json;
 use units::Bytes;
 
-use super::checks::{flags, late_share};
+use super::checks::{flags, stored_share};
 use super::convert::transfer_of;
 use super::disturbance::watched;
 use super::pass::Pass;
@@ -92,9 +92,12 @@ pub(super) fn transfers(
     }
     let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
     measurements.flags = flags(setting, transfer, &passes, &paths);
-    if let Some(goodput) = &passes.rated.1.goodput {
-        let late = 100.0 * late_share(setting, paths[0], &passes, goodput);
-        measurements.note("goodput_late_percent", json!(late));
+    let rated = passes
+        .of(Pass::Throughput)
+        .zip(passes.rated.1.goodput.as_ref());
+    if let Some((disturbance, goodput)) = rated {
+        let stored = stored_share(setting, paths[0], disturbance, goodput.bytes, goodput.span);
+        measurements.note("goodput_late_percent", json!(100.0 * stored));
     }
     measurements.note("message_octets", json!(bulk.message.get()));
     measurements.note("preroll_octets", json!(bulk.preroll.get()));

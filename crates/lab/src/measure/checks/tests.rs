@@ -278,26 +278,30 @@ fn of_programs_goodput_frames_and_clock_are_checked() {
 /// The flags of a trial of one flow at `throughput`, with one fact changed.
 fn flags_of_flow(
     throughput: f64,
-    change: impl FnOnce(&mut Departed, &mut Arrived, &mut FlowsObservation<'_>),
+    change: impl FnOnce(&mut Departed, &mut Arrived, &mut Disturbance),
+) -> Vec<Flag> {
+    flags_of_flow_over(Paced::Kernel, throughput, change)
+}
+
+fn flags_of_flow_over(
+    paced: Paced,
+    throughput: f64,
+    change: impl FnOnce(&mut Departed, &mut Arrived, &mut Disturbance),
 ) -> Vec<Flag> {
     let setting = setting(BUCKET);
     let (mut sent, mut received) = flow();
-    let mut seeing = FlowsObservation {
-        sent: &[],
-        received: &[],
-        dropped: 0,
-        latest: 0,
-        clock_step: 0,
-    };
-    change(&mut sent, &mut received, &mut seeing);
+    let mut disturbance = disturbance();
+    change(&mut sent, &mut received, &mut disturbance);
     let seeing = FlowsObservation {
         sent: &[sent],
         received: &[received],
-        ..seeing
+        disturbance: &disturbance,
     };
+    let mut path = path(&setting);
+    path.paced = paced;
     let mut measurements = Measurements::default();
     measurements.put("throughput", Some(throughput));
-    flags_of_flows(&setting, &measurements, &seeing, &path(&setting))
+    flags_of_flows(&setting, &measurements, &seeing, &path)
 }
 
 #[test]
@@ -309,7 +313,7 @@ fn flows_are_late_lost_or_of_another_kind() {
         Flag::Unstamped,
     );
     one(
-        flags_of_flow(90.0, |_, _, seeing| seeing.clock_step = 1_000_001),
+        flags_of_flow(90.0, |_, _, pass| pass.clock_step = 1_000_001),
         Flag::ClockStepped,
     );
     one(
@@ -327,28 +331,59 @@ fn flows_are_late_lost_or_of_another_kind() {
         Flag::CongestionDiffers,
     );
     one(
-        flags_of_flow(90.0, |_, came, seeing| {
+        flags_of_flow(90.0, |_, came, pass| {
             came.summary.lost = 3;
-            seeing.dropped = 2;
+            pass.drops = 2;
         }),
         Flag::HostDrops,
     );
 }
 
 #[test]
-fn flows_may_exceed_the_limit_by_what_a_bucket_and_a_late_emulator_stored() {
-    // The bucket of 10 000 octets stored 1 % of those that were counted, and
+fn flows_of_a_disturbed_pass_may_exceed_the_limit_by_what_a_bucket_stored() {
+    // The bucket of 10 000 octets holds 1 % of those that were counted.
+    let limit = { path(&setting(BUCKET)).pace.unwrap() }.megabits_per_second();
+    let judged = |share: f64, running| {
+        flags_of_flow(limit * share, |_, _, pass| pass.machine.running = running)
+    };
+    assert_eq!(judged(1.011, 1), []);
+    assert_eq!(judged(1.014, 1), [Flag::AboveLimit]);
+    assert_eq!(judged(1.011, 0), [Flag::AboveLimit]);
+}
+
+#[test]
+fn flows_may_exceed_the_limit_by_what_the_emulator_sent_late() {
     // 10 ms are 1 % of the time.
     let limit = { path(&setting(BUCKET)).pace.unwrap() }.megabits_per_second();
-    assert_eq!(flags_of_flow(limit * 1.011, |_, _, _| {}), []);
-    assert_eq!(
-        flags_of_flow(limit * 1.014, |_, _, _| {}),
-        [Flag::AboveLimit]
-    );
-    let late = |_: &mut Departed, _: &mut Arrived, seeing: &mut FlowsObservation<'_>| {
-        seeing.latest = 10_000_000;
+    let report = late(Span::ZERO, Span::from_millis(10));
+    let judged = |paced, share: f64| {
+        flags_of_flow_over(paced, limit * share, |_, _, pass| {
+            pass.emulator = Some(report.clone());
+        })
     };
-    assert_eq!(flags_of_flow(limit * 1.021, late), []);
+    assert_eq!(judged(Paced::Emulator, 1.011), []);
+    assert_eq!(judged(Paced::Emulator, 1.014), [Flag::AboveLimit]);
+    assert_eq!(judged(Paced::Kernel, 1.011), [Flag::AboveLimit]);
+}
+
+#[test]
+fn the_transfer_for_the_cpu_meters_is_judged_by_its_own_pass() {
+    let keys = "[traffic]\npreroll = 1000000\n[links.sender-receiver]\nburst = 220000";
+    let judged = |disturbed| {
+        changed(keys, |trial| {
+            let metered = trial.passes.metered.as_mut();
+            metered.unwrap().0.1.goodput = Some(goodput(LIMIT * 1.015));
+            trial.passes.each.push((Pass::Cpu, disturbance()));
+            let pass = trial
+                .passes
+                .each
+                .iter_mut()
+                .find(|(pass, _)| *pass == disturbed);
+            pass.unwrap().1.machine.running = 1;
+        })
+    };
+    assert!(!judged(Pass::Cpu).contains(&Flag::AboveLimit));
+    assert!(judged(Pass::Throughput).contains(&Flag::AboveLimit));
 }
 
 #[test]
