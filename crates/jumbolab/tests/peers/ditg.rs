@@ -9,7 +9,7 @@ use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
 
-use crate::{mean, measurements};
+use crate::{SEED, judged, mean};
 
 /// The requested messages per second, as in the 2017 study [Supriyanto2017 s3].
 const ASKED: f64 = 100_000.0;
@@ -88,10 +88,12 @@ fn setting(instrument: &str) -> Result<Setting> {
 }
 
 fn ours(netns: &mut Netns, setting: &Setting) -> Result<Came> {
-    let measurements = measurements(netns, setting)?;
-    Ok(Came {
-        rate: measurements.metrics["sent_rate"] * 1e6 / 8.0 / 1500.0,
-        delay: measurements.metrics["latency_ditg"],
+    judged(netns, setting, SEED, |measurements| {
+        let metric = |name: &'static str| measurements.metrics.get(name).copied().context(name);
+        Ok(Came {
+            rate: metric("sent_rate")? * 1e6 / 8.0 / 1500.0,
+            delay: metric("latency_ditg")?,
+        })
     })
 }
 

@@ -10,7 +10,7 @@ use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
 
-use crate::{goodput, median, only_setting};
+use crate::{goodput, median, only_setting, share_of_limit};
 
 /// The number of rounds, of which the median counts: other load, including the
 /// hypervisor's, may slow two of them.
@@ -116,10 +116,8 @@ pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
         let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
         let mut ratios = Vec::new();
         for _ in 0..ROUNDS {
-            let (goodput, limit) = goodput(netns, setting)?;
-            let ratio = goodput / limit;
-            println!("{}: {goodput:.2} of {limit:.2} Mbit/s", cell.factors);
-            ensure!(ratio <= 1.002, "{}: {ratio:.4} of the limit", cell.factors);
+            let ratio = share_of_limit(netns, setting, None);
+            let ratio = ratio.with_context(|| cell.factors.to_string())?;
             ratios.push(ratio);
         }
         let ratio = median(ratios);

@@ -15,6 +15,7 @@ mod ditg;
 mod emulated;
 mod iperf3;
 mod kernel;
+mod others;
 mod sawtooth;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
@@ -160,20 +161,49 @@ fn only_setting(settings: &[&str]) -> Result<Setting> {
     cell.setting.map_err(anyhow::Error::msg)
 }
 
+/// The maximum number of attempts at a trial. Beside a load that takes a CPU for
+/// half of the time, about every second attempt is disturbed.
+const ATTEMPTS: usize = 20;
+
 /// One trial, always with the same seed.
 fn measurements(netns: &mut Netns, setting: &Setting) -> Result<Measurements> {
-    measurements_of(netns, setting, SEED)
+    judged(netns, setting, SEED, Ok)
 }
 
-/// One valid trial with the given seed; repeated a few times if the program
-/// reports that the machine was too busy for its emulator.
-fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<Measurements> {
-    until_undisturbed("a trial", 5, || {
+/// A metric of one trial with the given seed.
+fn metric(netns: &mut Netns, setting: &Setting, seed: Seed, name: &str) -> Result<f64> {
+    judged(netns, setting, seed, |measurements| {
+        let value = measurements.metrics.get(name);
+        value.copied().with_context(|| format!("no {name}"))
+    })
+}
+
+/// The result of `judge` for one trial with the given seed. An attempt is
+/// discarded if `judge` refuses it and the program says that other work
+/// disturbed the trial, which it decides by facts of the machine alone. The
+/// first undisturbed attempt counts, whatever `judge` says.
+fn judged<T>(
+    netns: &mut Netns,
+    setting: &Setting,
+    seed: Seed,
+    judge: impl Fn(Measurements) -> Result<T>,
+) -> Result<T> {
+    until_undisturbed("a trial", ATTEMPTS, || {
         match netns.measure(setting, seed, Epoch::now()) {
             Err(Failure::Disturbed(why)) => Err(Disturbed(why)),
             Err(Failure::Transfer(why)) => Ok(Err(anyhow!(why))),
             Err(Failure::Lost(error)) => Ok(Err(error)),
-            Ok(measurements) => Ok(Ok(measurements)),
+            Ok(measurements) => {
+                let passes = measurements.disturbed.iter();
+                let reasons: Vec<String> = passes.map(|pass| pass.reason.clone()).collect();
+                match judge(measurements) {
+                    Err(why) if !reasons.is_empty() => {
+                        let reasons = reasons.join(", ");
+                        Err(Disturbed(format!("{why:#}; meanwhile {reasons}")))
+                    }
+                    result => Ok(result),
+                }
+            }
         }
     })
     .map_err(|why| anyhow!(why))?
@@ -181,13 +211,30 @@ fn measurements_of(netns: &mut Netns, setting: &Setting, seed: Seed) -> Result<M
 
 /// The goodput of one trial in Mbit/s, and its limit if the link has one.
 fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
-    let measurements = measurements(netns, setting)?;
-    let limit = measurements
-        .evidence
-        .get("limit_mbit")
-        .and_then(|limit| limit.as_f64())
-        .unwrap_or(f64::INFINITY);
-    Ok((measurements.metrics["throughput"], limit))
+    judged(netns, setting, SEED, |measurements| {
+        let throughput = measurements.metrics.get("throughput");
+        let throughput = *throughput.context("no throughput")?;
+        let limit = measurements.evidence.get("limit_mbit");
+        let limit = limit.and_then(|limit| limit.as_f64());
+        Ok((throughput, limit.unwrap_or(f64::INFINITY)))
+    })
+}
+
+/// The goodput of one trial as a share of `limit`, or of the limit of its link.
+///
+/// # Errors
+/// It is above the limit.
+fn share_of_limit(netns: &mut Netns, setting: &Setting, limit: Option<f64>) -> Result<f64> {
+    judged(netns, setting, SEED, |measurements| {
+        let throughput = measurements.metrics.get("throughput");
+        let throughput = *throughput.context("no throughput")?;
+        let known = || measurements.evidence.get("limit_mbit")?.as_f64();
+        let limit = limit.or_else(known).context("the link has no limit")?;
+        let ratio = throughput / limit;
+        println!("{throughput:>9.2} of {limit:>9.2} Mbit/s: {ratio:.4}");
+        ensure!(ratio <= 1.002, "{ratio:.4} of the limit");
+        Ok(ratio)
+    })
 }
 
 /// The median of an odd number of values. Up to half of the rounds may be

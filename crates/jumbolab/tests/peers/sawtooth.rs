@@ -6,7 +6,7 @@ use experiment::Experiment;
 use lab::world::netns::Netns;
 use plan::World;
 
-use crate::{measurements, median};
+use crate::{SEED, median, metric};
 
 /// The admissible relative difference of the median utilisation from the closed
 /// form. The counted seconds contain two to four periods of the sawtooth, and
@@ -77,8 +77,8 @@ pub(super) fn sawtooth(netns: &mut Netns) -> Result<()> {
         let expected = model::sawtooth_utilisation(share);
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
-            let measurements = measurements(netns, setting)?;
-            let measured = measurements.metrics["throughput"] / (megabits * PAYLOAD / WIRE);
+            let throughput = metric(netns, setting, SEED, "throughput")?;
+            let measured = throughput / (megabits * PAYLOAD / WIRE);
             let ratio = measured / expected;
             println!("{share:>6} {measured:>9.4} {expected:>9.4} {ratio:>6.3}");
             rounds.push(measured);

@@ -8,7 +8,7 @@ use lab::world::sim::Simulator;
 use plan::World;
 use units::Seed;
 
-use crate::{measurements, median};
+use crate::{SEED, judged, median};
 
 /// The admissible relative difference of a simulated value from the median of
 /// the kernel's. It mostly covers one window reduction more or less in a
@@ -53,7 +53,12 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
             .map_err(|why| anyhow!(why))?;
         let mut rounds = Vec::new();
         for _ in 0..ROUNDS {
-            rounds.push(measurements(netns, kernels)?.metrics);
+            rounds.push(judged(netns, kernels, SEED, |measurements| {
+                for (metric, _) in FIGURES {
+                    measurements.metrics.get(metric).context(metric)?;
+                }
+                Ok(measurements.metrics)
+            })?);
         }
         for (metric, besides) in FIGURES {
             let ours = *ours.metrics.get(metric).context(metric)?;
