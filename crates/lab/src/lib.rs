@@ -21,6 +21,7 @@ pub mod replay;
 pub mod robustness;
 pub mod run;
 pub mod shell;
+mod stall_meter;
 pub mod worker;
 pub mod world;
 

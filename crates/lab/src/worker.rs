@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 pub use live::worker::role;
 
 use crate::doctor::attempt;
-use crate::{agent, emulation};
+use crate::{agent, emulation, stall_meter};
 
 /// Runs the worker for `role` until the parent exits.
 ///
@@ -20,6 +20,7 @@ pub fn run(role: &str) -> Result<()> {
         }
         emulation::ROLE => emulation::serve(),
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
+        stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
         role => bail!("unknown worker role `{role}`"),
     }

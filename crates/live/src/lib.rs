@@ -6,7 +6,8 @@
 //! [`Tool`](tool::Tool) a program of the user's. Two workers run a [`transfer`] of
 //! messages, or a [`request_response`] exchange message by message. An [`emulator`]
 //! imposes the behaviour of wires on links; it consists of a [`port`] at each end and
-//! [`frames`] between them. The [`meter`] reads the cost of a run. [`machine`],
+//! [`frames`] between them. The [`meter`] reads the cost of a run, [`stalls`] what the
+//! CPUs did not do meanwhile. [`machine`],
 //! [`nic`], [`stamps`] and [`precision`] describe the machine and the quality of its
 //! clocks.
 //!
@@ -33,6 +34,7 @@ pub mod processes;
 mod processor;
 pub mod request_response;
 mod sandbox;
+pub mod stalls;
 pub mod stamps;
 mod sys;
 pub mod testbed;

@@ -20,6 +20,7 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ("send_buffer", "send buffer", " B"),
     ("receive_buffer", "receive buffer", " B"),
     ("steal_percent", "steal in trials", " %"),
+    ("stalled_ms", "stalls of a processor in trials", " ms"),
     (
         "others_processors",
         "processors at work for others in trials",

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use units::{Bytes, Span, Time};
 
 use super::checks::flags_of_command;
-use super::disturbance::{Before, Disturbance};
+use super::disturbance::{Before, Disturbance, StallMetering};
 use super::passes::{per_gigabyte, ratio};
 use super::program_files::ProgramFiles;
 use super::{End, Pair, Programs};
@@ -48,7 +48,11 @@ pub(super) fn command(
     command: &Command,
     artifacts: Option<ArtifactDir<'_>>,
 ) -> Result<Measurements, Failure> {
-    let watch = Before::look(pair)?;
+    let stall_metering = match command.octets {
+        Some(_) => StallMetering::Off,
+        None => StallMetering::On,
+    };
+    let watch = Before::look(pair, stall_metering)?;
     let Pair {
         path,
         meters,

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, MachineUse, Process};
+use live::stalls::Stalls;
 use plan::{DisturbedPass, Flag, Setting};
 use proto::link::Fate;
 use serde_json::json;
@@ -23,6 +24,14 @@ pub(crate) use rule::spare;
 const LOOKS: u32 = 5;
 const BETWEEN_LOOKS: Span = Span::from_micros(300);
 
+/// Whether stalls of CPUs are metered during a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StallMetering {
+    On,
+    /// The meter would add its own CPU time to the metered one.
+    Off,
+}
+
 /// The state before a pass.
 pub(super) struct Before {
     /// The difference between wall clock and monotonic clock, in nanoseconds.
@@ -33,6 +42,7 @@ pub(super) struct Before {
     drops: u64,
     emulator: Report,
     idle_wait: Span,
+    stall_metering: StallMetering,
 }
 
 /// The disturbances of a pass, or of all passes of a trial together.
@@ -40,9 +50,11 @@ pub(super) struct Before {
 pub(super) struct Disturbance {
     /// The use of the machine.
     pub(super) machine: MachineUse,
-    /// CPU time of both ends and of this process; `None`: the programs of the
+    /// CPU time of both ends, of this process and of the stall meter; `None`: the programs of the
     /// user are not known.
     pub(super) ours: Option<Span>,
+    /// The stalls of the CPU with the longest ones.
+    pub(super) stalled: Span,
     /// The longer time for which an end was runnable and had no CPU.
     pub(super) waited: Span,
     /// Packets dropped by the kernel's queues in front of the links.
@@ -65,9 +77,10 @@ pub(super) struct Disturbance {
 /// [`Failure::Disturbed`] if it failed while the machine was disturbed.
 pub(super) fn watched<T>(
     pair: &mut Pair<'_>,
+    stall_metering: StallMetering,
     pass: impl FnOnce(&mut Pair<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Disturbance), Failure> {
-    let before = Before::look(pair)?;
+    let before = Before::look(pair, stall_metering)?;
     let result = pass(pair);
     if let Err(Failure::Lost(error)) = result {
         return Err(Failure::Lost(error));
@@ -86,14 +99,19 @@ impl Before {
     ///
     /// # Errors
     /// A meter cannot be read.
-    pub(super) fn look(pair: &mut Pair<'_>) -> Result<Self> {
+    pub(super) fn look(pair: &mut Pair<'_>, stall_metering: StallMetering) -> Result<Self> {
         let idle_wait = pair.meters.wait_until_idle()?;
+        if stall_metering == StallMetering::On {
+            let begun = pair.meters.begin_stalls();
+            begun.context("metering stalls")?;
+        }
         let emulator = pair.meters.emulator()?.unwrap_or_default();
         Ok(Self {
             wall_offset: clock::wall_offset_nanos(),
             drops: pair.meters.queue_drops().context("counting drops")?,
             emulator,
             idle_wait,
+            stall_metering,
             processes: processes(pair)?,
             machine: pair.meters.machine().context("metering the machine")?,
         })
@@ -114,6 +132,10 @@ impl Before {
             clock::sleep(BETWEEN_LOOKS);
             machine.running = machine.running.min(meters.machine()?.running());
         }
+        let stalls = match self.stall_metering {
+            StallMetering::On => pair.meters.end_stalls().context("metering stalls")?,
+            StallMetering::Off => Stalls::default(),
+        };
         let now = processes(pair)?;
         let [sender, receiver, ours] = [0, 1, 2].map(|number| now[number] - self.processes[number]);
         let drops = pair.meters.queue_drops().context("counting drops")?;
@@ -122,7 +144,8 @@ impl Before {
         let invalid = emulator.as_ref().and_then(|one| pair.meters.invalid(one));
         Ok(Disturbance {
             machine,
-            ours: Some(sender.cpu + receiver.cpu + ours.cpu),
+            ours: Some(sender.cpu + receiver.cpu + ours.cpu + stalls.cpu),
+            stalled: stalls.total,
             waited: sender.waited.max(receiver.waited),
             // The kernel's counters have 32 bits and wrap around.
             drops: drops.saturating_sub(self.drops),
@@ -185,6 +208,7 @@ impl Disturbance {
         all.backlog_drops += more.backlog_drops;
         all.running = all.running.max(more.running);
         self.ours = self.ours.zip(later.ours).map(|(ours, more)| ours + more);
+        self.stalled += later.stalled;
         self.waited += later.waited;
         self.drops += later.drops;
         self.clock_step += later.clock_step;
@@ -216,6 +240,8 @@ impl Measurements {
         self.note("queue_drops", json!(disturbance.drops));
         self.note("backlog_drops", json!(disturbance.machine.backlog_drops));
         self.note("clock_step_us", json!(disturbance.clock_step / 1_000));
+        let stalled = disturbance.stalled;
+        self.note("stalled_ms", json!(stalled.as_millis_f64()));
         self.note("steal_percent", json!(100.0 * disturbance.stolen()));
         if disturbance.ours.is_some() {
             self.note("others_processors", json!(disturbance.others()));

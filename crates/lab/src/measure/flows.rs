@@ -14,7 +14,7 @@ use units::{Bytes, Seed, Span};
 
 use super::Pair;
 use super::checks::flags_of_flows;
-use super::disturbance::{Disturbance, watched};
+use super::disturbance::{Disturbance, StallMetering, watched};
 use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
@@ -72,7 +72,7 @@ pub(super) fn flows(
         every,
         log: log.as_ref().map(|(path, _)| path.clone()),
     };
-    let ((sent, mut received), disturbance) = watched(pair, |pair| {
+    let ((sent, mut received), disturbance) = watched(pair, StallMetering::On, |pair| {
         pair.agents.flows(sending, receiving, flows.duration)
     })?;
     disturbance.valid()?;

@@ -15,7 +15,7 @@ use units::{Bytes, Span};
 use super::Pair;
 use super::checks::flags_of_latency_breakdown;
 use super::convert::transfer_of;
-use super::disturbance::watched;
+use super::disturbance::{StallMetering, watched};
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use transmission::transmission;
@@ -48,8 +48,9 @@ pub(super) fn latency_breakdown(
     let (paced, to) = (pair.path.paced, pair.path.addresses.receiver);
     let base = transfer_of(setting, paced, &as_transfer(trips), to, epoch);
     let probe = probe(trips, base);
-    let ((asked, answered), disturbance) =
-        watched(pair, |pair| pair.agents.latency_breakdown(&probe))?;
+    let ((asked, answered), disturbance) = watched(pair, StallMetering::On, |pair| {
+        pair.agents.latency_breakdown(&probe)
+    })?;
     disturbance.valid()?;
 
     let wire = transmission(&setting.network, paced, trips.protocol, trips.message);

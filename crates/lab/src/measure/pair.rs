@@ -8,6 +8,7 @@
 use anyhow::Result;
 use live::emulator::Report;
 use live::meter::{Machine, Process};
+use live::stalls::Stalls;
 use live::testbed::Fragments;
 use live::tool::Tool;
 use plan::command_line::Addresses;
@@ -78,6 +79,18 @@ pub(crate) trait Meters {
     /// # Errors
     /// The machine cannot be metered.
     fn wait_until_idle(&mut self) -> Result<Span>;
+
+    /// Begins to meter the stalls of the machine's CPUs.
+    ///
+    /// # Errors
+    /// They cannot be metered.
+    fn begin_stalls(&mut self) -> Result<()>;
+
+    /// The stalls of the machine's CPUs since [`Meters::begin_stalls`].
+    ///
+    /// # Errors
+    /// They cannot be metered, or metering has not begun.
+    fn end_stalls(&mut self) -> Result<Stalls>;
 
     /// The CPU time of the coordinator.
     ///

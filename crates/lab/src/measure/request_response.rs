@@ -7,7 +7,7 @@ use units::{Seed, Transport};
 
 use super::Pair;
 use super::checks::flags_of_request_response;
-use super::disturbance::watched;
+use super::disturbance::{StallMetering, watched};
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 
@@ -40,8 +40,9 @@ pub(super) fn request_response(
         retransmit_after: request_response.retransmit_after,
         timeout: request_response.timeout,
     };
-    let ((asked, answered), disturbance) =
-        watched(pair, |pair| pair.agents.request_response(&wanted))?;
+    let ((asked, answered), disturbance) = watched(pair, StallMetering::On, |pair| {
+        pair.agents.request_response(&wanted)
+    })?;
     disturbance.valid()?;
     if asked.sizes.is_empty() && asked.stalls.is_empty() {
         return Err(disturbance.failure("no message was answered".to_owned()));

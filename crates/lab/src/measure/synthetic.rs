@@ -139,6 +139,7 @@ pub(super) fn disturbance() -> Disturbance {
     Disturbance {
         machine: machine(),
         ours: Some(Span::from_millis(3_100)),
+        stalled: Span::ZERO,
         waited: Span::ZERO,
         drops: 0,
         clock_step: 0,

@@ -9,7 +9,7 @@ use units::Bytes;
 
 use super::checks::{flags, stored_share};
 use super::convert::transfer_of;
-use super::disturbance::watched;
+use super::disturbance::{StallMetering, watched};
 use super::pass::Pass;
 use super::passes::{Ends, Passes};
 use super::{OUTRUNNING, Pair, Path};
@@ -45,7 +45,12 @@ pub(super) fn transfers(
     };
     let mut each = Vec::new();
     let mut pass = |pair: &mut Pair<'_>, pass: Pass, transfer: &Transfer| {
-        let (ends, disturbance) = watched(pair, |pair| pair.agents.transfer(transfer))?;
+        let stall_metering = match pass {
+            Pass::Throughput | Pass::Delay | Pass::RoundTrip => StallMetering::On,
+            Pass::Cpu => StallMetering::Off,
+        };
+        let transferred = watched(pair, stall_metering, |pair| pair.agents.transfer(transfer));
+        let (ends, disturbance) = transferred?;
         let machine = disturbance.machine;
         each.push((pass, disturbance));
         Ok::<_, Failure>((ends, machine))

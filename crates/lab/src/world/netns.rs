@@ -30,8 +30,10 @@ use crate::emulation::Emulation;
 use crate::measure::{self, Paced, Pair, counted_of};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
+use crate::stall_meter::StallMeter;
 use convert::{cross_of, path_of, recorded_of};
 use idle_waits::IdleWaits;
+use pair::MachineMeters;
 pub(crate) use testbed_handle::TestbedHandle;
 
 /// The maximum number of test beds; the least recently used one is removed
@@ -50,8 +52,9 @@ pub struct Netns {
     /// Ordered by last use, the latest at the end.
     testbeds: Vec<TestbedHandle>,
     idle_waits: RefCell<IdleWaits>,
+    stall_meter: RefCell<StallMeter>,
     _stamping: OwnedFd,
-    // Dropped last: the sandbox's init process must outlive the agents.
+    // Dropped last: the sandbox's init process must outlive the workers.
     _sandbox: Sandbox,
 }
 
@@ -65,6 +68,7 @@ impl Netns {
         Ok(Self {
             testbeds: Vec::new(),
             idle_waits: RefCell::default(),
+            stall_meter: RefCell::new(StallMeter::start()?),
             _stamping: keep_stamping()?,
             _sandbox: sandbox,
         })
@@ -201,8 +205,11 @@ impl Netns {
         // The test beds just requested are at the end, in this order.
         let first = self.testbeds.len() - paths.len();
         let beds = self.testbeds[first..].iter_mut().zip(paths);
-        let pair =
-            |(bed, path): (&'a mut TestbedHandle, _)| bed.pair(setting, path, &self.idle_waits);
+        let machine = MachineMeters {
+            idle_waits: &self.idle_waits,
+            stall_meter: &self.stall_meter,
+        };
+        let pair = |(bed, path): (&'a mut TestbedHandle, _)| bed.pair(setting, path, machine);
         Ok(beds.map(pair).collect())
     }
 

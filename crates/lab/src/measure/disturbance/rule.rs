@@ -21,6 +21,10 @@ const SOME: f64 = 0.1;
 /// The share of the machine's time that the hypervisor may take.
 const STOLEN: f64 = 0.05;
 
+/// The share of its time for which a CPU may be stalled. In a pass of 40 ms this
+/// is 2 ms, a little more than the kernel's token buckets make up for.
+const STALLED: f64 = 0.05;
+
 /// The number of CPUs that other processes may use. One busy loop uses much
 /// more.
 const OTHERS: f64 = 0.3;
@@ -61,6 +65,11 @@ impl Disturbance {
         } else if stolen > STOLEN {
             let stolen = percent(stolen);
             Some(format!("the hypervisor took {stolen} of the CPU time"))
+        } else if ratio(self.stalled, machine.elapsed) > STALLED {
+            let [stalled, elapsed] = [self.stalled, machine.elapsed].map(Span::as_millis_f64);
+            Some(format!(
+                "a CPU stalled for {stalled:.1} ms of {elapsed:.1} ms"
+            ))
         } else if waited > WAITED && others > SOME + spare as f64 {
             let waited = percent(waited);
             Some(format!(
@@ -114,6 +123,8 @@ mod tests {
         // 5 % of two CPUs for 10 s, and a tick.
         let steal = |span| disturbed(|pass| pass.machine.steal = span);
         assert!(!steal(millis(1_000) + tick()) && steal(millis(1_001) + tick()));
+        let stalled = |span| disturbed(|pass| pass.stalled = span);
+        assert!(!stalled(millis(500)) && stalled(millis(501)));
         // 3.6 s are known, 1 s of others explains a wait.
         let waited = |span, busy| {
             disturbed(|pass| {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use anyhow::{Context, Result};
 use live::emulator::Report;
 use live::meter::{Machine, Process};
+use live::stalls::Stalls;
 use live::testbed::{self, Fragments, Testbed};
 use live::tool::Tool;
 use plan::Setting;
@@ -16,6 +17,14 @@ use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
 use crate::link_window::LinkWindow;
 use crate::measure::{End, Meters, Pair, Path, Programs};
+use crate::stall_meter::StallMeter;
+
+/// The meters of this machine that all pairs share.
+#[derive(Clone, Copy)]
+pub(super) struct MachineMeters<'a> {
+    pub(super) idle_waits: &'a RefCell<IdleWaits>,
+    pub(super) stall_meter: &'a RefCell<StallMeter>,
+}
 
 impl TestbedHandle {
     /// The agents, meters and hosts of this test bed for a trial of `setting`,
@@ -24,7 +33,7 @@ impl TestbedHandle {
         &'a mut self,
         setting: &'a Setting,
         path: Path,
-        idle_waits: &'a RefCell<IdleWaits>,
+        machine: MachineMeters<'a>,
     ) -> Pair<'a> {
         Pair {
             agents: &mut self.agents,
@@ -33,7 +42,7 @@ impl TestbedHandle {
                 testbed: &self.testbed,
                 emulation: self.emulation.as_mut(),
                 setting,
-                idle_waits,
+                machine,
             }),
             programs: Box::new(BedPrograms {
                 testbed: &self.testbed,
@@ -48,7 +57,7 @@ struct BedMeters<'a> {
     testbed: &'a Testbed,
     emulation: Option<&'a mut Emulation>,
     setting: &'a Setting,
-    idle_waits: &'a RefCell<IdleWaits>,
+    machine: MachineMeters<'a>,
 }
 
 impl Meters for BedMeters<'_> {
@@ -57,7 +66,15 @@ impl Meters for BedMeters<'_> {
     }
 
     fn wait_until_idle(&mut self) -> Result<Span> {
-        self.idle_waits.borrow_mut().wait()
+        self.machine.idle_waits.borrow_mut().wait()
+    }
+
+    fn begin_stalls(&mut self) -> Result<()> {
+        self.machine.stall_meter.borrow_mut().begin()
+    }
+
+    fn end_stalls(&mut self) -> Result<Stalls> {
+        self.machine.stall_meter.borrow_mut().end()
     }
 
     fn coordinator(&self) -> Result<Process> {
