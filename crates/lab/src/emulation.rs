@@ -250,7 +250,7 @@ fn link_events(
     link
 }
 
-/// Writes the fates of packets that arrived since `begun`.
+/// Writes the fates of the packets in records that began at `begun`.
 fn keep(
     emulator: &Emulator,
     links: &[EmulatedLink],
@@ -260,15 +260,19 @@ fn keep(
 ) -> Result<()> {
     for &(link, ref path) in files {
         let described = links.get(link).context("unknown link number")?;
+        let of_link = events.iter().filter(|(number, ..)| *number == link);
+        let of_link: Vec<_> = of_link.copied().collect();
+        let waiting = emulator.waiting(link);
+        let decided = of_link.iter().map(|(_, _, event)| event.arrival);
+        let arrivals = decided.chain(waiting.iter().flatten().map(|arrival| arrival.at));
         let heading = Heading {
-            origin: begun,
+            origin: Heading::origin_of(begun, arrivals),
             directions: described.directions.clone(),
             reseeds: emulator.reseeds(link),
         };
         let mut recording = Recording::of_trial(path, &heading)?;
-        let of_link = events.iter().filter(|(number, ..)| *number == link);
-        recording.write(&of_link.copied().collect::<Vec<_>>())?;
-        recording.conclude(&emulator.waiting(link), &emulator.reseeds(link))?;
+        recording.write(&of_link)?;
+        recording.conclude(&waiting, &emulator.reseeds(link))?;
         recording.finish_on_disk()?;
     }
     Ok(())

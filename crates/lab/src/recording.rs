@@ -67,6 +67,15 @@ pub struct Heading {
     pub reseeds: [Vec<Reseed>; 2],
 }
 
+impl Heading {
+    /// The origin of a record that began at `begun`, so that all `arrivals` lie behind
+    /// it. A driver may read packets late: the kernel stamped them before the record
+    /// began, but they are in it, and took random numbers.
+    pub(crate) fn origin_of(begun: Time, arrivals: impl Iterator<Item = Time>) -> Time {
+        arrivals.fold(begun, Time::min)
+    }
+}
+
 /// The first line of the file.
 #[derive(Serialize, Deserialize)]
 struct FirstLine {

@@ -356,3 +356,49 @@ fn what_mred_takes_out_of_bundles_is_refused_because_it_is_not_recorded() {
         );
     }
 }
+
+#[test]
+fn a_packet_stamped_before_its_record_began_is_in_it() {
+    let settings = settings("red,min=2,max=6");
+    let mut link = Link::new(settings.clone(), Seed::new(9)).unwrap();
+    let begun = Time::from_nanos(123_456_789);
+    link.record();
+    link.reseed(begun, Seed::new(10));
+    // Read after the record began, however early they were stamped.
+    let early = Time::from_nanos(123_400_000);
+    for number in 0..400 {
+        let packet = Replayed {
+            view: View {
+                size: Bytes::new(1_000),
+                ..View::default()
+            },
+            tags: Bytes::ZERO,
+            live: 1,
+            markable: false,
+        };
+        link.receive(early + Span::from_micros(500) * number, packet);
+    }
+    let events: Vec<_> = (link.take_events().into_iter())
+        .map(|event| (0, 0, event))
+        .collect();
+    let waiting = [link.waiting().collect::<Vec<_>>(), vec![]];
+    let arrivals = events.iter().map(|(_, _, event)| event.arrival);
+    let arrivals = arrivals.chain(waiting[0].iter().map(|arrival| arrival.at));
+    let reseeds = [link.reseeds().to_vec(), link.reseeds().to_vec()];
+    let heading = Heading {
+        origin: Heading::origin_of(begun, arrivals),
+        directions: [settings.clone(), settings],
+        reseeds: reseeds.clone(),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wire.csv");
+    let mut recording = Recording::create(&path, &heading).unwrap();
+    recording.write(&events).unwrap();
+    recording.conclude(&waiting, &reseeds).unwrap();
+    recording.finish().unwrap();
+    let recorded = Recorded::read(&path).unwrap();
+    assert_eq!(recorded.directions[0].packets.len(), 400);
+    let agreement = reproduce(&recorded, 0).unwrap();
+    assert_eq!(agreement.first, None);
+    assert!(agreement.compared > 380, "{agreement:?}");
+}
