@@ -2,6 +2,7 @@
 //! belong to a single-threaded process.
 
 mod attempts;
+mod attempts_at_trials;
 mod bad_input;
 mod claims;
 mod commands;
