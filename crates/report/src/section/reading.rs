@@ -5,6 +5,7 @@ use analysis::compare::Comparison;
 use analysis::verdict::Verdict;
 use plan::setting::LinkKind;
 use plan::{Hosts, Plan, Setting};
+use units::Transport;
 
 use crate::document::{Block, Section, Style};
 
@@ -26,6 +27,10 @@ const LINKS: &[(LinkKind, &str)] = &[
          which serialise every frame at the rate.",
     ),
 ];
+
+/// The remark on CPU figures where the bucket of the sender segments.
+const SEGMENTING: &str = "With offloads off and no slower link behind it, the token bucket of the sender segments \
+     what TCP passes down: the CPU figures include this, which takes the more time the smaller the MTU is.";
 
 /// The section on how to read the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
@@ -69,10 +74,9 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
          instrument's resolution; figures are not printed finer than that."
             .to_owned(),
     ];
-    let has = |kind: LinkKind| {
-        let of_kind = |setting: &Setting| setting.network.link == kind;
+    let has = |is_so: &dyn Fn(&Setting) -> bool| {
         let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
-        settings.any(|setting| setting.is_ok_and(of_kind))
+        settings.any(|setting| setting.is_ok_and(is_so))
     };
     match plan.world.profile().hosts {
         Hosts::Simulated => lines.push(format!(
@@ -81,12 +85,15 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
              use the same seed.",
             plan.seed.get()
         )),
-        Hosts::Kernels => lines.extend(
-            LINKS
-                .iter()
-                .filter(|(kind, _)| has(*kind))
-                .map(|(_, words)| (*words).to_owned()),
-        ),
+        Hosts::Kernels => {
+            let links = LINKS.iter();
+            let links = links.filter(|(kind, _)| has(&|setting| setting.network.link == *kind));
+            lines.extend(links.map(|(_, words)| (*words).to_owned()));
+            let of_cpu = |row: &Comparison| row.n > 0 && row.metric.name.starts_with("cpu_");
+            if has(&segments_at_sender) && comparisons.iter().any(of_cpu) {
+                lines.push(SEGMENTING.to_owned());
+            }
+        }
     }
     lines.extend(
         plan.cells
@@ -102,4 +109,24 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             }),
     );
     lines
+}
+
+/// Whether super-packets reach the token bucket of the sender, and it segments them:
+/// offloads are off, and no other link limits the rate as much, as `live` decides
+/// when it builds the test bed. Datagrams are passed down one by one.
+fn segments_at_sender(setting: &Setting) -> bool {
+    let network = &setting.network;
+    let Some((first, others)) = network.links.split_first() else {
+        return false;
+    };
+    let limits = |rate| {
+        !others
+            .iter()
+            .any(|link| link.rate.is_some_and(|other| other <= rate))
+    };
+    let transfer = setting.traffic.transfer();
+    !setting.host.offloads
+        && network.link != LinkKind::Emulated
+        && first.rate.is_some_and(limits)
+        && transfer.is_none_or(|transfer| transfer.protocol == Transport::Tcp)
 }

@@ -1,8 +1,9 @@
 use std::path::Path;
 
 use analysis::Findings;
+use plan::setting::LinkKind;
 use plan::synthetic::{facts, study};
-use plan::{Plan, Trial};
+use plan::{Plan, Setting, Trial};
 
 use crate::{of_run, text};
 
@@ -170,6 +171,36 @@ fn the_metrics_that_a_plan_names_come_first_and_the_others_after_them() {
         at("retransmissions ") < at("goodput "),
         "the sentences: {report}"
     );
+}
+
+#[test]
+fn cpu_figures_say_where_they_include_the_segmenting_of_a_bucket() {
+    let says = |change: fn(&mut Setting)| {
+        let (mut plan, trials) = study();
+        let settings = plan.cells.iter_mut().flat_map(|cell| &mut cell.setting);
+        settings.for_each(change);
+        let report = terminal(&plan, &trials, None, 1_000);
+        report.contains("the token bucket of the sender segments")
+    };
+    let pair = |setting: &mut Setting| setting.network.links.truncate(1);
+    assert!(says(pair));
+    // A router's bucket gets segments.
+    assert!(!says(|setting| {
+        let first = setting.network.links[0].clone();
+        setting.network.links = vec![first.clone(), first];
+    }));
+    assert!(!says(|setting| {
+        setting.network.links.truncate(1);
+        setting.host.offloads = true;
+    }));
+    assert!(!says(|setting| {
+        setting.network.links.truncate(1);
+        setting.network.link = LinkKind::Emulated;
+    }));
+    assert!(!says(|setting| {
+        setting.network.links.truncate(1);
+        setting.network.links[0].rate = None;
+    }));
 }
 
 #[test]
