@@ -192,7 +192,7 @@ fn an_interface_that_is_gone_ends_it_with_one_line() {
 
 #[test]
 fn a_link_carries_on_when_the_disk_of_its_recording_is_full() {
-    let seen = see("mkdir tiny\n mount -t tmpfs -o size=64k none tiny
+    let seen = see("mkdir tiny\n mount -t tmpfs -o size=256k none tiny
         begin --record tiny/r.csv
         probe udp 20000 100 100 90
         for _ in $(seq 1000); do if grep -q stops said; then break; fi; sleep 0.01; done
@@ -209,19 +209,21 @@ fn a_link_carries_on_when_the_disk_of_its_recording_is_full() {
         assert!(seen.said.contains(words), "{words}: {}", seen.said);
     }
     let replayed = &seen.probes[2];
-    assert!(replayed["compared"].as_u64().unwrap() > 200, "{replayed}");
+    // A frame takes less than 100 octets of the file.
+    assert!(replayed["compared"].as_u64() > Some(2_000), "{replayed}");
     assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
 }
 
 #[test]
 fn a_recording_survives_kill_9() {
     let seen = see("begin --rate 10mbit --record r.csv
-        probe udp 20000 100 5000 10
+        probe udp 20000 100 200 150
         kill -9 $emulator\n wait $emulator || true
         \"$JUMBOLAB\" run replay --trace r.csv --json 2>note
         grep -q 'was cut' note\n");
     let replayed = &seen.probes[1];
-    assert!(replayed["compared"].as_u64().unwrap() > 0, "{replayed}");
+    // All but some thousands, which were in the buffer of the file.
+    assert!(replayed["compared"].as_u64() > Some(10_000), "{replayed}");
     assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
 }
 
