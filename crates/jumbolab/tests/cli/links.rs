@@ -54,23 +54,34 @@ fn trial(dir: &Dir, settings: &str) -> Value {
 }
 
 /// A bucket that counted the framing of a super-packet once would pass 1.6 % more.
+/// While other work keeps the sender from the CPUs, the bucket fills.
 #[test]
 fn a_kernel_link_of_a_pair_carries_no_more_than_its_rate() {
+    until_undisturbed("a kernel link of a pair", 10, within_its_rate).unwrap();
+}
+
+fn within_its_rate() -> Result<(), Disturbed> {
     let dir = Dir::new();
     let pair = "--set shape=pair --set link=kernel --set offloads=off --set mtu=1500,9000 --set scenario=LU-LU";
     let large_bucket = "--set rate=200mbit --set burst=125kB --set preroll=1MB --set size=4MB";
     let short = "--set cpu_size=0 --set traffic.echo=off";
     let line = format!("run os-comparison --repeat 1 -o r {pair} {large_bucket} {short}");
-    dir.run(&line).fine();
+    dir.run(&line).ran();
     for trial in dir.trials("r", 2) {
         let limit = trial["evidence"].figure("limit_mbit");
+        let late = trial["evidence"].figure("goodput_late_percent");
         for goodput in [
             trial.metric("throughput"),
             trial["evidence"].figure("goodput_after_preroll_mbit"),
         ] {
-            assert!(goodput <= limit * 1.002, "{goodput} of {limit} Mbit/s");
+            let words = format!("{goodput} of {limit} Mbit/s, {late} % may have been stored");
+            if goodput > limit * 1.002 && late > 0.0 {
+                return Err(Disturbed(words));
+            }
+            assert!(goodput <= limit * 1.002, "{words}");
         }
     }
+    Ok(())
 }
 
 /// Slow start overflows the buffer during the pre-roll, so that segments are missing where
