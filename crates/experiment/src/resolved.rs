@@ -123,10 +123,7 @@ impl Resolved<'_> {
         let mut tables: Vec<&str> = Vec::new();
         for (path, _) in self.cell {
             let (table, _) = path.rsplit_once('.').unwrap_or(("", path));
-            if self.is_of_a_choice(table) {
-                continue;
-            }
-            if !tables.contains(&table) {
+            if !tables.contains(&table) && !self.is_of_a_choice(table) {
                 tables.push(table);
             }
         }
@@ -152,7 +149,8 @@ impl Resolved<'_> {
 }
 
 impl Resolved<'_> {
-    /// Whether a table belongs to a flow that only words of `[choices]` create.
+    /// Whether a table belongs to a flow that only words of `[choices]` create, or
+    /// to a link of which the factors set every key: another shape may lack it.
     /// It stays in these words; otherwise it would be in every cell.
     fn is_of_a_choice(&self, table: &str) -> bool {
         let Some(path) = KeyPath::parse(table) else {
@@ -161,6 +159,13 @@ impl Resolved<'_> {
         match path.0.as_slice() {
             [flows, name, ..] if flows == "flows" => {
                 self.body.at(&[flows.clone(), name.clone()]).is_none()
+            }
+            [links, ..] if links == "links" => {
+                let mut keys = self.cell.iter().filter(|(path, _)| {
+                    path.rsplit_once('.')
+                        .is_some_and(|(other, _)| other == table)
+                });
+                self.body.at(&path.0).is_none() && keys.all(|(path, _)| self.varying.contains(path))
             }
             _ => false,
         }

@@ -57,6 +57,19 @@ fn a_word_writes_its_keys_and_leaves_other_cells_alone() {
 }
 
 #[test]
+fn keys_of_links_that_only_some_shapes_have_stay_in_the_words() {
+    let plan = sim(
+        shipped::text("hops-and-load").unwrap().1,
+        &["load=none,heavy"],
+    );
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.hash, &again.text), (&plan.hash, &plan.text));
+    for cell in 0..plan.cells.len() {
+        assert_eq!(setting(&again, cell), setting(&plan, cell), "{cell}");
+    }
+}
+
+#[test]
 fn a_word_that_is_not_swept_is_written_over_the_file() {
     let text = QUEUES.replace("queue = [\"hard\", \"red\", \"tail\"]", "max_p = [0.1]");
     let plan = sim(&text, &["queue=hard"]);
