@@ -9,6 +9,8 @@ mod arithmetic;
 mod json;
 mod markdown;
 mod outcome;
+#[cfg(test)]
+mod quoted;
 mod record;
 mod register;
 mod text;

@@ -17,11 +17,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::outcome::together;
 
+mod cells;
+mod measured;
+
+pub(crate) use cells::OfCell;
+pub(crate) use measured::Measured;
+use measured::{measured, rounded};
+
 /// The files of docs/results.
 const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
-
-/// Significant digits of recorded figures.
-const DIGITS: usize = 4;
 
 /// The verdicts of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +35,9 @@ pub struct Record {
     pub run: Header,
     /// One a claim, a claim about a step, and a published figure of a cell.
     pub verdicts: Vec<Line>,
+    /// The figures of each cell; none in records of older versions.
+    #[serde(default)]
+    pub figures: Vec<OfCell>,
     /// One a question that was asked of all admissible settings.
     pub robustness: Vec<Robustness>,
 }
@@ -99,16 +106,6 @@ pub struct OfClaim {
     pub highest: Option<Measured>,
     /// The mean of the changes in per cent, where that is claimed.
     pub average: Option<Measured>,
-}
-
-/// A figure and its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measured {
-    /// The figure.
-    pub value: f64,
-    /// Its interval, if there is one.
-    pub interval: Option<[f64; 2]>,
 }
 
 /// The verdict of a claim about a step.
@@ -237,6 +234,7 @@ impl Record {
                 .chain(jumps)
                 .chain(figures.map(Line::Figure))
                 .collect(),
+            figures: cells::of_cells(found),
             robustness: Vec::new(),
         }
     }
@@ -267,6 +265,7 @@ impl Record {
                 ..Header::of(asked.plan, facts, trials, asked.is_complete, certificate)
             },
             verdicts: Vec::new(),
+            figures: Vec::new(),
             robustness: judged.collect(),
         }
     }
@@ -285,22 +284,14 @@ impl Record {
     /// # Errors
     /// When a figure is not finite.
     pub fn to_text(&self) -> Result<String> {
-        let mut lines = self
-            .verdicts
-            .iter()
-            .map(serde_json::to_string)
-            .collect::<Result<Vec<_>, _>>()?;
-        lines.sort();
-        let robustness = self
-            .robustness
-            .iter()
-            .map(serde_json::to_string)
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut verdicts = each(&self.verdicts)?;
+        verdicts.sort();
         Ok(format!(
-            "{{\n\"run\": {},\n\"verdicts\": [{}],\n\"robustness\": [{}]\n}}\n",
+            "{{\n\"run\": {},\n\"verdicts\": [{}],\n\"figures\": [{}],\n\"robustness\": [{}]\n}}\n",
             serde_json::to_string(&self.run)?,
-            list(&lines),
-            list(&robustness)
+            list(&verdicts),
+            list(&each(&self.figures)?),
+            list(&each(&self.robustness)?)
         ))
     }
 
@@ -315,6 +306,12 @@ impl Record {
             run.world
         )
     }
+}
+
+/// The JSON text of each item.
+fn each<T: Serialize>(items: &[T]) -> Result<Vec<String>> {
+    let texts = items.iter().map(serde_json::to_string);
+    Ok(texts.collect::<Result<_, _>>()?)
 }
 
 /// Items of a JSON array, one a line.
@@ -406,19 +403,6 @@ fn of_figure(comparison: &Comparison) -> Option<OfFigure> {
     })
 }
 
-fn measured(value: f64, interval: Option<Interval>) -> Measured {
-    Measured {
-        value: rounded(value),
-        interval: interval.map(|interval| [rounded(interval.low), rounded(interval.high)]),
-    }
-}
-
-/// A figure, rounded to [`DIGITS`] significant digits.
-fn rounded(value: f64) -> f64 {
-    let text = format!("{value:.*e}", DIGITS - 1);
-    text.parse().unwrap_or(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -435,17 +419,12 @@ mod tests {
         assert_eq!(back.run, record.run);
         assert_eq!(back.verdicts.len(), record.verdicts.len());
         assert!(!back.verdicts.is_empty());
+        assert_eq!(back.figures, record.figures);
+        assert!(back.figures.iter().any(|one| one.change.is_some()));
         assert_eq!(
             back.file_name(),
             format!("{}.slow.{}.json", plan.name, plan.world)
         );
-    }
-
-    #[test]
-    fn figures_keep_four_digits() {
-        assert_eq!(rounded(1234.56), 1235.0);
-        assert_eq!(rounded(-0.000_123_456), -0.000_123_5);
-        assert_eq!(rounded(0.0), 0.0);
     }
 
     #[test]
