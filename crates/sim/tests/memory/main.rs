@@ -44,17 +44,30 @@ fn a_run_takes_no_more_memory_than_estimated_and_not_much_less() {
             "a slow receiver",
             transfer(100_000_000, slow(0, 1), 100_000_000),
         ),
-        ("responses", echo()),
+        ("responses", echo(host_of(20), 50_000_000)),
+        ("responses of a slow host", echo(slow(1, 0), 50_000_000)),
     ] {
         let estimate = estimate(&scenario);
-        let before = ALLOCATED.current_usage();
-        ALLOCATED.reset_peak_usage();
-        let outcome = scenario.check().unwrap().run();
-        let taken = (ALLOCATED.peak_usage() - before) as f64;
-        drop(outcome);
+        let taken = taken(scenario);
         assert!(taken <= estimate, "{name}: {taken} of {estimate}");
         let most = MOST * taken + BESIDES;
         assert!(estimate <= most, "{name}: {taken} of {estimate}");
+    }
+}
+
+#[test]
+fn of_a_transfer_that_piles_up_no_more_than_half_is_expected_to_wait() {
+    let _alone = ALONE.lock().unwrap();
+    for (octets, host) in [
+        (100_000_000, slow(1, 0)),
+        (100_000_000, slow(0, 1)),
+        (400_000_000, slow(1, 0)),
+    ] {
+        for scenario in [transfer(octets, host, 100_000_000), echo(host, octets)] {
+            let (estimate, taken) = (estimate(&scenario), taken(scenario));
+            assert!(taken <= estimate, "{taken} of {estimate}");
+            assert!(estimate <= 3.0 * taken, "{taken} of {estimate}");
+        }
     }
 }
 
@@ -78,6 +91,16 @@ fn a_transfer_that_piles_up_at_a_slow_host_is_refused_in_one_line() {
     let error = huge.check().err().unwrap().to_string();
     assert!(error.contains("mostly for host `a`"), "{error}");
     assert!(!error.contains('\n'), "{error}");
+}
+
+/// The octets of memory that a run of `scenario` takes.
+fn taken(scenario: Scenario) -> f64 {
+    let before = ALLOCATED.current_usage();
+    ALLOCATED.reset_peak_usage();
+    let outcome = scenario.check().unwrap().run();
+    let taken = (ALLOCATED.peak_usage() - before) as f64;
+    drop(outcome);
+    taken
 }
 
 /// The octets of memory that the check of `scenario` expects: the least budget with
@@ -186,18 +209,22 @@ fn transfer(octets: u64, host: Host, rate: u64) -> Scenario {
     scenario(nodes.into(), links, flows, Span::from_secs(86_400 * 10))
 }
 
-/// A transfer in messages, each of which is answered.
-fn echo() -> Scenario {
+/// A host whose processors take so many microseconds to send and to receive a packet.
+fn host_of(micros: u64) -> Host {
     let work = Work {
-        per_packet: Span::from_micros(20),
+        per_packet: Span::from_micros(micros),
         per_octet: Span::ZERO,
     };
-    let host = Host {
+    Host {
         send: work,
         receive: work,
         receive_buffer: None,
-    };
-    let mut echo = transfer(50_000_000, host, 100_000_000);
+    }
+}
+
+/// A transfer in messages, each of which is answered.
+fn echo(host: Host, octets: u64) -> Scenario {
+    let mut echo = transfer(octets, host, 100_000_000);
     let messages = |size, answers| Messages {
         size,
         preroll: 0,

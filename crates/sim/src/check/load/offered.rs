@@ -201,44 +201,28 @@ impl Offered {
             packet: mean,
             wanted: wanted.unwrap_or(f64::INFINITY),
         };
-        let pace = connection.narrowest(|at| connection.rate(at));
+        let messages = messages(scenario, tcp);
+        // There are as many responses as requests.
+        let responses = tcp
+            .answers()
+            .map(|own| messages * (float(own.size) / segment + 1.0));
+        let segments = tcp.octets.map(|octets| float(octets) / segment + 1.0);
         let window = f64::from(tcp.settings.window);
         let initial = f64::from(tcp.settings.initial_window);
-        // A window without a limit grows by a segment per arrival.
-        let arrives = pace * seconds(lasts(scenario, flow));
-        let arrives = tcp
-            .octets
-            .map_or(arrives, |octets| float(octets) / segment + 1.0);
         let packets = match connection.overloads_a_host() {
-            true => window.min(initial + arrives),
+            true => window.min(match segments.or(responses) {
+                // A window without a limit grows by a segment per arrival, so that no
+                // more than what has arrived is on the way.
+                Some(all) => f64::midpoint(initial, all),
+                None => {
+                    let pace = connection.narrowest(|at| connection.rate(at));
+                    initial + pace * seconds(lasts(scenario, flow))
+                }
+            }),
             false => window.min(connection.on_links(initial) + 2.0 * connection.buffered()),
         };
+        let packets = responses.map_or(packets, |responses| packets.min(responses));
         let pace = connection.narrowest(|at| connection.share(at));
-        let messages = tcp.messages.map_or(0.0, |messages| {
-            let of = |messages: Messages, octets: u64| {
-                float(octets.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
-            };
-            let answered = messages
-                .answers
-                .map(|answered| &scenario.flows[answered].traffic);
-            match (answered, tcp.octets) {
-                (Some(Traffic::Tcp(other)), _) => other
-                    .messages
-                    .zip(other.octets)
-                    .map_or(f64::INFINITY, |(messages, octets)| of(messages, octets)),
-                (_, Some(octets)) => of(messages, octets),
-                (_, None) => f64::INFINITY,
-            }
-        });
-        // There are as many responses as requests.
-        let packets = match tcp.messages {
-            Some(Messages {
-                answers: Some(_),
-                size,
-                ..
-            }) => packets.min(messages * (float(size) / segment + 1.0)),
-            _ => packets,
-        };
         Self {
             messages,
             packets,
@@ -287,6 +271,27 @@ impl Offered {
             mean: (header + datagram / pieces).min(narrowest),
         }
     }
+}
+
+/// The messages of a connection; of one that responds, those of the other.
+fn messages(scenario: &Scenario, tcp: &Tcp) -> f64 {
+    let of = |messages: Messages, octets: u64| {
+        float(octets.saturating_sub(messages.preroll)) / float(messages.size.max(1)) + 1.0
+    };
+    tcp.messages.map_or(0.0, |messages| {
+        let answered = messages.answers;
+        match (
+            answered.map(|answered| &scenario.flows[answered].traffic),
+            tcp.octets,
+        ) {
+            (Some(Traffic::Tcp(other)), _) => other
+                .messages
+                .zip(other.octets)
+                .map_or(f64::INFINITY, |(messages, octets)| of(messages, octets)),
+            (_, Some(octets)) => of(messages, octets),
+            (_, None) => f64::INFINITY,
+        }
+    })
 }
 
 /// Upper bound of the number of draws of `law` within `lasts`. The variance of the
