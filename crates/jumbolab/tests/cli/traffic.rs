@@ -9,6 +9,7 @@ mod hostile_sender;
 mod hosts;
 mod logs;
 mod measures;
+mod own_receiver;
 mod storage;
 
 use std::io::{BufRead, BufReader};

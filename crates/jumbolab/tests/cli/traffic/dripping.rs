@@ -4,17 +4,16 @@
     reason = "the receiver is one of the test's own"
 )]
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
-use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::sys::socket::{setsockopt, sockopt};
-use proto::control::{Limits, Request, Server, Settings};
-use units::Time;
+use proto::control::{Request, Server};
 use wire::control::Report;
 
 use super::super::harness::{Dir, Outcome};
+use super::own_receiver::Control;
 
 #[test]
 fn a_flow_ends_ten_seconds_after_its_time_however_its_messages_drip() {
@@ -48,43 +47,20 @@ fn a_flow_of_so_many_packets_ends_where_next_to_nothing_is_taken() {
 /// reads `octets` of its stream ten times a second.
 fn send_to_one_who_reads(octets: usize, line: &str) -> (Outcome, u64) {
     let dir = Dir::new();
-    let control = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = control.local_addr().unwrap().port().to_string();
     let begun = Instant::now();
-    let sender = dir
-        .command()
-        .args(["send", "127.0.0.1", "--port", &port])
-        .args(line.split_whitespace())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (stream, _) = control.accept().unwrap();
-    let mut dripping = Dripping {
-        begun,
-        stream,
-        server: Server::new(
-            Time::ZERO,
-            Settings {
-                secret: None,
-                limits: Limits::default(),
-                nonce: [7; 16],
-                clock: [7; 8],
-            },
-        ),
+    let (sender, control) = Control::start(&dir, line);
+    let flow = Dripping {
         listener: None,
         flow: None,
         octets,
     };
-    dripping.serve();
+    flow.serve(control);
     let outcome = Outcome::of(sender.wait_with_output().unwrap());
     (outcome, begun.elapsed().as_secs())
 }
 
+/// A flow that is read slowly.
 struct Dripping {
-    begun: Instant,
-    stream: TcpStream,
-    server: Server,
     listener: Option<TcpListener>,
     flow: Option<TcpStream>,
     octets: usize,
@@ -92,45 +68,29 @@ struct Dripping {
 
 impl Dripping {
     /// Serves the sender until it exits.
-    fn serve(&mut self) {
-        let tick = Some(Duration::from_millis(100));
-        self.stream.set_read_timeout(tick).unwrap();
-        let mut room = [0; 4096];
-        loop {
-            let count = match self.stream.read(&mut room) {
-                Ok(0) => return,
-                Ok(count) => count,
-                Err(_) => 0,
-            };
-            let clock = u64::try_from(self.begun.elapsed().as_nanos()).unwrap();
-            let requests = self.server.receive(clock, &room[..count]).unwrap();
-            for request in requests {
-                self.answer(request);
-            }
-            // The sender may be gone.
-            let _ = self.stream.write_all(self.server.output());
-            self.server.output().clear();
-            if count == 0 {
+    fn serve(mut self, mut control: Control) {
+        while let Some(octets) = control.read() {
+            control.answer(&octets, |server, request| self.answer(server, request));
+            if octets.is_empty() {
                 self.drip();
             }
         }
     }
 
-    fn answer(&mut self, request: Request) {
+    fn answer(&mut self, server: &mut Server, request: Request) {
         match request {
-            Request::Admit => self.server.admit(Time::ZERO),
             Request::Open(flow) => {
                 let listener = TcpListener::bind("127.0.0.1:0").unwrap();
                 setsockopt(&listener, sockopt::RcvBuf, &4096).unwrap();
                 let port = listener.local_addr().unwrap().port();
                 self.listener = Some(listener);
-                self.server.ready(flow.flow, port, 4096);
+                server.ready(flow.flow, port, 4096);
             }
-            Request::Ended { flow, .. } => self.server.report(Report {
+            Request::Ended { flow, .. } => server.report(Report {
                 flow,
                 ..Report::default()
             }),
-            Request::Clocks { .. } | Request::Farewell => {}
+            Request::Admit | Request::Clocks { .. } | Request::Farewell => {}
         }
     }
 

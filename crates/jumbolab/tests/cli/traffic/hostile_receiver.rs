@@ -6,21 +6,21 @@
 )]
 
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::process::{Child, Stdio};
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Child;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use proto::control::{Limits, Request, Server, Settings};
-use units::Time;
+use proto::control::Request;
 use wire::control::Report;
 use wire::message::Message;
 
 use super::super::harness::{Dir, Outcome};
 use super::super::lookup::Object;
 use super::interrupt;
+use super::own_receiver::Control;
 
 /// The conduct of a receiver.
 #[derive(Clone, Copy)]
@@ -43,67 +43,40 @@ const SILENT: Conduct = Conduct {
     },
 };
 
-/// Starts a receiver and a sender with the options of `line`. The channel says when the
-/// first frame has arrived.
+/// Starts a receiver and a sender with the options of `line`, and waits for the first
+/// frame.
 fn send_to(dir: &Dir, conduct: Conduct, line: &str) -> (Child, JoinHandle<()>) {
-    let control = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = control.local_addr().unwrap().port().to_string();
-    let sender = dir
-        .command()
-        .args(["send", "127.0.0.1", "--port", &port])
-        .args(line.split_whitespace())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let (sender, control) = Control::start(dir, line);
     let (to, begun) = channel();
-    let thread = thread::spawn(move || serve(&control.accept().unwrap().0, &conduct, &to));
+    let thread = thread::spawn(move || serve(control, &conduct, &to));
     begun.recv().unwrap();
     (sender, thread)
 }
 
 /// Serves a sender until it exits.
-fn serve(mut stream: &TcpStream, conduct: &Conduct, begun: &Sender<()>) {
-    let settings = Settings {
-        secret: None,
-        limits: Limits::default(),
-        nonce: [7; 16],
-        clock: [7; 8],
-    };
-    let mut server = Server::new(Time::ZERO, settings);
-    let start = Instant::now();
-    let mut room = [0; 4096];
-    loop {
-        let count = match stream.read(&mut room) {
-            Ok(0) | Err(_) => return,
-            Ok(count) => count,
-        };
-        let _ = begun.send(());
+fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
+    while let Some(octets) = control.read() {
+        if !octets.is_empty() {
+            let _ = begun.send(());
+        }
         if !conduct.answers {
             continue;
         }
-        let clock = u64::try_from(start.elapsed().as_nanos()).unwrap();
-        for request in server.receive(clock, &room[..count]).unwrap() {
-            match request {
-                Request::Admit => server.admit(Time::ZERO),
-                Request::Open(flow) => {
-                    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-                    let port = socket.local_addr().unwrap().port();
-                    server.ready(flow.flow, port, 4096);
-                    let datagrams = conduct.datagrams;
-                    thread::spawn(move || {
-                        let (_, from) = socket.recv_from(&mut [0; 100]).unwrap();
-                        socket.send_to(&flow.cookie, from).unwrap();
-                        datagrams(&socket, from);
-                    });
-                }
-                Request::Ended { flow, .. } => server.report((conduct.report)(flow)),
-                Request::Clocks { .. } | Request::Farewell => {}
+        control.answer(&octets, |server, request| match request {
+            Request::Open(flow) => {
+                let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+                let port = socket.local_addr().unwrap().port();
+                server.ready(flow.flow, port, 4096);
+                let datagrams = conduct.datagrams;
+                thread::spawn(move || {
+                    let (_, from) = socket.recv_from(&mut [0; 100]).unwrap();
+                    socket.send_to(&flow.cookie, from).unwrap();
+                    datagrams(&socket, from);
+                });
             }
-        }
-        // The sender may be gone.
-        let _ = stream.write_all(server.output());
-        server.output().clear();
+            Request::Ended { flow, .. } => server.report((conduct.report)(flow)),
+            Request::Admit | Request::Clocks { .. } | Request::Farewell => {}
+        });
     }
 }
 
