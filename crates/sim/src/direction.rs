@@ -18,8 +18,8 @@ pub(crate) struct Direction {
     /// The index of its link in the scenario, and its direction.
     pub(crate) place: (usize, usize),
     /// Packets in bundles beyond the first of each: those that arrived, and those that
-    /// a fast link dropped.
-    pub(crate) beyond: (u64, u64),
+    /// a fast link dropped. A bundle whose packets were all dropped before counts as -1.
+    pub(crate) beyond: (i64, i64),
     /// The mark set on packets that leave the direction.
     pub(crate) mark: u64,
 }
@@ -121,8 +121,9 @@ impl Direction {
             Machine::Full(link) => (link.counters(), link.observer().beyond()),
         };
         InnerCounts {
-            arrived: counters.arrived + self.beyond.0,
-            dropped: counters.of(Fate::Dropped) + self.beyond.1 + beyond + counters.inner_dropped,
+            arrived: counters.arrived.saturating_add_signed(self.beyond.0),
+            dropped: (counters.of(Fate::Dropped) + counters.inner_dropped)
+                .saturating_add_signed(self.beyond.1 + beyond),
             inner_dropped: counters.inner_dropped,
         }
     }

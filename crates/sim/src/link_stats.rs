@@ -11,8 +11,9 @@ use crate::{DirectionOutcome, Loss};
 /// The statistics that the observer of a direction collects.
 pub(crate) struct LinkStats {
     averages: Averages,
-    /// Packets in bundles that the queue dropped whole, beyond the first of each.
-    beyond: u64,
+    /// Packets in bundles that the queue dropped whole, beyond the first of each; a
+    /// bundle of which every packet was dropped before counts as -1.
+    beyond: i64,
     /// Headers of packets that will not be delivered, those in bundles included, each
     /// with whether its source may be notified.
     gone: Vec<(Header, bool)>,
@@ -108,7 +109,7 @@ impl LinkStats {
     }
 
     /// Packets in bundles that the queue dropped whole, beyond the first of each.
-    pub(crate) const fn beyond(&self) -> u64 {
+    pub(crate) const fn beyond(&self) -> i64 {
         self.beyond
     }
 
@@ -184,7 +185,7 @@ impl LinkObserver<Packet> for LinkStats {
         self.note(packet, at, EventKind::Lost(why));
         // An oversized packet is returned to the caller.
         if reason.is_some() {
-            self.beyond += u64::from(packet.live()) - 1;
+            self.beyond += i64::from(packet.live()) - 1;
             self.give_up(packet, true);
         }
     }

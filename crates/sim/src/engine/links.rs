@@ -85,7 +85,7 @@ impl<W: Tracer> Engine<'_, W> {
         let link = &mut self.directions[direction];
         packet.header.frame = link.frame(packet.header.size);
         if packet.is_bundle() {
-            link.beyond.0 += u64::from(packet.live()) - 1;
+            link.beyond.0 += i64::from(packet.live()) - 1;
         }
         let beyond = &mut link.beyond.1;
         match &mut link.machine {
@@ -98,7 +98,7 @@ impl<W: Tracer> Engine<'_, W> {
                         None
                     }
                     Entry::Dropped(packet) => {
-                        *beyond += u64::from(packet.live()) - 1;
+                        *beyond += i64::from(packet.live()) - 1;
                         match &packet.load {
                             Some(load) => {
                                 for inside in load.headers() {

@@ -102,6 +102,19 @@ fn losses_are_told_per_frame_and_per_packet_of_a_sender() {
 }
 
 #[test]
+fn a_bundle_that_lost_every_packet_before_it_is_dropped_counts_no_packet_twice() {
+    let text = include_str!("../../../../../../experiments/aqm-ablations.toml");
+    let sets = ["queue=mredmark,red", "frames=bundles"];
+    let marking = measurements(text, &sets);
+    let [arrived, dropped, inner_dropped] = {
+        let counts = &marking.evidence["domain"]["links"][2][0];
+        std::array::from_fn(|at| counts[at].as_u64().unwrap())
+    };
+    assert!(inner_dropped > 0 && inner_dropped <= dropped);
+    assert!(dropped < arrived, "{dropped} of {arrived}");
+}
+
+#[test]
 fn a_source_that_is_notified_of_drops_repairs_them_sooner_and_may_slow_down() {
     let tcp = DOMAIN
         .replace(
