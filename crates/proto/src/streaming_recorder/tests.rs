@@ -121,6 +121,9 @@ fn loss_far_behind_the_highest_number_is_still_counted_in_bursts() {
     assert_eq!(order.lost, far + 3 * WINDOW + 1 - 5);
     let late = ordered(&[far, 3]).summary(None).order;
     assert_eq!((late.stale, late.reordered, late.largest_extent), (1, 1, 1));
+    // The window ends a word above the highest number but `WINDOW`.
+    let late = ordered(&[WINDOW, 64, 63]).summary(None).order;
+    assert_eq!((late.stale, late.reordered), (1, 2));
 }
 
 /// Delays of 10, 14, 12, 20 us, a microsecond apart, 100 octets each.
