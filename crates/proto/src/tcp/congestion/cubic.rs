@@ -129,4 +129,17 @@ mod tests {
         cubic.reduce(80.0);
         assert!((cubic.plateau - 68.0).abs() < 1e-9);
     }
+
+    #[test]
+    fn a_small_window_grows_as_that_of_a_reno_flow_which_loses_as_often() {
+        // alpha = 3 (1 - 0.7) / (1 + 0.7) = 9/17 a round trip [RFC9438 s4.3].
+        let mut cubic = Cubic::new(false);
+        let window = cubic.reduce(10.0);
+        let trips = Trips {
+            smooth: Span::from_millis(1),
+            shortest: None,
+        };
+        let grown = cubic.grow(Time::ZERO, trips, window, 2.0);
+        assert!((grown - 9.0 / 17.0 / 7.0).abs() < 1e-12, "{grown}");
+    }
 }

@@ -65,3 +65,30 @@ impl Scoreboard {
         (self.reached > 0).then_some(self.reached)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::ranges::Range;
+    use crate::tcp::segment::Blocks;
+
+    #[test]
+    fn gaps_between_reported_segments_are_missing_one_after_the_other() {
+        let mut blocks = Blocks::new(7);
+        for (from, to) in [(8, 10), (11, 12)] {
+            blocks.push(Range { from, to });
+        }
+        let ack = Ack {
+            next: 7,
+            blocks,
+            header: 40,
+            echo: false,
+        };
+        let mut scoreboard = Scoreboard::new();
+        assert!(scoreboard.update(6, &ack) && !scoreboard.update(6, &ack));
+        for missing in [Some(7), Some(10), None] {
+            assert_eq!(scoreboard.next_missing(), missing);
+            scoreboard.mark_sent(missing.unwrap_or_default());
+        }
+    }
+}

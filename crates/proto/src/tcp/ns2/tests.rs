@@ -119,3 +119,16 @@ fn a_notification_of_what_arrived_or_was_never_sent_is_ignored() {
         assert_eq!(agent.state().window, 8.0);
     }
 }
+
+#[test]
+fn a_partial_acknowledgement_takes_two_segments_from_the_pipe() {
+    let (mut agent, now) = in_flight(Recovery::Sack);
+    for beyond in 1..=3 {
+        agent.receive(now, &duplicate(beyond));
+    }
+    sent(&mut agent);
+    let before = agent.pipe;
+    agent.receive(now, &ack(8));
+    let more = i64::try_from(sent(&mut agent).len()).unwrap();
+    assert_eq!(agent.pipe, before - 2 + more);
+}

@@ -98,3 +98,53 @@ fn a_queue_may_mark_new_data_and_the_next_new_segment_tells_of_the_reduction() {
     sender.receive(later, &ack(next, false));
     assert!(sent(&mut sender).iter().all(|data| !data.capable));
 }
+
+#[test]
+fn a_sender_that_stops_repairs_but_sends_no_new_data() {
+    let (mut sender, first) = opened(&Settings::new(SEGMENT));
+    sender.stop();
+    let later = Time::ZERO + MILLI * 2;
+    sender.receive(later, &ack(first[1].sequence, false));
+    assert_eq!(sent(&mut sender), []);
+    sender.timeout(sender.next_timeout().unwrap());
+    let again: Vec<u64> = sent(&mut sender).iter().map(|data| data.sequence).collect();
+    assert_eq!(again, [first[1].sequence]);
+}
+
+#[test]
+fn a_segment_is_lost_once_more_than_two_behind_it_are_reported() {
+    // [RFC6675 s4]
+    for (reported, lost) in [(1, false), (2, false), (3, true)] {
+        let (mut sender, first) = opened(&Settings::new(SEGMENT));
+        let mut duplicate = ack(1, false);
+        duplicate.blocks.push(crate::tcp::ranges::Range {
+            from: first[1].sequence,
+            to: first[1 + reported].sequence,
+        });
+        sender.receive(Time::ZERO + MILLI * 2, &duplicate);
+        let again = sent(&mut sender).into_iter().filter(|data| data.again);
+        let again: Vec<u64> = again.map(|data| data.sequence).collect();
+        assert_eq!(again, [1].repeat(lost.into()), "{reported}");
+    }
+}
+
+#[test]
+fn data_that_are_sent_again_share_no_segment_with_new_data() {
+    let mut sender = Sender::new(&Settings::new(SEGMENT), Some(100));
+    sender.start(Time::ZERO);
+    sender.receive(Time::ZERO + MILLI, &ack(1, false));
+    sender.supply(Time::ZERO + MILLI, 20 * u64::from(SEGMENT));
+    let payloads = |sender: &mut Sender| -> Vec<u32> {
+        sent(sender).iter().map(|data| data.payload).collect()
+    };
+    // Ten whole segments are more than the window of 14 600 octets.
+    assert_eq!(
+        payloads(&mut sender),
+        [&[0, 100][..], &[SEGMENT; 9]].concat()
+    );
+    sender.timeout(sender.next_timeout().unwrap());
+    assert_eq!(payloads(&mut sender), [SEGMENT]);
+    let nine = 1 + 9 * u64::from(SEGMENT);
+    sender.receive(Time::ZERO + MILLI * 2, &ack(nine, false));
+    assert_eq!(payloads(&mut sender)[..2], [100, SEGMENT]);
+}
