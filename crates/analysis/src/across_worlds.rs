@@ -5,6 +5,7 @@ use plan::{Cell, Factors, Level, Plan, Trial};
 
 use crate::Findings;
 use crate::compare::{Comparison, find, in_cell, same_factors};
+use crate::statistics::Estimator;
 
 /// The factor that distinguishes the cells of different runs.
 pub const WORLD: &str = "world";
@@ -74,7 +75,9 @@ pub fn across_worlds(runs: &[&Findings<'_>]) -> Result<AcrossWorlds, String> {
             let plan = run.plan;
             let of_cells = plan.cells.iter().enumerate().map(|(position, cell)| {
                 let found = find(&run.comparisons, metric, position).cloned();
-                let mut found = found.unwrap_or_else(|| in_cell(plan, metric, position, cell, &[]));
+                let mut found = found.unwrap_or_else(|| {
+                    in_cell(plan, metric, (position, cell), &[], Estimator::Mean)
+                });
                 found.cell = before + position;
                 found.factors = in_world(name, &found.factors);
                 found

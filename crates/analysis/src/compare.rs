@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::decomposition::Decomposition;
 use crate::resolution::resolution;
-use crate::statistics::{self, Change, Mean, WIDE, holm};
+use crate::statistics::{self, Change, Estimator, Mean, WIDE, holm};
 use crate::verdict::{
     Judgement, Measured, PublishedFigures, Verdict, judge, judge_interval, published_figures,
 };
@@ -40,7 +40,7 @@ pub struct Comparison {
     pub n: usize,
     /// Failed trials of the cell; no result includes them.
     pub failed: usize,
-    /// Their mean.
+    /// Their mean, or their trimmed mean.
     pub mean: Option<Mean>,
     /// The smallest difference that the instrument can resolve, in the metric's
     /// unit, if known.
@@ -237,12 +237,15 @@ fn of_metric(
     by_cell: &[Vec<&Trial>],
     baselines: &[Option<usize>],
 ) -> Vec<Comparison> {
+    let estimator = estimator(plan, metric, by_cell);
     let mut cells: Vec<Comparison> = plan
         .cells
         .iter()
         .zip(by_cell)
         .enumerate()
-        .map(|(position, (cell, trials))| in_cell(plan, metric, position, cell, trials))
+        .map(|(position, (cell, trials))| {
+            in_cell(plan, metric, (position, cell), trials, estimator)
+        })
         .collect();
     for position in 0..cells.len() {
         let Some(base) = baselines[position].filter(|&base| base != position) else {
@@ -268,21 +271,44 @@ fn hold(cell: &mut Comparison, baseline: &Comparison) {
         .map(|threshold| 100.0 * threshold / of_baseline.mean);
 }
 
-/// The mean of one metric in one cell, without comparison.
+/// The estimator of `metric` in all cells, given the trials of each cell of the
+/// plan. Where
+/// results do not depend on the machine, each trial is an outcome of the model,
+/// and the estimator is the mean.
+pub fn estimator(plan: &Plan, metric: &Metric, by_cell: &[Vec<&Trial>]) -> Estimator {
+    if !plan.world.profile().depends_on_machine {
+        return Estimator::Mean;
+    }
+    let sample = |(cell, trials): (&Cell, &Vec<&Trial>)| {
+        let values = values(metric, trials);
+        let figure = statistics::mean(&values).map_or(0.0, |mean| mean.mean);
+        let setting = cell.setting.as_ref().ok();
+        let resolution = resolution(metric, figure, setting, trials).unwrap_or(0.0);
+        (values, resolution)
+    };
+    let samples = plan.cells.iter().zip(by_cell).map(sample);
+    Estimator::of(&samples.collect::<Vec<_>>())
+}
+
+/// The values of a metric in the trials that finished.
+pub(crate) fn values(metric: &Metric, trials: &[&Trial]) -> Vec<f64> {
+    let finished = trials.iter().filter(|trial| trial.failure.is_none());
+    finished
+        .filter_map(|trial| trial.metrics.get(metric.name).copied())
+        .collect()
+}
+
+/// The estimate of one metric in one cell at its position, without comparison.
 pub fn in_cell(
     plan: &Plan,
     metric: &'static Metric,
-    position: usize,
-    cell: &Cell,
+    (position, cell): (usize, &Cell),
     trials: &[&Trial],
+    estimator: Estimator,
 ) -> Comparison {
     let (finished, failed): (Vec<&Trial>, Vec<&Trial>) =
         trials.iter().partition(|trial| trial.failure.is_none());
-    let values: Vec<f64> = finished
-        .iter()
-        .filter_map(|trial| trial.metrics.get(metric.name).copied())
-        .collect();
-    let mean = statistics::mean(&values);
+    let mean = estimator.estimate(&values(metric, trials));
     Comparison {
         metric,
         cell: position,
@@ -316,6 +342,12 @@ fn take_apart<'a>(
         let trials = by_cell[cell].iter().copied();
         trials.filter(|trial| trial.failure.is_none()).collect()
     };
+    let of_goodput = ["throughput", "throughput_long"].into_iter();
+    let trimmed = of_goodput
+        .filter_map(Metric::named)
+        .map(|metric| estimator(plan, metric, by_cell))
+        .find(|&one| one == Estimator::TrimmedMean);
+    let parts = trimmed.unwrap_or_default();
     let goodput = comparisons.filter(|comparison| comparison.metric.name == "throughput");
     for comparison in goodput.filter(|comparison| comparison.change.is_some()) {
         let settings = baselines[comparison.cell].and_then(|base| {
@@ -326,6 +358,7 @@ fn take_apart<'a>(
             Decomposition::of(
                 (setting, &finished(comparison.cell)),
                 (of_baseline, &finished(base)),
+                parts,
             )
         });
     }

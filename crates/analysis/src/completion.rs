@@ -3,7 +3,8 @@
 use plan::metric::{METRICS, Metric};
 use plan::{Plan, Trial, Until};
 
-use crate::statistics::{Interval, mean};
+use crate::compare::{by_cell, estimator, values};
+use crate::statistics::{Estimator, Interval};
 
 /// The minimum number of trials: an interval of fewer can be narrow by chance.
 const FEWEST: usize = 5;
@@ -35,26 +36,21 @@ fn met(until: Until, plan: &Plan, trials: &[Trial]) -> bool {
         Some(one) => vec![one],
         None => METRICS.iter().filter(of_tables).collect(),
     };
-    let mut cells = plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    !metrics.is_empty()
-        && cells.all(|cell| {
-            let trials: Vec<&Trial> = trials
-                .iter()
-                .filter(|trial| trial.factors == cell.factors && trial.failure.is_none())
-                .collect();
-            let narrow = |metric: &&Metric| narrow(until, metric, &trials);
-            metrics.iter().all(narrow)
+    let by_cell = by_cell(plan, trials);
+    let narrow = |metric: &&Metric| {
+        let estimator = estimator(plan, metric, &by_cell);
+        let mut cells = plan.cells.iter().zip(&by_cell);
+        cells.all(|(cell, trials)| {
+            cell.setting.is_err() || narrow(until, &values(metric, trials), estimator)
         })
+    };
+    !metrics.is_empty() && metrics.iter().all(narrow)
 }
 
-fn narrow(until: Until, metric: &Metric, trials: &[&Trial]) -> bool {
-    let values: Vec<f64> = trials
-        .iter()
-        .filter_map(|trial| trial.metrics.get(metric.name).copied())
-        .collect();
+fn narrow(until: Until, values: &[f64], estimator: Estimator) -> bool {
     let half = |ci95: Option<Interval>| ci95.map(Interval::half);
     values.len() >= FEWEST
-        && mean(&values).is_some_and(|mean| {
+        && estimator.estimate(values).is_some_and(|mean| {
             half(mean.ci95).is_some_and(|half| half <= mean.mean.abs() * until.percent / 100.0)
         })
 }
@@ -62,6 +58,7 @@ fn narrow(until: Until, metric: &Metric, trials: &[&Trial]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::statistics::mean;
     use plan::synthetic::{Normal, cell, factors, plan, trial};
 
     fn trials(mtu: i64, values: &[f64]) -> Vec<Trial> {
@@ -108,6 +105,14 @@ mod tests {
         assert!(enough(&plan, &run(6)));
         assert!(!enough(&plan, &run(5)), "a trial of the sixth is missing");
         assert!(!enough(&plan, &[]));
+    }
+
+    #[test]
+    fn an_outlier_does_not_keep_a_run_going() {
+        let plan = plan(vec![cell(factors(1500))], 20, Vec::new());
+        let until: Until = "ci <= 2%".parse().unwrap();
+        let stalled = [100.0, 100.4, 64.0, 100.3, 99.8, 99.9, 100.1, 99.7];
+        assert!(met(until, &plan, &trials(1500, &stalled)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use plan::setting::LinkKind;
 use plan::{Setting, Trial};
 use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
-use crate::statistics::{Contrast, Interval, Mean, mean};
+use crate::statistics::{Contrast, Estimator, Interval};
 
 /// The factors of a change of goodput.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,12 +38,17 @@ pub struct Part {
 
 impl Decomposition {
     /// Decomposes the change from `baseline` to `cell`, each given by its
-    /// setting and its finished trials. `None` unless both have a slowest link
+    /// setting and its finished trials, by this estimator. `None` unless both have a slowest link
     /// of the same rate, and if a bucket does not count each frame.
-    pub fn of(cell: (&Setting, &[&Trial]), baseline: (&Setting, &[&Trial])) -> Option<Self> {
+    pub fn of(
+        cell: (&Setting, &[&Trial]),
+        baseline: (&Setting, &[&Trial]),
+        estimator: Estimator,
+    ) -> Option<Self> {
         let ratio = |of: fn(&Trial) -> Option<f64>| {
-            let contrast =
-                Contrast::of(&[&of_trials(cell.1, of)?], &[&of_trials(baseline.1, of)?])?;
+            let samples = [cell.1, baseline.1].map(|trials| of_trials(trials, of));
+            let [cell, baseline] = samples.map(|values| estimator.estimate(&values));
+            let contrast = Contrast::of(&[&cell?], &[&baseline?])?;
             Some(Part {
                 percent: contrast.percent(),
                 ci95: contrast.interval(0.95)?,
@@ -65,9 +70,8 @@ impl Decomposition {
     }
 }
 
-fn of_trials(trials: &[&Trial], of: fn(&Trial) -> Option<f64>) -> Option<Mean> {
-    let values: Vec<f64> = trials.iter().filter_map(|&trial| of(trial)).collect();
-    mean(&values)
+fn of_trials(trials: &[&Trial], of: fn(&Trial) -> Option<f64>) -> Vec<f64> {
+    trials.iter().filter_map(|&trial| of(trial)).collect()
 }
 
 /// The rate of a long transfer relative to the link's limit, including what it
@@ -186,6 +190,7 @@ mod tests {
         let decomposition = Decomposition::of(
             (&setting(9000, false), &after.iter().collect::<Vec<_>>()),
             (&setting(1500, false), &before.iter().collect::<Vec<_>>()),
+            Estimator::Mean,
         )
         .unwrap();
         let (startup, host) = (
@@ -213,6 +218,27 @@ mod tests {
     }
 
     #[test]
+    fn a_stalled_trial_does_not_decide_the_parts() {
+        let repeated = |mtu: i64, short: f64| {
+            let trials = trials(mtu, short, 985.0, 0.0, 987.83);
+            [trials.clone(), trials].concat()
+        };
+        let (mut after, before) = (repeated(9000, 980.0), repeated(1500, 800.0));
+        after[1].metrics.insert("throughput".into(), 490.0);
+        let startup = |estimator| {
+            let decomposition = Decomposition::of(
+                (&setting(9000, false), &after.iter().collect::<Vec<_>>()),
+                (&setting(1500, false), &before.iter().collect::<Vec<_>>()),
+                estimator,
+            );
+            decomposition.unwrap().startup_and_loss.unwrap().ci95
+        };
+        let live = startup(Estimator::TrimmedMean);
+        assert!(live.holds(22.5) && live.half() < 1.0, "{live:?}");
+        assert!(startup(Estimator::Mean).half() > 10.0);
+    }
+
+    #[test]
     fn without_a_long_transfer_framing_is_all_that_is_known() {
         let mut trials = trials(9000, 980.0, 985.0, 0.0, 987.83);
         for trial in &mut trials {
@@ -222,6 +248,7 @@ mod tests {
         let decomposition = Decomposition::of(
             (&setting(9000, false), &trials),
             (&setting(1500, false), &trials),
+            Estimator::Mean,
         )
         .unwrap();
         assert_eq!(
@@ -232,8 +259,8 @@ mod tests {
 
     #[test]
     fn a_bucket_that_does_not_count_frames_has_no_split() {
-        let decomposition =
-            Decomposition::of((&setting(9000, true), &[]), (&setting(1500, true), &[]));
+        let [after, before] = [9000, 1500].map(|mtu| setting(mtu, true));
+        let decomposition = Decomposition::of((&after, &[]), (&before, &[]), Estimator::Mean);
         assert_eq!(decomposition, None);
     }
 }

@@ -1,25 +1,16 @@
 //! Outliers among the trials of a cell.
 //!
-//! Outliers are reported but never removed: the wider interval is the correct
-//! one, and the cause of an outlier may be of interest. Their median stands
-//! beside the mean, because few of them hardly move it.
+//! No trial is removed because of its value: the cause of an outlier may be of
+//! interest, and outliers are named with the median and the mean of all trials.
+//! Comparisons of a metric with gross outliers use trimmed means, which leave out
+//! as many trials at both ends of every cell ([`crate::statistics::Estimator`]).
 
 use plan::metric::{METRICS, Metric};
 use plan::{Factors, Plan, Trial};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use crate::statistics::Interval;
-
-/// The minimum number of values for the detection of outliers.
-const FEWEST: usize = 5;
-
-/// Modified z-scores above this are outliers [Iglewicz1993].
-const SCORE: f64 = 3.5;
-
-/// The median of |x - median| of a normal law, in standard deviations
-/// [Iglewicz1993].
-const NORMAL: f64 = 0.6745;
+use crate::statistics::{Interval, OUTLIER, median, scores};
 
 /// The number of samples of the bootstrap, and the seed of their draws.
 const SAMPLES: usize = 2_000;
@@ -38,7 +29,7 @@ pub struct Outlier<'a> {
     pub above: usize,
     /// The number of values far below the median.
     pub below: usize,
-    /// The mean, which outliers move.
+    /// The mean of all values, which outliers move.
     pub mean: f64,
     /// The median, which few outliers hardly move.
     pub median: f64,
@@ -70,28 +61,24 @@ fn of_cell<'a>(
     factors: &'a Factors,
     values: &[(&'a str, f64)],
 ) -> Option<Outlier<'a>> {
-    if values.len() < FEWEST {
-        return None;
-    }
-    let middle = median(values.iter().map(|&(_, value)| value));
-    let deviation = median(values.iter().map(|&(_, value)| (value - middle).abs()));
-    let score = |value: f64| NORMAL * (value - middle) / deviation;
-    let far: Vec<&(&str, f64)> = values
-        .iter()
-        .filter(|&&(_, value)| score(value).abs() > SCORE)
+    let figures: Vec<f64> = values.iter().map(|&(_, value)| value).collect();
+    let far: Vec<(f64, (&str, f64))> = scores(&figures, 0.0)
+        .into_iter()
+        .zip(values.iter().copied())
+        .filter(|(score, _)| score.abs() > OUTLIER)
         .collect();
-    let &&farthest = far
+    let &(_, farthest) = far
         .iter()
-        .max_by(|a, b| score(a.1).abs().total_cmp(&score(b.1).abs()))?;
-    let above = far.iter().filter(|&&&(_, value)| value > middle).count();
+        .max_by(|(a, _), (b, _)| a.abs().total_cmp(&b.abs()))?;
+    let above = far.iter().filter(|(score, _)| *score > 0.0).count();
     Some(Outlier {
         metric,
         factors,
         n: values.len(),
         above,
         below: far.len() - above,
-        mean: values.iter().map(|&(_, value)| value).sum::<f64>() / values.len() as f64,
-        median: middle,
+        mean: figures.iter().sum::<f64>() / figures.len() as f64,
+        median: median(figures.iter().copied()),
         median_ci95: bootstrap(values),
         farthest,
     })
@@ -113,17 +100,6 @@ fn bootstrap(values: &[(&str, f64)]) -> Interval {
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let half = values.len() / 2;
-    if values.len().is_multiple_of(2) {
-        f64::midpoint(values[half - 1], values[half])
-    } else {
-        values[half]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sided_outliers_are_named_and_stay_in_the_mean() {
+    fn one_sided_outliers_are_named_and_do_not_decide_what_is_compared() {
         let mut values = Normal::new(3).sample(20, 980.0, 0.5);
         (values[4], values[11]) = (610.0, 900.0);
         let (plan, trials) = run(&values);
@@ -150,8 +126,10 @@ mod tests {
         assert_eq!((outlier.n, outlier.above, outlier.below), (20, 0, 2));
         assert_eq!(outlier.farthest, ("mtu=9000-r05", 610.0));
         let mean = compare(&plan, &trials)[0].mean.unwrap();
-        assert!((mean.mean - values.iter().sum::<f64>() / 20.0).abs() < 1e-9);
-        assert!(mean.ci95.unwrap().half() > 30.0, "the interval shows them");
+        assert!(mean.ci95.unwrap().holds(980.0) && mean.ci95.unwrap().half() < 0.5);
+        let trimmed = mean.trimmed.unwrap();
+        assert!((trimmed.plain - outlier.mean).abs() < 1e-9);
+        assert_eq!(trimmed.outliers, 2);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Means and changes with their 95 % intervals.
 //!
-//! Means have Student's t interval [Student1908]. A change is that of a ratio
+//! Means have Student's t interval [Student1908]; where outliers would decide
+//! them, [`Estimator`] takes trimmed ones. A change is that of a ratio
 //! of means ([`Contrast`]), whose logarithm is assumed to be normal. Several
 //! comparisons are judged together by Holm's procedure [Holm1979].
 
@@ -9,6 +10,7 @@ mod jackknife;
 mod planning;
 mod separation;
 pub mod steps;
+mod trimmed;
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -17,6 +19,8 @@ pub use contrast::{Contrast, mean_percent};
 pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
 pub use separation::{Separation, separation};
+pub use trimmed::{Estimator, Trimmed};
+pub(crate) use trimmed::{OUTLIER, median, scores};
 
 /// Trials that cannot exclude a change of this percentage decide nothing: it is as
 /// large as the baseline itself.
@@ -77,18 +81,24 @@ impl Interval {
     }
 }
 
-/// A sample's mean.
+/// A sample's mean, or its trimmed mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// The number of values.
     pub n: usize,
-    /// Their arithmetic mean.
+    /// Their arithmetic mean; with `trimmed`, their trimmed mean.
     pub mean: f64,
     /// The variance of the mean; a single value has none.
     #[serde(skip)]
     variance: Option<f64>,
+    /// The degrees of freedom of the variance.
+    #[serde(skip)]
+    freedom: f64,
     /// Its 95 % interval; a single value has none.
     pub ci95: Option<Interval>,
+    /// Of a trimmed mean, how it differs from the mean of all values.
+    #[serde(skip)]
+    pub trimmed: Option<Trimmed>,
 }
 
 /// How a sample differs from the baseline.
@@ -122,20 +132,25 @@ pub fn mean(values: &[f64]) -> Option<Mean> {
     }
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let variance = (values.len() > 1).then(|| squares / (n - 1.0) / n);
-    let ci95 = variance.and_then(|variance| {
-        let half = student(n - 1.0).inverse_cdf_two_sided(0.95) * variance.sqrt();
-        Interval {
-            low: mean - half,
-            high: mean + half,
-        }
-        .finite()
-    });
     Some(Mean {
         n: values.len(),
         mean,
         variance,
-        ci95,
+        freedom: n - 1.0,
+        ci95: variance.and_then(|variance| interval(mean, variance, n - 1.0)),
+        trimmed: None,
     })
+}
+
+/// The 95 % interval of an estimate with this variance and these degrees of
+/// freedom.
+fn interval(estimate: f64, variance: f64, freedom: f64) -> Option<Interval> {
+    let half = student(freedom).inverse_cdf_two_sided(0.95) * variance.sqrt();
+    Interval {
+        low: estimate - half,
+        high: estimate + half,
+    }
+    .finite()
 }
 
 /// The change of a sample's mean against the mean of a baseline.
@@ -209,7 +224,7 @@ fn welch(estimate: f64, a: &Mean, b: &Mean) -> Option<f64> {
 /// The degrees of freedom and the standard error of the difference of two means.
 fn welch_parts(a: &Mean, b: &Mean) -> Option<(f64, f64)> {
     let (va, vb) = (a.variance?, b.variance?);
-    let squares = va.powi(2) / (count(a.n) - 1.0) + vb.powi(2) / (count(b.n) - 1.0);
+    let squares = va.powi(2) / a.freedom + vb.powi(2) / b.freedom;
     let freedom = if squares > 0.0 {
         (va + vb).powi(2) / squares
     } else {

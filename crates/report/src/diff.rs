@@ -43,7 +43,12 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
         let of_metric: Vec<&Shift> = of_metric.collect();
         let heading = format!("{} ({})", metric.title, metric.unit);
         blocks.push(Block::heading(heading));
+        let rows = of_metric
+            .iter()
+            .flat_map(|shift| [&shift.before, &shift.after]);
+        let note = figure::trimmed(rows);
         blocks.push(Block::Table(table(second.found.plan, &of_metric)));
+        blocks.extend(note.map(|note| Block::paragraph(Style::Note, note)));
     }
     let differing = differing(first, second);
     if differing.is_empty() {

@@ -18,23 +18,49 @@ const MOST_PLACES: usize = 6;
 const EXACT: &str = "exact";
 const TOO_WIDE: &str = "[too wide]";
 
-/// A mean with half its interval, such as `749 ± 2`.
+/// What stands behind a trimmed mean; [`trimmed`] explains it.
+const TRIMMED: &str = "†";
+
+/// A mean with half its interval, such as `749 ± 2`, or `749 ± 2 †` if it is a
+/// trimmed one.
 pub(super) fn mean(comparison: &Comparison) -> String {
     let Some(mean) = comparison.mean else {
         return String::new();
     };
-    if mean
-        .ci95
-        .is_some_and(|interval| interval.is_exact(mean.mean))
+    if mean.trimmed.is_none()
+        && mean
+            .ci95
+            .is_some_and(|interval| interval.is_exact(mean.mean))
     {
         return exact(mean.mean, comparison.resolution);
     }
     let half = mean.ci95.map(Interval::half);
     let places = places(comparison.resolution, half, mean.mean);
     match half {
-        Some(half) => format!("{:.places$} ± {}", mean.mean, up(half, places)),
+        Some(half) => {
+            let mark = mean
+                .trimmed
+                .map_or_else(String::new, |_| format!(" {TRIMMED}"));
+            format!("{:.places$} ± {}{mark}", mean.mean, up(half, places))
+        }
         None => format!("{:.places$}", mean.mean),
     }
+}
+
+/// What the mark of trimmed means is about, if `rows` of one metric have some:
+/// how many of their trials are outliers.
+pub(super) fn trimmed<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
+    let means = rows.into_iter().filter_map(|row| row.mean);
+    let trimmed = means.filter_map(|mean| Some((mean.n, mean.trimmed?.outliers)));
+    let (trials, outliers) = trimmed.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))?;
+    let are = if outliers == 1 {
+        "is an outlier"
+    } else {
+        "are outliers"
+    };
+    Some(format!(
+        "{TRIMMED} trimmed: {outliers} of {trials} trials {are}"
+    ))
 }
 
 /// One value, rounded to the instrument's resolution, such as `749`.

@@ -1,6 +1,6 @@
 //! The progress of a run.
 
-use analysis::compare::{Comparison, in_cell};
+use analysis::compare::{Comparison, by_cell, estimator, in_cell};
 use plan::metric::Metric;
 use plan::{Plan, Trial};
 
@@ -31,15 +31,14 @@ pub fn progress(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     else {
         return Vec::new();
     };
+    let by_cell = by_cell(plan, trials);
+    let estimator = estimator(plan, metric, &by_cell);
     let cells: Vec<Comparison> = plan
         .cells
         .iter()
         .enumerate()
-        .map(|(position, cell)| {
-            let belongs = |trial: &&Trial| trial.factors == cell.factors;
-            let trials: Vec<&Trial> = trials.iter().filter(belongs).collect();
-            in_cell(plan, metric, position, cell, &trials)
-        })
+        .zip(&by_cell)
+        .map(|(cell, trials)| in_cell(plan, metric, cell, trials, estimator))
         .filter(|cell| cell.n > 0)
         .collect();
     let mut means: Vec<String> = cells.iter().map(figure::mean).collect();

@@ -74,7 +74,11 @@ fn plots(all: &AcrossWorlds) -> Section {
 fn tables(all: &AcrossWorlds) -> Section {
     let of_metric = |metric: &'static Metric| {
         let heading = Block::subheading(title(all, metric));
-        [heading, Block::Table(table(all, metric))]
+        let rows = all.comparisons.iter().filter(|row| row.metric == metric);
+        let note = crate::figure::trimmed(rows).map(|note| Block::paragraph(Style::Note, note));
+        [Some(heading), Some(Block::Table(table(all, metric))), note]
+            .into_iter()
+            .flatten()
     };
     let heading = Block::Page(vec![Block::heading("Tables")]);
     let tables = shown(all).into_iter().flat_map(of_metric);

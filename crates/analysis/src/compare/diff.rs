@@ -1,10 +1,10 @@
 //! Changes between two runs.
 
-use plan::metric::measured;
+use plan::metric::{Metric, measured};
 use plan::{Factors, Plan, Trial};
 
-use super::{Comparison, baseline, decide, hold, in_cell};
-use crate::statistics::Contrast;
+use super::{Comparison, baseline, decide, estimator, hold, in_cell};
+use crate::statistics::{Contrast, Estimator};
 
 /// One metric in a cell that both runs measured.
 #[derive(Clone, Debug)]
@@ -32,11 +32,11 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
         .filter(|metric| both(metric.name));
     metrics
         .flat_map(|metric| {
-            let of_cell = |(plan, trials): (&Plan, &[Trial]), position: usize| {
+            let estimators = estimators(metric, first, second);
+            let of_cell = |plan: &Plan, trials: &[Trial], position: usize, estimator: Estimator| {
                 let cell = &plan.cells[position];
-                let belongs = |trial: &&Trial| trial.factors == cell.factors;
-                let trials: Vec<&Trial> = trials.iter().filter(belongs).collect();
-                in_cell(plan, metric, position, cell, &trials)
+                let trials = of_factors(trials, &cell.factors);
+                in_cell(plan, metric, (position, cell), &trials, estimator)
             };
             let pairs = second
                 .0
@@ -45,7 +45,10 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
                 .enumerate()
                 .filter_map(|(position, cell)| {
                     let twin = twin(first.0, &cell.factors)?;
-                    let pair = (of_cell(first, twin), of_cell(second, position));
+                    let pair = (
+                        of_cell(first.0, first.1, twin, estimators[0]),
+                        of_cell(second.0, second.1, position, estimators[1]),
+                    );
                     (pair.0.n > 0 && pair.1.n > 0).then_some(pair)
                 });
             let (before, mut after): (Vec<Comparison>, Vec<Comparison>) = pairs.unzip();
@@ -71,6 +74,35 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
                 .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// The estimator of each run: of runs that depend on the machine the same one, by
+/// the values of both.
+fn estimators(
+    metric: &Metric,
+    first: (&Plan, &[Trial]),
+    second: (&Plan, &[Trial]),
+) -> [Estimator; 2] {
+    let of_run = |(plan, trials): (&Plan, &[Trial])| {
+        let cells = plan.cells.iter();
+        let cells = cells.map(|cell| of_factors(trials, &cell.factors));
+        estimator(plan, metric, &cells.collect::<Vec<_>>())
+    };
+    let runs = [first, second];
+    let own = runs.map(of_run);
+    let is_live = |(plan, _): (&Plan, &[Trial])| plan.world.profile().depends_on_machine;
+    match own.contains(&Estimator::TrimmedMean) {
+        true => runs.map(|run| match is_live(run) {
+            true => Estimator::TrimmedMean,
+            false => Estimator::Mean,
+        }),
+        false => own,
+    }
+}
+
+fn of_factors<'a>(trials: &'a [Trial], factors: &Factors) -> Vec<&'a Trial> {
+    let trials = trials.iter();
+    trials.filter(|trial| trial.factors == *factors).collect()
 }
 
 /// The cell of `plan` with these factors.
@@ -152,6 +184,24 @@ mod tests {
             diff((&plan, &one), (&plan, &other)).iter().any(found)
         });
         assert!(found.count() <= 6);
+    }
+
+    #[test]
+    fn an_outlier_in_one_run_trims_the_means_of_both() {
+        let first = run(1, 8, [900.0, 980.0]);
+        let mut second = run(2, 8, [900.0, 960.4]);
+        second.1[10].metrics.insert("throughput".into(), 600.0);
+        let shifts = shifts(&first, &second);
+        assert_eq!(shifts[1].after.difference, Some(Difference::Found));
+        for shift in shifts {
+            for side in [shift.before, shift.after] {
+                assert!(side.mean.unwrap().trimmed.is_some());
+            }
+        }
+        let mut simulated = second;
+        simulated.0.world = plan::World::Sim;
+        let shifts = self::shifts(&first, &simulated);
+        assert_eq!(shifts[1].after.mean.unwrap().trimmed, None);
     }
 
     #[test]

@@ -377,3 +377,47 @@ fn a_change_that_only_many_comparisons_explain_says_so_and_one_that_a_coarse_ins
         "{hidden:?}"
     );
 }
+
+/// Trials of a link of 928.1 Mbit/s and of one that is 2 % faster, one of eight
+/// trials of each stalled.
+fn stalled_pair() -> (Plan, Vec<Trial>) {
+    let cells = [1500, 9000].map(|mtu| cell(factors(mtu))).to_vec();
+    let slow = [928.1, 928.0, 928.2, 928.3, 890.0, 928.1, 928.0, 928.2];
+    let fast = [946.1, 945.1, 890.0, 946.8, 946.3, 945.7, 946.0, 946.2];
+    let mut trials = trials_of(&factors(1500), "throughput", &slow);
+    trials.extend(trials_of(&factors(9000), "throughput", &fast));
+    (plan(cells, 8, Vec::new()), trials)
+}
+
+#[test]
+fn a_link_two_per_cent_faster_is_found_beside_an_outlier_in_each_cell() {
+    let (plan, trials) = stalled_pair();
+    let found = compare(&plan, &trials);
+    assert_eq!(found[1].difference, Some(Difference::Found));
+    let interval = found[1].change.unwrap().ci95.unwrap();
+    assert!(
+        interval.holds(1.94) && interval.half() < 0.2,
+        "{interval:?}"
+    );
+    for comparison in &found {
+        let trimmed = comparison.mean.unwrap().trimmed.unwrap();
+        assert_eq!((comparison.n, trimmed.outliers), (8, 1));
+        assert!(trimmed.plain < comparison.mean.unwrap().mean - 4.0);
+    }
+    // Stalls of a few per cent in one cell change the estimates of all.
+    let mut mended = trials.clone();
+    mended[4].metrics.insert("throughput".into(), 928.1);
+    let mended = compare(&plan, &mended);
+    assert_eq!(mended[0].mean.unwrap().trimmed.unwrap().outliers, 0);
+}
+
+#[test]
+fn a_simulated_outlier_stays_in_the_mean() {
+    let (mut plan, trials) = stalled_pair();
+    plan.world = plan::World::Sim;
+    let found = compare(&plan, &trials);
+    assert_eq!(found[1].difference, Some(Difference::NotFound));
+    for comparison in found {
+        assert_eq!(comparison.mean.unwrap().trimmed, None);
+    }
+}

@@ -31,7 +31,7 @@ impl Contrast {
             let part = mean.variance? / (mean.mean * mean.mean);
             logarithm += sign * mean.mean.ln();
             variance += part;
-            squares += part.powi(2) / (count(mean.n) - 1.0);
+            squares += part.powi(2) / mean.freedom;
         }
         // Without any spread there is no interval to have degrees of freedom.
         let freedom = if squares > 0.0 {
@@ -91,13 +91,13 @@ pub fn mean_percent(changes: &[[(usize, Mean); 2]]) -> Option<(f64, Option<Inter
         slopes.entry(*baseline).or_insert((0.0, *other)).0 -= part;
     }
     let percent = (!changes.is_empty()).then_some(percent - 100.0)?;
-    let parts: Option<Vec<(f64, usize)>> = slopes
+    let parts: Option<Vec<(f64, f64)>> = slopes
         .values()
-        .map(|(slope, mean)| Some((mean.variance? * (slope / mean.mean).powi(2), mean.n)))
+        .map(|(slope, mean)| Some((mean.variance? * (slope / mean.mean).powi(2), mean.freedom)))
         .collect();
     let interval = parts.and_then(|parts| {
         let variance: f64 = parts.iter().map(|(part, _)| part).sum();
-        let square = |(part, n): &(f64, usize)| part.powi(2) / (count(*n) - 1.0);
+        let square = |(part, freedom): &(f64, f64)| part.powi(2) / freedom;
         let squares: f64 = parts.iter().map(square).sum();
         let freedom = if squares > 0.0 {
             variance.powi(2) / squares

@@ -6,7 +6,7 @@ use analysis::verdict::Verdict;
 use plan::{Expected, Factors, Over};
 use serde::Serialize;
 
-use super::line::json_line;
+use super::line::{Estimate, json_line};
 
 /// One object per claim, without line ends.
 pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {
@@ -45,6 +45,8 @@ struct Setting<'a> {
     change_percent: Option<f64>,
     interval: Option<Interval>,
     verdict: Verdict,
+    #[serde(flatten)]
+    estimate: Estimate,
 }
 
 impl<'a> Line<'a> {
@@ -81,6 +83,7 @@ impl<'a> Line<'a> {
             change_percent: held.percent,
             interval: held.interval,
             verdict: held.verdict,
+            estimate: Estimate::of(Some(&held.mean)),
         });
         Self {
             metric: None,

@@ -8,7 +8,7 @@ use analysis::verdict::Verdict;
 use plan::{Factors, Plan, Trial};
 use serde::Serialize;
 
-use super::line::{fails, json_line};
+use super::line::{Estimate, fails, json_line};
 use crate::rows::{framing_note, model};
 
 /// One metric in one cell, with the field order of the format.
@@ -43,6 +43,8 @@ struct Line<'a> {
     /// Present (possibly null) for goodput: the prediction of the closed forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Option<f64>>,
+    #[serde(flatten)]
+    estimate: Estimate,
 }
 
 /// The factors of a change of goodput, in per cent; they multiply.
@@ -97,6 +99,7 @@ fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'
         trials_to_settle: comparison.trials_to_settle,
         split: comparison.decomposition.as_ref().map(parts),
         model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
+        estimate: Estimate::of(comparison.mean.as_ref()),
     }
 }
 

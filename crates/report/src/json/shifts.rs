@@ -1,7 +1,7 @@
 //! JSON lines of changes between two runs: one object per metric and cell.
 
-use analysis::compare::{Difference, Shift};
-use analysis::statistics::Interval;
+use analysis::compare::{Comparison, Difference, Shift};
+use analysis::statistics::{Interval, Mean};
 use plan::Factors;
 use serde::Serialize;
 
@@ -30,11 +30,24 @@ struct Line<'a> {
     excluded_above_percent: Option<f64>,
     gain_change_percent: Option<f64>,
     gain_change_ci95: Option<Interval>,
+    /// Present if one of the means is a trimmed one: the means of all trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plain_mean: Option<[Option<f64>; 2]>,
+    /// Present if one of the means is a trimmed one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<[&'static str; 2]>,
 }
 
 fn line(shift: &Shift) -> Line<'_> {
     let both = [&shift.before, &shift.after];
     let change = shift.after.change;
+    let is_trimmed = |cell: &Comparison| cell.mean.is_some_and(|mean| mean.trimmed.is_some());
+    let is_any = both.iter().any(|cell| is_trimmed(cell));
+    let plain = |mean: Mean| mean.trimmed.map_or(mean.mean, |trimmed| trimmed.plain);
+    let name = |cell: &Comparison| match is_trimmed(cell) {
+        true => "trimmed mean",
+        false => "mean",
+    };
     Line {
         metric: shift.after.metric.name,
         unit: shift.after.metric.unit,
@@ -48,5 +61,7 @@ fn line(shift: &Shift) -> Line<'_> {
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         gain_change_percent: shift.gain.map(|gain| gain.percent()),
         gain_change_ci95: shift.gain.and_then(|gain| gain.interval(0.95)),
+        plain_mean: is_any.then(|| both.map(|cell| cell.mean.map(plain))),
+        estimate: is_any.then(|| both.map(name)),
     }
 }

@@ -8,7 +8,7 @@ use plan::metric::Metric;
 use plan::{Factors, World};
 use serde::Serialize;
 
-use super::line::json_line;
+use super::line::{Estimate, json_line};
 use crate::diff::Run;
 
 /// One object per metric and combination of levels of `runs`, joined in `all`,
@@ -48,6 +48,8 @@ struct OfWorld<'a> {
     difference: Option<Difference>,
     verdict: Option<Verdict>,
     reason: Option<&'a str>,
+    #[serde(flatten)]
+    estimate: Estimate,
 }
 
 fn line<'a>(
@@ -87,5 +89,6 @@ fn of_world<'a>(name: &'a str, run: &Run<'_>, row: Option<&'a Comparison>) -> Of
         difference: row.and_then(|row| row.difference),
         verdict: judgement.map(|judgement| judgement.verdict),
         reason: judgement.map(|judgement| judgement.reason.as_str()),
+        estimate: Estimate::of(mean.as_ref()),
     }
 }

@@ -3,7 +3,7 @@
 use analysis::Findings;
 use plan::metric::Metric;
 
-use crate::document::{Block, Cell, Column, Fit, Section, Table};
+use crate::document::{Block, Cell, Column, Fit, Section, Style, Table};
 use crate::figure;
 use crate::rows::{
     aligned, factor_cells, factor_names, metric_column, other_metrics, rows_in_order,
@@ -16,6 +16,17 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let order = rows_in_order(found.plan);
     let table = table(found, &metrics, &order)?;
     let heading = || Block::heading("Other metrics");
+    let notes = metrics.iter().filter_map(|metric| {
+        let rows = order.iter().filter_map(|&cell| found.find(metric, cell));
+        Some(format!("{}: {}", metric.name, figure::trimmed(rows)?))
+    });
+    let notes: Vec<String> = notes.collect();
+    let whole = |table| {
+        let note = Block::paragraph(Style::Note, notes.join("; "));
+        let note = (!notes.is_empty()).then_some(note);
+        let blocks = [Some(heading()), Some(Block::Table(table)), note];
+        blocks.into_iter().flatten().collect()
+    };
     let blocks = if order.len() > MOST_ROWS {
         let names: Vec<&str> = metrics.iter().map(|metric| metric.name).collect();
         let brief = format!(
@@ -25,10 +36,10 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         );
         vec![
             Block::Terminal(vec![heading(), Block::list(vec![brief])]),
-            Block::Page(vec![heading(), Block::Table(table)]),
+            Block::Page(whole(table)),
         ]
     } else {
-        vec![heading(), Block::Table(table)]
+        whole(table)
     };
     Some(Section { id: "", blocks })
 }

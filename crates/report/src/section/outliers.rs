@@ -11,7 +11,7 @@ use crate::figure;
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let lines = found.outliers.iter();
     Section::listed(
-        "Outliers, far from the median of their cell; all results include them",
+        "Outliers, far from the median of their cell; only trimmed means (†) leave trials out",
         lines.map(|outlier| line(found.plan, outlier)).collect(),
     )
 }
@@ -34,7 +34,7 @@ fn line(plan: &Plan, outlier: &Outlier<'_>) -> String {
     ];
     let [middle, farthest, low, high, mean] = figures.map(figure::four_digits);
     format!(
-        "{}, {}: {} of {}, {side} the median {middle} [{low}, {high}] (mean {mean}), farthest {farthest} {} ({id})",
+        "{}, {}: {} of {}, {side} the median {middle} [{low}, {high}] (mean of all {mean}), farthest {farthest} {} ({id})",
         outlier.metric.name,
         figure::cell(plan, outlier.factors),
         outlier.above + outlier.below,

@@ -8,6 +8,7 @@ use plan::{Hosts, Plan, Setting};
 use units::Transport;
 
 use crate::document::{Block, Section, Style};
+use crate::figure;
 
 /// Remarks on each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[
@@ -31,6 +32,11 @@ const LINKS: &[(LinkKind, &str)] = &[
 /// The remark on CPU figures where the bucket of the sender segments.
 const SEGMENTING: &str = "With offloads off and no slower link behind it, the token bucket of the sender segments \
      what TCP passes down: the CPU figures include this, which takes the more time the smaller the MTU is.";
+
+/// What trimmed means are, where there are some.
+const TRIMMED: &str = "†: a metric with an outlier far beyond all spread has trimmed means in all cells with five \
+     trials or more, without the lowest and the highest fifth of their trials; intervals and comparisons are by the \
+     Winsorized variance (Yuen). The section on outliers has the mean of all trials where there are some.";
 
 /// The section on how to read the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
@@ -74,6 +80,9 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
          instrument's resolution; figures are not printed finer than that."
             .to_owned(),
     ];
+    if figure::trimmed(comparisons).is_some() {
+        lines.push(TRIMMED.to_owned());
+    }
     let has = |is_so: &dyn Fn(&Setting) -> bool| {
         let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());
         settings.any(|setting| setting.is_ok_and(is_so))

@@ -7,7 +7,7 @@ use analysis::verdict::Verdict;
 use plan::metric::Metric;
 use plan::{Factors, Plan};
 
-use crate::document::{Block, Cell, Column, Remark, Section, Table, Tone};
+use crate::document::{Block, Cell, Column, Remark, Section, Style, Table, Tone};
 use crate::figure;
 use crate::rows::{
     aligned, factor_cells, factor_names, framing_note, heading, model, study_metrics, study_rows,
@@ -28,6 +28,8 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         let rows = study_rows(plan, &found.comparisons, metric);
         let published = rows.iter().any(|row| row.published.value.is_some());
         let heading = heading(plan, table, metric);
+        let note = figure::trimmed(rows.iter().copied());
+        let note = note.map(|note| Block::paragraph(Style::Note, note));
         let folded = (rows.len() > MOST_ROWS && !published).then(|| {
             let heading = format!("{heading}, by {}", plan.compare.factor);
             let table = crosstab::table(found, metric);
@@ -41,6 +43,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
             Some(folded) => blocks.extend([Block::Terminal(folded), Block::Page(whole)]),
             None => blocks.extend(whole),
         }
+        blocks.extend(note);
     }
     Some(Section {
         id: "tables",

@@ -229,7 +229,9 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
     Some(match comparison.difference? {
         Difference::Found => {
             let change = figure::change_percent(comparison);
-            format!("{words} {change}{}", composition(plan, comparison))
+            let trimmed = comparison.mean.and_then(|mean| mean.trimmed);
+            let trimmed = trimmed.map_or("", |_| " (trimmed means)");
+            format!("{words} {change}{trimmed}{}", composition(plan, comparison))
         }
         Difference::NotFound => match comparison.not_found() {
             Some(NotFound::Above(margin)) => {

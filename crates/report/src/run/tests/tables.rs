@@ -2,10 +2,10 @@ use std::path::Path;
 
 use analysis::Findings;
 use plan::setting::LinkKind;
-use plan::synthetic::{facts, study};
+use plan::synthetic::{cell, factors, facts, plan, study, trial};
 use plan::{Plan, Setting, Trial};
 
-use crate::{of_run, text};
+use crate::{json_lines, of_run, text};
 
 fn terminal(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
     text(
@@ -18,6 +18,48 @@ fn report(width: u16) -> String {
     let (plan, trials) = study();
     let folder = Path::new("results/synthetic-0123abcd");
     terminal(&plan, &trials, Some(folder), width)
+}
+
+#[test]
+fn a_trimmed_mean_is_marked_and_explained_below_its_table() {
+    let cells = [1500, 9000].map(|mtu| cell(factors(mtu))).to_vec();
+    let plan = plan(cells, 8, Vec::new());
+    let slow = [928.1, 928.0, 928.2, 928.3, 928.1, 928.1, 928.0, 928.2];
+    let fast = [946.1, 945.1, 890.0, 946.8, 946.3, 945.7, 946.0, 946.2];
+    let trials = [(1500, slow), (9000, fast)]
+        .into_iter()
+        .flat_map(|(mtu, values)| {
+            let trials = (1..).zip(values);
+            trials.map(move |(repeat, value)| trial(factors(mtu), repeat, &[("throughput", value)]))
+        });
+    let trials: Vec<Trial> = trials.collect();
+    let report = terminal(&plan, &trials, None, 200);
+    for line in [
+        "1500  928 ± 1 †",
+        "† trimmed: 1 of 16 trials is an outlier",
+        "goodput +1.9 % [1.8, 2.0] (trimmed means)",
+        "†: a metric with an outlier far beyond all spread has trimmed means",
+        "Outliers, far from the median of their cell; only trimmed means (†) leave trials out",
+        "(mean of all 939.0)",
+    ] {
+        assert!(report.contains(line), "{line}:\n{report}");
+    }
+    let facts = facts();
+    let lines = json_lines(&Findings::of(&plan, &trials, &facts));
+    let of = |number: usize| serde_json::from_str::<serde_json::Value>(&lines[number]).unwrap();
+    assert_eq!(of(1)["estimate"], "trimmed mean");
+    assert_eq!(
+        (&of(0)["outliers"], &of(1)["outliers"]),
+        (&0.into(), &1.into())
+    );
+    assert_eq!(of(1)["plain_mean"], 939.025);
+    let quiet: Vec<Trial> = trials[..8].to_vec();
+    let line = &json_lines(&Findings::of(&plan, &quiet, &facts))[0];
+    assert!(
+        !line.contains("estimate") && !line.contains("plain_mean"),
+        "{line}"
+    );
+    assert!(!terminal(&plan, &quiet, None, 200).contains('†'));
 }
 
 #[test]
