@@ -276,7 +276,6 @@ impl Experiment {
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
         let rivals = rivals::rivals(&mut reader, &factors, &aliases, &claims, &steps)?;
         let entries = unstated::entries(&mut reader, &aliases)?;
-        let unstated = unstated::described(&entries, &factors)?;
         reader.table("aliases")?;
         reader.table(choices::ROOT)?;
 
@@ -286,12 +285,15 @@ impl Experiment {
         };
         let (mut cells, mut sample, mut varying) = resolve(&body)?;
         let mut has_row = rows.iter();
+        let mut scopes = vec![on::Scope::World(world)];
         if has_row.any(|row| row.has_settings_of(&sample.keys, &factors, &aliases))
             && let Some(published) = on::published(&self.tree, &body)?
         {
             (cells, sample, varying) = resolve(&published)?;
             body = published;
+            scopes.push(on::Scope::Published);
         }
+        let unstated = unstated::described(&entries, &factors, (&self.tree, &aliases, &scopes))?;
         refuse_many_trials(cells.len(), &repeat)?;
         let head = reader.finish()?;
         aliases.check(&sample.asked)?;

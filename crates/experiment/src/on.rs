@@ -2,11 +2,13 @@
 //! `[on.published.TABLE]`: keys that do so while a run has the settings of a row of
 //! `[[published]]`.
 
+use std::fmt;
+
 use anyhow::Result;
 use plan::World;
 
 use super::keys;
-use super::reader::{did_you_mean, refusal};
+use super::reader::{Parsed, did_you_mean, refusal};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
@@ -21,12 +23,49 @@ const HEAD: [&str; 2] = ["sweep", "trials"];
 const PUBLISHED: &str = "published";
 
 /// Where keys are overridden.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// In a world.
     World(World),
     /// In a run with the settings of a published row, as far as they are not swept.
     Published,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::World(world) => world.fmt(f),
+            Self::Published => f.write_str(PUBLISHED),
+        }
+    }
+}
+
+impl Scope {
+    /// Where `path` is overridden in this scope.
+    pub(super) fn below(self, path: &KeyPath) -> KeyPath {
+        let place = [ROOT.to_owned(), self.to_string()];
+        KeyPath(place.into_iter().chain(path.0.iter().cloned()).collect())
+    }
+}
+
+/// A scope by its name.
+pub(super) fn scope(value: &Value) -> Parsed<Scope> {
+    let scope = match value {
+        Value::Text(name) if name == PUBLISHED => Scope::Published,
+        Value::Text(name) => Scope::World(name.parse().map_err(|error| format!("{error}"))?),
+        _ => {
+            return Err("write the name of a world, for instance \"sim\", or \"published\"".into());
+        }
+    };
+    Ok((scope, scope.to_string().as_str().into()))
+}
+
+/// The key of a cell that `path` overrides below `[on]`; any other path as it is.
+pub(super) fn of_cell(path: &KeyPath) -> KeyPath {
+    match path.0.as_slice() {
+        [root, _, below @ ..] if root == ROOT && !below.is_empty() => KeyPath(below.to_vec()),
+        _ => path.clone(),
+    }
 }
 
 /// A key that is overridden in some scope.
@@ -103,11 +142,7 @@ pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
 
 impl Over<'_> {
     fn refuse(&self, why: &str) -> anyhow::Error {
-        let scope = match self.scope {
-            Scope::World(world) => world.to_string(),
-            Scope::Published => PUBLISHED.to_owned(),
-        };
-        let place = format!("{ROOT}.{scope}.{}", self.path);
+        let place = format!("{ROOT}.{}.{}", self.scope, self.path);
         refusal(&self.node.origin, &place, &self.node.value, why)
     }
 }

@@ -3,12 +3,15 @@
 //!
 //! A run uses the first values: they are written over the file when it is read, so
 //! that `--set` of one of their keys counts, and then the setting counts as stated.
+//! A setting with `on` belongs to one world, or to runs with published settings; its
+//! values are written below `[on]`.
 
 use anyhow::Result;
 use plan::{Level, Unstated};
 
 use super::Experiment;
 use super::aliases::{Aliases, with_unit};
+use super::on::{self, Scope};
 use super::quantity::{float, line, number, word};
 use super::reader::{Reader, refusal};
 use super::sweep::{Factor, level, levels};
@@ -29,6 +32,8 @@ pub(super) struct Entry {
     path: KeyPath,
     values: Vec<Node>,
     unit: Option<String>,
+    /// The only runs that have the setting; none: all of them.
+    on: Option<Scope>,
     because: String,
     origin: Origin,
 }
@@ -75,6 +80,7 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
         None => Vec::new(),
     };
     values.extend(range(&mut reader)?);
+    let on = reader.optional("on", on::scope)?.map(|found| found.value);
     let because = reader.required("because", "because = \"the paper names no TCP\"", line)?;
     reader.finish()?;
     let refuse =
@@ -105,6 +111,7 @@ fn entry(mut reader: Reader<'_>, aliases: &Aliases, node: &Node) -> Result<Entry
         name: aliases.factor_name(&name.value, &path),
         path,
         values,
+        on,
         because: because.value,
         origin: node.origin.clone(),
     })
@@ -171,7 +178,22 @@ fn three_digits(number: f64) -> f64 {
 }
 
 impl Entry {
-    /// The keys that a value writes.
+    /// Whether a run in these scopes has the setting.
+    pub(super) fn is_in(&self, scopes: &[Scope]) -> bool {
+        self.on.is_none_or(|on| scopes.contains(&on))
+    }
+
+    /// The keys of the file that a value writes, those below `[on]` among them.
+    fn places(&self, aliases: &Aliases, value: &Node) -> Vec<(KeyPath, Node)> {
+        let keys = self.keys(aliases, value).into_iter();
+        let place = |(path, node): (KeyPath, Node)| match self.on {
+            None => (path, node),
+            Some(scope) => (scope.below(&path), node),
+        };
+        keys.map(place).collect()
+    }
+
+    /// The keys of a cell that a value writes.
     fn keys(&self, aliases: &Aliases, value: &Node) -> Vec<(KeyPath, Node)> {
         match aliases
             .choices()
@@ -216,36 +238,57 @@ impl Entry {
 /// The unstated settings as a plan has them.
 ///
 /// # Errors
-/// One line where a setting is swept as well.
-pub(super) fn described(entries: &[Entry], factors: &[Factor]) -> Result<Vec<Unstated>> {
-    for entry in entries {
+/// One line where a setting is swept as well, or where `[on]` of `tree` has a value
+/// that would count more in one of the `scopes` of the run.
+pub(super) fn described(
+    entries: &[Entry],
+    factors: &[Factor],
+    (tree, aliases, scopes): (&Table, &Aliases, &[Scope]),
+) -> Result<Vec<Unstated>> {
+    let entries: Vec<&Entry> = entries.iter().filter(|entry| entry.is_in(scopes)).collect();
+    for entry in &entries {
+        let keys = entry.keys(aliases, &entry.values[0]);
+        let mut others = scopes.iter().filter(|scope| Some(**scope) != entry.on);
+        let counts_more = |scope: &&Scope| {
+            let below = |(path, _): &(KeyPath, Node)| tree.at(&scope.below(path).0).is_some();
+            keys.iter().any(below)
+        };
+        if let Some(scope) = others.find(counts_more) {
+            let name = Value::Text(entry.name.clone());
+            let why = format!(
+                "[on.{scope}] has it as well, which counts more; write on = \"{scope}\", or remove it there"
+            );
+            return Err(refusal(&entry.origin, "unstated.name", &name, &why));
+        }
         if factors.iter().any(|factor| factor.path == entry.path) {
             let name = Value::Text(entry.name.clone());
             let why = "it is swept as well; a factor of the study is not unstated";
             return Err(refusal(&entry.origin, "unstated.name", &name, why));
         }
     }
-    Ok(entries.iter().map(Entry::described).collect())
+    Ok(entries.into_iter().map(Entry::described).collect())
 }
 
 impl Experiment {
-    /// The same with other values of the unstated settings: for each of them, in
-    /// the order of [`plan::Plan::unstated`], the position of one.
+    /// The same with other values of the unstated settings: for each of `settings`,
+    /// which are those of a plan of it, the position of one.
     ///
     /// # Errors
     /// As [`Experiment::parse`].
-    pub fn with_unstated(&self, values: &[usize]) -> Result<Self> {
+    pub fn with_unstated(&self, settings: &[Unstated], values: &[usize]) -> Result<Self> {
         let mut other = self.clone();
         let aliases = Aliases::read(&self.tree, &self.place)?;
         let entries = entries(
             &mut Reader::new(&self.tree, "", self.place.clone()),
             &aliases,
         )?;
-        for (entry, &value) in entries.iter().zip(values) {
-            let Some(value) = entry.values.get(value) else {
+        for (setting, &value) in settings.iter().zip(values) {
+            let entry = entries.iter().find(|entry| entry.name == setting.name);
+            let chosen = entry.and_then(|entry| Some((entry, entry.values.get(value)?)));
+            let Some((entry, value)) = chosen else {
                 continue;
             };
-            for (path, node) in entry.keys(&aliases, value) {
+            for (path, node) in entry.places(&aliases, value) {
                 other.put(&path, node)?;
             }
         }
@@ -256,6 +299,7 @@ impl Experiment {
     pub(super) fn state(&mut self, aliases: &Aliases, path: &KeyPath) -> Result<()> {
         let mut reader = Reader::new(&self.tree, "", self.place.clone());
         let entries = entries(&mut reader, aliases)?;
+        let path = &on::of_cell(path);
         let kept: Vec<bool> = entries
             .iter()
             .map(|entry| !entry.touches(aliases, path))
@@ -276,7 +320,7 @@ impl Experiment {
 pub(super) fn write_first(tree: &mut Table, aliases: &Aliases, place: &Origin) -> Result<()> {
     let entries = entries(&mut Reader::new(tree, "", place.clone()), aliases)?;
     for entry in entries {
-        for (path, node) in entry.keys(aliases, &entry.values[0]) {
+        for (path, node) in entry.places(aliases, &entry.values[0]) {
             let origin = node.origin.clone();
             tree.put(&path.0, node)
                 .map_err(|key| super::fault(&origin, format!("{path}: `{key}` is no table")))?;

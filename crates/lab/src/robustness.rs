@@ -134,7 +134,10 @@ impl Study {
 
     /// The plan at a point, or why no world can run it.
     fn plan_at(&self, point: &Point) -> Result<Plan> {
-        world::plan(self.experiment.with_unstated(point)?, self.plan.world)
+        world::plan(
+            self.experiment.with_unstated(&self.plan.unstated, point)?,
+            self.plan.world,
+        )
     }
 }
 

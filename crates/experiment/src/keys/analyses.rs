@@ -206,6 +206,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: everywhere(),
             },
             Key {
+                name: "on",
+                kind: "name of a world, or `published`",
+                default: DefaultValue::Follows("all runs"),
+                meaning: "The only world that has the setting, or, with `published`, only runs with the settings of a row of `[[published]]`. Its values are written below `[on]`, over what is there.",
+                worlds: everywhere(),
+            },
+            Key {
                 name: "because",
                 kind: "one line",
                 default: DefaultValue::Required,

@@ -62,7 +62,11 @@ fn a_run_uses_the_first_values_and_each_point_its_own() {
         "{}",
         plan.text
     );
-    let other = plan_of(experiment.with_unstated(&[2, 1, 3]).unwrap());
+    let other = plan_of(
+        experiment
+            .with_unstated(&plan.unstated, &[2, 1, 3])
+            .unwrap(),
+    );
     let fast = "send_per_packet = \"1us\"";
     assert!(
         of(&other, ["agent = \"sack1\"", fast, "delay = \"100ms\""]),
@@ -78,9 +82,10 @@ fn an_experiment_is_written_so_that_defaults_still_follow() {
     let mut experiment = parsed(FILE);
     experiment.set("rate=10mbit").unwrap();
     let again = parsed(&experiment.written());
+    let settings = plan_of(experiment.clone()).unstated;
     for point in [[0, 0, 0], [2, 1, 3]] {
         let [one, other] =
-            [&experiment, &again].map(|own| plan_of(own.with_unstated(&point).unwrap()));
+            [&experiment, &again].map(|own| plan_of(own.with_unstated(&settings, &point).unwrap()));
         assert_eq!(one.text, other.text);
         assert_eq!(one.cells[1].setting, other.cells[1].setting);
     }
@@ -102,6 +107,47 @@ fn without_unstated_settings_the_same_trials_are_run() {
             .collect()
     };
     assert_eq!(settings(&plan), settings(&stated));
+}
+
+#[test]
+fn a_setting_of_one_world_is_searched_there_alone() {
+    let simulated = |name: &str| format!("name = \"{name}\"\non = \"sim\"\n");
+    let on_sim = FILE
+        .replacen("name = \"hosts\"\n", &simulated("hosts"), 1)
+        .replacen("name = \"tcp\"\n", &simulated("tcp"), 1)
+        + "[on.sim.host]\nsend_per_packet = \"3us\"\n[on.netns.network]\nlink = \"emulated\"\n";
+    let experiment = parsed(&on_sim);
+    let plan = plan_of(experiment.clone());
+    assert_eq!(plan.unstated.len(), 3);
+    assert!(has(&plan, "send_per_packet = \"5us\""), "{}", plan.text);
+    let fast = experiment.with_unstated(&plan.unstated, &[0, 1, 0]);
+    assert!(has(&plan_of(fast.unwrap()), "send_per_packet = \"1us\""));
+    // In the other world it neither is nor is searched.
+    let other = parsed(&on_sim).plan(World::Netns, |_| Ok(())).unwrap();
+    let names: Vec<&str> = other.unstated.iter().map(|one| &*one.name).collect();
+    assert_eq!(names, ["network.delay"]);
+    assert!(!has(&other, "send_per_packet = \"5us\""), "{}", other.text);
+    // One of its keys states it, in whichever table.
+    for set in [
+        "host.send_per_packet=7us",
+        "on.sim.host.send_per_packet=7us",
+    ] {
+        let mut stated = parsed(&on_sim);
+        stated.set(set).unwrap();
+        let plan = plan_of(stated);
+        assert_eq!(plan.unstated.len(), 2, "{set}");
+        assert!(has(&plan, "send_per_packet = \"7us\""), "{set}");
+    }
+}
+
+#[test]
+fn a_value_that_another_table_would_hide_is_refused() {
+    let hidden = format!("{FILE}[on.sim.network]\ndelay = \"9ms\"\n");
+    let refused = parsed(&hidden).plan(World::Sim, |_| Ok(())).unwrap_err();
+    let words = format!("{refused:#}");
+    assert!(words.contains("[on.sim] has it as well"), "{words}");
+    let elsewhere = hidden.replace("on.sim.", "on.netns.");
+    assert_eq!(plan_of(parsed(&elsewhere)).unstated.len(), 3);
 }
 
 #[test]

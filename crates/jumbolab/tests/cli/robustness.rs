@@ -191,8 +191,8 @@ fn journal_of_all(folder: &Path) -> Vec<String> {
 #[test]
 fn what_states_everything_or_claims_nothing_is_refused() {
     let dir = Dir::new();
-    dir.run("robustness red-claims")
-        .refused(&["red-claims", "[[unstated]]"]);
+    dir.run("robustness hops-and-load")
+        .refused(&["hops-and-load", "[[unstated]]"]);
     let (claims, unstated) = STUDY.split_once("[[claim]]").unwrap();
     let unstated = &unstated[unstated.find("[[unstated]]").unwrap()..];
     dir.write("claimless.toml", &format!("{claims}{unstated}"));
