@@ -20,6 +20,9 @@ const GRAIN: f64 = 2e-3;
 /// The minimum error of the logarithm of a variance.
 const GRAIN_OF_VARIANCE: f64 = 1e-3;
 
+/// The name of the evidence that has the times by size.
+pub(crate) const EVIDENCE: &str = "sizes";
+
 /// The evidence of sizes by other clocks, by name in the journal.
 pub const CLOCKS: [&str; 4] = [
     "processor_us",
@@ -342,7 +345,7 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
 fn points<'a>(cell: usize, trials: impl Iterator<Item = &'a Trial>) -> Vec<Point> {
     let mut points: BTreeMap<u32, Point> = BTreeMap::new();
     for trial in trials.filter(|trial| trial.failure.is_none()) {
-        let Some(kept) = trial.evidence.get("sizes") else {
+        let Some(kept) = trial.evidence.get(EVIDENCE) else {
             continue;
         };
         let numbers = |key: &str| -> Vec<f64> {

@@ -101,7 +101,7 @@ impl Study {
             plan,
         };
         if study.cells.is_empty() {
-            bail!("{name} has neither [[claim]] nor [[published]] figures that could turn over");
+            bail!("{name} has neither [[claim]], [[jump]] nor [[published]] figures that could turn over");
         }
         Ok(study)
     }
@@ -246,8 +246,12 @@ impl Study {
     /// questions, and the evidence of their resolution.
     fn kept(&self, mut trial: Trial) -> Trial {
         trial.metrics.retain(|name, _| self.metrics.contains(name));
+        let asked = questions::evidence(&self.plan);
         trial.evidence.retain(|name, _| {
-            name.starts_with("resolution_") || name == "cpu_octets" || name == "cpu_tick_seconds"
+            name.starts_with("resolution_")
+                || name == "cpu_octets"
+                || name == "cpu_tick_seconds"
+                || asked == Some(name)
         });
         trial
     }

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::metric::Metric;
-use plan::{Assertion, COPY, Expected, Factors, Level, Plan, Trial};
+use plan::{Assertion, COPY, Expected, Factors, Level, Plan, StepClaim, Trial};
 
 use super::Answer;
 use super::nearest::{Measured, Reading, Term};
 use crate::claims;
 use crate::compare::{Comparison, baseline, compare, find};
+use crate::sizes;
 use crate::verdict::{Verdict, published_figures};
 
-/// A claim or a published change.
+/// A claim, a claimed step, or a published change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The subject of the question.
@@ -27,11 +28,13 @@ pub struct Question {
 pub enum Asked {
     /// The claim at this position of the plan.
     Claim(usize),
+    /// The claimed step at this position of the plan.
+    Step(usize),
     /// The published change of this metric in this cell.
     Change(&'static Metric, usize),
 }
 
-/// The questions of a plan: its claims, then the published changes. Values are
+/// The questions of a plan: its claims, its claimed steps, then the published changes. Values are
 /// not asked, for they are another machine's; [`readings`] has them.
 pub fn questions(plan: &Plan) -> Vec<Question> {
     let claims = plan.claims.iter().enumerate();
@@ -42,6 +45,12 @@ pub fn questions(plan: &Plan) -> Vec<Question> {
             source: claim.source.clone(),
         })
         .collect();
+    let steps = plan.steps.iter().enumerate();
+    questions.extend(steps.map(|(at, step)| Question {
+        asked: Asked::Step(at),
+        text: step.text.clone(),
+        source: step.source.clone(),
+    }));
     for metric in published(plan) {
         for (cell, own) in plan.cells.iter().enumerate() {
             let printed = published_figures(plan, metric, &own.factors);
@@ -91,6 +100,12 @@ pub fn metrics(plan: &Plan) -> BTreeSet<String> {
     of_claims.chain(of_figures).chain(ranked).collect()
 }
 
+/// The name of the evidence that the questions need: the times by size, where steps
+/// are asked.
+pub fn evidence(plan: &Plan) -> Option<&'static str> {
+    (!plan.steps.is_empty()).then_some(sizes::EVIDENCE)
+}
+
 /// The cells that the questions and the readings need, by position.
 pub fn cells(plan: &Plan) -> Vec<usize> {
     let is_asked = |cell: usize| {
@@ -100,7 +115,8 @@ pub fn cells(plan: &Plan) -> Vec<usize> {
         };
         let of_figure = |metric: &&Metric| published_figures(plan, metric, factors).is_any();
         let is_ranked = plan.ranking.is_some() && baseline(plan, factors) == Some(cell);
-        is_ranked || plan.claims.iter().any(of_claim) || published(plan).iter().any(of_figure)
+        let of_step = |step: &StepClaim| claims::has(factors, &step.cells);
+        is_ranked || plan.steps.iter().any(of_step) || plan.claims.iter().any(of_claim) || published(plan).iter().any(of_figure)
     };
     let measured = (0..plan.cells.len()).filter(|&cell| plan.cells[cell].setting.is_ok());
     measured.filter(|&cell| is_asked(cell)).collect()
@@ -125,11 +141,23 @@ fn is_partner(plan: &Plan, claim: &Assertion, factors: &Factors) -> bool {
 pub fn answers(plan: &Plan, questions: &[Question], trials: &[Trial]) -> Vec<Option<Answer>> {
     let comparisons = compare(plan, trials);
     let judged = claims::judged(plan, &comparisons);
+    let curves = match plan.steps.is_empty() {
+        true => Vec::new(),
+        false => sizes::curves(plan, trials),
+    };
+    let steps = sizes::judged(plan, &curves);
     let answer = |question: &Question| match question.asked {
         Asked::Claim(at) => of_verdict(judged.get(at)?.verdict),
+        Asked::Step(at) => of_step(steps.get(at)?),
         Asked::Change(metric, cell) => of_change(find(&comparisons, metric, cell)?),
     };
     questions.iter().map(answer).collect()
+}
+
+/// A claimed step at this point, over all curves that it is about.
+fn of_step(judged: &sizes::Judged<'_>) -> Option<Answer> {
+    let verdicts = judged.curves.iter().map(|(_, verdict, _)| *verdict);
+    of_verdict(claims::together(verdicts))
 }
 
 /// A published change at this point.
@@ -321,7 +349,31 @@ pub fn levels(plan: &Plan, point: &[usize]) -> Vec<(String, Level)> {
 mod tests {
     use super::*;
     use plan::synthetic::{cell, factors, study, trial};
-    use plan::{Ranking, Target};
+    use plan::{OfStep, Ranking, Sign, Target};
+
+    #[test]
+    fn a_claimed_step_is_asked_of_the_cells_that_have_its_sizes() {
+        let (mut plan, trials) = study();
+        let before = (questions(&plan).len(), evidence(&plan));
+        assert_eq!(before.1, None);
+        plan.claims.clear();
+        plan.published.clear();
+        plan.steps = vec![StepClaim {
+            text: "longer from 1000 octets on".into(),
+            source: "here".into(),
+            cells: Vec::new(),
+            of: OfStep::Time,
+            at: 1000,
+            within: 10,
+            sign: Sign::Up,
+        }];
+        let questions = questions(&plan);
+        assert_eq!(questions.len(), 1);
+        assert_eq!(questions[0].asked, Asked::Step(0));
+        assert!(!cells(&plan).is_empty() && evidence(&plan).is_some());
+        // These trials have no times by size.
+        assert_eq!(super::answers(&plan, &questions, &trials), [None]);
+    }
 
     #[test]
     fn claims_and_published_changes_are_asked_in_the_cells_that_they_need() {
