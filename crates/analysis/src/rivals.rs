@@ -51,6 +51,15 @@ impl Judged<'_> {
         (0..self.alternatives.len()).filter(is_open).collect()
     }
 
+    /// How many sentences the explanation at this position contradicts.
+    pub fn contradicted(&self, at: usize) -> usize {
+        let contradicts = |sentence: &&Sentence| {
+            let verdict = sentence.verdicts[at];
+            matches!(verdict, Verdict::NotReproduced | Verdict::DirectionOnly)
+        };
+        self.sentences.iter().filter(contradicts).count()
+    }
+
     /// How many sentences the explanation at this position reproduces.
     pub fn explained(&self, at: usize) -> usize {
         let sentences = self.sentences.iter();

@@ -18,7 +18,7 @@ struct Line<'a> {
     evidence: &'static str,
     figure: &'a str,
     verdict: Verdict,
-    robustness: Option<&'a Robustness>,
+    robustness: Option<&'a [&'a Robustness]>,
     why: &'a str,
     run: Option<&'a Header>,
 }
@@ -39,7 +39,7 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
             evidence: claim.evidence.kind(),
             figure: &outcome.figure,
             verdict: outcome.verdict,
-            robustness: outcome.robustness,
+            robustness: outcome.robustness.as_ref().map(|one| one.lines.as_slice()),
             why: &claim.why,
             run: outcome.record.map(|record| &record.run),
         })

@@ -17,7 +17,7 @@ mod text;
 
 pub use json::lines;
 pub use markdown::{document, with_table};
-pub use outcome::{Outcome, outcomes};
+pub use outcome::{Admissible, Outcome, outcomes};
 pub use record::{Record, Robustness, recorded};
 pub use register::{Claim, Evidence, Paper, papers};
 pub use text::{overview, whole};

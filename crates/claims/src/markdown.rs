@@ -15,7 +15,7 @@ the tables of docs/findings from the register (`claims/`) and the recorded resul
 
 - **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one.
 - **Verdict**: *reproduced*, *direction only*, *not reproduced*, *inconclusive* or *not measured*; the findings pages say how a claim was tested.
-- **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it.
+- **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; with the world of the search where it is not that of the verdict.
 ";
 
 /// The page of all claims.
@@ -44,7 +44,7 @@ pub fn document(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
                 cell(&claim.done),
                 cell(&outcome.figure),
                 outcome.verdict,
-                outcome.robustness.map_or_else(String::new, share),
+                outcome.robustness.as_ref().map_or_else(String::new, share),
                 cell(&claim.why)
             );
         }

@@ -7,8 +7,8 @@ use anyhow::{Result, bail};
 use plan::Level;
 
 use crate::arithmetic;
-use crate::record::{Line, Measured, OfClaim, OfFigure, Record, Robustness};
-use crate::register::{Claim, Evidence, Paper, Run};
+use crate::record::{Line, Measured, OfClaim, OfFigure, OfRivals, Record, Robustness};
+use crate::register::{Claim, Evidence, Paper, Rivals, Run};
 
 /// A claim and what became of it.
 #[derive(Debug)]
@@ -24,7 +24,18 @@ pub struct Outcome<'a> {
     /// The recorded run that it is from, if any.
     pub record: Option<&'a Record>,
     /// In which share of the admissible settings it holds, if that is recorded.
-    pub robustness: Option<&'a Robustness>,
+    pub robustness: Option<Admissible<'a>>,
+}
+
+/// In which share of the admissible settings a claim holds.
+#[derive(Debug)]
+pub struct Admissible<'a> {
+    /// The world of the search.
+    pub world: &'a str,
+    /// Whether that is not the world of the verdict.
+    pub is_elsewhere: bool,
+    /// The claim; of a published figure each cell that it is about.
+    pub lines: Vec<&'a Robustness>,
 }
 
 /// The outcome of every claim of `papers`, in their order.
@@ -65,18 +76,44 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
     let Some(record) = claim.evidence.run().and_then(|run| find(records, &run)) else {
         return Ok(of(Verdict::NotMeasured, "no result is recorded".to_owned()));
     };
-    let Some((verdict, figure, question)) = look_up(&claim.evidence, record) else {
+    let Some((verdict, figure)) = look_up(&claim.evidence, record) else {
         bail!("{}: {} has no such verdict", claim.id, record.file_name());
     };
-    let with_same = records
-        .iter()
-        .filter(|other| other.run.experiment == record.run.experiment);
-    let mut robustness = with_same.flat_map(|record| &record.robustness);
     Ok(Outcome {
         record: Some(record),
-        robustness: robustness.find(|one| one.question == question),
+        robustness: robustness(&claim.evidence, record, records),
         ..of(verdict, format!("{figure} ({})", record.run.world))
     })
+}
+
+/// The shares of the admissible settings that a search recorded: of several worlds
+/// that of `record`.
+fn robustness<'a>(
+    evidence: &Evidence,
+    record: &Record,
+    records: &'a [Record],
+) -> Option<Admissible<'a>> {
+    let is_asked = |line: &&Robustness| match evidence {
+        Evidence::Claim(wanted) => line.metric.is_none() && line.question == wanted.claim,
+        Evidence::Jump(wanted) => line.metric.is_none() && line.question == wanted.jump,
+        Evidence::Figure(wanted) => {
+            line.metric.as_deref() == Some(&wanted.metric) && has(&line.cell, &wanted.cell)
+        }
+        _ => false,
+    };
+    let searches = records
+        .iter()
+        .filter(|other| other.run.experiment == record.run.experiment);
+    let mut found: Vec<Admissible<'a>> = searches
+        .map(|search| Admissible {
+            world: &search.run.world,
+            is_elsewhere: search.run.world != record.run.world,
+            lines: search.robustness.iter().filter(is_asked).collect(),
+        })
+        .filter(|admissible| !admissible.lines.is_empty())
+        .collect();
+    found.sort_by_key(|admissible| admissible.is_elsewhere);
+    found.into_iter().next()
 }
 
 /// The recorded run that a claim refers to: of several worlds `netns`.
@@ -93,21 +130,20 @@ fn find<'a>(records: &'a [Record], run: &Run<'_>) -> Option<&'a Record> {
     found.first().copied()
 }
 
-/// The verdict that a record has of a claim, the figure, and the question under
-/// which its robustness is recorded.
-fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String, String)> {
+/// The verdict that a record has of a claim, and the figure.
+fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String)> {
     let mut lines = record.verdicts.iter();
     match evidence {
         Evidence::Claim(wanted) => lines.find_map(|line| match line {
-            Line::Claim(one) if one.claim == wanted.claim => {
-                Some((one.verdict, of_claim(one), one.claim.clone()))
-            }
+            Line::Claim(one) if one.claim == wanted.claim => Some((one.verdict, of_claim(one))),
             _ => None,
         }),
         Evidence::Jump(wanted) => lines.find_map(|line| match line {
-            Line::Jump(one) if one.jump == wanted.jump => {
-                Some((one.verdict, one.seen.clone(), one.jump.clone()))
-            }
+            Line::Jump(one) if one.jump == wanted.jump => Some((one.verdict, one.seen.clone())),
+            _ => None,
+        }),
+        Evidence::Rivals(wanted) => lines.find_map(|line| match line {
+            Line::Rivals(one) if one.rivals == wanted.rivals => Some(of_rivals(one, wanted)),
             _ => None,
         }),
         Evidence::Figure(wanted) => {
@@ -120,15 +156,9 @@ fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String, Str
                 _ => None,
             });
             let about: Vec<&OfFigure> = about.collect();
-            let first = about.first()?;
+            about.first()?;
             let verdict = together(about.iter().map(|one| one.verdict));
-            let cell: Vec<String> = wanted
-                .cell
-                .iter()
-                .map(|(name, level)| format!("{name}={level}"))
-                .collect();
-            let question = format!("{} {}", first.metric, cell.join(" "));
-            Some((verdict, of_figures(&about), question))
+            Some((verdict, of_figures(&about)))
         }
         _ => None,
     }
@@ -174,6 +204,36 @@ fn of_claim(one: &OfClaim) -> String {
         0 | 1 => range,
         settings => format!("{range}; holds in {} of {settings}", one.holds),
     }
+}
+
+/// The verdict of the claimed explanation, or of the best one: it has to give every
+/// sentence.
+fn of_rivals(one: &OfRivals, wanted: &Rivals) -> (Verdict, String) {
+    let is_claimed = |level: &Level| {
+        let claimed = wanted.explanation.as_ref();
+        claimed.is_none_or(|claimed| claimed.is_same(level))
+    };
+    let claimed = one.explanations.iter();
+    let claimed = claimed.filter(|explanation| is_claimed(&explanation.level));
+    let verdicts = claimed.map(|explanation| match explanation {
+        all if all.reproduced == one.sentences => Verdict::Reproduced,
+        some if some.contradicted > 0 => Verdict::NotReproduced,
+        none if none.reproduced == 0 => Verdict::NotMeasured,
+        _ => Verdict::Inconclusive,
+    });
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let best = [
+        Verdict::Reproduced,
+        Verdict::Inconclusive,
+        Verdict::NotReproduced,
+    ];
+    let best = best.into_iter().find(|best| verdicts.contains(best));
+    let counts = one.explanations.iter();
+    let counts: Vec<String> = counts
+        .map(|explanation| format!("{} {}", explanation.level, explanation.reproduced))
+        .collect();
+    let figure = format!("{} of {} sentences", counts.join(", "), one.sentences);
+    (best.unwrap_or(Verdict::NotMeasured), figure)
 }
 
 fn of_figures(about: &[&OfFigure]) -> String {

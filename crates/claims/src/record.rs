@@ -6,6 +6,7 @@ use analysis::Findings;
 use analysis::certificate::{State, certify};
 use analysis::claims::{Held, Judged};
 use analysis::compare::Comparison;
+use analysis::rivals;
 use analysis::robustness::findings::Findings as Search;
 use analysis::robustness::questions::Asked;
 use analysis::sizes;
@@ -33,7 +34,8 @@ const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 pub struct Record {
     /// The run.
     pub run: Header,
-    /// One a claim, a claim about a step, and a published figure of a cell.
+    /// One a claim, a claim about a step, a published figure of a cell, and a set of
+    /// rival explanations.
     pub verdicts: Vec<Line>,
     /// The figures of each cell; none in records of older versions.
     #[serde(default)]
@@ -82,6 +84,8 @@ pub enum Line {
     Jump(OfJump),
     /// Of a published figure.
     Figure(OfFigure),
+    /// Of rival explanations.
+    Rivals(OfRivals),
 }
 
 /// The verdict of a claim in words.
@@ -150,12 +154,42 @@ pub struct OfFigure {
     pub reason: String,
 }
 
+/// The verdicts of rival explanations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfRivals {
+    /// The question.
+    pub rivals: String,
+    /// The number of sentences that they have to explain.
+    pub sentences: usize,
+    /// The explanations, in the order of the experiment.
+    pub explanations: Vec<Explanation>,
+}
+
+/// One of several rival explanations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explanation {
+    /// The level of the factor.
+    pub level: Level,
+    /// The number of sentences that are reproduced with it.
+    pub reproduced: usize,
+    /// The number of sentences that it contradicts.
+    pub contradicted: usize,
+}
+
 /// In which share of the admissible settings something holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Robustness {
     /// The text of the claim, of the claim about a step, or of the figure.
     pub question: String,
+    /// The metric, if it is a published change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The levels of its cell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cell: BTreeMap<String, Level>,
     /// The share in per cent, with its interval.
     pub holds: Measured,
     /// The number of settings that were tried.
@@ -219,6 +253,7 @@ impl Record {
         let claims = found.claims.iter().map(of_claim).map(Line::Claim);
         let jumps = found.steps.iter().filter_map(of_jump).map(Line::Jump);
         let figures = found.comparisons.iter().filter_map(of_figure);
+        let rivals = found.rivals.iter().map(of_rivals).map(Line::Rivals);
         Self {
             run: Header {
                 variant: variant.map(str::to_owned),
@@ -233,13 +268,15 @@ impl Record {
             verdicts: claims
                 .chain(jumps)
                 .chain(figures.map(Line::Figure))
+                .chain(rivals)
                 .collect(),
             figures: cells::of_cells(found),
             robustness: Vec::new(),
         }
     }
 
-    /// The shares of the admissible settings of a search in which each claim holds.
+    /// The shares of the admissible settings of a search in which each claim and claimed
+    /// step holds and each published change is reproduced.
     pub fn of_search(found: &Search<'_>, facts: &RunFacts, trials: &[Trial]) -> Self {
         let asked = &found.asked;
         let name = &asked.plan.name;
@@ -251,8 +288,17 @@ impl Record {
                 low: 100.0 * interval.low,
                 high: 100.0 * interval.high,
             };
-            matches!(judged.question.asked, Asked::Claim(_)).then(|| Robustness {
+            let (metric, cell) = match judged.question.asked {
+                Asked::Claim(_) | Asked::Step(_) => (None, BTreeMap::new()),
+                Asked::Change(metric, cell) => {
+                    let levels = asked.plan.cells[cell].factors.0.iter().cloned();
+                    (Some(metric.name.to_owned()), levels.collect())
+                }
+            };
+            Some(Robustness {
                 question: judged.question.text.clone(),
+                metric,
+                cell,
                 holds: measured(100.0 * share.share, share.interval.map(percent)),
                 settings: shares.asked,
             })
@@ -379,6 +425,20 @@ fn of_jump(judged: &sizes::Judged<'_>) -> Option<OfJump> {
         settings: judged.curves.len(),
         seen: format!("{seen}{among}"),
     })
+}
+
+fn of_rivals(judged: &rivals::Judged<'_>) -> OfRivals {
+    let alternatives = judged.alternatives.iter().enumerate();
+    let explanations = alternatives.map(|(at, level)| Explanation {
+        level: level.clone(),
+        reproduced: judged.explained(at),
+        contradicted: judged.contradicted(at),
+    });
+    OfRivals {
+        rivals: judged.rivals.text.clone(),
+        sentences: judged.sentences.len(),
+        explanations: explanations.collect(),
+    }
 }
 
 /// The verdict of a published figure, where something was measured.

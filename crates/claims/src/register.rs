@@ -72,6 +72,8 @@ pub enum Evidence {
     Jump(Jump),
     /// A published figure of an experiment.
     Figure(Figure),
+    /// Rival explanations of what an experiment shows.
+    Rivals(Rivals),
     /// A computation from the paper's own statements.
     Arithmetic(Arithmetic),
     /// A computation that shows a sentence to contradict figures of the paper.
@@ -146,6 +148,22 @@ evidence! {
         #[serde(default)]
         world: Option<String>,
     }
+    /// Rival explanations: whether one of them gives all that the study says.
+    Rivals {
+        /// The experiment.
+        experiment: String,
+        /// The text of the question there.
+        rivals: String,
+        /// The explanation that is claimed; none: that there is one.
+        #[serde(default)]
+        explanation: Option<Level>,
+        /// The variant of the run.
+        #[serde(default)]
+        variant: Option<String>,
+        /// The world of the run.
+        #[serde(default)]
+        world: Option<String>,
+    }
     /// A computation.
     Arithmetic {
         /// The name of the computation.
@@ -175,6 +193,7 @@ impl Evidence {
             Self::Claim(one) => (&one.experiment, &one.variant, &one.world),
             Self::Jump(one) => (&one.experiment, &one.variant, &one.world),
             Self::Figure(one) => (&one.experiment, &one.variant, &one.world),
+            Self::Rivals(one) => (&one.experiment, &one.variant, &one.world),
             _ => return None,
         };
         Some(Run {
@@ -199,6 +218,7 @@ impl Evidence {
             Self::Claim(_) => "claim",
             Self::Jump(_) => "jump",
             Self::Figure(_) => "published figure",
+            Self::Rivals(_) => "rivals",
             Self::Arithmetic(_) => "arithmetic",
             Self::Contradiction(_) | Self::Sentence(_) => "contradiction",
             Self::NotMeasured(_) => "not measured",

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use analysis::verdict::Verdict;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use crate::outcome::Outcome;
-use crate::record::{Header, Robustness};
+use crate::outcome::{Admissible, Outcome};
+use crate::record::Header;
 
 /// The widths of place, verdict and robustness.
 const PLACE: u16 = 10;
@@ -60,7 +60,10 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
             claim.place.clone(),
             outcome.figure.clone(),
             outcome.verdict.to_string(),
-            outcome.robustness.map_or_else(|| "-".to_owned(), share),
+            outcome
+                .robustness
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), share),
         ]);
     }
     let fixed = PLACE + VERDICT + ROBUSTNESS;
@@ -79,9 +82,22 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
     table.trim_fmt()
 }
 
-/// In how many of the admissible settings it holds.
-pub(crate) fn share(robustness: &Robustness) -> String {
-    format!("{:.0} % of {}", robustness.holds.value, robustness.settings)
+/// In how many of the admissible settings it holds; of several cells from the fewest
+/// to the most.
+pub(crate) fn share(admissible: &Admissible<'_>) -> String {
+    let lines = &admissible.lines;
+    let mut shares: Vec<f64> = lines.iter().map(|line| line.holds.value.round()).collect();
+    shares.sort_by(f64::total_cmp);
+    let settings = lines.iter().map(|line| line.settings).min().unwrap_or(0);
+    let share = match shares.as_slice() {
+        [low, .., high] if low < high => format!("{low:.0} to {high:.0} % of {settings}"),
+        [one, ..] => format!("{one:.0} % of {settings}"),
+        [] => String::new(),
+    };
+    match admissible.is_elsewhere {
+        true => format!("{share} ({})", admissible.world),
+        false => share,
+    }
 }
 
 /// All that is known of one claim.
@@ -99,7 +115,7 @@ pub fn whole(outcome: &Outcome<'_>) -> String {
     line("done", &claim.done);
     line("figure", &outcome.figure);
     line("verdict", outcome.verdict.as_str());
-    if let Some(robustness) = outcome.robustness {
+    if let Some(robustness) = &outcome.robustness {
         line("robustness", &share(robustness));
     }
     line("why", &claim.why);

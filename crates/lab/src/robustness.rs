@@ -101,7 +101,9 @@ impl Study {
             plan,
         };
         if study.cells.is_empty() {
-            bail!("{name} has neither [[claim]], [[jump]] nor [[published]] figures that could turn over");
+            bail!(
+                "{name} has neither [[claim]], [[jump]] nor [[published]] figures that could turn over"
+            );
         }
         Ok(study)
     }

@@ -116,7 +116,10 @@ pub fn cells(plan: &Plan) -> Vec<usize> {
         let of_figure = |metric: &&Metric| published_figures(plan, metric, factors).is_any();
         let is_ranked = plan.ranking.is_some() && baseline(plan, factors) == Some(cell);
         let of_step = |step: &StepClaim| claims::has(factors, &step.cells);
-        is_ranked || plan.steps.iter().any(of_step) || plan.claims.iter().any(of_claim) || published(plan).iter().any(of_figure)
+        is_ranked
+            || plan.steps.iter().any(of_step)
+            || plan.claims.iter().any(of_claim)
+            || published(plan).iter().any(of_figure)
     };
     let measured = (0..plan.cells.len()).filter(|&cell| plan.cells[cell].setting.is_ok());
     measured.filter(|&cell| is_asked(cell)).collect()

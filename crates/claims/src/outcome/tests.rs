@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::*;
-use crate::record::recorded;
+use crate::record::{Explanation, recorded};
 use crate::register::papers;
 
 /// Experiments whose results are still to be recorded. The test below fails when
@@ -67,6 +67,10 @@ fn what_a_claim_refers_to_is_in_the_experiment() {
             Evidence::Figure(one) => {
                 let metrics = texts(&experiment(&one.experiment), "published", "metric");
                 assert!(metrics.contains(&one.metric), "{id}: {metrics:#?}");
+            }
+            Evidence::Rivals(one) => {
+                let texts = texts(&experiment(&one.experiment), "rivals", "text");
+                assert!(texts.contains(&one.rivals), "{id}: {texts:#?}");
             }
             _ => {}
         }
@@ -149,4 +153,91 @@ fn a_cell_has_the_levels_that_are_asked_for() {
     assert!(has(&own, &cell(&[("mtu", 9000)])));
     assert!(!has(&own, &cell(&[("mtu", 1500)])));
     assert!(!has(&own, &cell(&[("rate", 1)])));
+}
+
+#[test]
+fn an_explanation_has_to_give_every_sentence() {
+    use Verdict::{Inconclusive, NotMeasured, NotReproduced, Reproduced};
+    let of = |counts: &[(&str, usize, usize)], claimed: Option<&str>| {
+        let explanations = counts.iter().map(|&(level, reproduced, contradicted)| {
+            let level = Level::Text(level.to_owned());
+            Explanation {
+                level,
+                reproduced,
+                contradicted,
+            }
+        });
+        let one = OfRivals {
+            rivals: "why".to_owned(),
+            sentences: 3,
+            explanations: explanations.collect(),
+        };
+        let wanted = Rivals {
+            experiment: String::new(),
+            rivals: "why".to_owned(),
+            explanation: claimed.map(|level| Level::Text(level.to_owned())),
+            variant: None,
+            world: None,
+        };
+        of_rivals(&one, &wanted)
+    };
+    let counts = [("a", 2, 1), ("b", 3, 0), ("c", 2, 0), ("d", 0, 0)];
+    assert_eq!(
+        of(&counts, None),
+        (Reproduced, "a 2, b 3, c 2, d 0 of 3 sentences".to_owned())
+    );
+    for (level, verdict) in [
+        ("a", NotReproduced),
+        ("b", Reproduced),
+        ("c", Inconclusive),
+        ("d", NotMeasured),
+    ] {
+        assert_eq!(of(&counts, Some(level)).0, verdict, "{level}");
+    }
+    // Each sentence is given by one of them, and all by none.
+    assert_eq!(of(&counts[..1], None).0, NotReproduced);
+}
+
+#[test]
+fn the_share_of_a_published_change_is_that_of_its_cells() {
+    let (papers, records) = (papers().unwrap(), recorded().unwrap());
+    let claims = papers.iter().flat_map(|paper| &paper.claims);
+    let claim = claims
+        .into_iter()
+        .find(|claim| claim.id == "egan-udp-figure")
+        .unwrap();
+    let mut record = records
+        .iter()
+        .find(|record| record.run.experiment == "rtt-by-packet-size")
+        .unwrap()
+        .clone();
+    let line = |path: &str, band: &str, value: f64| {
+        let levels = [("path", path), ("protocol", "udp"), ("band", band)];
+        let levels = levels.map(|(name, level)| (name.to_owned(), Level::Text(level.to_owned())));
+        let mtu = ("mtu".to_owned(), Level::Integer(9000));
+        Robustness {
+            question: "Message time".to_owned(),
+            metric: Some("message_time".to_owned()),
+            cell: levels.into_iter().chain([mtu]).collect(),
+            holds: Measured {
+                value,
+                interval: None,
+            },
+            settings: 32,
+        }
+    };
+    record.robustness = vec![
+        line("one", "middle", 0.0),
+        line("two", "middle", 25.0),
+        line("two", "large", 99.0),
+    ];
+    let shares = |world: &str| {
+        let mut search = record.clone();
+        world.clone_into(&mut search.run.world);
+        let all = [search];
+        let found = robustness(&claim.evidence, &record, &all).unwrap();
+        crate::text::share(&found)
+    };
+    assert_eq!(shares("sim"), "0 to 25 % of 32");
+    assert_eq!(shares("netns"), "0 to 25 % of 32 (netns)");
 }
