@@ -99,21 +99,23 @@ mod tests {
         ) {
             let limit = Limit::Bytes(Bytes::new(bytes));
             let spec = match is_red {
-                true => Spec::Red(RedSettings { weight: 0.5, ..RedSettings::new(limit, Bytes::new(500)) }),
+                true => Spec::Red(RedSettings { weight: 0.2, ..RedSettings::new(limit, Bytes::new(500)) }),
                 false => Spec::DropTail { limit },
             };
             let mut admission = Admission::new(&spec, Some(RATE), Seed::new(1)).unwrap();
             let mut queue = spec.build::<Numbered>(Some(RATE), Seed::new(1)).unwrap();
             let mut drops = Drops::new();
             for (number, size) in (0_u64..).zip(sizes) {
-                let now = Time::from_nanos(number);
+                let now = Time::from_nanos(20_000_000 * number);
                 let mut packet = Numbered(number, size);
                 let refused = admission.admit(now, queue.backlog(), &mut packet).err();
                 queue.enqueue(now, packet, &mut drops);
                 let dropped: Vec<Reason> = drops.drain().map(|(_, reason)| reason).collect();
                 prop_assert_eq!(refused.as_slice(), dropped);
-                if number % 4 == 3 {
-                    queue.dequeue(now, &mut drops);
+                // The queue grows, and the link is idle at times.
+                if number % 20 == 19 {
+                    while queue.dequeue(now, &mut drops).is_some() {}
+                    admission.rest(now);
                 }
             }
         }

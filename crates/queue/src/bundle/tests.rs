@@ -93,6 +93,30 @@ fn two_packets_of_ethernet_in_a_bundle_are_four_octets_shorter_than_bare() {
 }
 
 #[test]
+fn a_bundle_has_one_vlan_tag_in_place_of_those_of_its_packets() {
+    struct Tagged(Numbered);
+
+    impl Packet for Tagged {
+        fn view(&self) -> View {
+            let view = self.0.view();
+            View {
+                size: view.size + self.tags(),
+                ..view
+            }
+        }
+
+        fn tags(&self) -> Bytes {
+            Bytes::new(4)
+        }
+    }
+
+    let packets = || [1, 2, 3].map(|number| Numbered(number, 100));
+    let (plain, tagged) = (pack(packets()), pack(packets().map(Tagged)));
+    assert_eq!(tagged.view().size, plain.view().size + Bytes::new(4));
+    assert_eq!((plain.tags(), tagged.tags()), (Bytes::ZERO, Bytes::new(4)));
+}
+
+#[test]
 fn a_single_packet_travels_bare() {
     let bundle = pack([Numbered(7, 100)]);
     assert!(bundle.is_bare());

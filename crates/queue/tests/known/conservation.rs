@@ -359,6 +359,13 @@ fn queues_that_there_cannot_be_are_refused_in_words() {
             BadSpec::Zero("quantum"),
         ),
         (
+            Spec::Rio(RioSettings {
+                weight: 0.0,
+                ..RioSettings::new(limit, size)
+            }),
+            BadSpec::Weight,
+        ),
+        (
             Spec::Pie(PieSettings {
                 alpha: -1.0,
                 ..PieSettings::new(limit, size)
