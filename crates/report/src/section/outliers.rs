@@ -10,8 +10,14 @@ use crate::figure;
 /// A line for each cell and metric with outliers.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let lines = found.outliers.iter();
+    let heading = match figure::trimmed(&found.comparisons).is_some() {
+        true => {
+            "Outliers, far from the median of their cell; only trimmed means (†) leave trials out"
+        }
+        false => "Outliers, far from the median of their cell; all results include them",
+    };
     Section::listed(
-        "Outliers, far from the median of their cell; only trimmed means (†) leave trials out",
+        heading,
         lines.map(|outlier| line(found.plan, outlier)).collect(),
     )
 }
