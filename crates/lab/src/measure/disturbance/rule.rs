@@ -21,8 +21,8 @@ const SOME: f64 = 0.1;
 /// The share of the machine's time that the hypervisor may take.
 const STOLEN: f64 = 0.05;
 
-/// The share of its time for which a CPU may be stalled. In a pass of 40 ms this
-/// is 2 ms, a little more than the kernel's token buckets make up for.
+/// The share of its time for which a CPU may be stalled. In a pass of 40 ms each
+/// stall that the meter reports is more.
 const STALLED: f64 = 0.05;
 
 /// The number of CPUs that other processes may use. One busy loop uses much
