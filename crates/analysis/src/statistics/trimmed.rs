@@ -10,6 +10,10 @@ use super::{Mean, count, interval, mean};
 /// One value of so many is left out at each end.
 const TRIMMED_AT_EACH_END: usize = 5;
 
+/// The minimum number of values for a trimmed mean. Of five values three would
+/// remain, whose interval is wider than that of the mean in most cells.
+const FEWEST_TRIMMED: usize = 6;
+
 /// The minimum number of values for the detection of outliers.
 const FEWEST: usize = 5;
 
@@ -55,7 +59,8 @@ impl Estimator {
     pub fn of(samples: &[(Vec<f64>, f64)]) -> Self {
         let gross = |(values, resolution): &(Vec<f64>, f64)| {
             let mut scores = scores(values, *resolution).into_iter();
-            scores.any(|score| score.abs() > GROSS_OUTLIER && score.is_finite())
+            values.len() >= FEWEST_TRIMMED
+                && scores.any(|score| score.abs() > GROSS_OUTLIER && score.is_finite())
         };
         let keeps_spread = |(values, _): &(Vec<f64>, f64)| {
             let spread = |mean: Option<Mean>| mean.and_then(|mean| mean.variance);
@@ -69,7 +74,7 @@ impl Estimator {
     }
 
     /// The estimate of `values` with its interval; `None` without values, or
-    /// with NaN. Of fewer than five values, and of equal ones, it is the mean.
+    /// with NaN. Of fewer than six values, and of equal ones, it is the mean.
     pub fn estimate(self, values: &[f64]) -> Option<Mean> {
         let plain = mean(values)?;
         let trimmed = match self {
@@ -82,12 +87,12 @@ impl Estimator {
     }
 }
 
-/// The trimmed mean of at least five values.
+/// The trimmed mean of at least six values.
 fn trimmed_mean(values: &[f64]) -> Option<Mean> {
-    let out = values.len() / TRIMMED_AT_EACH_END;
-    if out == 0 {
+    if values.len() < FEWEST_TRIMMED {
         return None;
     }
+    let out = values.len() / TRIMMED_AT_EACH_END;
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let kept = &sorted[out..sorted.len() - out];

@@ -64,10 +64,10 @@ fn a_trimmed_mean_worked_by_hand() {
 
 #[test]
 fn few_values_equal_ones_and_those_without_gross_outliers_have_their_mean() {
-    let gross = [928.0, 928.1, 928.2, 928.3, 664.0];
+    let gross = [928.0, 928.1, 928.2, 928.2, 928.3, 664.0];
     let estimator = of(&[gross.to_vec()]);
     assert_eq!(estimator, Estimator::TrimmedMean);
-    for values in [&gross[1..], &[7.0; 9]] {
+    for values in [&gross[1..], &[7.0; 9][..]] {
         assert_eq!(estimator.estimate(values), mean(values));
         assert_eq!(of(&[values.to_vec()]), Estimator::Mean);
     }
@@ -80,14 +80,14 @@ fn few_values_equal_ones_and_those_without_gross_outliers_have_their_mean() {
 #[test]
 fn a_spread_below_the_resolution_makes_no_gross_outlier() {
     // Processor time in ticks of 0.25 s/GB; one trial has one tick less.
-    let ticks = vec![2.269, 2.514, 2.515, 2.516, 2.522];
+    let ticks = vec![2.269, 2.514, 2.515, 2.515, 2.516, 2.522];
     assert_eq!(of(std::slice::from_ref(&ticks)), Estimator::TrimmedMean);
     assert_eq!(Estimator::of(&[(ticks, 0.25)]), Estimator::Mean);
 }
 
 #[test]
 fn no_cell_loses_all_of_its_spread() {
-    let gross = vec![928.0, 928.1, 928.2, 928.3, 664.0];
+    let gross = vec![928.0, 928.1, 928.2, 928.2, 928.3, 664.0];
     let counts = vec![0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0];
     assert_eq!(of(std::slice::from_ref(&counts)), Estimator::Mean);
     assert_eq!(of(&[gross, counts]), Estimator::Mean);
@@ -103,7 +103,7 @@ fn equal_cells_differ_in_no_more_than_one_of_twenty_comparisons() {
         ("skewed", skewed),
     ];
     for (name, noise) in kinds {
-        for n in [5, 8, 10, 20] {
+        for n in [6, 8, 10, 20] {
             let mut normal = Normal::new(11);
             let found = (0..PAIRS).filter(|_| {
                 let cells = [noise(&mut normal, n), noise(&mut normal, n)];
@@ -124,7 +124,7 @@ fn a_family_of_equal_cells_has_a_difference_in_no_more_than_one_of_twenty_runs()
         (|normal, n| stalled(normal, n, 5.0)) as Noise,
         skewed,
     ] {
-        for n in [5, 8] {
+        for n in [6, 8] {
             let mut normal = Normal::new(12);
             let found = (0..RUNS).filter(|_| {
                 let cells: Vec<Vec<f64>> = (0..6).map(|_| noise(&mut normal, n)).collect();
