@@ -53,21 +53,21 @@ fn trial(dir: &Dir, settings: &str) -> Value {
     trials[0].clone()
 }
 
-/// A bucket that counted the framing of a super-packet once would pass 1.6 % more.
-/// While other work keeps the sender from the CPUs, the bucket fills.
+/// A bucket that counted the framing of a super-packet once would pass 1.6 % more; one that
+/// holds a frame without room for TCP's options drops nearly all segments at MTU 40 000. While other work keeps the sender from the CPUs, the bucket fills.
 #[test]
-fn a_kernel_link_of_a_pair_carries_no_more_than_its_rate() {
+fn a_kernel_link_of_a_pair_carries_its_rate_and_no_more() {
     until_undisturbed("a kernel link of a pair", 10, within_its_rate).unwrap();
 }
 
 fn within_its_rate() -> Result<(), Disturbed> {
     let dir = Dir::new();
-    let pair = "--set shape=pair --set link=kernel --set offloads=off --set mtu=1500,9000 --set scenario=LU-LU";
+    let pair = "--set shape=pair --set link=kernel --set offloads=off --set mtu=1500,9000,40000 --set scenario=LU-LU";
     let large_bucket = "--set rate=200mbit --set burst=125kB --set preroll=1MB --set size=4MB";
     let short = "--set cpu_size=0 --set traffic.echo=off";
     let line = format!("run os-comparison --repeat 1 -o r {pair} {large_bucket} {short}");
     dir.run(&line).ran();
-    for trial in dir.trials("r", 2) {
+    for trial in dir.trials("r", 3) {
         let limit = trial["evidence"].figure("limit_mbit");
         let late = trial["evidence"].figure("goodput_late_percent");
         for goodput in [
@@ -79,6 +79,7 @@ fn within_its_rate() -> Result<(), Disturbed> {
                 return Err(Disturbed(words));
             }
             assert!(goodput <= limit * 1.002, "{words}");
+            assert!(goodput >= limit * 0.5, "{words}");
         }
     }
     Ok(())
