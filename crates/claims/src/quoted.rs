@@ -90,6 +90,7 @@ fn look_up(text: &str, records: &[Record], papers: &[Paper]) -> Result<Measured,
         };
         let of_same = records.iter().filter(|record| {
             record.run.experiment == wanted.experiment
+                && (record.run.variant.is_none() || has("robustness"))
                 && wanted
                     .world
                     .as_ref()
