@@ -18,7 +18,6 @@ pub use mapping::Mapping;
 ///
 /// The kernel timestamps packets with CLOCK_REALTIME, so senders and receivers read the
 /// same clock; [`stepped`] tells whether it was set in between.
-/// set in between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

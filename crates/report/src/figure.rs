@@ -18,7 +18,7 @@ const MOST_PLACES: usize = 6;
 const EXACT: &str = "exact";
 const TOO_WIDE: &str = "[too wide]";
 
-/// What stands behind a trimmed mean; [`trimmed`] explains it.
+/// The mark of a trimmed mean; [`trimmed`] explains it.
 const TRIMMED: &str = "†";
 
 /// A mean with half its interval, such as `749 ± 2`, or `749 ± 2 †` if it is a
@@ -47,7 +47,7 @@ pub(super) fn mean(comparison: &Comparison) -> String {
     }
 }
 
-/// What the mark of trimmed means is about, if `rows` of one metric have some:
+/// The note below a table that explains the mark, if `rows` of one metric have trimmed means:
 /// how many of their trials are outliers.
 pub(super) fn trimmed<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
     let means = rows.into_iter().filter_map(|row| row.mean);

@@ -7,11 +7,11 @@
 
 use super::{Mean, count, interval, mean};
 
-/// One value of so many is left out at each end.
+/// The number of values for each one that is left out at each end: a fifth.
 const TRIMMED_AT_EACH_END: usize = 5;
 
 /// The minimum number of values for a trimmed mean. Of five values three would
-/// remain, whose interval is wider than that of the mean in most cells.
+/// remain; without outliers their interval is much wider than that of the mean.
 const FEWEST_TRIMMED: usize = 6;
 
 /// The minimum number of values for the detection of outliers.

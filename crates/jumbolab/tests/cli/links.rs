@@ -54,7 +54,8 @@ fn trial(dir: &Dir, settings: &str) -> Value {
 }
 
 /// A bucket that counted the framing of a super-packet once would pass 1.6 % more; one that
-/// holds a frame without room for TCP's options drops nearly all segments at MTU 40 000. While other work keeps the sender from the CPUs, the bucket fills.
+/// holds a frame without room for TCP's options drops nearly all segments at MTU 40 000.
+/// While other work keeps the sender from the CPUs, the bucket fills.
 #[test]
 fn a_kernel_link_of_a_pair_carries_its_rate_and_no_more() {
     until_undisturbed("a kernel link of a pair", 10, within_its_rate).unwrap();

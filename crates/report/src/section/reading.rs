@@ -33,7 +33,7 @@ const LINKS: &[(LinkKind, &str)] = &[
 const SEGMENTING: &str = "With offloads off and no slower link behind it, the token bucket of the sender segments \
      what TCP passes down: the CPU figures include this, which takes the more time the smaller the MTU is.";
 
-/// What trimmed means are, where there are some.
+/// Explains trimmed means, if the report has some.
 const TRIMMED: &str = "†: a metric with an outlier far beyond all spread has trimmed means in all cells with five \
      trials or more, without the lowest and the highest fifth of their trials; intervals and comparisons are by the \
      Winsorized variance (Yuen). The section on outliers has the mean of all trials where there are some.";

@@ -209,7 +209,7 @@ fn transfer(octets: u64, host: Host, rate: u64) -> Scenario {
     scenario(nodes.into(), links, flows, Span::from_secs(86_400 * 10))
 }
 
-/// A host whose processors take so many microseconds to send and to receive a packet.
+/// A host with these costs of sending and of receiving a packet, in microseconds.
 fn host_of(micros: u64) -> Host {
     let work = Work {
         per_packet: Span::from_micros(micros),

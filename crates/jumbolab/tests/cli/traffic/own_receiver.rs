@@ -55,7 +55,7 @@ impl Control {
         (sender, control)
     }
 
-    /// What has come from the sender, perhaps nothing; `None`: it has gone.
+    /// The octets received from the sender since the last call, which may be none; `None`: the sender has closed.
     pub(super) fn read(&mut self) -> Option<Vec<u8>> {
         let mut room = vec![0; 4096];
         match self.stream.read(&mut room) {
