@@ -13,10 +13,13 @@ use plan::World;
 use sha2::{Digest, Sha256};
 
 use super::tree::{KeyPath, Table, Value, parse};
-use super::{FORMAT, sweep};
+use super::{FORMAT, report, sweep};
 
 /// The octets of the digest in a folder name.
 const SHOWN: usize = 4;
+
+/// Tables that change no trial: the facts of a run, and how reports present it.
+const LEFT_OUT: [&str; 2] = ["run", report::ROOT];
 
 /// Eight hexadecimal digits of the SHA-256 [FIPS180-4] of the canonical form of
 /// the resolved experiment `text`, its world and the version of the format.
@@ -45,8 +48,7 @@ fn lines(tree: &Table) -> Vec<String> {
     let mut lines = Vec::new();
     for (key, node) in tree.iter() {
         let path = KeyPath(vec![key.to_owned()]).to_string();
-        // The facts of a run are not part of its plan.
-        if key != "run" {
+        if !LEFT_OUT.contains(&key) {
             flatten(&path, &node.value, &mut lines);
         }
     }
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn how_a_plan_is_written_does_not_change_its_hash() {
-        let again = "# A comment.\nnetwork = { rate = \"1gbit\", mtu = 1_500 }\nname = 'x'\nclaim = [{ by = 1.0 }]\nsweep.b = [1]\nsweep.a = [2, 3]\n[run]\nhash = \"0\"\n";
+        let again = "# A comment.\nnetwork = { rate = \"1gbit\", mtu = 1_500 }\nname = 'x'\nclaim = [{ by = 1.0 }]\nsweep.b = [1]\nsweep.a = [2, 3]\n[run]\nhash = \"0\"\n[report]\nquestion = \"Why?\"\n";
         assert_eq!(of(TEXT), of(again));
     }
 

@@ -14,6 +14,7 @@ mod links;
 mod network;
 mod page;
 mod queue;
+mod report;
 mod row;
 mod study;
 mod support;

@@ -21,6 +21,7 @@ mod published;
 mod quantity;
 mod ranking;
 mod reader;
+mod report;
 mod resolved;
 mod retired;
 mod rivals;
@@ -276,6 +277,7 @@ impl Experiment {
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
         let rivals = rivals::rivals(&mut reader, &factors, &aliases, &claims, &steps)?;
         let entries = unstated::entries(&mut reader, &aliases)?;
+        let report = report::report(&mut reader, &factors, &aliases, &compare)?;
         reader.table("aliases")?;
         reader.table(choices::ROOT)?;
 
@@ -316,6 +318,7 @@ impl Experiment {
             steps: &steps,
             rivals: &rivals,
             unstated: &unstated,
+            report: &report,
         };
         let text = resolved.write();
         let hash = canonical::hash(&text, world)?;
@@ -340,6 +343,7 @@ impl Experiment {
             steps,
             rivals,
             unstated,
+            report,
             compare,
             leading,
             paired,
@@ -353,7 +357,9 @@ impl Experiment {
     /// text has defaults that follow from other keys; this leaves them free to follow
     /// when an unstated setting changes.
     pub fn written(&self) -> String {
-        let lines = self.tree.iter().map(|(key, node)| {
+        let mut tree = self.tree.clone();
+        report::keep_only_swept(&mut tree);
+        let lines = tree.iter().map(|(key, node)| {
             let key = KeyPath(vec![key.to_owned()]);
             format!("{key} = {}\n", node.value)
         });

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use plan::{
-    Assertion, Compare, Expected, Factors, Level, Ranking, Rivals, StepClaim, Tolerance, Tradeoff,
-    Unstated,
+    Assertion, Compare, Expected, Factors, Level, Ranking, Report, Rivals, StepClaim, Tolerance,
+    Tradeoff, Unstated,
 };
 
 use super::aliases::Aliases;
 use super::claims::OVER;
 use super::published::Row;
+use super::report;
 use super::steps::{OF, SIGNS};
 use super::sweep::Factor;
 use super::tree::{KeyPath, Table, Value, quoted};
@@ -36,6 +37,7 @@ pub(super) struct Resolved<'a> {
     pub(super) steps: &'a [StepClaim],
     pub(super) rivals: &'a [Rivals],
     pub(super) unstated: &'a [Unstated],
+    pub(super) report: &'a Report,
 }
 
 /// The text so far.
@@ -97,6 +99,7 @@ impl Resolved<'_> {
         for setting in self.unstated {
             writer.unstated(setting);
         }
+        writer.report(self.report);
         writer.0
     }
 
@@ -323,6 +326,30 @@ impl Writer {
         let values: Vec<String> = setting.values.iter().map(level).collect();
         self.pair("values", &format!("[{}]", values.join(", ")));
         self.pair("because", &quoted(&setting.because));
+    }
+
+    fn report(&mut self, report: &Report) {
+        if *report == Report::default() {
+            return;
+        }
+        self.table(report::ROOT);
+        if let Some(question) = &report.question {
+            self.pair("question", &quoted(question));
+        }
+        if !report.metrics.is_empty() {
+            self.pair("metrics", &words(&report.metrics));
+        }
+        if let Some(at) = &report.level {
+            self.pair("level", &level(at));
+        }
+        self.lists("cells", &report.cells);
+        for (factor, labels) in &report.labels {
+            let path = ["report", "labels", factor].map(str::to_owned);
+            self.table(&KeyPath(path.to_vec()).to_string());
+            for (level, label) in labels {
+                self.pair(&KeyPath(vec![level.clone()]).to_string(), &quoted(label));
+            }
+        }
     }
 
     fn lists(&mut self, key: &str, lists: &[(String, Vec<Level>)]) {

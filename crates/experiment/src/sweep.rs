@@ -160,7 +160,8 @@ impl Factor {
             .unwrap_or_else(|| Level::Text(text.into()))
     }
 
-    fn is_set(&self) -> bool {
+    /// Whether `--set` wrote its levels.
+    pub(super) fn is_set(&self) -> bool {
         matches!(self.origin, Origin::Set(_))
     }
 }

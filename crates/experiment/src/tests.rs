@@ -16,6 +16,7 @@ mod on;
 mod queues;
 mod ranking;
 mod refused;
+mod report;
 mod shared;
 mod simulated;
 mod unstated;

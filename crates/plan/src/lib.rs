@@ -17,6 +17,7 @@ pub mod metric;
 mod patience;
 mod plan;
 mod printed;
+mod report;
 pub mod setting;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
@@ -32,6 +33,7 @@ pub use law_file::{LawFile, Measure};
 pub use patience::Patience;
 pub use plan::*;
 pub use printed::printed;
+pub use report::Report;
 pub use setting::Setting;
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use units::Seed;
 
 use crate::metric::Metric;
-use crate::{Factors, LawFile, Level, Patience, Setting, Trial, Until, World};
+use crate::{Factors, LawFile, Level, Patience, Report, Setting, Trial, Until, World};
 
 /// A resolved experiment: the trials to run and the values to compare them
 /// with.
@@ -50,6 +50,8 @@ pub struct Plan {
     pub rivals: Vec<Rivals>,
     /// Settings that the source does not state.
     pub unstated: Vec<Unstated>,
+    /// How reports present the results.
+    pub report: Report,
     /// The resolved experiment as TOML; parses back to this plan.
     pub text: String,
     /// Eight hexadecimal digits of a hash over experiment, seeds, world and

@@ -12,8 +12,8 @@ use crate::setting::{
     Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Factors, HostFacts, Level, Patience, Plan, Published, RunFacts, Setting, Trial,
-    World,
+    Cell, Compare, Factors, HostFacts, Level, Patience, Plan, Published, Report, RunFacts, Setting,
+    Trial, World,
 };
 
 /// Normal deviates by the Box-Muller method.
@@ -154,6 +154,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         steps: Vec::new(),
         rivals: Vec::new(),
         unstated: Vec::new(),
+        report: Report::default(),
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
         files: Vec::new(),

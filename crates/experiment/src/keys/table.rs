@@ -1,7 +1,8 @@
 //! The sections of the table of keys, in the order of docs/experiments.md.
 
 use super::{
-    Section, analyses, domain, flows, general, host, links, network, queue, study, tcp, traffic,
+    Section, analyses, domain, flows, general, host, links, network, queue, report, study, tcp,
+    traffic,
 };
 
 /// The tables of a cell: their keys can be swept, differ between worlds, and be
@@ -20,7 +21,12 @@ pub(super) fn of_cell() -> [&'static [Section]; 8] {
 }
 
 /// The sections that a run has once: the head of the file, and comparisons.
-pub(super) const RUN: &[&[Section]] = &[general::SECTIONS, study::SECTIONS, analyses::SECTIONS];
+pub(super) const RUN: &[&[Section]] = &[
+    general::SECTIONS,
+    study::SECTIONS,
+    analyses::SECTIONS,
+    report::SECTIONS,
+];
 
 /// All sections, in the order of the page.
 pub(super) fn sections() -> impl Iterator<Item = &'static Section> {

@@ -1,0 +1,111 @@
+//! `[report]`: what a report shows, without an effect on the plan's hash.
+
+use super::*;
+
+const REPORTED: &str = "\
+[report]
+question = \"Do larger frames carry more?\"
+metrics = [\"throughput\", \"rtt\"]
+level = 4000
+cells = { offloads = \"off\" }
+[report.labels.offloads]
+off = \"without segmentation\"
+";
+
+/// `SMALL` with two factors and `report` at its end, which begins on line 13.
+fn reported(report: &str) -> String {
+    let sweep = "mtu = [1500, 4000, 9000]\noffloads = [\"off\", \"on\"]\n";
+    SMALL.replace("mtu = [1500, 9000]\n", sweep) + report
+}
+
+#[test]
+fn a_report_is_read_and_written_into_the_plan_and_leaves_the_hash_as_it_is() {
+    let plan = plan(&reported(REPORTED), &[]);
+    let report = &plan.report;
+    assert_eq!(
+        report.question.as_deref(),
+        Some("Do larger frames carry more?")
+    );
+    assert_eq!(report.metrics, ["throughput", "rtt"]);
+    assert_eq!(report.level, Some(Level::Integer(4000)));
+    let off = Level::Text("off".into());
+    assert_eq!(report.cells, [("offloads".to_owned(), vec![off.clone()])]);
+    assert_eq!(plan.label("offloads", &off), "without segmentation");
+    check_round_trip(&plan);
+    let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
+    assert_eq!(
+        again.plan(plan.world, unchecked).unwrap().report,
+        plan.report
+    );
+    assert_eq!(plan.hash, super::plan(&reported(""), &[]).hash);
+}
+
+#[test]
+fn levels_that_set_removes_are_not_shown() {
+    for sets in [
+        &["mtu=1500,9000"][..],
+        &["compare.factor=offloads"],
+        &["compare.baseline=4000"],
+    ] {
+        let plan = plan(&reported(REPORTED), sets);
+        assert_eq!(plan.report.level, None, "{sets:?}");
+        check_round_trip(&plan);
+    }
+    let on = plan(&reported(REPORTED), &["offloads=on"]);
+    assert_eq!((&on.report.cells[..], on.report.labels.len()), (&[][..], 0));
+    check_round_trip(&on);
+    let mut experiment = Experiment::parse(&reported(REPORTED), "x.toml").unwrap();
+    experiment.set("mtu=1500,9000").unwrap();
+    let again = Experiment::parse(&experiment.written(), "y.toml").unwrap();
+    let again = again.plan(World::Netns, unchecked).unwrap();
+    assert_eq!(again.report.question, on.report.question);
+}
+
+#[test]
+fn a_report_names_questions_metrics_factors_and_levels_that_exist() {
+    for (report, line) in [
+        (
+            "question = \"Larger frames.\"",
+            "report.question = \"Larger frames.\": write a question: one sentence with \"?\" at its end",
+        ),
+        (
+            "metrics = [\"troughput\"]",
+            "report.metrics = [\"troughput\"]: unknown metric troughput; did you mean `throughput`?; docs/formats.md lists them",
+        ),
+        (
+            "level = 3000",
+            "report.level = 3000: write a level of mtu other than the baseline 1500: 4000, 9000",
+        ),
+        (
+            "level = 1500",
+            "report.level = 1500: write a level of mtu other than the baseline 1500: 4000, 9000",
+        ),
+        (
+            "cells = { rate = \"1gbit\" }",
+            "report.cells.rate = \"1gbit\": it is not swept; [sweep] lists the factors",
+        ),
+        (
+            "cells.offloads = [\"of\"]",
+            "report.cells.offloads = [\"of\"]: write a level of offloads: off, on",
+        ),
+        (
+            "labels.offload.on = \"with\"",
+            "report.labels.offload = { on = \"with\" }: unknown alias or key `offload`; did you mean `offloads`?",
+        ),
+        (
+            "labels.mtu.9001 = \"jumbo\"",
+            "report.labels.mtu.9001 = \"jumbo\": write a level of mtu: 1500, 4000, 9000",
+        ),
+        (
+            "labels.mtu.9000 = 1",
+            "report.labels.mtu.9000 = 1: write one line of text in quotes",
+        ),
+        (
+            "questions = \"Which?\"",
+            "report.questions = \"Which?\": unknown key; did you mean `report.question`?",
+        ),
+    ] {
+        let text = reported(&format!("[report]\n{report}\n"));
+        check_refused(&text, &[], &format!("experiments/x.toml:14: {line}"));
+    }
+}
