@@ -155,6 +155,13 @@ impl Aliases {
         Ok(())
     }
 
+    /// Every alias with its dotted key, by name.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (&str, &KeyPath)> {
+        self.paths
+            .iter()
+            .map(|(alias, path)| (alias.as_str(), path))
+    }
+
     /// The declared aliases as they were written, by name.
     pub(super) fn declared(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.places

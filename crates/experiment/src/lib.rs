@@ -26,6 +26,7 @@ mod resolved;
 mod retired;
 mod rivals;
 mod shipped;
+mod short_names;
 mod steps;
 mod sweep;
 #[cfg(test)]
@@ -33,10 +34,9 @@ mod tests;
 mod tree;
 mod unstated;
 
-use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use plan::{Patience, Plan, Until, World};
 
 use aliases::Aliases;
@@ -47,8 +47,9 @@ pub use keys::documented;
 use law::LawFiles;
 pub use law::WrittenLaw;
 use quantity::number;
-use reader::{Parsed, Reader, Spanned, did_you_mean, refusal};
-pub use shipped::{Shipped, TEMPLATE, shipped};
+use reader::{Parsed, Reader, Spanned, refusal};
+pub use shipped::{Shipped, TEMPLATE, is_shipped, shipped, text_of};
+pub use short_names::{Sets, ShortName};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 
@@ -69,12 +70,6 @@ pub struct Experiment {
     place: Origin,
     /// One line for each retired name that it uses.
     notices: Vec<String>,
-}
-
-/// Whether the text is the name of a shipped experiment rather than the path of
-/// a file, which ends in `.toml` or contains `/`.
-pub fn is_shipped(name_or_path: &str) -> bool {
-    !name_or_path.ends_with(".toml") && !name_or_path.contains('/')
 }
 
 /// The maximum size of an experiment file: 1 MiB.
@@ -112,24 +107,10 @@ impl Experiment {
     /// One line of text if the experiment does not exist, or as
     /// [`Experiment::parse`].
     pub fn load(name_or_path: &str) -> Result<Self> {
-        if !is_shipped(name_or_path) {
-            let text = files::read_text(Path::new(name_or_path), LARGEST_FILE)
-                .with_context(|| format!("cannot read {}", one_line(name_or_path)))?;
-            return Self::parse(&text, name_or_path);
-        }
-        let (name, notice) = retired::experiment(name_or_path);
-        if let Some((name, text)) = shipped::text(name) {
-            let mut experiment = Self::parse(text, &format!("experiments/{name}.toml"))?;
-            experiment.notices.extend(notice);
-            return Ok(experiment);
-        }
-        let names: Vec<_> = shipped().map(|shipped| shipped.name).collect();
-        let hint = did_you_mean(name_or_path, names.iter().copied());
-        anyhow::bail!(
-            "no shipped experiment is called `{}`{hint}; there are: {}; a file is given by its path, as ./my.toml",
-            one_line(name_or_path),
-            names.join(", ")
-        )
+        let found = shipped::found(name_or_path)?;
+        let mut experiment = Self::parse(&found.text, &found.place)?;
+        experiment.notices.extend(found.notice);
+        Ok(experiment)
     }
 
     /// One line for each retired name that was written, with the current name.

@@ -415,6 +415,30 @@ pub(super) fn did_you_mean<'a>(
         })
 }
 
+/// Up to three names like `word`, each in backquotes, the most similar first:
+/// those with few slips, and those that share a part between hyphens with it.
+pub(super) fn near<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    const MOST: usize = 3;
+    let most = 1.max(word.chars().count() / 3);
+    let shares = |name: &str| {
+        let mut parts = word.split('-').filter(|part| part.len() > 2);
+        parts.any(|part| name.split('-').any(|other| other.starts_with(part)))
+    };
+    let mut found: Vec<(bool, usize, &str)> = names
+        .into_iter()
+        .map(|name| (name, strsim::damerau_levenshtein(word, name)))
+        .filter(|(name, slips)| *slips <= most || shares(name))
+        .map(|(name, slips)| (slips > most, slips, name))
+        .collect();
+    found.sort_unstable();
+    let best = found.iter().any(|(is_other, ..)| !is_other);
+    let found = found.iter().filter(|(is_other, ..)| !(best && *is_other));
+    found
+        .take(MOST)
+        .map(|(.., name)| format!("`{name}`"))
+        .collect()
+}
+
 /// The first node below `path` that was not requested and contains no requested
 /// key.
 fn unasked<'a>(

@@ -1,7 +1,13 @@
 //! The experiments that are part of the program.
 
-use super::Experiment;
-use super::tree::Value;
+use std::borrow::Cow;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::reader::near;
+use super::tree::{Value, one_line};
+use super::{Experiment, LARGEST_FILE, retired};
 
 /// A commented experiment to start from.
 pub const TEMPLATE: &str = include_str!("../../../experiments/template.toml");
@@ -133,6 +139,59 @@ pub fn shipped() -> impl Iterator<Item = Shipped> {
             title: title.unwrap_or_default(),
         }
     })
+}
+
+/// Whether the text is the name of a shipped experiment rather than the path of
+/// a file, which ends in `.toml` or contains `/`.
+pub fn is_shipped(name_or_path: &str) -> bool {
+    !name_or_path.ends_with(".toml") && !name_or_path.contains('/')
+}
+
+/// The text of the shipped experiment of this name, or of the file at this path,
+/// with its comments.
+///
+/// # Errors
+/// One line of text if it does not exist or cannot be read.
+pub fn text_of(name_or_path: &str) -> Result<Cow<'static, str>> {
+    Ok(found(name_or_path)?.text)
+}
+
+/// An experiment before it is parsed.
+pub(super) struct Found {
+    /// The path of its file, for messages.
+    pub(super) place: String,
+    pub(super) text: Cow<'static, str>,
+    /// The present name, if a retired one was asked for.
+    pub(super) notice: Option<String>,
+}
+
+/// Finds the shipped experiment of this name, or reads the file at this path.
+pub(super) fn found(name_or_path: &str) -> Result<Found> {
+    if !is_shipped(name_or_path) {
+        let text = files::read_text(Path::new(name_or_path), LARGEST_FILE)
+            .with_context(|| format!("cannot read {}", one_line(name_or_path)))?;
+        return Ok(Found {
+            place: name_or_path.to_owned(),
+            text: text.into(),
+            notice: None,
+        });
+    }
+    let (name, notice) = retired::experiment(name_or_path);
+    if let Some((name, text)) = text(name) {
+        return Ok(Found {
+            place: format!("experiments/{name}.toml"),
+            text: text.into(),
+            notice,
+        });
+    }
+    let hint = match near(name, SHIPPED.iter().map(|(name, _)| *name)).as_slice() {
+        [] => String::new(),
+        names => format!("; did you mean {}?", names.join(" or ")),
+    };
+    bail!(
+        "no shipped experiment is called `{}`{hint}; `jumbolab list` names all, and a file is given by its path, as ./my.toml",
+        one_line(name_or_path)
+    )
 }
 
 /// The shipped experiment of this name.

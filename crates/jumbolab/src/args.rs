@@ -8,17 +8,20 @@ mod experiments;
 mod jumbogram;
 mod setup;
 mod traffic;
+mod wrong_words;
 
 use std::fmt::Write as _;
 
 use clap::builder::Styles;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::{exit, output};
+
 pub(crate) use claims::Claims;
 pub(crate) use decode::{Decode, Metrics};
 pub(crate) use emulate::Emulate;
 pub(crate) use examples::examples_of;
-pub(crate) use experiments::{List, Report, Resume, Robustness, Run, Shell};
+pub(crate) use experiments::{List, Report, Resume, Robustness, Run, Shell, Show};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
 pub(crate) use setup::{Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
@@ -35,6 +38,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// List the shipped experiments.
     List(List),
+    /// Print a shipped experiment with its comments and short names.
+    Show(Show),
     /// Run an experiment and print its report.
     Run(Run),
     /// Search which settings that a study does not state decide its claims.
@@ -65,7 +70,15 @@ pub(crate) enum Command {
 pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
     (
         "Experiments",
-        &["list", "run", "robustness", "report", "claims", "shell"],
+        &[
+            "list",
+            "show",
+            "run",
+            "robustness",
+            "report",
+            "claims",
+            "shell",
+        ],
     ),
     ("Tools", &["emulate", "send", "recv", "decode"]),
     ("Set-up", &["doctor", "completions", "man"]),
@@ -74,8 +87,18 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
 /// The arguments of this process. Prints help or a usage error and exits where
 /// there is nothing to run.
 pub(crate) fn parse() -> Args {
-    let matches = command().get_matches();
+    let matches = command().try_get_matches();
+    let matches = matches.unwrap_or_else(|error| match wrong_words::answer(&error) {
+        Some(answer) => refuse(&answer),
+        None => error.exit(),
+    });
     Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Ends the program with one line about what was typed.
+fn refuse(answer: &str) -> ! {
+    output::complain(&anyhow::anyhow!("{answer}"));
+    std::process::exit(exit::COULD_NOT.into())
 }
 
 /// The command line with its examples and its commands in groups.

@@ -17,4 +17,5 @@ pub(crate) mod robustness;
 pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod shell;
+pub(crate) mod show;
 mod traffic;

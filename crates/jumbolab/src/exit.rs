@@ -11,7 +11,7 @@ use crate::output;
 /// The exit code of results that are not sound.
 const UNSOUND: u8 = 1;
 /// The exit code of a command that could not do its work.
-const COULD_NOT: u8 = 2;
+pub(crate) const COULD_NOT: u8 = 2;
 /// The exit code of a command that was stopped: that of shells for SIGINT.
 const STOPPED: u8 = 130;
 

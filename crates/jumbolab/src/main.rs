@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         Some(role) => worker::run(&role).map(done),
         None => match args::parse().command {
             Command::List(list) => command::list::run(&list).map(done),
+            Command::Show(show) => command::show::run(&show).map(done),
             Command::Run(run) => command::run::run(&run),
             Command::Robustness(search) => command::robustness::run(&search).map(done),
             Command::Report(report) => command::report::run(&report),

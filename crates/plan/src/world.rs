@@ -6,8 +6,33 @@ use std::str::FromStr;
 use anyhow::{Error, bail};
 use serde::{Deserialize, Serialize};
 
-/// Planned worlds that are not built yet.
-const NOT_BUILT: [&str; 2] = ["model", "hosts"];
+/// Planned worlds that are not built yet, and what answers their questions today.
+const NOT_BUILT: [(&str, &str); 2] = [
+    (
+        "model",
+        "`--on sim` computes results without measuring anything",
+    ),
+    (
+        "hosts",
+        "`jumbolab recv` on one host and `jumbolab send HOST` on another measure between the two",
+    ),
+];
+
+/// Names that others use for what a world is, and the name of the world.
+const OTHER_NAMES: [(&str, &str); 12] = [
+    ("emulated", "netns"),
+    ("emulation", "netns"),
+    ("kernel", "netns"),
+    ("linux", "netns"),
+    ("live", "netns"),
+    ("namespace", "netns"),
+    ("namespaces", "netns"),
+    ("ns", "netns"),
+    ("real", "netns"),
+    ("simulated", "sim"),
+    ("simulation", "sim"),
+    ("simulator", "sim"),
+];
 
 /// The properties of a world.
 ///
@@ -138,16 +163,18 @@ impl FromStr for World {
             return Ok(*world);
         }
         let names: Vec<&str> = Self::ALL.iter().map(|world| world.profile().name).collect();
-        if NOT_BUILT.contains(&name) {
+        if let Some((_, today)) = NOT_BUILT.iter().find(|(other, _)| *other == name) {
             let built: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let built = built.join(" and ");
-            bail!("world `{name}` is not built yet (docs/roadmap.md); {built} are");
+            bail!("world `{name}` is not built yet (docs/roadmap.md); {built} are; today: {today}");
         }
+        let meant = OTHER_NAMES.iter().find(|(other, _)| *other == name);
+        let meant = meant.map_or_else(String::new, |(_, meant)| format!("; write `{meant}`"));
+        let not_built = NOT_BUILT.map(|(name, _)| name).join(" and ");
         bail!(
-            "there is no world `{}`; there are: {}; {} are not built yet (docs/roadmap.md)",
+            "there is no world `{}`{meant}; there are: {}; {not_built} are not built yet (docs/roadmap.md)",
             name.escape_debug(),
             names.join(", "),
-            NOT_BUILT.join(" and ")
         )
     }
 }
@@ -164,9 +191,21 @@ mod tests {
 
     #[test]
     fn worlds_that_are_not_built_are_none_that_are() {
-        for name in NOT_BUILT {
+        for (name, today) in NOT_BUILT {
             let error = name.parse::<World>().unwrap_err().to_string();
-            assert!(error.contains("not built yet"), "{error}");
+            assert!(
+                error.contains("not built yet") && error.ends_with(today),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_others_use_are_answered_with_those_of_worlds() {
+        for (name, meant) in OTHER_NAMES {
+            let error = name.parse::<World>().unwrap_err().to_string();
+            assert!(error.contains(&format!("write `{meant}`")), "{error}");
+            assert!(meant.parse::<World>().is_ok(), "{meant}");
         }
     }
 

@@ -350,14 +350,22 @@ fn a_key_of_which_nothing_here_makes_use_is_refused_and_not_called_unknown() {
 #[test]
 fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
     let refused = |name: &str| format!("{:#}", Experiment::load(name).unwrap_err());
-    let names: Vec<&str> = shipped().map(|shipped| shipped.name).collect();
-    assert_eq!(
-        refused("os-comparsion"),
-        format!(
-            "no shipped experiment is called `os-comparsion`; did you mean `os-comparison`?; there are: {}; a file is given by its path, as ./my.toml",
-            names.join(", ")
-        )
-    );
+    const REST: &str = "`jumbolab list` names all, and a file is given by its path, as ./my.toml";
+    for (name, hint) in [
+        ("os-comparsion", "; did you mean `os-comparison`?"),
+        (
+            "red",
+            "; did you mean `red-claims` or `red-decrease` or `red-increase`?",
+        ),
+        ("aqm-congestoin", "; did you mean `aqm-congestion`?"),
+        ("queues", "; did you mean `mtu-and-queues`?"),
+        ("zebra", ""),
+    ] {
+        assert_eq!(
+            refused(name),
+            format!("no shipped experiment is called `{name}`{hint}; {REST}")
+        );
+    }
     assert_eq!(
         refused("./nowhere.toml"),
         "cannot read ./nowhere.toml: No such file or directory (os error 2)"
@@ -365,7 +373,7 @@ fn unknown_experiments_and_worlds_are_refused_with_what_there_is() {
     let world = |name: &str| format!("{:#}", name.parse::<World>().unwrap_err());
     assert_eq!(
         world("model"),
-        "world `model` is not built yet (docs/roadmap.md); `netns` and `sim` are"
+        "world `model` is not built yet (docs/roadmap.md); `netns` and `sim` are; today: `--on sim` computes results without measuring anything"
     );
     assert_eq!(
         world("moon"),

@@ -45,6 +45,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         )],
     ),
     (
+        "show",
+        &[
+            example(
+                "Read an experiment, its comments and its short names",
+                "jumbolab show os-comparison",
+            ),
+            example(
+                "Start an experiment of your own from it",
+                "jumbolab show os-comparison --template > my.toml",
+            ),
+        ],
+    ),
+    (
         "run",
         &[
             example(

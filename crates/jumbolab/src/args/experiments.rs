@@ -1,4 +1,4 @@
-//! `list`, `run`, `report` and `shell` on the command line.
+//! `list`, `show`, `run`, `report` and `shell` on the command line.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -11,6 +11,16 @@ pub(crate) struct List {
     /// Print one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
+    #[arg(required_unless_present = "template")]
+    pub(crate) experiment: Option<String>,
+    /// Print a copy to start an experiment of your own from: the file alone, with a name of its own. Without a name, print the commented template of `run --template`.
+    #[arg(long)]
+    pub(crate) template: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -33,4 +33,5 @@ mod shell;
 mod sim;
 mod traffic;
 mod undisturbed;
+mod ways_in;
 mod worlds;

@@ -1,0 +1,256 @@
+//! Words in the place of a command that are none: planned commands, names of
+//! other programs' commands, and names of experiments.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+/// A word that is no command, and what to type.
+struct WrongWord {
+    words: &'static [&'static str],
+    /// Whether docs/roadmap.md plans such a command.
+    is_planned: bool,
+    /// A sentence that follows "there is no `compare`: ".
+    answer: &'static str,
+}
+
+const fn wrong(words: &'static [&'static str], answer: &'static str) -> WrongWord {
+    WrongWord {
+        words,
+        is_planned: false,
+        answer,
+    }
+}
+
+const fn planned(words: &'static [&'static str], answer: &'static str) -> WrongWord {
+    WrongWord {
+        words,
+        is_planned: true,
+        answer,
+    }
+}
+
+const WRONG_WORDS: &[WrongWord] = &[
+    planned(
+        &["probe", "pmtu", "tracepath"],
+        "`jumbolab send HOST --protocol echo --message 8972 --path-mtu do` shows whether packets of a size reach a host",
+    ),
+    planned(
+        &["predict", "model"],
+        "`jumbolab run NAME --on sim` computes results without measuring anything",
+    ),
+    planned(
+        &["gateway", "aggregate"],
+        "`jumbolab run jumbogen-scaling --on sim` simulates gateways that gather packets",
+    ),
+    planned(
+        &["agent", "hosts", "remote"],
+        "`jumbolab recv` on one host and `jumbolab send HOST` on another measure between the two",
+    ),
+    wrong(
+        &["measure", "test", "bench", "benchmark", "start", "exec"],
+        "`jumbolab run os-comparison` runs an experiment, and `jumbolab list` names all",
+    ),
+    wrong(
+        &["simulate", "sim", "simulation"],
+        "`jumbolab run NAME --on sim` simulates an experiment",
+    ),
+    wrong(
+        &["netns", "kernel", "real"],
+        "`jumbolab run NAME --on netns` measures with the kernel of this machine",
+    ),
+    wrong(
+        &["server", "serve", "listen", "receive", "receiver"],
+        "`jumbolab recv` receives the traffic of `jumbolab send HOST`",
+    ),
+    wrong(
+        &["client", "sender", "generate", "traffic"],
+        "`jumbolab send HOST` sends to `jumbolab recv` on that host",
+    ),
+    wrong(
+        &["iperf", "iperf3", "netperf", "flent", "speed", "throughput"],
+        "`jumbolab recv` on one host and `jumbolab send HOST --protocol tcp` on the other measure goodput between them",
+    ),
+    wrong(
+        &["ping", "echo", "rtt", "latency"],
+        "`jumbolab send HOST --protocol echo` sends ICMP echo requests",
+    ),
+    wrong(
+        &[
+            "plot", "graph", "chart", "page", "html", "results", "view", "open",
+        ],
+        "`jumbolab report DIR` prints the results of a run and writes its page with plots",
+    ),
+    wrong(
+        &["compare", "diff", "versus"],
+        "`jumbolab report A B` compares two runs",
+    ),
+    wrong(
+        &["csv", "json", "export"],
+        "`jumbolab report DIR --csv` and `jumbolab report DIR --json` export results",
+    ),
+    wrong(
+        &["ls", "experiments", "studies", "names"],
+        "`jumbolab list` names the shipped experiments",
+    ),
+    wrong(
+        &["cat", "print", "info", "describe", "explain"],
+        "`jumbolab show NAME` prints a shipped experiment with its comments",
+    ),
+    wrong(
+        &["new", "init", "create", "template", "copy", "edit"],
+        "`jumbolab run --template` prints an experiment to start from, and `jumbolab show NAME --template` a copy of a shipped one",
+    ),
+    wrong(
+        &["plan", "check", "validate", "lint", "dry-run"],
+        "`jumbolab run NAME --dry-run` checks an experiment and prints its trials",
+    ),
+    wrong(
+        &["sweep", "set", "vary"],
+        "`jumbolab run NAME --set mtu=1500,9000` runs an experiment at several values of a key",
+    ),
+    wrong(
+        &["resume", "continue"],
+        "`jumbolab run NAME --resume` continues an interrupted run",
+    ),
+    wrong(
+        &["replay"],
+        "`jumbolab run replay --trace FILE` passes recorded frames through another queue",
+    ),
+    wrong(
+        &["link", "netem", "tc", "queue", "shape", "delay"],
+        "`jumbolab emulate --between IF1 IF2` emulates a link between two interfaces",
+    ),
+    wrong(
+        &["record", "capture", "tcpdump", "pcap", "trace"],
+        "`jumbolab emulate --between IF1 IF2 --record FILE` records the fate of every frame, and `jumbolab send HOST --log FILE` every message",
+    ),
+    wrong(
+        &["log", "logs", "read"],
+        "`jumbolab decode FILE` prints packet logs",
+    ),
+    wrong(
+        &[
+            "verify",
+            "reproduce",
+            "papers",
+            "paper",
+            "verdicts",
+            "findings",
+        ],
+        "`jumbolab claims` lists the claims of the studied papers with their verdicts",
+    ),
+    wrong(
+        &["sensitivity", "search", "explore"],
+        "`jumbolab robustness NAME` searches the settings that a study does not state",
+    ),
+    wrong(
+        &["setup", "install", "diagnose", "status", "env"],
+        "`jumbolab doctor` checks whether this machine is ready",
+    ),
+    wrong(
+        &["help", "usage", "commands"],
+        "`jumbolab --help` lists the commands",
+    ),
+    wrong(&["version"], "`jumbolab --version` prints the version"),
+];
+
+/// The line for a usage error about an unknown command; nothing for other
+/// errors, and for words that are not known.
+pub(super) fn answer(error: &clap::Error) -> Option<String> {
+    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return None;
+    };
+    answer_to(word)
+}
+
+fn answer_to(word: &str) -> Option<String> {
+    let lower = word.to_lowercase();
+    let known = WRONG_WORDS
+        .iter()
+        .find(|wrong| wrong.words.contains(&lower.as_str()));
+    if let Some(WrongWord {
+        is_planned, answer, ..
+    }) = known
+    {
+        let planned = match is_planned {
+            true => " yet (planned, docs/roadmap.md); today",
+            false => "",
+        };
+        return Some(format!("there is no `{lower}`{planned}: {answer}"));
+    }
+    let mut names = experiment::shipped().map(|shipped| shipped.name);
+    let is_file = word.ends_with(".toml") && !word.contains(plan::acts_on_terminals);
+    (is_file || names.any(|name| name == word))
+        .then(|| format!("`{word}` is an experiment: `jumbolab run {word}` runs it"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The command lines in backquotes.
+    fn quoted(text: &str) -> impl Iterator<Item = &str> {
+        let inner = text.split('`').skip(1).step_by(2);
+        inner.filter(|quoted| quoted.starts_with("jumbolab "))
+    }
+
+    #[test]
+    fn each_answer_is_a_command_that_parses() {
+        for WrongWord { words, answer, .. } in WRONG_WORDS {
+            let lines: Vec<&str> = quoted(answer).collect();
+            assert!(!lines.is_empty(), "{words:?}");
+            for line in lines {
+                let parsed = super::super::command().try_get_matches_from(line.split(' '));
+                let shown = ["--help", "--version"]
+                    .iter()
+                    .any(|flag| line.ends_with(flag));
+                assert_eq!(parsed.is_ok(), !shown, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_wrong_word_is_a_command_or_has_two_answers() {
+        let commands = super::super::command();
+        let mut seen = BTreeSet::new();
+        for word in WRONG_WORDS.iter().flat_map(|wrong| wrong.words) {
+            assert!(commands.find_subcommand(word).is_none(), "{word}");
+            assert!(seen.insert(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn planned_commands_are_those_of_the_roadmap() {
+        let roadmap = include_str!("../../../../docs/roadmap.md");
+        for wrong in WRONG_WORDS.iter().filter(|wrong| wrong.is_planned) {
+            let mut words = wrong.words.iter();
+            assert!(
+                words.any(|word| roadmap.contains(&format!("`jumbolab {word}"))
+                    || roadmap.contains(&format!("World `{word}`"))),
+                "{:?}",
+                wrong.words
+            );
+        }
+    }
+
+    #[test]
+    fn other_words_are_left_to_the_parser() {
+        let error = |word: &str| {
+            let parsed = super::super::command().try_get_matches_from(["jumbolab", word]);
+            parsed.unwrap_err()
+        };
+        assert_eq!(
+            answer(&error("compare")).unwrap(),
+            "there is no `compare`: `jumbolab report A B` compares two runs"
+        );
+        assert_eq!(
+            answer(&error("stall")).unwrap(),
+            "`stall` is an experiment: `jumbolab run stall` runs it"
+        );
+        assert_eq!(answer(&error("reprot")), None);
+        assert_eq!(answer(&error("--nonsense")), None);
+    }
+}
