@@ -17,9 +17,15 @@ const GIVEN: [&str; 2] = ["repeat", "seeds"];
 /// The key of these aliases.
 const REPEAT: &str = "trials.repeat";
 
+/// The alias of the queue in front of the narrow link, where the experiment does
+/// not use the name otherwise.
+const QUEUE: &str = "queue";
+
 /// Aliases and their keys.
 #[derive(Debug)]
 pub(super) struct Aliases {
+    /// The key of [`QUEUE`].
+    queue: Option<KeyPath>,
     paths: BTreeMap<String, KeyPath>,
     places: BTreeMap<String, Node>,
     /// The units of bare numbers, for some aliases.
@@ -32,6 +38,7 @@ impl Aliases {
     pub(super) fn read(tree: &Table, place: &Origin) -> Result<Self> {
         let mut reader = Reader::new(tree, "", place.clone());
         let mut aliases = Self {
+            queue: None,
             paths: BTreeMap::new(),
             places: BTreeMap::new(),
             units: BTreeMap::new(),
@@ -48,10 +55,8 @@ impl Aliases {
                 return Err(fault(found.origin(), format!("{path}: {TAKEN}")));
             }
         }
-        let Some((table, _)) = reader.table("aliases")? else {
-            return Ok(aliases);
-        };
-        for (alias, node) in table.iter() {
+        let table = reader.table("aliases")?;
+        for (alias, node) in table.into_iter().flat_map(|(table, _)| table.iter()) {
             let Node { value, origin } = node;
             let refuse = |why: &str| {
                 let path = KeyPath(vec!["aliases".into(), alias.into()]);
@@ -68,6 +73,8 @@ impl Aliases {
             aliases.paths.insert(alias.to_owned(), path);
             aliases.places.insert(alias.to_owned(), node.clone());
         }
+        let is_free = !aliases.paths.contains_key(QUEUE) && aliases.choices.path(QUEUE).is_none();
+        aliases.queue = is_free.then(|| queue_of(tree));
         Ok(aliases)
     }
 
@@ -79,6 +86,9 @@ impl Aliases {
         }
         if let Some(path) = self.choices.path(text) {
             return Ok(path);
+        }
+        if let (QUEUE, Some(path)) = (text, &self.queue) {
+            return Ok(path.clone());
         }
         KeyPath::parse(text)
             .filter(|path| roots().any(|root| root == path.root()))
@@ -117,7 +127,8 @@ impl Aliases {
 
     /// The factor name of `path`, which was written as `text`.
     pub(super) fn factor_name(&self, text: &str, path: &KeyPath) -> String {
-        match self.units.contains_key(text) {
+        let is_queue = text == QUEUE && self.queue.as_ref() == Some(path);
+        match is_queue || self.units.contains_key(text) {
             true => text.to_owned(),
             false => self.name_of(path),
         }
@@ -167,6 +178,18 @@ impl Aliases {
         self.places
             .iter()
             .map(|(alias, node)| (alias.as_str(), &node.value))
+    }
+}
+
+/// The key of the queue in front of the narrow link, or of all links.
+fn queue_of(tree: &Table) -> KeyPath {
+    let link = ["links", "bottleneck"].map(str::to_owned);
+    let shape = tree.at(&["network", "shape"].map(str::to_owned));
+    let is_dumbbell =
+        shape.is_some_and(|node| matches!(&node.value, Value::Text(shape) if shape == "dumbbell"));
+    match is_dumbbell || tree.at(&link).is_some() {
+        true => KeyPath(link.to_vec()).then(QUEUE),
+        false => KeyPath(vec!["network".to_owned(), QUEUE.to_owned()]),
     }
 }
 

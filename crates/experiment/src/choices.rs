@@ -1,10 +1,11 @@
-//! `[choices]`: words that each set several keys.
+//! `[choices]`: words that each set several keys. Where the words of a choice
+//! select the queue of a link, the names of all disciplines are words of it, too.
 
 use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::keys;
+use super::keys::{self, queues};
 use super::quantity::{choices, name};
 use super::reader::{Reader, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
@@ -27,7 +28,7 @@ pub(super) struct Choice {
 }
 
 /// A word and the keys that it sets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Word {
     pub(super) name: String,
     pub(super) keys: Vec<(KeyPath, Node)>,
@@ -85,14 +86,50 @@ impl Choices {
 
 impl Choice {
     /// The word that `value` names; `Err` lists the words.
-    pub(super) fn word(&self, value: &Value) -> Result<&Word, String> {
+    pub(super) fn word(&self, value: &Value) -> Result<Word, String> {
         let is = |word: &&Word| matches!(value, Value::Text(text) if *text == word.name);
-        self.words.iter().find(is).ok_or_else(|| {
-            format!(
-                "write {}",
-                choices(self.words.iter().map(|word| &*word.name))
-            )
+        if let Some(word) = self.words.iter().find(is) {
+            return Ok(word.clone());
+        }
+        let (path, name) = self.discipline(value).ok_or_else(|| {
+            let own: Vec<&str> = self.words.iter().map(|word| &*word.name).collect();
+            match self.queue() {
+                None => format!("write {}", choices(own)),
+                Some(_) => {
+                    let others = queues().into_iter().filter(|name| !own.contains(name));
+                    let own: Vec<String> = own.iter().map(|word| format!("\"{word}\"")).collect();
+                    format!("write {}, or a queue: {}", own.join(", "), choices(others))
+                }
+            }
+        })?;
+        let node = Node {
+            value: Value::from(name),
+            origin: self.origin.clone(),
+        };
+        Ok(Word {
+            name: name.to_owned(),
+            keys: vec![(path.clone(), node)],
         })
+    }
+
+    /// The key that selects a queue, and the discipline, if `value` is the name of
+    /// one and none of the file's words.
+    pub(super) fn discipline(&self, value: &Value) -> Option<(&KeyPath, &'static str)> {
+        let Value::Text(text) = value else {
+            return None;
+        };
+        let name = queues().into_iter().find(|name| name == text)?;
+        let is_own = self.words.iter().any(|word| word.name == name);
+        self.queue().filter(|_| !is_own).map(|path| (path, name))
+    }
+
+    /// The key that selects the queue of a link, if every word sets it.
+    fn queue(&self) -> Option<&KeyPath> {
+        let (first, others) = self.words.split_first()?;
+        let mut keys = first.keys.iter().map(|(path, _)| path);
+        let path = keys.find(|path| path.0.last().is_some_and(|key| key == "queue"))?;
+        let sets = |word: &Word| word.keys.iter().any(|(other, _)| other == path);
+        others.iter().all(sets).then_some(path)
     }
 
     /// The place of the choice.

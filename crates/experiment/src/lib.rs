@@ -27,6 +27,7 @@ mod retired;
 mod rivals;
 mod shipped;
 mod short_names;
+mod slow_link;
 mod steps;
 mod sweep;
 #[cfg(test)]
@@ -157,6 +158,11 @@ impl Experiment {
             (Some(place), _) => (place, list),
             (None, [value]) if !listed => match aliases.choices().at(&path) {
                 None => (path, aliases::with_unit(value, unit)),
+                // Its parameters follow from the cell.
+                Some(choice) if choice.discipline(&value.value).is_some() => {
+                    let name = aliases.factor_name(key, &path);
+                    (KeyPath(vec!["sweep".into(), name]), list)
+                }
                 Some(choice) => {
                     let word = choice.word(&value.value);
                     let word = word.map_err(|why| refusal(&origin, key, &value.value, why))?;
@@ -222,7 +228,7 @@ impl Experiment {
         on::refuse_unknown(&self.tree, world)?;
         let head = tree.only(|key| !of_cells(key) && key != "run");
         let mut body = tree.only(of_cells);
-        let aliases = Aliases::read(&head, &self.place)?;
+        let aliases = Aliases::read(&tree, &self.place)?;
 
         let mut reader = Reader::new(&head, "", self.place.clone()).in_world(world);
         read_format(&mut reader)?;

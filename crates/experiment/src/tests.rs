@@ -1,6 +1,7 @@
 //! Tests of the format from outside: valid input, error messages, and the round
 //! trip of plans through text.
 
+mod aqm_words;
 mod both_worlds;
 mod choices;
 mod claims;

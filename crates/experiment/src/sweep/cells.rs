@@ -11,6 +11,7 @@ use crate::cell::{self, Resolved, UnusedKey};
 use crate::check::Check;
 use crate::law::LawFiles;
 use crate::reader::refusal;
+use crate::slow_link;
 use crate::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
 /// The maximum number of cells of an experiment.
@@ -59,16 +60,25 @@ pub(crate) fn cells(
     let mut sample: Option<Resolved> = None;
     for number in 0..count {
         let mut tree = tree.clone();
-        let mut names = Vec::new();
+        let (mut names, mut queues) = (Vec::new(), Vec::new());
         let mut below = count;
         for factor in factors {
             below /= factor.levels.len();
             let (level, node) = &factor.levels[number / below % factor.levels.len()];
             for (path, node) in written(factor, node, aliases) {
-                tree.put(&path.0, node.clone())
-                    .map_err(|key| fault(&node.origin, format!("{path}: `{key}` is no table")))?;
+                let origin = node.origin.clone();
+                tree.put(&path.0, node)
+                    .map_err(|key| fault(&origin, format!("{path}: `{key}` is no table")))?;
             }
+            let choice = aliases.choices().at(&factor.path);
+            queues.extend(choice.and_then(|choice| choice.discipline(&node.value)));
             names.push((factor.name.clone(), level.clone()));
+        }
+        for (path, _) in queues {
+            if let Some((target, node)) = slow_link::target(&tree, path) {
+                tree.put(&target.0, node)
+                    .map_err(|key| fault(place, format!("{target}: `{key}` is no table")))?;
+            }
         }
         let read = cell::read(&tree, place, world, check, files)?;
         let copy = copies.entry(format!("{names:?}")).or_default();
@@ -119,18 +129,11 @@ fn is_for_a_word(unused: &UnusedKey, aliases: &Aliases) -> bool {
 }
 
 /// The keys that the level at `node` sets: its own key, or those of a word.
-fn written<'a>(
-    factor: &'a Factor,
-    node: &'a Node,
-    aliases: &'a Aliases,
-) -> Vec<(&'a KeyPath, &'a Node)> {
+fn written(factor: &Factor, node: &Node, aliases: &Aliases) -> Vec<(KeyPath, Node)> {
     let choice = aliases.choices().at(&factor.path);
     match choice.map(|choice| choice.word(&node.value)) {
-        None => vec![(&factor.path, node)],
-        Some(word) => {
-            let keys = word.into_iter().flat_map(|word| &word.keys);
-            keys.map(|(path, node)| (path, node)).collect()
-        }
+        None => vec![(factor.path.clone(), node.clone())],
+        Some(word) => word.map_or_else(|_| Vec::new(), |word| word.keys),
     }
 }
 
@@ -142,11 +145,11 @@ fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) 
     for factor in chosen {
         let writes = |node: &Node, path: &KeyPath| {
             let written = written(factor, node, aliases);
-            written.iter().any(|(other, _)| *other == path)
+            written.iter().any(|(other, _)| other == path)
         };
         let first = factor.levels.first().map(|(_, node)| node);
         let of_first = first.map(|node| written(factor, node, aliases));
-        for (path, _) in of_first.into_iter().flatten() {
+        for (path, _) in of_first.iter().flatten() {
             let by_all = factor.levels.iter().all(|(_, node)| writes(node, path));
             if let Some(Node { value, origin }) = tree.at(&path.0)
                 && matches!(origin, Origin::Set(_))

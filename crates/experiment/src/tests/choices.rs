@@ -164,7 +164,7 @@ fn what_a_choice_cannot_be_is_refused_by_name() {
     line(
         25,
         &QUEUES.replace("\"hard\", \"red\", \"tail\"", "\"soft\""),
-        "sweep.queue = [\"soft\"]: write \"red\", \"hard\" or \"tail\"",
+        "sweep.queue = [\"soft\"]: write \"red\", \"hard\", \"tail\", or a queue: \"droptail\", \"dropfront\", \"ared\", \"codel\", \"pie\", \"fq_codel\", \"priority\", \"rio\" or \"mred\"",
     );
     line(
         12,
@@ -184,7 +184,7 @@ fn what_a_choice_cannot_be_is_refused_by_name() {
     refused(
         QUEUES,
         &["queue=soft"],
-        "--set queue=soft: sweep.queue = [\"soft\"]: write \"red\", \"hard\" or \"tail\"",
+        "--set queue=soft: sweep.queue = [\"soft\"]: write \"red\", \"hard\", \"tail\", or a queue: \"droptail\", \"dropfront\", \"ared\", \"codel\", \"pie\", \"fq_codel\", \"priority\", \"rio\" or \"mred\"",
     );
 }
 
