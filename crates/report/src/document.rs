@@ -4,6 +4,8 @@
 use analysis::certificate::State;
 use plotly::Plot;
 
+use crate::topology::Topology;
+
 /// A complete report, rendered by [`crate::html`] and [`crate::text`].
 pub struct Document {
     /// The title of the page.
@@ -42,6 +44,8 @@ pub(crate) enum Block {
     Table(Table),
     /// Plots; omitted on a terminal.
     Figure(Figure),
+    /// The test beds of a plan. A terminal has none.
+    TestBeds(Vec<Topology>),
     /// Strips of coloured columns. A terminal has none.
     Picture(Picture),
     /// Blocks that a reader unfolds on the page. A terminal leaves them out.

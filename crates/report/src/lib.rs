@@ -16,6 +16,7 @@ mod run;
 mod section;
 mod series;
 mod terminal;
+mod topology;
 mod worlds;
 
 pub use diff::{Run, of_changes};
@@ -26,6 +27,7 @@ pub use progress::progress;
 pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;
 pub use terminal::text;
+pub use topology::topology_text;
 pub use worlds::of_worlds;
 
 /// The file name of the page in a results folder.

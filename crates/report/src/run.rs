@@ -7,14 +7,14 @@ use analysis::Findings;
 use crate::document::{Block, Document, Section};
 use crate::section::{
     certificate, claims, head, latency_breakdown, metrics, other_metrics, outliers, paired, pareto,
-    ranking, reading, rivals, sizes, study, time_series, verdicts,
+    ranking, reading, rivals, sizes, study, test_bed, time_series, verdicts,
 };
 
 /// A function that describes a section; `None` if it has no content.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
-const SECTIONS: [Describe; 17] = [
+const SECTIONS: [Describe; 18] = [
     ranking::section,
     latency_breakdown::section,
     metrics::section,
@@ -30,6 +30,7 @@ const SECTIONS: [Describe; 17] = [
     outliers::section,
     other_metrics::section,
     reading::section,
+    test_bed::section,
     certificate::section,
     certificate::plan,
 ];

@@ -19,5 +19,6 @@ pub(crate) mod rivals;
 pub(crate) mod sizes;
 pub(crate) mod study;
 pub(crate) mod summary;
+pub(crate) mod test_bed;
 pub(crate) mod time_series;
 pub(crate) mod verdicts;

@@ -72,7 +72,11 @@ impl Screen {
                 self.is_close = false;
             }
             Block::Terminal(blocks) => self.blocks(blocks),
-            Block::Page(_) | Block::Figure(_) | Block::Picture(_) | Block::Fold { .. } => {}
+            Block::Page(_)
+            | Block::Figure(_)
+            | Block::Picture(_)
+            | Block::TestBeds(_)
+            | Block::Fold { .. } => {}
         }
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct Run {
     #[arg(long, exclusive = true, help_heading = "Experiment")]
     pub(crate) template: bool,
 
-    /// Print the trials that would run, and exit.
+    /// Draw the test bed, print the trials that would run, and exit.
     #[arg(long, help_heading = "Execution")]
     pub(crate) dry_run: bool,
     /// Continue an interrupted run.

@@ -22,6 +22,9 @@ use crate::progress::Progress;
 /// Where results go unless `-o` says otherwise.
 pub(super) const RESULTS: &str = "results";
 
+/// The most columns of a drawn test bed.
+const WIDEST_DRAWING: u16 = 100;
+
 pub(crate) fn run(args: &Run) -> Result<Ending> {
     if args.template {
         return output::print(experiment::TEMPLATE).map(done);
@@ -31,7 +34,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     }
     let plan = plan(args)?;
     if args.dry_run {
-        return output::print(&dry_run::summary(&plan)).map(done);
+        return output::print(&dry_run(&plan)).map(done);
     }
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
     let how = How {
@@ -117,6 +120,15 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         false => found.state(),
     };
     Ok(Ending::of(state, args.strict))
+}
+
+/// What `--dry-run` prints: the title, the test bed, and the trials.
+fn dry_run(plan: &Plan) -> String {
+    let width = output::width().min(WIDEST_DRAWING);
+    let drawn = report::topology_text(plan, width.into());
+    let trials = dry_run::summary(plan);
+    let (title, trials) = trials.split_once('\n').unwrap_or_default();
+    format!("{title}\n\n{drawn}\n{trials}")
 }
 
 /// The experiment with all options of the command line applied.

@@ -1,0 +1,61 @@
+//! The configuration of end hosts and domain edges.
+
+use plan::setting::{Domain, LinkKind, Setting, System};
+use plan::{Hosts, World};
+use queue::Trigger;
+
+use super::property::{Property, spaced};
+
+/// What end hosts have in common.
+pub(super) fn properties(world: World, setting: &Setting) -> Vec<Property> {
+    let mut properties = vec![Property::one("", setting.network.ip.to_string())];
+    let are_kernels = match world.profile().hosts {
+        Hosts::Kernels => true,
+        Hosts::Simulated => false,
+    };
+    if setting.traffic.has_connections() || are_kernels {
+        properties.push(Property::one(
+            "congestion control",
+            setting.host.congestion.clone(),
+        ));
+    }
+    if are_kernels {
+        let system = |system| match system {
+            System::Linux => "Linux",
+            System::Windows => "Windows",
+        };
+        let (sender, receiver) = (setting.host.scenario.sender, setting.host.scenario.receiver);
+        let pair = (sender, receiver) != (System::Linux, System::Linux);
+        let pair = pair.then(|| format!("{} to {}", system(sender), system(receiver)));
+        let links = match setting.network.link {
+            LinkKind::Kernel => "in the kernel",
+            LinkKind::Emulated => "emulated",
+            LinkKind::Mixed => "in the kernel for goodput, emulated for delay",
+        };
+        let offloads = if setting.host.offloads { "on" } else { "off" };
+        properties.extend([
+            Property::one("offloads", offloads),
+            Property::unless("systems", "Linux to Linux", pair),
+            Property::one("links", links),
+        ]);
+    }
+    if setting.network.cut_through {
+        properties.push(Property::one("switches", "cut-through"));
+    }
+    properties
+}
+
+/// What an edge of `domain` does with packets.
+pub(super) fn edge(domain: &Domain) -> Vec<Property> {
+    let gather = domain.gather.as_ref();
+    let trigger = gather.map(|gather| match gather.trigger {
+        Trigger::Timer(span) => format!("after {}", spaced(&span.to_string())),
+        Trigger::EgressBusy(_) => "while the link is busy".to_owned(),
+        Trigger::Full => "when full".to_owned(),
+    });
+    let frame = gather.map(|gather| format!("{} B", gather.mtu.get()));
+    vec![
+        Property::unless("gathers", "off", frame),
+        Property::unless("sends", "at once", trigger),
+    ]
+}

@@ -1,0 +1,328 @@
+//! The drawing as inline SVG: along the page where it is wide, down the page
+//! where it is narrow.
+
+use maud::{Markup, html};
+use plan::setting::Role;
+
+use super::layout::Layout;
+use super::{Link, Node, Topology};
+
+/// The width of a letter and the height of a line, in pixels. A letter of the
+/// page's font is narrower on average.
+const LETTER: usize = 7;
+const LINE: usize = 17;
+
+/// The most letters in a line of a label.
+const LONGEST: [usize; 2] = [26, 22];
+
+/// The space around a drawing, and around a label.
+const MARGIN: usize = 6;
+const PADDING: usize = 10;
+
+/// The direction from the first column to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Heading {
+    Right,
+    Down,
+}
+
+/// A picture with its text alternative, and the lines that belong to it.
+pub(crate) fn figure(topology: &Topology) -> Markup {
+    html! {
+        figure.topology {
+            @if !topology.cells.is_empty() { figcaption { b { (topology.cells) } } }
+            div.wide { (picture(topology, Heading::Right)) }
+            div.narrow { (picture(topology, Heading::Down)) }
+            ul.note { @for line in topology.other_lines() { li { (line) } } }
+        }
+    }
+}
+
+/// The drawing in words.
+fn alternative(topology: &Topology) -> String {
+    let names: Vec<String> = topology.nodes.iter().map(Node::title).collect();
+    let link = |link: &Link| format!("{} to {}", names[link.ends[0]], names[link.ends[1]]);
+    let links: Vec<String> = topology.links.iter().map(link).collect();
+    format!(
+        "Test bed. Links: {}. {}.",
+        links.join(", "),
+        topology.link_lines().join(". ")
+    )
+}
+
+fn picture(topology: &Topology, heading: Heading) -> Markup {
+    let drawing = Drawing::of(topology, heading);
+    let ([left, top], [width, height]) = drawing.extent();
+    html! {
+        svg viewBox={ (left) " " (top) " " (width) " " (height) } width=(width) height=(height)
+            role="img" aria-label=(alternative(topology)) {
+            @for path in &drawing.paths { polyline points=(path) {} }
+            @for Boxed { corner: [x, y], size: [w, h], node, lines } in &drawing.boxes {
+                rect class=(class(node.role)) x=(x) y=(y) width=(w) height=(h)
+                    rx=(if node.role == Role::Host { 3 } else { 14 }) {}
+                @for (number, line) in lines.iter().enumerate() {
+                    text class=(if number == 0 { "name" } else { "note" })
+                        x=(x + w / 2) y=(y + LINE * (number + 1)) text-anchor="middle" { (line) }
+                }
+            }
+            @for Label { x, y, text, varies } in &drawing.labels {
+                text class=[varies.then_some("varies")] x=(x) y=(y) { (text) }
+            }
+        }
+    }
+}
+
+const fn class(role: Role) -> &'static str {
+    match role {
+        Role::Host => "host",
+        Role::Router => "router",
+        Role::Switch => "switch",
+    }
+}
+
+/// Everything in its place, in pixels.
+struct Drawing<'a> {
+    boxes: Vec<Boxed<'a>>,
+    /// The points of each link.
+    paths: Vec<String>,
+    labels: Vec<Label>,
+}
+
+struct Boxed<'a> {
+    corner: [usize; 2],
+    size: [usize; 2],
+    node: &'a Node,
+    lines: Vec<String>,
+}
+
+struct Label {
+    x: usize,
+    y: usize,
+    text: String,
+    varies: bool,
+}
+
+impl<'a> Drawing<'a> {
+    fn of(topology: &'a Topology, heading: Heading) -> Self {
+        let layout = Layout::of(topology);
+        let longest = LONGEST[usize::from(heading == Heading::Down)];
+        let lines: Vec<Vec<String>> = topology
+            .nodes
+            .iter()
+            .map(|node| node_lines(node, longest))
+            .collect();
+        let sizes: Vec<[usize; 2]> = lines.iter().map(|lines| extent(lines.iter())).collect();
+        let labels: Vec<Vec<(String, bool)>> = topology
+            .links
+            .iter()
+            .map(|link| link_lines(link, longest))
+            .collect();
+        // Along the drawing and across it: x and y, or y and x.
+        let (along, across) = match heading {
+            Heading::Right => (0, 1),
+            Heading::Down => (1, 0),
+        };
+        let lengths: Vec<usize> = (0..layout.columns)
+            .map(|column| {
+                let here = (0..sizes.len()).filter(|&node| layout.places[node].0 == column);
+                here.map(|node| sizes[node][along]).max().unwrap_or(0)
+            })
+            .collect();
+        let label_size = |link: usize| extent(labels[link].iter().map(|(text, _)| text));
+        let mut starts = vec![MARGIN];
+        for (column, length) in lengths.iter().enumerate() {
+            let links = topology.links.iter().enumerate();
+            let here = links.filter(|(_, link)| column_of(&layout, link) == column);
+            let room = here
+                .map(|(link, _)| label_size(link)[along] + 3 * PADDING)
+                .max();
+            starts.push(starts[column] + length + room.unwrap_or(3 * PADDING));
+        }
+        // Half the distance of two nodes of one column.
+        let of_labels = (0..labels.len()).map(|link| label_size(link)[across] + PADDING);
+        let of_boxes = sizes.iter().map(|size| size[across] + PADDING);
+        let pitch = of_labels.chain(of_boxes).max().unwrap_or(0).div_ceil(2);
+        let centre = |node: usize| MARGIN + pitch * (layout.places[node].1 + 1);
+        let boxes: Vec<Boxed<'a>> = topology
+            .nodes
+            .iter()
+            .zip(lines)
+            .enumerate()
+            .map(|(number, (node, lines))| {
+                let column = layout.places[number].0;
+                let rest = lengths[column] - sizes[number][along];
+                let before = match column {
+                    0 => rest,
+                    _ if column + 1 == layout.columns => 0,
+                    _ => rest / 2,
+                };
+                let mut corner = [0; 2];
+                corner[along] = starts[column] + before;
+                corner[across] = centre(number) - sizes[number][across] / 2;
+                Boxed {
+                    corner,
+                    size: sizes[number],
+                    node,
+                    lines,
+                }
+            })
+            .collect();
+        let mut drawing = Self {
+            boxes,
+            paths: Vec::new(),
+            labels: Vec::new(),
+        };
+        for (link, lines) in topology.links.iter().zip(labels) {
+            drawing.link(&layout, link, lines, (along, across));
+        }
+        drawing
+    }
+
+    /// The upper left corner and the size of all that is drawn.
+    fn extent(&self) -> ([usize; 2], [usize; 2]) {
+        let boxes = self.boxes.iter().map(|one| (one.corner, one.size));
+        let labels = self.labels.iter().map(|label| {
+            let corner = [label.x, label.y.saturating_sub(LINE)];
+            (
+                corner,
+                [label.text.chars().count() * LETTER, LINE + PADDING / 2],
+            )
+        });
+        let (mut low, mut high) = ([usize::MAX; 2], [0; 2]);
+        for (corner, size) in boxes.chain(labels) {
+            for axis in [0, 1] {
+                low[axis] = low[axis].min(corner[axis]);
+                high[axis] = high[axis].max(corner[axis] + size[axis]);
+            }
+        }
+        let low = low.map(|low| low.saturating_sub(MARGIN));
+        let size = [0, 1].map(|axis| (high[axis] + MARGIN).saturating_sub(low[axis]));
+        (low, size)
+    }
+
+    /// A link with a bend near its inner node, and the label along its outer part.
+    fn link(
+        &mut self,
+        layout: &Layout,
+        link: &Link,
+        lines: Vec<(String, bool)>,
+        (along, across): (usize, usize),
+    ) {
+        let [one, other] = link.ends;
+        let (from, to) = match layout.places[one] <= layout.places[other] {
+            true => (one, other),
+            false => (other, one),
+        };
+        let centre =
+            |node: usize| self.boxes[node].corner[across] + self.boxes[node].size[across] / 2;
+        let edge = |node: usize| self.boxes[node].corner[along] + self.boxes[node].size[along];
+        let (column, to_column) = (layout.places[from].0, layout.places[to].0);
+        let mut points: Vec<[usize; 2]> = Vec::new();
+        let mut add = |on: usize, aside: usize| {
+            let mut point = [0; 2];
+            point[along] = on;
+            point[across] = aside;
+            points.push(point);
+        };
+        let label_at = if column == to_column {
+            // One beside the other: the link goes across.
+            let on = self.boxes[from].corner[along] + self.boxes[from].size[along] / 2;
+            let begin = self.boxes[from].corner[across] + self.boxes[from].size[across];
+            add(on, begin);
+            add(on, self.boxes[to].corner[across]);
+            [on, begin]
+        } else {
+            let (begin, end) = (edge(from), self.boxes[to].corner[along]);
+            let is_first = column == 0;
+            let bend = if is_first {
+                end - PADDING
+            } else {
+                begin + PADDING
+            };
+            add(begin, centre(from));
+            if centre(from) != centre(to) {
+                add(bend, centre(from));
+                add(bend, centre(to));
+            }
+            add(end, centre(to));
+            match is_first {
+                true => [begin, centre(from)],
+                false => [bend, centre(to)],
+            }
+        };
+        let point = |[x, y]: &[usize; 2]| format!("{x},{y}");
+        self.paths
+            .push(points.iter().map(point).collect::<Vec<_>>().join(" "));
+        // Rightwards one line stands above the link and the others below;
+        // downwards all stand beside it.
+        let [on, aside] = label_at;
+        let (x, first) = match along {
+            0 => (on + PADDING, aside.saturating_sub(PADDING / 2)),
+            _ => (aside + PADDING / 2 + 2, on + LINE),
+        };
+        for (number, (text, varies)) in lines.into_iter().enumerate() {
+            let below = if along == 0 && number > 0 {
+                PADDING / 2 + 2
+            } else {
+                0
+            };
+            self.labels.push(Label {
+                x,
+                y: first + number * LINE + below,
+                text,
+                varies,
+            });
+        }
+    }
+}
+
+/// The name of a node and its notes.
+fn node_lines(node: &Node, longest: usize) -> Vec<String> {
+    let notes = node.notes();
+    let notes = notes.iter().flat_map(|note| broken(note, longest));
+    std::iter::once(node.title()).chain(notes).collect()
+}
+
+/// The properties of a link, a line or more each, and whether they differ
+/// between cells.
+fn link_lines(link: &Link, longest: usize) -> Vec<(String, bool)> {
+    let shown = link.properties.iter();
+    let shown = shown.filter_map(|property| Some((property.shown()?, property.varies())));
+    let lines = |(text, varies): (String, bool)| {
+        broken(&text, longest)
+            .into_iter()
+            .map(move |line| (line, varies))
+    };
+    shown.flat_map(lines).collect()
+}
+
+/// `text` in lines of about `longest` letters.
+fn broken(text: &str, longest: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < longest => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// The width and height of lines with the space around them.
+fn extent<'b>(lines: impl Iterator<Item = &'b String>) -> [usize; 2] {
+    let (mut letters, mut count) = (0, 0);
+    for line in lines {
+        letters = letters.max(line.chars().count());
+        count += 1;
+    }
+    [letters * LETTER + 2 * PADDING, count * LINE + PADDING]
+}
+
+/// The left one of the columns of a link's ends.
+fn column_of(layout: &Layout, link: &Link) -> usize {
+    let columns = link.ends.map(|node| layout.places[node].0);
+    columns[0].min(columns[1])
+}
