@@ -14,6 +14,7 @@ mod goodput_window;
 pub mod latency_breakdown;
 pub mod link;
 mod message_plan;
+pub mod pmtu;
 pub mod request_response;
 mod stream;
 pub mod streaming_recorder;

@@ -1,0 +1,410 @@
+//! The state machine [RFC8899 s5.2].
+
+use std::collections::VecDeque;
+
+use units::{Bytes, IpMtu, IpVersion, Seed, Time};
+
+use super::loss::LossTest;
+use super::search::{Search, Step};
+use super::timer::RoundTrip;
+use super::{Ignored, Limit, Probe, Settings, State, TooBig, TooBigUse, Tried};
+
+/// The number of probes that are remembered, so that late answers are understood.
+const REMEMBERED: usize = 64;
+
+/// The number of times that a message may announce less than what was confirmed before
+/// such messages are ignored.
+const MOST_REFUTED: u32 = 3;
+
+/// The discovery of the largest packet that a path carries in one direction.
+#[derive(Clone, Debug)]
+pub struct Discovery {
+    settings: Settings,
+    seed: Seed,
+    state: State,
+    /// The largest size that was acknowledged (PLPMTU).
+    confirmed: Option<u32>,
+    search: Search,
+    test: LossTest,
+    trip: RoundTrip,
+    /// Probes lost in a row of a size that the path should carry (PROBE_COUNT).
+    in_a_row: u32,
+    /// When the probe under way counts as lost.
+    deadline: Option<Time>,
+    /// When the found size is raised, and confirmed.
+    raise_at: Option<Time>,
+    confirm_at: Option<Time>,
+    sent: VecDeque<Sent>,
+    probes: u64,
+    octets: u64,
+    /// Messages that announced less than was confirmed.
+    refuted: u32,
+    /// A size that a router announced, for the next search.
+    announced: Option<u32>,
+    /// Whether a router said that the base does not pass.
+    base_refused: bool,
+}
+
+/// A probe that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    id: u64,
+    size: u32,
+    at: Time,
+    fate: Fate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    UnderWay,
+    Lost,
+    Acknowledged,
+    Refused,
+}
+
+impl Discovery {
+    /// A discovery without connectivity. Identifiers of probes derive from `seed`, which
+    /// has to be secret and new for each discovery.
+    pub fn new(settings: Settings, seed: Seed) -> Self {
+        Self {
+            search: Search::new(0, 0),
+            test: LossTest::new(settings.false_alarm, settings.ordinary_loss),
+            trip: RoundTrip::new(settings.probe_timer),
+            settings,
+            seed,
+            state: State::Disabled,
+            confirmed: None,
+            in_a_row: 0,
+            deadline: None,
+            raise_at: None,
+            confirm_at: None,
+            sent: VecDeque::with_capacity(REMEMBERED),
+            probes: 0,
+            octets: 0,
+            refuted: 0,
+            announced: None,
+            base_refused: false,
+        }
+    }
+
+    /// The far end is there: probing begins [RFC8899 s5.2].
+    pub fn connected(&mut self, _now: Time) {
+        if self.state == State::Disabled {
+            self.begin_base();
+        }
+    }
+
+    /// The far end is gone.
+    pub fn disconnected(&mut self) {
+        self.confirmed = None;
+        self.stop();
+    }
+
+    /// Packets of the confirmed size seem to vanish [RFC8899 s4.3].
+    pub fn suspect_black_hole(&mut self) {
+        if matches!(self.state, State::Searching | State::SearchComplete) {
+            self.begin_base();
+        }
+    }
+
+    /// The state.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// The largest size that was acknowledged and is not doubted since; `None` if there
+    /// is none.
+    pub fn path_mtu(&self) -> Option<IpMtu> {
+        self.confirmed.and_then(mtu)
+    }
+
+    /// Why the search ended; `None` before.
+    pub fn limit(&self) -> Option<Limit> {
+        if self.state != State::SearchComplete {
+            return None;
+        }
+        match self.search.excluded() {
+            None => Some(Limit::Asked),
+            Some((size, true)) => mtu(size).map(Limit::Refused),
+            Some((size, false)) => mtu(size).map(Limit::Vanish),
+        }
+    }
+
+    /// What became of the probes of the present search, by size.
+    pub fn tried(&self) -> impl Iterator<Item = (Bytes, Tried)> {
+        let tried = self.search.tried();
+        tried.map(|(size, tried)| (Bytes::new(u64::from(size)), tried))
+    }
+
+    /// Probes sent so far.
+    pub const fn probes(&self) -> u64 {
+        self.probes
+    }
+
+    /// Octets of all probes sent so far.
+    pub const fn octets(&self) -> Bytes {
+        Bytes::new(self.octets)
+    }
+
+    /// When [`Self::poll_probe`] has something to do, unless an answer comes before;
+    /// `None` if never.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        if self.deadline.is_some() {
+            return self.deadline;
+        }
+        match self.state {
+            State::Disabled => None,
+            State::SearchComplete => [self.raise_at, self.confirm_at].into_iter().flatten().min(),
+            State::Base | State::Searching | State::Error => Some(Time::ZERO),
+        }
+    }
+
+    /// The next probe to send now, if there is one. At most one is under way, so that
+    /// probes are a round trip apart at least [RFC8899 s3].
+    pub fn poll_probe(&mut self, now: Time) -> Option<Probe> {
+        if self.deadline.is_some_and(|deadline| now < deadline) {
+            return None;
+        }
+        if self.deadline.take().is_some() {
+            self.expired();
+        }
+        let size = self.next_size(now)?;
+        let probe = Sent {
+            id: self.seed.with(self.probes).get(),
+            size,
+            at: now,
+            fate: Fate::UnderWay,
+        };
+        self.probes += 1;
+        self.octets += u64::from(size);
+        if self.sent.len() == REMEMBERED {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(probe);
+        self.deadline = Some(now + self.trip.timeout());
+        Some(Probe {
+            id: probe.id,
+            size: Bytes::new(u64::from(size)),
+        })
+    }
+
+    /// The far end received the probe. Answers that are late, doubled or unknown do no
+    /// harm [RFC8899 s3].
+    pub fn acknowledged(&mut self, id: u64, now: Time) {
+        let Some(sent) = self.sent.iter_mut().find(|sent| sent.id == id) else {
+            return;
+        };
+        if sent.fate == Fate::Acknowledged || self.state == State::Disabled {
+            return;
+        }
+        let before = std::mem::replace(&mut sent.fate, Fate::Acknowledged);
+        let Sent { size, at, .. } = *sent;
+        if before == Fate::UnderWay {
+            self.deadline = None;
+        }
+        if let Some(sample) = now.since(at) {
+            self.trip.measured(sample);
+        }
+        self.in_a_row = 0;
+        self.test.arrived();
+        let ordinary = self.search.acknowledged(size);
+        self.test.lost(ordinary);
+        match self.state {
+            State::Disabled => {}
+            State::Base if size >= self.base() => self.begin_search(size),
+            State::Base => {}
+            State::Error => self.begin_search(size),
+            State::Searching | State::SearchComplete => {
+                let grows = self.confirmed.is_none_or(|confirmed| size > confirmed);
+                if grows {
+                    self.test.spend(self.test.needed());
+                }
+                self.confirmed = self.confirmed.max(Some(size));
+                if self.state == State::SearchComplete {
+                    self.confirm_at = self.settings.confirm_after.map(|after| now + after);
+                    // An answer that was late refutes the limit.
+                    if grows && self.search.excluded().is_none() {
+                        self.state = State::Searching;
+                    }
+                }
+            }
+        }
+    }
+
+    /// A message says that a probe was too big. It is checked against what was sent,
+    /// and never raises or sets the result [RFC8899 s4.6].
+    pub fn too_big(&mut self, message: TooBig) -> TooBigUse {
+        match self.check(message) {
+            Ok((size, announced)) => self.heed(message.id, size, announced),
+            Err(reason) => TooBigUse::Ignored(reason),
+        }
+    }
+
+    /// Size of the probe and the announced size, if the message is valid
+    /// [RFC8899 s4.6.1] [RFC8899 s4.6.2].
+    fn check(&self, message: TooBig) -> Result<(u32, u32), Ignored> {
+        let sent = self.sent.iter().find(|sent| sent.id == message.id);
+        let sent = sent.ok_or(Ignored::UnknownProbe)?;
+        if message.quoted.get() != u64::from(sent.size) {
+            return Err(Ignored::OtherSize);
+        }
+        if sent.fate == Fate::Acknowledged {
+            return Err(Ignored::Acknowledged);
+        }
+        let announced = u32::try_from(message.announced.get()).unwrap_or(u32::MAX);
+        if announced >= sent.size {
+            return Err(Ignored::NotSmaller);
+        }
+        if announced < self.settings.minimum.get() {
+            return Err(Ignored::BelowMinimum);
+        }
+        let doubts = self.state != State::Base && self.confirmed > Some(announced);
+        if doubts && self.refuted >= MOST_REFUTED {
+            return Err(Ignored::Refuted);
+        }
+        Ok((sent.size, announced))
+    }
+
+    fn heed(&mut self, id: u64, size: u32, announced: u32) -> TooBigUse {
+        if let Some(sent) = self.sent.iter_mut().find(|sent| sent.id == id) {
+            if sent.fate == Fate::UnderWay {
+                self.deadline = None;
+            }
+            sent.fate = Fate::Refused;
+        }
+        match self.state {
+            State::Base => {
+                self.begin_error(true);
+                TooBigUse::BelowBase
+            }
+            _ if self.confirmed > Some(announced) => {
+                self.refuted += 1;
+                self.announced = Some(announced);
+                self.begin_base();
+                TooBigUse::BlackHole
+            }
+            _ => {
+                self.search.refused(size, announced);
+                if self.confirmed == Some(announced) && !self.settings.verifies_announced {
+                    self.search.exclude(announced + 1);
+                }
+                TooBigUse::Refused
+            }
+        }
+    }
+
+    /// The probe under way got no answer in time.
+    fn expired(&mut self) {
+        let Some(sent) = self.sent.back_mut() else {
+            return;
+        };
+        sent.fate = Fate::Lost;
+        let size = sent.size;
+        let is_larger = self.search.lost(size);
+        if self.state == State::Searching && is_larger {
+            return;
+        }
+        self.in_a_row += 1;
+        if matches!(self.state, State::Searching | State::SearchComplete) {
+            self.test.lost(1);
+        }
+        if self.in_a_row < self.test.interrupted() {
+            return;
+        }
+        match self.state {
+            State::Base if self.settings.base > self.settings.minimum => self.begin_error(false),
+            // The smallest size does not pass either: there is no connectivity.
+            State::Base | State::Error => {
+                self.confirmed = None;
+                self.stop();
+            }
+            State::Searching | State::SearchComplete => self.begin_base(),
+            State::Disabled => {}
+        }
+    }
+
+    fn next_size(&mut self, now: Time) -> Option<u32> {
+        match self.state {
+            State::Disabled => None,
+            State::Base => Some(self.base()),
+            State::Error => Some(self.settings.minimum.get()),
+            State::Searching => self.next_of_search(now),
+            State::SearchComplete => {
+                if self.raise_at.is_some_and(|at| now >= at) {
+                    self.begin_search(self.confirmed?);
+                    return self.next_of_search(now);
+                }
+                // Losses of this probe have it repeated at once.
+                let is_due = self.confirm_at.is_some_and(|at| now >= at);
+                (is_due || self.in_a_row > 0)
+                    .then_some(self.confirmed)
+                    .flatten()
+            }
+        }
+    }
+
+    fn next_of_search(&mut self, now: Time) -> Option<u32> {
+        match self.search.step(self.test.needed()) {
+            Step::Probe(size) => Some(size),
+            Step::Control => self.confirmed,
+            Step::Done => {
+                if let Some(losses) = self.search.conclude() {
+                    self.test.spend(losses);
+                }
+                self.state = State::SearchComplete;
+                self.raise_at = Some(now + self.settings.raise_after);
+                self.confirm_at = self.settings.confirm_after.map(|after| now + after);
+                None
+            }
+        }
+    }
+
+    const fn base(&self) -> u32 {
+        self.settings.base.get()
+    }
+
+    fn begin_base(&mut self) {
+        self.stop();
+        self.state = State::Base;
+        // What was confirmed is doubted. The base is used until it fails [RFC8899 s4.6.2].
+        let base = self.base();
+        self.confirmed = self.confirmed.map(|confirmed| confirmed.min(base));
+    }
+
+    fn begin_error(&mut self, base_refused: bool) {
+        self.stop();
+        self.state = State::Error;
+        self.confirmed = None;
+        self.base_refused = base_refused;
+    }
+
+    /// The path carries `size`: larger ones are searched for.
+    fn begin_search(&mut self, size: u32) {
+        let is_error = self.state == State::Error;
+        let base_failed = is_error.then(|| (self.base(), self.base_refused));
+        self.stop();
+        self.state = State::Searching;
+        self.confirmed = self.confirmed.max(Some(size));
+        self.search = Search::new(size, self.settings.up_to.get())
+            .with_announced(self.announced.take())
+            .with_excluded(base_failed);
+        self.test = LossTest::new(self.settings.false_alarm, self.settings.ordinary_loss);
+        self.test.spend(self.test.interrupted());
+        self.test.arrived();
+    }
+
+    fn stop(&mut self) {
+        self.state = State::Disabled;
+        self.in_a_row = 0;
+        (self.deadline, self.raise_at, self.confirm_at) = (None, None, None);
+        self.search = Search::new(
+            self.confirmed.unwrap_or_default(),
+            self.settings.up_to.get(),
+        );
+    }
+}
+
+/// Sizes of probes lie between the minimum of IPv4 and the largest packet.
+fn mtu(size: u32) -> Option<IpMtu> {
+    IpMtu::new(u64::from(size), IpVersion::V4).ok()
+}

@@ -1,0 +1,5 @@
+//! Tests of discoveries over paths.
+
+mod path;
+mod requirements;
+mod searches;
