@@ -42,6 +42,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         sessions: 1,
         polling: 1,
         once: true,
+        interval: None,
         keep: Box::new(|_| Ok(None)),
     })
     .expect("loopback is up");
@@ -73,6 +74,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         flows: vec![flow],
         secret: None,
         keep: Box::new(|_| Ok(None)),
+        intervals: None,
     });
     receiving
         .join()

@@ -9,11 +9,14 @@
 mod admission;
 mod connect;
 mod connection;
+mod counters;
 mod delays;
 mod echo;
 mod flow;
+mod intervals;
 mod options;
 mod paced;
+mod path_mtu;
 mod receive;
 mod records;
 mod round_trips;
@@ -28,6 +31,10 @@ pub use wire::message::HEADER_LEN;
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::DelayDistribution;
 pub use flow::Flow;
+pub use intervals::{
+    FlowInterval, Interval, Intervals, PathMtuNotice, Quantiles, ReceivedInterval,
+    SHORTEST_INTERVAL, SentInterval, TcpInterval,
+};
 pub use options::{Options, sizes};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use send::{Departed, Sent};

@@ -10,6 +10,7 @@
 //!     Ask              <----------->  Tell         some times: the clocks' offset
 //!     Clocks, Flow ... <----------->  Ready ...
 //!                         traffic
+//!     Watch            <----------->  Progress ... at most every 50 ms, as often as asked
 //!     Ended ...        <----------->  Report ...
 //!     Ask              <----------->  Tell
 //!     Farewell         ------------>

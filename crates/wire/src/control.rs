@@ -16,6 +16,7 @@
 
 mod fields;
 mod flow;
+mod progress;
 mod report;
 
 use crate::octets::array;
@@ -23,10 +24,11 @@ use crate::{Error, Field};
 
 use fields::{Fields, Room, require};
 pub use flow::{Flow, Meter, Name};
+pub use progress::Progress;
 pub use report::Report;
 
 /// The protocol's version.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Octets of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;
@@ -120,6 +122,13 @@ pub enum Control {
         /// Octets handed to the kernel.
         octets: u64,
     },
+    /// Asks for the observations of all flows since the previous question.
+    Watch {
+        /// Number of the question.
+        number: u32,
+    },
+    /// The answer to [`Control::Watch`], one for each flow.
+    Progress(Progress),
     /// The receiver's statistics of a flow.
     Report(Report),
     /// Ends the session regularly.
@@ -178,6 +187,8 @@ mod kind {
     pub(super) const ENDED: u8 = 11;
     pub(super) const REPORT: u8 = 12;
     pub(super) const FAREWELL: u8 = 13;
+    pub(super) const WATCH: u8 = 14;
+    pub(super) const PROGRESS: u8 = 15;
 }
 
 /// The number of octets that follow the length at the start of `octets`.
@@ -258,6 +269,10 @@ impl Control {
             },
             kind::REPORT => Self::Report(Report::read(&mut fields)?),
             kind::FAREWELL => Self::Farewell,
+            kind::WATCH => Self::Watch {
+                number: fields.u32()?,
+            },
+            kind::PROGRESS => Self::Progress(Progress::read(&mut fields)?),
             _ => return Err(Error::Malformed(Field::Type)),
         };
         require(fields.at == octets.len(), Field::Length)?;
@@ -328,6 +343,10 @@ impl Control {
             }
             Self::Report(report) => report.write(fields.put(&[kind::REPORT])),
             Self::Farewell => drop(fields.put(&[kind::FAREWELL])),
+            Self::Watch { number } => {
+                fields.put(&[kind::WATCH]).put(&number.to_be_bytes());
+            }
+            Self::Progress(progress) => progress.write(fields.put(&[kind::PROGRESS])),
         }
         fields.at
     }

@@ -62,12 +62,14 @@ pub(crate) enum Method {
 }
 
 /// Options that only concern flows.
-const OF_FLOWS: [&str; 22] = [
+const OF_FLOWS: [&str; 24] = [
     "ipv4",
     "secret",
     "file",
     "flows",
     "log",
+    "interval",
+    "json_stream",
     "protocol",
     "meter",
     "message",

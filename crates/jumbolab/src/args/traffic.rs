@@ -14,7 +14,7 @@ pub(crate) const PORT: u16 = 7770;
 #[command(after_help = RECV_NOTES)]
 pub(crate) struct Recv {
     /// Receive from `send --jumbogram` instead, without access control.
-    #[arg(long, conflicts_with_all = ["secret", "log"])]
+    #[arg(long, conflicts_with_all = ["secret", "log", "interval", "json_stream"])]
     pub(crate) jumbogram: bool,
     /// Stop after one session, or after one complete jumbogram.
     #[arg(long)]
@@ -80,9 +80,15 @@ pub(crate) struct Recv {
         help_heading = "Output"
     )]
     pub(crate) max_log_size: String,
+    /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
+    #[arg(long, value_name = "TIME", help_heading = "Output")]
+    pub(crate) interval: Option<String>,
     /// Print one JSON object per flow instead of text (see docs/formats.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+    /// Print one JSON object per flow and interval while flows run, and then those of --json.
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) json_stream: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -143,9 +149,15 @@ pub(crate) struct Send {
     /// Record every message in a new packet log (see docs/formats.md).
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) log: Option<PathBuf>,
+    /// Print a line for each flow and interval of this length while flows run; 0: none [default: 1s; with --json, none].
+    #[arg(long, value_name = "TIME", help_heading = "Output")]
+    pub(crate) interval: Option<String>,
     /// Print one JSON object per flow instead of text (see docs/formats.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+    /// Print one JSON object per flow and interval while flows run, and then those of --json.
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) json_stream: bool,
 }
 
 /// The options that are also keys of a flow in a file.

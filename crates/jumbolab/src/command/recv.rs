@@ -16,7 +16,7 @@ use proto::control::{Limits, Secret};
 use units::Span;
 
 use super::jumbogram;
-use super::traffic::{self, secret};
+use super::traffic::{self, Printer, Results, secret};
 use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -27,6 +27,8 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         interrupt::listen()?;
         return jumbogram::receive(args).map(done);
     }
+    let results = Results::of(args.json, args.json_stream);
+    let every = results.interval(args.interval.as_deref())?;
     // Read before signals are taken: a pipe may never have a writer.
     let secret = args.secret.as_deref().map(secret).transpose()?;
     interrupt::listen()?;
@@ -44,7 +46,11 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         open: Arc::default(),
         log_thread: log.clone(),
     };
-    let receiver = open(args, secret.as_ref(), &logs)?;
+    let receiver = open(args, secret.as_ref(), &logs, every)?;
+    let mut printer = match every {
+        Some(_) => Some(Printer::start(results.of_receiver())?),
+        None => None,
+    };
     for address in &receiver.addresses {
         log.say(format!(
             "listening on {} port {}",
@@ -54,15 +60,16 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
     }
     let (mut failed, mut logged) = (None, true);
     let ended = receiver.run(|event| {
-        if let Err(error) = report(&event, args.json, &log) {
+        if let Err(error) = report(event, results, printer.as_mut(), &log) {
             failed.get_or_insert(error);
         }
         logged &= logs.end(PacketLog::is_over);
     });
     logged &= logs.end(|_| true);
     log.end();
+    let printed = printer.map_or(Ok(false), Printer::end);
     ended?;
-    match (failed, logged) {
+    match (failed.or_else(|| printed.err()), logged) {
         (Some(error), _) => Err(error),
         (None, true) => Ok(Ending::Sound),
         (None, false) => Ok(Ending::Unsound),
@@ -120,30 +127,51 @@ impl Logs {
 }
 
 /// Reports an event: sessions on stderr, results on stdout.
-fn report(event: &Event, json: bool, log: &LogThread) -> Result<()> {
+fn report(
+    event: Event,
+    results: Results,
+    printer: Option<&mut Printer>,
+    log: &LogThread,
+) -> Result<()> {
     match event {
         Event::Opened {
-            peer, flow, port, ..
+            session,
+            peer,
+            flow,
+            port,
         } => {
             let what = traffic::describe(Some(flow.transport), flow.meter);
             let name = flow.name.as_str();
             log.say(format!(
-                "{}: flow {name}, {what}, to port {port}",
+                "{}: session {session}, flow {name}, {what}, to port {port}",
                 peer.ip()
             ));
         }
-        Event::Refused { peer, why } => log.refused(peer.ip(), why),
+        Event::Interval { session, interval } => {
+            if let Some(printer) = printer {
+                printer.interval(Some(session), interval);
+            }
+        }
+        Event::Refused { peer, why } => log.refused(peer.ip(), &why),
         Event::Ended(served) => {
             if let Some(fault) = &served.fault {
                 log.say(format!("{}: {fault}", served.session.peer.ip()));
             }
-            output::print(&traffic::served(served, json))?;
+            if let Some(printer) = printer {
+                printer.flush();
+            }
+            output::print(&traffic::served(&served, results))?;
         }
     }
     Ok(())
 }
 
-fn open(args: &Recv, secret: Option<&Secret>, logs: &Logs) -> Result<Receiver> {
+fn open(
+    args: &Recv,
+    secret: Option<&Secret>,
+    logs: &Logs,
+    interval: Option<Span>,
+) -> Result<Receiver> {
     let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
     let all: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let named = !args.bind.is_empty();
@@ -153,7 +181,11 @@ fn open(args: &Recv, secret: Option<&Secret>, logs: &Logs) -> Result<Receiver> {
         (false, false) => loopback.to_vec(),
     };
     let attempt = |addresses: &[IpAddr]| -> Result<Receiver> {
-        Ok(Receiver::open(serving(args, addresses, secret, logs)?)?)
+        let serving = Serving {
+            interval,
+            ..serving(args, addresses, secret, logs)?
+        };
+        Ok(Receiver::open(serving)?)
     };
     attempt(&addresses).or_else(|error| {
         // If another program listens on one of the addresses, it would receive
@@ -203,6 +235,7 @@ fn serving(
         sessions: args.max_sessions.into(),
         polling: args.max_busy.into(),
         once: args.once,
+        interval: None,
         keep: Box::new(move |session| logs.open(session).map_err(|error| format!("{error:#}"))),
     })
 }

@@ -8,11 +8,11 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use lab::flows::{Keys, flow};
 use lab::packet_log::{LogOwner, PacketLog, Zero};
 use live::interrupt;
-use live::traffic::{Flow, FlowOutcome, Meter, Outcome, Plan, run as send};
+use live::traffic::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
 use units::Seed;
 
 use super::jumbogram;
-use super::traffic::{self, secret};
+use super::traffic::{self, Printer, Results, secret};
 use crate::args::Send;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -24,6 +24,8 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
     if let Some(size) = &args.jumbo.jumbogram {
         return jumbogram::send(size, args);
     }
+    let results = Results::of(args.json, args.json_stream);
+    let every = results.interval(args.interval.as_deref())?;
     let to = resolve(args)?;
     let flows = flows(args, to)?;
     let secret = args.secret.as_deref().map(secret).transpose()?;
@@ -48,16 +50,35 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         slot.replace(Some(log));
         Ok(Some(records))
     };
+    let printer = match every {
+        Some(_) => Some(Printer::start(results.of_sender(&flows))?),
+        None => None,
+    };
+    let printer = Rc::new(RefCell::new(printer));
+    let shared = Rc::clone(&printer);
+    let intervals = every.map(|every| Intervals {
+        every,
+        tell: Box::new(move |interval| {
+            if let Some(printer) = shared.borrow_mut().as_mut() {
+                printer.interval(None, interval);
+            }
+        }),
+    });
     let plan = Plan {
         to,
         flows,
         secret,
         keep: Box::new(keep),
+        intervals,
     };
     let outcome = send(plan)?;
+    let printed = printer.take().map_or(Ok(false), Printer::end);
     // The measurement is valid even if the disk is full.
     let logged = opened.take().map_or(Ok(()), PacketLog::end);
-    let lines = traffic::sent(&described, &outcome, args.json);
+    let mut lines = traffic::sent(&described, &outcome, results);
+    if printed? && results == Results::Words {
+        lines.insert(0, '\n');
+    }
     output::print(&lines)?;
     logged?;
     if let Some(fault) = &outcome.fault {

@@ -1,22 +1,31 @@
 //! Text and helpers that `send` and `recv` share.
 
+mod intervals;
 mod json;
+mod printer;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use live::traffic::{DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
+use anyhow::{Context, Result, anyhow, ensure};
+use live::traffic::{
+    DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, SHORTEST_INTERVAL, Sent, Served,
+};
 use proto::clock_offset::ClockOffset;
 use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 
 use crate::output;
+use intervals::Table;
+pub(super) use printer::{Form, Printer};
 
 /// The most octets of a file with a secret.
 const LONGEST_SECRET: u64 = 4096;
+
+/// The default length of intervals, as in iperf3.
+const INTERVAL: Span = Span::from_secs(1);
 
 /// The permission of all users to read a file [inode(7)].
 const READ_BY_OTHERS: u32 = 0o004;
@@ -43,6 +52,72 @@ pub(super) fn secret(file: &Path) -> Result<Secret> {
     Ok(Secret::new(octets))
 }
 
+/// The form of the results on stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Results {
+    /// Text.
+    Words,
+    /// JSON Lines.
+    Json,
+    /// JSON Lines with intervals among them.
+    JsonStream,
+}
+
+impl Results {
+    pub(super) fn of(json: bool, json_stream: bool) -> Self {
+        match (json, json_stream) {
+            (_, true) => Self::JsonStream,
+            (true, false) => Self::Json,
+            (false, false) => Self::Words,
+        }
+    }
+
+    fn is_json(self) -> bool {
+        self != Self::Words
+    }
+
+    /// The length of the intervals that `--interval` asks for.
+    ///
+    /// # Errors
+    /// The length is no time, is too short, or the results have no intervals.
+    pub(super) fn interval(self, asked: Option<&str>) -> Result<Option<Span>> {
+        let Some(text) = asked else {
+            return Ok((self != Self::Json).then_some(INTERVAL));
+        };
+        ensure!(
+            self != Self::Json,
+            "--interval {text}: --json prints results at the end only; write --json-stream instead of --json"
+        );
+        if ["0", "none"].contains(&text) {
+            return Ok(None);
+        }
+        let span: Span = text
+            .parse()
+            .map_err(|why| anyhow!("--interval {text}: {why}"))?;
+        ensure!(
+            span == Span::ZERO || span >= SHORTEST_INTERVAL,
+            "--interval {text}: write {SHORTEST_INTERVAL} or more, or 0 for no intervals"
+        );
+        Ok((span > Span::ZERO).then_some(span))
+    }
+
+    /// The form of the intervals of a sender of `flows`.
+    pub(super) fn of_sender(self, flows: &[Flow]) -> Form {
+        match self.is_json() {
+            true => Form::Json,
+            false => Form::Table(Table::of_sender(flows)),
+        }
+    }
+
+    /// The form of the intervals of a receiver.
+    pub(super) fn of_receiver(self) -> Form {
+        match self.is_json() {
+            true => Form::Json,
+            false => Form::Table(Table::of_receiver()),
+        }
+    }
+}
+
 /// A description of a flow.
 pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
     let how = match transport {
@@ -58,27 +133,27 @@ pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
 }
 
 /// The sender's report of its flows.
-pub(super) fn sent(flows: &[Flow], outcome: &Outcome, as_json: bool) -> String {
+pub(super) fn sent(flows: &[Flow], outcome: &Outcome, results: Results) -> String {
     let mut text = String::new();
     for (flow, result) in flows.iter().zip(&outcome.flows) {
-        if as_json {
-            text += &json::sent(flow, result, outcome);
+        if results.is_json() {
+            text += &json::sent(flow, result, outcome, results);
         } else {
             text += &sent_in_words(flow, result, outcome.offset);
         }
     }
-    if let (false, Some(offset)) = (as_json, outcome.offset) {
+    if let (false, Some(offset)) = (results.is_json(), outcome.offset) {
         text += &clocks(offset, outcome.same_clock);
     }
     text
 }
 
 /// The receiver's report of a session's flows.
-pub(super) fn served(served: &Served, as_json: bool) -> String {
+pub(super) fn served(served: &Served, results: Results) -> String {
     let mut text = String::new();
     for (flow, report) in &served.flows {
-        if as_json {
-            text += &json::received(served, flow, report);
+        if results.is_json() {
+            text += &json::received(served, flow, report, results);
         } else {
             let what = describe(Some(flow.transport), flow.meter);
             let peer = served.session.peer.ip();
@@ -110,13 +185,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
         "  sent        {} messages, {}{rates}",
         sent.messages, sent.octets
     );
-    if sent.refused + sent.unsent > 0 {
-        let _ = writeln!(
-            text,
-            "  not sent    {} too large or small for the protocol, {} not accepted by the kernel",
-            sent.refused, sent.unsent
-        );
-    }
+    text += &not_sent(sent);
     if let Some(lateness) = sent.lateness {
         let _ = writeln!(
             text,
@@ -154,6 +223,51 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
             tcp.retransmitted,
             tcp.segments,
             time(tcp.round_trip)
+        );
+    }
+    text
+}
+
+/// The messages that a flow should have sent and did not, by cause.
+fn not_sent(sent: &Sent) -> String {
+    let mut text = String::new();
+    if sent.refused > 0 {
+        let refused = sent.refused;
+        let _ = writeln!(
+            text,
+            "  not sent    {refused} too large or too small for the protocol"
+        );
+    }
+    match (&sent.path_mtu, sent.too_large) {
+        (Some(notice), 0) => {
+            let _ = writeln!(text, "  path MTU    {}", intervals::path_mtu(notice));
+        }
+        (Some(notice), too_large) => {
+            let mtu = intervals::path_mtu(notice);
+            let _ = writeln!(text, "  not sent    {too_large} too large: path MTU {mtu}");
+        }
+        (None, 0) => {}
+        (None, too_large) => {
+            let _ = writeln!(text, "  not sent    {too_large} too large for the path");
+        }
+    }
+    if sent.unsent > sent.too_large {
+        let others = sent.unsent - sent.too_large;
+        let _ = writeln!(
+            text,
+            "  not sent    {others} not accepted by the kernel: no room in front of the interface, or no route"
+        );
+    }
+    // One in a thousand may be due just before the end.
+    if sent.missed().saturating_mul(1_000) > sent.offered {
+        let [each, _] = per_second(sent.messages, sent.octets, sent.lasted);
+        let due = each * sent.offered as f64 / sent.messages.max(1) as f64;
+        let most = sent.lateness.map_or(Span::ZERO, |lateness| lateness.most);
+        let words = intervals::behind(each, due, &time(most));
+        let _ = writeln!(
+            text,
+            "  fell behind {words}, and did not send {} messages",
+            sent.missed()
         );
     }
     text

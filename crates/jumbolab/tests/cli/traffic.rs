@@ -7,6 +7,7 @@ mod hostile;
 mod hostile_receiver;
 mod hostile_sender;
 mod hosts;
+mod intervals;
 mod logs;
 mod measures;
 mod own_receiver;

@@ -110,6 +110,7 @@ pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
         flows: flows.collect::<Result<_>>()?,
         secret: None,
         keep: Box::new(|_| Ok(None)),
+        intervals: None,
     })?;
     match outcome.fault {
         Some(fault) => Err(anyhow!(fault)),
@@ -221,6 +222,7 @@ pub(super) fn receive(
         sessions: 1,
         polling: asked.flows.into(),
         once: true,
+        interval: None,
         keep: collector.keep(),
     })?;
     let address = receiver.addresses.first().context("nothing to listen on")?;

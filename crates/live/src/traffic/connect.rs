@@ -13,6 +13,7 @@ use units::{Span, Time};
 use wire::control::{self, Report};
 
 use super::connection::{Connection, Room, random};
+use super::intervals::{Intervals, Reporter};
 use super::send::{Ready, Sent};
 use super::{Described, Entry, Flow, Records, echo, options, sizes};
 use crate::deadline::{Deadline, Ended};
@@ -53,6 +54,8 @@ pub struct Plan {
     pub secret: Option<Secret>,
     /// Called once the connection is established: opens the log, if any.
     pub keep: Keep,
+    /// Reports while the flows run, if they are wanted.
+    pub intervals: Option<Intervals>,
 }
 
 /// Opens a log. The argument is this clock at the instant from which records count, in
@@ -97,7 +100,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     if plan.flows.iter().all(|flow| flow.transport.is_none()) {
         let start = clock::monotonic();
         let records = open_log(plan.keep, start)?;
-        return echo::run(plan.to, plan.flows, start, records);
+        return echo::run(plan.to, plan.flows, start, records, plan.intervals);
     }
     let wanted = plan.flows.first().map(|flow| flow.options.clone());
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
@@ -128,7 +131,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     }
     drop(records);
     write_down(Entry::Clocks(clock::monotonic_nanos(), before));
-    let fault = session.send_all(ready, &mut outcomes, start);
+    let fault = session.send_all(ready, &mut outcomes, start, plan.intervals)?;
     outcomes.iter_mut().for_each(FlowOutcome::check_report);
     // Compares the clocks again, if the receiver is still there.
     let after = match fault {
@@ -327,12 +330,17 @@ impl Session {
         flows: Vec<Ready>,
         outcomes: &mut [FlowOutcome],
         epoch: Time,
-    ) -> Option<Error> {
+        intervals: Option<Intervals>,
+    ) -> Result<Option<Error>> {
+        let observed = match intervals {
+            Some(_) => flows.iter().map(Ready::observed).collect::<Result<_>>()?,
+            None => Vec::new(),
+        };
         let stop = &Arc::clone(&self.stop);
         let begin = OnceLock::new();
         let ((up, ups), (to, finished)) = (channel(), channel());
         let mut left = flows.len();
-        thread::scope(|scope| {
+        Ok(thread::scope(|scope| {
             for (number, flow) in flows.into_iter().enumerate() {
                 let (to, up, begin) = (to.clone(), up.clone(), &begin);
                 let body = move || {
@@ -348,20 +356,36 @@ impl Session {
             drop(up);
             // A new thread may start later than its flow ends.
             ups.iter().take(left).for_each(drop);
-            begin.get_or_init(|| clock::monotonic() + HEAD_START);
+            let begin = *begin.get_or_init(|| clock::monotonic() + HEAD_START);
+            let mut reporter =
+                intervals.map(|intervals| Reporter::new(intervals, observed, begin, true));
             let (mut fault, mut ended) = (None, None::<Time>);
             let mut reports = outcomes.len();
             while left > 0 || (reports > 0 && fault.is_none()) {
+                let wait = reporter.as_mut().map_or(LOOK, |reporter| {
+                    self.report(reporter, left > 0);
+                    reporter.until_next(clock::monotonic()).min(LOOK)
+                });
                 let news = match fault {
-                    None => self.listen(),
+                    None => self.listen(wait),
                     Some(_) => {
-                        clock::sleep(LOOK);
+                        clock::sleep(wait);
                         Ok(Vec::new())
                     }
                 };
                 match news {
                     Ok(news) => {
-                        for report in news.into_iter().filter_map(report) {
+                        for message in news {
+                            let report = match message {
+                                ReceiverMessage::Report(report) => report,
+                                ReceiverMessage::Progress(progress) => {
+                                    if let Some(reporter) = &mut reporter {
+                                        reporter.take(&progress);
+                                    }
+                                    continue;
+                                }
+                                _ => continue,
+                            };
                             if let Some(outcome) = outcomes.get_mut(usize::from(report.flow)) {
                                 reports -= usize::from(outcome.report.is_none());
                                 outcome.report = Some(report);
@@ -378,6 +402,14 @@ impl Session {
                     left -= 1;
                     ended = Some(clock::monotonic());
                     self.finish(&mut outcomes[number], number, sent);
+                    if let Some(reporter) = &mut reporter {
+                        reporter.ended(number);
+                        if left == 0
+                            && let Some(number) = reporter.last(clock::monotonic())
+                        {
+                            self.client.watch(number);
+                        }
+                    }
                 }
                 let timeout = match interrupt::asked() {
                     true => REPORT_AFTER_SIGNAL,
@@ -391,8 +423,20 @@ impl Session {
                     ));
                 }
             }
+            if let Some(mut reporter) = reporter {
+                reporter.tell();
+            }
             fault
-        })
+        }))
+    }
+
+    /// Reports the interval that has ended, if any, after the receiver was asked for its
+    /// part.
+    fn report(&mut self, reporter: &mut Reporter, are_running: bool) {
+        reporter.tell_late(clock::monotonic());
+        if are_running && let Some(number) = reporter.look(clock::monotonic()) {
+            self.client.watch(number);
+        }
     }
 
     /// Reports the totals of a flow to the receiver.
@@ -411,15 +455,15 @@ impl Session {
     }
 
     /// The receiver's messages within a moment. The flows have limits of their own.
-    fn listen(&mut self) -> Result<Vec<ReceiverMessage>> {
+    fn listen(&mut self, wait: Span) -> Result<Vec<ReceiverMessage>> {
         let deadline = Deadline::fixed(TIMEOUT);
         let mut news: Vec<ReceiverMessage> = self.heard.drain(..).collect();
-        news.extend(self.read(&deadline)?);
+        news.extend(self.read(&deadline, wait)?);
         Ok(news)
     }
 
     /// The messages of one read.
-    fn read(&mut self, deadline: &Deadline) -> Result<Vec<ReceiverMessage>> {
+    fn read(&mut self, deadline: &Deadline, wait: Span) -> Result<Vec<ReceiverMessage>> {
         let from = self.connection.peer().ip();
         let permit = deadline.permit().map_err(|ended| {
             let problem = match ended {
@@ -429,7 +473,7 @@ impl Session {
             Error::new(format!("listening to {from}"), problem)
         })?;
         self.connection.write(self.client.output())?;
-        let octets = self.connection.read(&mut self.room, LOOK, permit)?;
+        let octets = self.connection.read(&mut self.room, wait, permit)?;
         let clock = clock::monotonic_nanos();
         self.client
             .receive(clock, octets)
@@ -442,7 +486,7 @@ impl Session {
             if let Some(first) = self.heard.pop_front() {
                 return Ok(first);
             }
-            let news = self.read(deadline)?;
+            let news = self.read(deadline, LOOK)?;
             self.heard.extend(news);
         }
     }
@@ -456,13 +500,6 @@ impl Session {
 
     fn out_of_turn(&self) -> Error {
         self.refused(&proto::control::Fault::Unexpected)
-    }
-}
-
-fn report(news: ReceiverMessage) -> Option<Report> {
-    match news {
-        ReceiverMessage::Report(report) => Some(report),
-        _ => None,
     }
 }
 

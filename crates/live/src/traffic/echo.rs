@@ -1,5 +1,6 @@
 //! ICMP echoes: round trips that need nothing but the other host's kernel.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -17,8 +18,11 @@ use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
 use wire::protocol::ipv4;
 
 use super::connect::{FlowOutcome, Outcome};
+use super::counters::SentCounters;
+use super::intervals::{Intervals, Observed, Reporter};
 use super::options::{self, family};
 use super::paced::Departures;
+use super::path_mtu::{self, read_errors};
 use super::receive::{Clocks, Timeline};
 use super::records::LogSink;
 use super::send::{Log, Sent, emit, is_passing};
@@ -45,6 +49,7 @@ pub(super) fn run(
     flows: Vec<Flow>,
     start: Time,
     records: Option<Records>,
+    intervals: Option<Intervals>,
 ) -> Result<Outcome> {
     let stop = Arc::<AtomicBool>::default();
     let mut sockets = Vec::new();
@@ -65,6 +70,8 @@ pub(super) fn run(
         }
         sockets.push(echoes);
     }
+    let observed = sockets.iter().map(Echoes::observed).collect();
+    let mut reporter = intervals.map(|intervals| Reporter::new(intervals, observed, start, false));
     let flows: Vec<FlowOutcome> = thread::scope(|scope| {
         let running: Vec<_> = sockets
             .into_iter()
@@ -74,6 +81,14 @@ pub(super) fn run(
                 (name, scope.spawn(move || echoes.run(start, stop)))
             })
             .collect();
+        if let Some(reporter) = &mut reporter {
+            while running.iter().any(|(_, thread)| !thread.is_finished()) {
+                let now = clock::monotonic();
+                reporter.look(now);
+                clock::sleep(reporter.until_next(now).min(LOOK));
+            }
+            reporter.last(clock::monotonic());
+        }
         let finished = running.into_iter().map(|(name, thread)| {
             let sent = thread
                 .join()
@@ -122,6 +137,7 @@ struct Echoes {
     timeline: Timeline,
     log_sink: LogSink,
     unanswered: Unanswered,
+    counters: Arc<SentCounters>,
 }
 
 impl Echoes {
@@ -157,6 +173,7 @@ impl Echoes {
             .during(|| format!("connecting to {to}"))?;
         options::set_read_timeout(socket.as_fd(), LOOK)?;
         stamp_arrivals(socket.as_fd())?;
+        path_mtu::keep_errors(&socket, to)?;
         let [high, low, ..] = super::connection::random::<2>()?;
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
@@ -175,12 +192,24 @@ impl Echoes {
             timeline: Timeline::new(clocks),
             unanswered: Unanswered::new(number, &log_sink),
             log_sink,
+            counters: Arc::default(),
         })
     }
 
+    /// The flow, to be observed while it runs.
+    fn observed(&self) -> Observed {
+        Observed {
+            flow: self.number,
+            name: self.flow.name,
+            counters: Arc::clone(&self.counters),
+            delay: self.flow.delay,
+            echoed: true,
+        }
+    }
+
     fn run(mut self, start: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
-        let mut departures = Departures::new(&self.flow, self.to, start, stop)?;
-        let mut log = Log::new(start);
+        let mut departures = Departures::new(&self.flow, self.to, start, stop, &self.counters)?;
+        let mut log = Log::new(start, &self.counters);
         let mut room = Vec::new();
         let mut sequence: u64 = 0;
         let one_at_a_time = departures.one_at_a_time();
@@ -212,7 +241,8 @@ impl Echoes {
                     log.sent(departure.size, now);
                 }
                 Err(error) if is_passing(error) => {
-                    log.unsent += 1;
+                    log.unsent(1, error);
+                    read_errors(&self.socket, &self.counters);
                     self.unanswered.forget(&message);
                     continue;
                 }
@@ -254,6 +284,9 @@ impl Echoes {
                 .raw_os_error()
                 .is_some_and(|code| is_passing(Errno::from_raw(code)));
             return if passing {
+                if error.kind() != ErrorKind::WouldBlock {
+                    read_errors(&self.socket, &self.counters);
+                }
                 Ok(())
             } else {
                 Err(error).during(|| "receiving echoes")

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proto::streaming_recorder::Delays;
 use units::{Bytes, Span, Time};
 
+use super::counters::SentCounters;
 use super::delays::DelayDistribution;
 use super::options::sizes;
 use super::{Flow, Meter};
@@ -44,6 +45,7 @@ pub(super) struct Departures {
     /// Messages that were due, and those of them that the protocol cannot carry.
     offered: u64,
     refused: u64,
+    counters: Arc<SentCounters>,
 }
 
 /// The method of waiting for instants.
@@ -68,6 +70,7 @@ impl Departures {
         to: IpAddr,
         start: Time,
         stop: &Arc<AtomicBool>,
+        counters: &Arc<SentCounters>,
     ) -> Result<Self> {
         let begin = start + flow.delay;
         let pace = if flow.options.drifts && flow.paced {
@@ -87,12 +90,20 @@ impl Departures {
             lateness: Delays::default(),
             offered: 0,
             refused: 0,
+            counters: Arc::clone(counters),
         })
     }
 
     /// The next message; `None` at the end of the flow. Messages that the protocol
     /// cannot carry are counted and skipped.
     pub(super) fn next(&mut self) -> Option<Departure> {
+        let departure = self.draw();
+        let due = departure.as_ref().filter(|_| self.flow.paced);
+        self.counters.due(due.map(|departure| departure.due));
+        departure
+    }
+
+    fn draw(&mut self) -> Option<Departure> {
         loop {
             if self.stopped() {
                 return None;
@@ -137,6 +148,7 @@ impl Departures {
         if self.end.is_some_and(|end| now >= end) {
             // Messages due by now but not sent: the sender has fallen behind.
             self.count_unsent();
+            self.counters.due(None);
             self.offered = self.offered.saturating_sub(u64::from(!self.flow.paced));
             return None;
         }

@@ -18,6 +18,7 @@ use units::{Bytes, Span, Time, Transport};
 use wire::control::{Flow, Report};
 
 use super::Records;
+use super::counters::ReceivedCounters;
 use super::options::{self, address_of, bind_to};
 use super::records::LogSink;
 use crate::clock;
@@ -161,6 +162,11 @@ impl Waiting {
             port,
             buffer,
         })
+    }
+
+    /// The counters of the flow, to be read while it runs.
+    pub(super) fn counters(&self) -> Arc<ReceivedCounters> {
+        self.recorder.counters()
     }
 
     /// Receives the flow until it has ended or is stopped. Returns its statistics.

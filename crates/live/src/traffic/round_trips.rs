@@ -1,8 +1,12 @@
 //! Echoes of a flow: each message counts once, copies separately.
 
+use std::sync::Arc;
+
 use proto::streaming_recorder::{Arrival, ArrivalClass, StreamingFlowRecorder};
+use units::Bytes;
 use wire::message::Message;
 
+use super::counters::SentCounters;
 use super::delays::DelayDistribution;
 
 /// Records the echoes of one flow, with the definitions of `decode`.
@@ -11,14 +15,16 @@ pub(super) struct RoundTripRecorder {
     arrivals: StreamingFlowRecorder,
     /// Echoes without the kernel's timestamp although one was requested.
     pub(super) unstamped: u64,
+    counters: Arc<SentCounters>,
 }
 
 impl RoundTripRecorder {
     /// A recorder without echoes.
-    pub(super) fn new() -> Self {
+    pub(super) fn new(counters: &Arc<SentCounters>) -> Self {
         Self {
             arrivals: StreamingFlowRecorder::new(None),
             unstamped: 0,
+            counters: Arc::clone(counters),
         }
     }
 
@@ -33,6 +39,12 @@ impl RoundTripRecorder {
             delay: Some(i64::try_from(nanos).unwrap_or(i64::MAX)),
             size: echo.length,
         });
+        if class.counts() {
+            let size = Bytes::new(echo.length.into());
+            let echoes = &self.counters.echoes;
+            echoes.received(echo.sequence, size, Some(nanos));
+            echoes.jitter(self.arrivals.delays().jitter_in_nanos().unwrap_or(0));
+        }
         class.counts()
     }
 
@@ -65,7 +77,7 @@ mod tests {
 
     #[test]
     fn copies_hide_no_loss_and_change_no_round_trip() {
-        let mut recorder = RoundTripRecorder::new();
+        let mut recorder = RoundTripRecorder::new(&Arc::default());
         // Of ten messages, every third is lost, and the others return three times.
         for sequence in (0..10).filter(|sequence| sequence % 3 != 1) {
             for copy in 0..3 {

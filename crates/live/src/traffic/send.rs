@@ -18,9 +18,12 @@ use units::{Bytes, Span, Time, Transport};
 use wire::control::{Meter, Name};
 use wire::message::{Echo, Message};
 
+use super::counters::{PathMtuNotice, SentCounters};
 use super::delays::DelayDistribution;
+use super::intervals::Observed;
 use super::options::{self, open};
 use super::paced::Departures;
+use super::path_mtu;
 use super::records::LogSink;
 use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
@@ -52,9 +55,13 @@ pub struct Sent {
     pub octets: Bytes,
     /// Messages of a size that the protocol cannot carry, which were not sent.
     pub refused: u64,
-    /// Messages that the kernel did not accept: too big for the path, or without room
+    /// Messages that the kernel did not accept: too large for the path, or without room
     /// in front of the interface.
     pub unsent: u64,
+    /// Those of them that were too large for the path.
+    pub too_large: u64,
+    /// The latest notice of the path MTU.
+    pub path_mtu: Option<PathMtuNotice>,
     /// Time from the first departure to the last.
     pub lasted: Span,
     /// Instant at which the first message was to be written, in nanoseconds since the
@@ -78,6 +85,14 @@ pub struct Sent {
     pub send_buffer: u64,
 }
 
+impl Sent {
+    /// Messages that were due and could not be sent in time: the sender fell behind.
+    pub fn missed(&self) -> u64 {
+        let tried = self.messages + self.refused + self.unsent;
+        self.offered.saturating_sub(tried)
+    }
+}
+
 /// The departure of a message of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departed {
@@ -95,6 +110,7 @@ pub(super) struct Ready {
     to: SocketAddr,
     socket: OwnedFd,
     log_sink: LogSink,
+    counters: Arc<SentCounters>,
 }
 
 impl Ready {
@@ -110,6 +126,9 @@ impl Ready {
         let transport = flow.transport.unwrap_or(Transport::Udp);
         let socket = open(transport, to.ip())?;
         flow.options.apply(&socket, Some(transport), to.ip())?;
+        if transport == Transport::Udp {
+            path_mtu::keep_errors(&socket, to.ip())?;
+        }
         options::set_read_timeout(socket.as_fd(), Span::from_secs(5))?;
         connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
@@ -119,6 +138,7 @@ impl Ready {
             to,
             socket,
             log_sink: LogSink::new(records),
+            counters: Arc::default(),
         };
         ready.show(transport, cookie, deadline)?;
         options::set_read_timeout(ready.socket.as_fd(), LOOK)?;
@@ -130,14 +150,37 @@ impl Ready {
         self.flow.name
     }
 
+    /// The flow, to be observed while it runs.
+    ///
+    /// # Errors
+    /// If the kernel has no descriptor left.
+    pub(super) fn observed(&self) -> Result<Observed> {
+        if self.flow.transport == Some(Transport::Tcp) {
+            let socket = self.socket.try_clone().during(|| "sharing a socket")?;
+            // Nobody has set it before.
+            let _ = self.counters.stream.set(socket);
+        }
+        Ok(Observed {
+            flow: self.number,
+            name: self.flow.name,
+            counters: Arc::clone(&self.counters),
+            delay: self.flow.delay,
+            echoed: self.flow.meter == Meter::RoundTrip,
+        })
+    }
+
     /// Sends messages until the flow ends. Instants in headers count from `epoch`; the
     /// flow begins at `begin`.
     pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
-        let mut departures = Departures::new(&self.flow, self.to.ip(), begin, stop)?;
-        let mut log = Log::new(epoch);
+        let to = self.to.ip();
+        let mut departures = Departures::new(&self.flow, to, begin, stop, &self.counters)?;
+        let mut log = Log::new(epoch, &self.counters);
         match self.flow.transport {
             Some(Transport::Tcp) => self.send_stream(&mut departures, &mut log)?,
-            _ => self.send_datagrams(&mut departures, &mut log)?,
+            _ => {
+                self.send_datagrams(&mut departures, &mut log)?;
+                self.read_errors();
+            }
         }
         self.log_sink.flush();
         let tcp = match self.flow.transport {
@@ -181,6 +224,11 @@ impl Ready {
         ))
     }
 
+    /// Notes the path MTU, if an error that waits states it.
+    fn read_errors(&self) {
+        path_mtu::read_errors(&self.socket, &self.counters);
+    }
+
     /// The header of the next message.
     fn message(&self, sequence: u64, size: usize, sent: Time) -> Message {
         Message {
@@ -200,9 +248,11 @@ impl Ready {
 pub(super) struct Log {
     /// The zero of the instants in headers.
     epoch: Time,
+    counters: Arc<SentCounters>,
     pub(super) messages: u64,
     octets: Bytes,
-    pub(super) unsent: u64,
+    unsent: u64,
+    too_large: u64,
     first: Option<Time>,
     /// The instant of the first message, sent or not.
     begun: Option<Time>,
@@ -212,16 +262,18 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(epoch: Time) -> Self {
+    pub(super) fn new(epoch: Time, counters: &Arc<SentCounters>) -> Self {
         Self {
             epoch,
+            counters: Arc::clone(counters),
             messages: 0,
             octets: Bytes::ZERO,
             unsent: 0,
+            too_large: 0,
             first: None,
             begun: None,
             last: epoch,
-            round_trips: RoundTripRecorder::new(),
+            round_trips: RoundTripRecorder::new(counters),
             departures: Vec::new(),
         }
     }
@@ -238,10 +290,20 @@ impl Log {
 
     /// Records a message that departed at `now`.
     pub(super) fn sent(&mut self, size: usize, now: Time) {
+        self.counters.sent(size);
         self.messages += 1;
         self.octets += Bytes::new(size as u64);
         self.first.get_or_insert(now);
         self.last = now;
+    }
+
+    /// Records messages that the kernel did not accept because of `error`.
+    pub(super) fn unsent(&mut self, messages: u64, error: Errno) {
+        self.counters.unsent(messages);
+        self.unsent += messages;
+        if error == Errno::EMSGSIZE {
+            self.too_large += messages;
+        }
     }
 
     /// The final results.
@@ -258,6 +320,8 @@ impl Log {
             octets: self.octets,
             refused,
             unsent: self.unsent,
+            too_large: self.too_large,
+            path_mtu: self.counters.path_mtu(),
             lasted: self.lasted(),
             first: self
                 .begun

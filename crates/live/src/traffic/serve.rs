@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread;
 
@@ -18,7 +19,7 @@ use wire::control::{Flow, Report};
 use super::admission::Sessions;
 use super::connection::Connection;
 use super::options::{address_of, bind_to, family};
-use super::{Records, session};
+use super::{Interval, Records, session};
 use crate::error::{During, Error, Result};
 use crate::sys::option;
 use crate::{clock, interrupt};
@@ -49,6 +50,8 @@ pub struct Serving {
     pub polling: usize,
     /// Whether to end after the first session in which flows were opened.
     pub once: bool,
+    /// The length of the intervals to report while flows run, if any.
+    pub interval: Option<Span>,
     /// Called when a session opens its first flow: opens its log, if any. An error ends
     /// the session.
     pub keep: KeepSession,
@@ -99,6 +102,13 @@ pub enum Event {
         /// The port that waits for it.
         port: u16,
     },
+    /// An interval of a session's flows.
+    Interval {
+        /// Number of the session.
+        session: u64,
+        /// The interval.
+        interval: Interval,
+    },
     /// A session in which flows were opened has ended.
     Ended(Served),
     /// A session ended before any flow.
@@ -108,6 +118,31 @@ pub enum Event {
         /// The reason.
         why: String,
     },
+}
+
+/// The events of all sessions, on their way to the owner of the receiver.
+#[derive(Clone)]
+pub(super) struct Events {
+    to: Sender<Event>,
+    /// Intervals that the owner has not taken.
+    intervals: Arc<AtomicUsize>,
+}
+
+/// The most intervals that wait for the owner; further ones are left out.
+const MOST_INTERVALS: usize = 1024;
+
+impl Events {
+    pub(super) fn send(&self, event: Event) {
+        // The receiver has ended if the channel is closed.
+        let _ = self.to.send(event);
+    }
+
+    pub(super) fn send_interval(&self, session: u64, interval: Interval) {
+        if self.intervals.load(Ordering::Relaxed) < MOST_INTERVALS {
+            self.intervals.fetch_add(1, Ordering::Relaxed);
+            self.send(Event::Interval { session, interval });
+        }
+    }
 }
 
 /// A listening receiver.
@@ -140,6 +175,10 @@ impl Receiver {
     /// events.
     pub fn run(self, mut tell: impl FnMut(Event)) -> Result<()> {
         let (to, events) = channel();
+        let to = Events {
+            to,
+            intervals: Arc::default(),
+        };
         let sessions = Sessions::new(self.serving.sessions);
         let mut number = 0;
         let mut over = false;
@@ -154,13 +193,13 @@ impl Receiver {
                     self.begin(connection, number, &sessions, &to);
                 }
             }
-            over = drain(&events, &mut tell) && self.serving.once;
+            over = drain(&events, &to, &mut tell) && self.serving.once;
         }
         // Sessions check whether they are to end, as this loop does.
         while sessions.is_anybody() && interrupt::asked() {
             clock::sleep(Span::from_millis(5));
         }
-        drain(&events, &mut tell);
+        drain(&events, &to, &mut tell);
         Ok(())
     }
 
@@ -182,20 +221,13 @@ impl Receiver {
             .collect())
     }
 
-    fn begin(
-        &self,
-        connection: Connection,
-        number: u64,
-        sessions: &Arc<Sessions>,
-        to: &Sender<Event>,
-    ) {
+    fn begin(&self, connection: Connection, number: u64, sessions: &Arc<Sessions>, to: &Events) {
         let admission = sessions.admit(connection.peer().ip());
         let (serving, to) = (Arc::clone(&self.serving), to.clone());
         let peer = connection.peer();
         let body = move || {
             let event = session::serve(&connection, &serving, number, admission, &to);
-            // The receiver has ended if the channel is closed.
-            let _ = to.send(event);
+            to.send(event);
         };
         // For example with too many threads: the connection is closed, and others
         // continue.
@@ -206,10 +238,13 @@ impl Receiver {
 }
 
 /// Reports waiting events. Returns whether a session with flows has ended.
-fn drain(events: &Queue<Event>, tell: &mut impl FnMut(Event)) -> bool {
+fn drain(events: &Queue<Event>, from: &Events, tell: &mut impl FnMut(Event)) -> bool {
     let mut ended = false;
     for event in events.try_iter() {
         ended |= matches!(event, Event::Ended(_));
+        if matches!(event, Event::Interval { .. }) {
+            from.intervals.fetch_sub(1, Ordering::Relaxed);
+        }
         tell(event);
     }
     ended

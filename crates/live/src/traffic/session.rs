@@ -13,9 +13,11 @@ use wire::control::{Flow, Reason, Report};
 
 use super::admission::{Admission, Polling};
 use super::connection::{Connection, Room, random};
+use super::counters::ReceivedCounters;
+use super::intervals::{ReceivedReader, SessionReporter};
 use super::receive::{Clocks, Signal, Waiting};
-use super::serve::{Event, Served, Serving, Session};
-use super::{Described, Entry, Records, sizes};
+use super::serve::{Event, Events, Served, Serving, Session};
+use super::{Described, Entry, Interval, Records, sizes};
 use crate::clock;
 use crate::deadline::{Deadline, Ended, Permit};
 use crate::error::{Error, Result};
@@ -32,7 +34,7 @@ pub(super) fn serve(
     serving: &Serving,
     number: u64,
     admission: Admission,
-    events: &Sender<Event>,
+    events: &Events,
 ) -> Event {
     let peer = connection.peer();
     let refused = |why: &Error| Event::Refused {
@@ -62,7 +64,7 @@ pub(super) fn serve(
 struct Conversation<'a> {
     connection: &'a Connection,
     serving: &'a Serving,
-    events: &'a Sender<Event>,
+    events: &'a Events,
     admission: Admission,
     server: Server,
     session: Session,
@@ -73,6 +75,8 @@ struct Conversation<'a> {
     /// none.
     open: usize,
     idle_since: Time,
+    /// Reports of intervals, if they are wanted.
+    reporter: Option<SessionReporter>,
     to: Sender<(u16, Result<Report>)>,
     finished: Queue<(u16, Result<Report>)>,
 }
@@ -83,6 +87,9 @@ struct Running {
     signal: Arc<Signal>,
     thread: Option<JoinHandle<()>>,
     report: Report,
+    counters: Arc<ReceivedCounters>,
+    /// Reads them for the sender.
+    reader: ReceivedReader,
 }
 
 impl<'a> Conversation<'a> {
@@ -91,7 +98,7 @@ impl<'a> Conversation<'a> {
         serving: &'a Serving,
         number: u64,
         admission: Admission,
-        events: &'a Sender<Event>,
+        events: &'a Events,
     ) -> Result<Self> {
         let settings = Settings {
             secret: serving.secret.clone(),
@@ -118,6 +125,7 @@ impl<'a> Conversation<'a> {
             flows: BTreeMap::new(),
             open: 0,
             idle_since: clock::monotonic(),
+            reporter: serving.interval.map(SessionReporter::new),
             to,
             finished,
         })
@@ -136,7 +144,7 @@ impl<'a> Conversation<'a> {
         let mut room = Room::new();
         loop {
             let permit = self.permit()?;
-            let octets = self.connection.read(&mut room, LOOK, permit)?;
+            let octets = self.connection.read(&mut room, self.wait(), permit)?;
             let received = self.server.receive(clock::monotonic_nanos(), octets);
             let requests = match received {
                 Ok(requests) => requests,
@@ -176,11 +184,39 @@ impl<'a> Conversation<'a> {
                             octets,
                         });
                     }
+                    Request::Watch { number } => self.answer(number),
                     Request::Farewell => return Ok(()),
                 }
             }
+            if let Some(reporter) = &mut self.reporter {
+                let interval = reporter.look(clock::monotonic());
+                self.pass_on(interval);
+            }
             self.take_reports()?;
             self.connection.write(self.server.output())?;
+        }
+    }
+
+    /// The time until the session is to look after its flows.
+    fn wait(&self) -> Span {
+        let now = clock::monotonic();
+        let next = self.reporter.as_ref().and_then(|one| one.until_next(now));
+        next.unwrap_or(LOOK).min(LOOK)
+    }
+
+    /// Answers the question for observations.
+    fn answer(&mut self, number: u32) {
+        let now = clock::monotonic();
+        for (flow, running) in &mut self.flows {
+            let interval = running.reader.next(&running.counters, now);
+            self.server.progress(interval.progress(*flow, number));
+        }
+    }
+
+    /// Passes on an interval, unless the receiver's owner lags behind.
+    fn pass_on(&self, interval: Option<Interval>) {
+        if let Some(interval) = interval {
+            self.events.send_interval(self.session.number, interval);
         }
     }
 
@@ -250,6 +286,10 @@ impl<'a> Conversation<'a> {
             Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
         };
         let (port, buffer) = (waiting.port, waiting.buffer);
+        let counters = waiting.counters();
+        if let Some(reporter) = &mut self.reporter {
+            reporter.add(flow.flow, flow.name, Arc::clone(&counters));
+        }
         self.describe(&flow, port);
         let (to, number) = (self.to.clone(), flow.flow);
         let thread = thread::Builder::new()
@@ -271,10 +311,12 @@ impl<'a> Conversation<'a> {
                 flow: number,
                 ..Report::default()
             },
+            counters,
+            reader: ReceivedReader::default(),
         };
         self.flows.insert(number, running);
         self.open += 1;
-        let _ = self.events.send(Event::Opened {
+        self.events.send(Event::Opened {
             session: self.session.number,
             peer: self.session.peer,
             flow,
@@ -310,6 +352,10 @@ impl<'a> Conversation<'a> {
         while let Ok((number, result)) = self.finished.try_recv() {
             self.open -= 1;
             self.idle_since = clock::monotonic();
+            if let Some(reporter) = &mut self.reporter {
+                let interval = reporter.ended(number, self.idle_since);
+                self.pass_on(interval);
+            }
             match result {
                 Ok(report) => {
                     self.server.report(report);

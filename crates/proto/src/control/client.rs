@@ -1,7 +1,7 @@
 //! The sender's end of the control protocol.
 
 use units::Span;
-use wire::control::{Control, Flow, Report, VERSION};
+use wire::control::{Control, Flow, Progress, Report, VERSION};
 
 use super::Fault;
 use super::channel::{Channel, End};
@@ -31,6 +31,8 @@ pub enum ReceiverMessage {
         /// The receive buffer, in octets of kernel memory.
         buffer: u32,
     },
+    /// The receiver's observations of a flow since the previous question.
+    Progress(Progress),
     /// The receiver's statistics of a flow.
     Report(Report),
 }
@@ -105,6 +107,12 @@ impl Client {
     /// Requests a flow.
     pub fn open(&mut self, flow: Flow) {
         self.channel.send(&Control::Flow(flow));
+    }
+
+    /// Asks for the receiver's observations of all flows, as question `number`. The
+    /// receiver ignores a question that follows another one too soon.
+    pub fn watch(&mut self, number: u32) {
+        self.channel.send(&Control::Watch { number });
     }
 
     /// Reports the end of a flow and the totals sent.
@@ -190,6 +198,9 @@ impl Client {
             }))),
             (Stage::Open, Control::Ready { flow, port, buffer }) => {
                 Ok(Some(ReceiverMessage::Ready { flow, port, buffer }))
+            }
+            (Stage::Open, Control::Progress(progress)) => {
+                Ok(Some(ReceiverMessage::Progress(progress)))
             }
             (Stage::Open, Control::Report(report)) => Ok(Some(ReceiverMessage::Report(report))),
             _ => Err(Fault::Unexpected),

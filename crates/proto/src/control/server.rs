@@ -3,11 +3,15 @@
 use std::collections::BTreeMap;
 
 use units::{Span, Time};
-use wire::control::{Control, Flow, Reason, Report, VERSION};
+use wire::control::{Control, Flow, Progress, Reason, Report, VERSION};
 
 use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
 use super::{Fault, Limits};
+
+/// The shortest time between two questions for observations that are answered; earlier
+/// ones are ignored. The answers take some microseconds for each flow.
+const LEAST_BETWEEN: Span = Span::from_millis(50);
 
 /// The settings of a session.
 #[derive(Clone, Debug)]
@@ -49,6 +53,12 @@ pub enum Request {
         /// Octets that were sent.
         octets: u64,
     },
+    /// The sender asks for the observations of all flows since its previous question:
+    /// the driver calls [`Server::progress`] for each.
+    Watch {
+        /// Number of the question.
+        number: u32,
+    },
     /// The sender has ended the session; close the connection.
     Farewell,
 }
@@ -61,8 +71,10 @@ pub struct Server {
     stage: Stage,
     with: Contributions,
     /// The requested flows and their states.
-    flows: BTreeMap<u16, Progress>,
+    flows: BTreeMap<u16, FlowState>,
     deadline: Time,
+    /// This clock at the latest [`Control::Watch`] that was answered, in nanoseconds.
+    watched: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +93,7 @@ enum Stage {
 
 /// The state of a flow. A stream may be reported before its sender announces the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Progress {
+struct FlowState {
     ready: bool,
     ended: bool,
 }
@@ -101,6 +113,7 @@ impl Server {
             stage: Stage::Silent,
             with,
             flows: BTreeMap::new(),
+            watched: None,
         }
     }
 
@@ -155,6 +168,11 @@ impl Server {
         self.flows.entry(flow).or_default().ready = true;
         let ready = Control::Ready { flow, port, buffer };
         self.channel.send(&ready);
+    }
+
+    /// Sends the observations of a flow.
+    pub fn progress(&mut self, progress: Progress) {
+        self.channel.send(&Control::Progress(progress));
     }
 
     /// Sends the statistics of a flow.
@@ -233,7 +251,7 @@ impl Server {
                 if many || self.flows.contains_key(&flow.flow) {
                     return Err((Fault::Unexpected, Reason::Limit));
                 }
-                self.flows.insert(flow.flow, Progress::default());
+                self.flows.insert(flow.flow, FlowState::default());
                 Request::Open(flow)
             }
             (
@@ -253,6 +271,14 @@ impl Server {
                     messages,
                     octets,
                 }
+            }
+            (Stage::Open, Control::Watch { number }) => {
+                let since = self.watched.map(|watched| clock.saturating_sub(watched));
+                if since.is_some_and(|since| since < LEAST_BETWEEN.as_nanos()) {
+                    return Ok(None);
+                }
+                self.watched = Some(clock);
+                Request::Watch { number }
             }
             (Stage::Open, Control::Farewell) => {
                 self.stage = Stage::Closed;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use units::Transport;
 use units::{Span, Time};
-use wire::control::{Control, Flow, LONGEST, Meter, Name, Reason, Report};
+use wire::control::{Control, Flow, LONGEST, Meter, Name, Progress, Reason, Report};
 
 use super::*;
 
@@ -279,15 +279,40 @@ fn another_version_is_refused_in_a_frame_that_it_understands() {
     assert_eq!(server.output()[..], [0, 2, 5, 0], "refused for its version");
 }
 
+#[test]
+fn questions_for_observations_are_answered_at_most_every_50_ms() {
+    let (mut client, mut server) = (client(""), server("", 7));
+    talk(&mut client, &mut server).unwrap();
+    let mut answered = Vec::new();
+    for (number, millis) in (0..).zip([0, 49, 50, 60, 99, 100, 80, 1_000]) {
+        client.watch(number);
+        let octets = std::mem::take(client.output());
+        for request in server.receive(millis * 1_000_000, &octets).unwrap() {
+            assert_eq!(request, Request::Watch { number });
+            let progress = Progress {
+                flow: 3,
+                number,
+                ..Progress::default()
+            };
+            server.progress(progress);
+            let news = client.receive(0, &std::mem::take(server.output())).unwrap();
+            assert_eq!(news, [ReceiverMessage::Progress(progress)]);
+            answered.push(millis);
+        }
+    }
+    assert_eq!(answered, [0, 50, 100, 1_000]);
+}
+
 /// Well-formed frames with valid or random bodies.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let random = prop::collection::vec(any::<u8>(), 1..200).prop_map(|mut body| {
-        body[0] %= 15;
+        body[0] %= 18;
         body
     });
     let known = prop::sample::select(vec![
         Control::Proof([0; 32]),
         Control::Ask { sent: 1 },
+        Control::Watch { number: 1 },
         Control::Flow(flow(0)),
         Control::Flow(flow(1)),
         Control::Ended {

@@ -3,7 +3,7 @@
 use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Secret, Server, Settings};
 use units::Transport;
 use units::{Span, Time};
-use wire::control::{Control, Flow, LONGEST, Meter, Name, Report};
+use wire::control::{Control, Flow, LONGEST, Meter, Name, Progress, Report};
 
 use super::{Chance, in_a_process_of_its_own, try_all};
 
@@ -135,6 +135,7 @@ impl Session {
                 bound,
             } => self.client.clocks(epoch, offset, bound),
             Control::Farewell if chance.below(8) == 0 => self.client.farewell(),
+            Control::Watch { number } => self.client.watch(number),
             _ => self.client.compare(chance.extreme()),
         }
     }
@@ -163,6 +164,15 @@ impl Session {
                     std::mem::take(self.server.output());
                     self.server.report(report);
                 }
+            }
+            Request::Watch { number } => {
+                assert!(self.admitted);
+                let progress = Progress {
+                    number,
+                    ..Progress::default()
+                };
+                std::mem::take(self.server.output());
+                self.server.progress(progress);
             }
             Request::Clocks { .. } | Request::Farewell => assert!(self.admitted),
         }
@@ -199,7 +209,7 @@ fn frame(message: &Control) -> Vec<u8> {
 /// Mostly messages of an authenticated sender, with any fields.
 fn message(chance: &mut Chance) -> Control {
     let number = u16::try_from(chance.below(5)).unwrap();
-    match chance.below(24) {
+    match chance.below(26) {
         0 => Control::Hello {
             version: number,
             nonce: [chance.octet(); 16],
@@ -219,6 +229,10 @@ fn message(chance: &mut Chance) -> Control {
             messages: chance.extreme(),
             octets: chance.extreme(),
         },
+        24 => Control::Watch {
+            number: u32::from(number),
+        },
+        25 => Control::Progress(Progress::default()),
         10..14 => Control::Clocks {
             epoch: chance.extreme(),
             offset: chance.extreme().cast_signed(),

@@ -18,7 +18,7 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x01".to_vec();
+    let mut expected = b"\x01JLCT\x00\x02".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
@@ -161,6 +161,17 @@ fn message() -> impl Strategy<Value = Control> {
             Control::Report(Report::read(&mut fields).unwrap())
         }),
         Just(Control::Farewell),
+        any::<u32>().prop_map(|number| Control::Watch { number }),
+        any::<(u16, u32, [u64; 10])>().prop_map(|(flow, number, fields)| {
+            let mut octets = flow.to_be_bytes().to_vec();
+            octets.extend(number.to_be_bytes());
+            octets.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
+            let mut fields = Fields {
+                octets: &octets,
+                at: 0,
+            };
+            Control::Progress(Progress::read(&mut fields).unwrap())
+        }),
     ]
 }
 

@@ -1,15 +1,23 @@
 //! Results as JSON Lines: one object per flow.
 
-use live::traffic::{Asked, DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, Served};
+use live::traffic::{
+    Asked, DelayDistribution, Flow, FlowOutcome, Interval, Meter, Outcome, PathMtuNotice,
+    Quantiles, ReceivedInterval, Report, SentInterval, Served,
+};
 use proto::clock_offset::ClockOffset;
 use serde_json::{Map, Value, json};
 use units::{Bytes, Span, Transport};
 
-use super::{delays, per_second};
+use super::{Results, delays, per_second};
 
 /// A flow as observed by its sender.
-pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> String {
-    let mut object = Map::new();
+pub(super) fn sent(
+    flow: &Flow,
+    result: &FlowOutcome,
+    outcome: &Outcome,
+    results: Results,
+) -> String {
+    let mut object = first(results);
     head(&mut object, flow.name.as_str(), flow.transport, flow.meter);
     object.insert(
         "fault".into(),
@@ -28,6 +36,9 @@ pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> Stri
         object.insert("sent_mbit".into(), json!(bits / 1e6));
         object.insert("refused".into(), json!(sent.refused));
         object.insert("unsent".into(), json!(sent.unsent));
+        object.insert("too_large".into(), json!(sent.too_large));
+        object.insert("missed".into(), json!(sent.missed()));
+        object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
         object.insert("lateness_us".into(), quantiles(sent.lateness.as_ref()));
         object.insert("send_buffer".into(), json!(sent.send_buffer));
         if flow.meter == Meter::RoundTrip {
@@ -61,8 +72,8 @@ pub(super) fn sent(flow: &Flow, result: &FlowOutcome, outcome: &Outcome) -> Stri
 }
 
 /// A flow as observed by its receiver.
-pub(super) fn received(served: &Served, flow: &Asked, report: &Report) -> String {
-    let mut object = Map::new();
+pub(super) fn received(served: &Served, flow: &Asked, report: &Report, results: Results) -> String {
+    let mut object = first(results);
     head(
         &mut object,
         flow.name.as_str(),
@@ -76,6 +87,99 @@ pub(super) fn received(served: &Served, flow: &Asked, report: &Report) -> String
     arrived(&mut object, report, flow.meter);
     clocks(&mut object, served.session.offset);
     format!("{}\n", Value::Object(object))
+}
+
+/// An interval: an object for each flow.
+pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
+    let mut text = String::new();
+    for flow in &interval.flows {
+        let mut object = Map::new();
+        object.insert("event".into(), json!("interval"));
+        object.insert("flow".into(), json!(flow.name.as_str()));
+        if let Some(session) = session {
+            object.insert("session".into(), json!(session));
+        }
+        let [from, to] = [interval.from, interval.to].map(Span::as_secs_f64);
+        object.insert("from_s".into(), json!(from));
+        object.insert("to_s".into(), json!(to));
+        if let Some(sent) = &flow.sent {
+            sent_in(&mut object, sent, to - from);
+        }
+        if let Some(received) = &flow.received {
+            received_in(&mut object, received, flow.echoes.is_none());
+        }
+        if let Some(echoes) = &flow.echoes {
+            object.insert("echoes".into(), json!(echoes.messages));
+            object.insert("echoes_lost".into(), json!(echoes.lost));
+            object.insert("round_trip_us".into(), percentiles(&echoes.delays));
+        }
+        text += &format!("{}\n", Value::Object(object));
+    }
+    text
+}
+
+fn sent_in(object: &mut Map<String, Value>, sent: &SentInterval, seconds: f64) {
+    object.insert("sent".into(), json!(sent.messages));
+    object.insert("sent_octets".into(), json!(sent.octets.get()));
+    object.insert("sent_mbit".into(), json!(mbit(sent.octets, seconds)));
+    object.insert("unsent".into(), json!(sent.unsent));
+    object.insert("due".into(), json!(sent.due));
+    object.insert("behind_us".into(), json!(micros(sent.behind)));
+    if let Some(tcp) = &sent.tcp {
+        object.insert("retransmitted".into(), json!(tcp.retransmitted));
+        object.insert("window_octets".into(), json!(tcp.window.get()));
+        object.insert("tcp_round_trip_us".into(), json!(micros(tcp.round_trip)));
+    }
+    if sent.path_mtu.is_some() {
+        object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
+    }
+}
+
+fn received_in(object: &mut Map<String, Value>, received: &ReceivedInterval, one_way: bool) {
+    let seconds = received.lasted.as_secs_f64();
+    object.insert("received".into(), json!(received.messages));
+    object.insert("received_octets".into(), json!(received.octets.get()));
+    object.insert("received_seconds".into(), json!(seconds));
+    let rate = mbit(received.octets, seconds);
+    object.insert("received_mbit".into(), json!(rate));
+    object.insert("lost".into(), json!(received.lost));
+    if one_way {
+        object.insert("delay_us".into(), percentiles(&received.delays));
+        object.insert("jitter_us".into(), json!(micros(received.jitter)));
+    }
+}
+
+fn mbit(octets: Bytes, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| octets.get() as f64 * 8.0 / seconds / 1e6)
+}
+
+fn percentiles(delays: &Quantiles) -> Value {
+    if delays.count == 0 {
+        return Value::Null;
+    }
+    json!({
+        "count": delays.count,
+        "p50": micros(delays.median),
+        "p95": micros(delays.p95),
+        "p99": micros(delays.p99),
+        "most": micros(delays.most),
+    })
+}
+
+fn path_mtu(notice: Option<PathMtuNotice>) -> Value {
+    notice.map_or(
+        Value::Null,
+        |notice| json!({ "mtu": notice.mtu, "router": notice.router }),
+    )
+}
+
+/// The start of the object of a result.
+fn first(results: Results) -> Map<String, Value> {
+    let mut object = Map::new();
+    if results == Results::JsonStream {
+        object.insert("event".into(), json!("result"));
+    }
+    object
 }
 
 fn head(object: &mut Map<String, Value>, name: &str, transport: Option<Transport>, meter: Meter) {

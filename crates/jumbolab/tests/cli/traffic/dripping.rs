@@ -90,7 +90,8 @@ impl Dripping {
                 flow,
                 ..Report::default()
             }),
-            Request::Admit | Request::Clocks { .. } | Request::Farewell => {}
+            Request::Admit | Request::Clocks { .. } | Request::Watch { .. } | Request::Farewell => {
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proto::control::Request;
-use wire::control::Report;
+use wire::control::{Progress, Report};
 use wire::message::Message;
 
 use super::super::harness::{Dir, Outcome};
@@ -31,6 +31,8 @@ struct Conduct {
     datagrams: fn(&UdpSocket, SocketAddr),
     /// Its report of a flow.
     report: fn(u16) -> Report,
+    /// The number of flows that it answers for in each interval, with absurd figures.
+    observations: u16,
 }
 
 /// An ordinary receiver that takes datagrams and returns none.
@@ -41,6 +43,7 @@ const SILENT: Conduct = Conduct {
         flow,
         ..Report::default()
     },
+    observations: 0,
 };
 
 /// Starts a receiver and a sender with the options of `line`, and waits for the first
@@ -75,6 +78,24 @@ fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
                 });
             }
             Request::Ended { flow, .. } => server.report((conduct.report)(flow)),
+            Request::Watch { number } => {
+                for flow in 0..conduct.observations {
+                    server.progress(Progress {
+                        flow,
+                        number,
+                        lasted: u64::MAX,
+                        messages: u64::MAX,
+                        octets: u64::MAX,
+                        lost: u64::MAX,
+                        delayed: u64::MAX,
+                        median: u64::MAX,
+                        p95: 0,
+                        p99: u64::MAX,
+                        most: 1,
+                        jitter: u64::MAX,
+                    });
+                }
+            }
             Request::Admit | Request::Clocks { .. } | Request::Farewell => {}
         });
     }
@@ -109,6 +130,26 @@ fn a_flood_of_garbage_delays_no_round_trips_end() {
         "{flow}"
     );
     receiver.join().unwrap();
+}
+
+#[test]
+fn absurd_observations_in_intervals_are_printed_and_change_nothing_else() {
+    let dir = Dir::new();
+    let absurd = Conduct {
+        observations: 200,
+        ..SILENT
+    };
+    for form in ["", "--json-stream"] {
+        let line = format!("--gap 1ms --for 450ms --interval 100ms --flows 2 {form}");
+        let (sender, receiver) = send_to(&dir, absurd, &line);
+        let outcome = Outcome::of(sender.wait_with_output().unwrap());
+        // Nothing arrived, by the reports.
+        assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+        let intervals = outcome.stdout.matches("[SUM]").count();
+        let objects = outcome.stdout.matches("18446744073709551615").count();
+        assert!(intervals + objects >= 3, "{}", outcome.stdout);
+        receiver.join().unwrap();
+    }
 }
 
 #[test]

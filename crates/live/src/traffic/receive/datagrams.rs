@@ -17,6 +17,7 @@ use crate::error::{During, Result};
 use crate::sys::inbox::Inbox;
 use crate::sys::option;
 use crate::traffic::options::{mark, plain};
+use crate::traffic::send::is_passing;
 
 /// The longest datagram, merged ones included.
 const LONGEST: usize = 1 << 16;
@@ -183,7 +184,7 @@ impl Waiting {
             let is_over = self.is_over(latest);
             let length = match receive(&self.socket, &mut room, flags, permit) {
                 Ok(length) => length,
-                Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
+                Err(error) if is_passing(error) => {
                     self.recorder.idle();
                     if is_over {
                         return Ok(());

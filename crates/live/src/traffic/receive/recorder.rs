@@ -1,13 +1,16 @@
 //! Statistics of the arrivals of a flow, in bounded memory.
 
+use std::sync::Arc;
+
 use proto::streaming_recorder::{self, StreamingFlowRecorder};
-use units::Time;
+use units::{Bytes, Time};
 use wire::control::Report;
 use wire::message::Message;
 
 use super::Timeline;
 use crate::clock;
 use crate::traffic::Record;
+use crate::traffic::counters::ReceivedCounters;
 use crate::traffic::delays::DelayDistribution;
 use crate::traffic::records::{LogSink, OutOfOrder};
 
@@ -18,6 +21,7 @@ pub(super) struct ReceiveRecorder {
     log_sink: LogSink,
     /// The statistics that a decoder of the log also computes.
     arrivals: StreamingFlowRecorder,
+    counters: Arc<ReceivedCounters>,
 }
 
 /// The arrival of a message.
@@ -39,7 +43,13 @@ impl ReceiveRecorder {
             timeline,
             log_sink,
             arrivals: StreamingFlowRecorder::new(None),
+            counters: Arc::default(),
         }
+    }
+
+    /// The counters of the flow, to be read while it runs.
+    pub(super) fn counters(&self) -> Arc<ReceivedCounters> {
+        Arc::clone(&self.counters)
     }
 
     /// Messages that arrived, without duplicates.
@@ -145,12 +155,19 @@ impl ReceiveRecorder {
     }
 
     fn enter(&mut self, message: Message, at: u64, delay: Option<i64>) {
-        self.arrivals.record(streaming_recorder::Arrival {
+        let class = self.arrivals.record(streaming_recorder::Arrival {
             sequence: message.sequence,
             at,
             delay,
             size: message.length,
         });
+        if class.counts() {
+            let delay = delay.and_then(|delay| u64::try_from(delay).ok());
+            let size = Bytes::new(message.length.into());
+            self.counters.received(message.sequence, size, delay);
+            let jitter = self.arrivals.delays().jitter_in_nanos();
+            self.counters.jitter(jitter.unwrap_or(0));
+        }
     }
 }
 

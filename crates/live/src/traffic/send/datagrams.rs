@@ -71,7 +71,8 @@ impl Ready {
                     }
                 }
                 Err(error) if is_passing(error) => {
-                    log.unsent += 1;
+                    log.unsent(1, error);
+                    self.read_errors();
                     if let Some(unanswered) = &mut unanswered {
                         unanswered.forget(&message);
                     }
@@ -135,7 +136,10 @@ impl Ready {
                     self.log_sink.keep_sent(self.number, message);
                 }
             }
-            Err(error) if is_passing(error) => log.unsent += bundle.len() as u64,
+            Err(error) if is_passing(error) => {
+                log.unsent(bundle.len() as u64, error);
+                self.read_errors();
+            }
             Err(error) => return Err(error).during(|| "sending datagrams"),
         }
         bundle.clear();
@@ -161,7 +165,8 @@ impl Ready {
             ) {
                 Ok(_) => {}
                 Err(error) if is_passing(error) => {
-                    log.unsent += 1;
+                    log.unsent(1, error);
+                    self.read_errors();
                     continue;
                 }
                 Err(error) => return Err(error).during(|| "sending a datagram"),
@@ -184,7 +189,7 @@ impl Ready {
                         }
                         _ => {}
                     },
-                    Err(error) if is_passing(error) => {}
+                    Err(error) if is_passing(error) => self.read_errors(),
                     Err(error) => return Err(error).during(|| "taking an echo"),
                 }
             }

@@ -1,20 +1,21 @@
 //! Reception of echoes while messages are sent.
 
-use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nix::errno::Errno;
 use proto::MessageStream;
 use proto::clock_offset::ClockOffset;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 
-use super::Log;
+use super::{Log, is_passing};
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
 use crate::sys::inbox::Inbox;
 use crate::traffic::Record;
+use crate::traffic::counters::SentCounters;
 use crate::traffic::receive::{Clocks, Timeline};
 use crate::traffic::records::LogSink;
 use crate::traffic::round_trips::RoundTripRecorder;
@@ -58,7 +59,13 @@ impl Expected {
 
 impl Replies {
     /// No echoes yet; their records go to the log of `log_sink`.
-    pub(super) fn new(flow: u16, start: Time, log_sink: &LogSink, answers: Answers) -> Self {
+    pub(super) fn new(
+        flow: u16,
+        start: Time,
+        log_sink: &LogSink,
+        answers: Answers,
+        counters: &Arc<SentCounters>,
+    ) -> Self {
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
             offset: ClockOffset::NONE,
@@ -69,7 +76,7 @@ impl Replies {
             log_sink: log_sink.another(),
             answers,
             expected: Arc::new(Expected(AtomicU64::new(u64::MAX))),
-            round_trips: RoundTripRecorder::new(),
+            round_trips: RoundTripRecorder::new(counters),
             latest: start,
             began: None,
         }
@@ -175,9 +182,8 @@ pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<R
     Ok(replies)
 }
 
+/// Whether the error is of a message that was sent, not of this call.
 fn passing(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionRefused
-    )
+    let code = error.raw_os_error().map(Errno::from_raw);
+    code.is_some_and(is_passing)
 }

@@ -25,7 +25,13 @@ impl Ready {
     ) -> Result<()> {
         let mut unanswered = Unanswered::new(self.number, &self.log_sink);
         let answers = unanswered.answers();
-        let replies = Replies::new(self.number, log.epoch, &self.log_sink, answers);
+        let replies = Replies::new(
+            self.number,
+            log.epoch,
+            &self.log_sink,
+            answers,
+            &self.counters,
+        );
         let signal = replies.signal();
         let socket = self.socket.try_clone().during(|| "sharing a socket")?;
         thread::scope(|scope| {

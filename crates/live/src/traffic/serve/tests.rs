@@ -21,6 +21,7 @@ fn receiver(limits: Limits) -> Receiver {
         limits,
         sessions: 1,
         polling: 0,
+        interval: None,
         once: true,
         keep: Box::new(|_| Ok(None)),
     })

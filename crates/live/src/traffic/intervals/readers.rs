@@ -1,0 +1,149 @@
+//! Readers of the counters of a flow, one interval after the other.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use units::{Bytes, Span, Time};
+use wire::control::Name;
+
+use super::reporter::Observed;
+use super::{FlowInterval, PathMtuNotice, ReceivedInterval, SentInterval, TcpInterval};
+use crate::sys::tcp_info;
+use crate::traffic::counters::{
+    Reading, ReceivedCounters, ReceivedTotals, SentCounters, SentTotals,
+};
+
+/// Reads the counters of a receiver, one interval after the other.
+#[derive(Debug, Default)]
+pub(in super::super) struct ReceivedReader {
+    since: Option<Time>,
+    before: ReceivedTotals,
+    reading: Reading,
+}
+
+/// Reads the counters of a sender likewise.
+#[derive(Debug)]
+pub(super) struct SentReader {
+    flow: u16,
+    name: Name,
+    counters: Arc<SentCounters>,
+    /// The start of the flow.
+    begin: Time,
+    since: Time,
+    before: SentTotals,
+    behind: Span,
+    retransmitted: u64,
+    path_mtu: Option<PathMtuNotice>,
+    echoes: Option<ReceivedReader>,
+    /// Whether the flow has ended; it is then read once more.
+    has_ended: bool,
+    is_over: bool,
+}
+
+impl ReceivedReader {
+    /// The interval since the last call; the first begins with the first arrival.
+    pub(in super::super) fn next(
+        &mut self,
+        counters: &ReceivedCounters,
+        now: Time,
+    ) -> ReceivedInterval {
+        let totals = counters.totals();
+        let begin = self.since.or_else(|| counters.first()).unwrap_or(now);
+        let before = std::mem::replace(&mut self.before, totals);
+        if counters.first().is_some() {
+            self.since = Some(now);
+        }
+        ReceivedInterval {
+            lasted: now.since(begin).unwrap_or_default(),
+            messages: totals.messages.saturating_sub(before.messages),
+            octets: Bytes::new(totals.octets.saturating_sub(before.octets)),
+            lost: totals.missing.saturating_sub(before.missing),
+            delays: self.reading.next(&counters.delays),
+            jitter: Span::from_nanos(totals.jitter),
+        }
+    }
+}
+
+impl SentReader {
+    /// A reader of a flow, which begins `flow.delay` after `begin`.
+    pub(super) fn new(flow: Observed, begin: Time) -> Self {
+        Self {
+            flow: flow.flow,
+            name: flow.name,
+            begin: begin + flow.delay,
+            since: begin,
+            before: SentTotals::default(),
+            behind: Span::ZERO,
+            retransmitted: 0,
+            path_mtu: None,
+            echoes: flow.echoed.then(ReceivedReader::default),
+            counters: flow.counters,
+            has_ended: false,
+            is_over: false,
+        }
+    }
+
+    /// Notes that the flow has ended.
+    pub(super) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// The interval since the last call; `None` if the flow was not under way.
+    pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
+        if self.is_over || now <= self.begin {
+            return None;
+        }
+        self.is_over = self.has_ended;
+        let totals = self.counters.totals();
+        let before = std::mem::replace(&mut self.before, totals);
+        let lasted = now.since(self.since.max(self.begin)).unwrap_or_default();
+        self.since = now;
+        let behind = totals.due.and_then(|due| now.since(due));
+        let behind = behind.unwrap_or_default();
+        let later = behind.as_secs_f64() - self.behind.as_secs_f64();
+        self.behind = behind;
+        let messages = totals.messages.saturating_sub(before.messages);
+        // The messages of the interval were due in a shorter time, if lateness grew.
+        let seconds = lasted.as_secs_f64();
+        let on_time = seconds - later;
+        let due =
+            (on_time > 0.0 && totals.due.is_some()).then(|| messages as f64 * seconds / on_time);
+        Some(FlowInterval {
+            flow: self.flow,
+            name: self.name,
+            sent: Some(SentInterval {
+                messages,
+                octets: Bytes::new(totals.octets.saturating_sub(before.octets)),
+                unsent: totals.unsent.saturating_sub(before.unsent),
+                behind,
+                due,
+                tcp: self.tcp(),
+                path_mtu: self.news_of_path_mtu(),
+            }),
+            received: None,
+            echoes: self
+                .echoes
+                .as_mut()
+                .map(|echoes| echoes.next(&self.counters.echoes, now)),
+        })
+    }
+
+    fn tcp(&mut self) -> Option<TcpInterval> {
+        let socket = self.counters.stream.get()?;
+        let info = tcp_info::tcp_info(socket.as_fd()).ok()?;
+        let retransmitted = u64::from(info.tcpi_total_retrans);
+        let before = std::mem::replace(&mut self.retransmitted, retransmitted);
+        let window = u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss);
+        Some(TcpInterval {
+            retransmitted: retransmitted.saturating_sub(before),
+            window: Bytes::new(window),
+            round_trip: Span::from_micros(info.tcpi_rtt.into()),
+        })
+    }
+
+    fn news_of_path_mtu(&mut self) -> Option<PathMtuNotice> {
+        let known = self.counters.path_mtu();
+        let before = std::mem::replace(&mut self.path_mtu, known);
+        known.filter(|_| known != before)
+    }
+}
