@@ -4,9 +4,14 @@
 //! `meta` of a trace states its role.
 
 pub(crate) mod areas;
+mod changes;
+mod clip;
 pub(crate) mod fronts;
+mod marks;
 pub(crate) mod metrics;
+mod panels;
 mod published;
+mod scale;
 pub(crate) mod sizes;
 pub(crate) mod time_series;
 mod traces;
@@ -20,6 +25,8 @@ use plotly::configuration::{
 use plotly::layout::{Axis, HoverMode, Legend, Margin};
 use plotly::{Layout, Plot};
 
+use self::panels::Panel;
+use self::scale::Scale;
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
 
@@ -29,18 +36,25 @@ pub(crate) struct Frame<'a> {
     trials: &'a [Trial],
     comparisons: &'a [Comparison],
     levels: Vec<String>,
+    /// The positions of the levels.
+    scale: Scale,
     series: Vec<Series>,
+    /// The series by plot.
+    panels: Vec<Panel>,
 }
 
 impl<'a> Frame<'a> {
     /// The frame of a run's plots.
     pub(crate) fn of(plan: &'a Plan, trials: &'a [Trial], comparisons: &'a [Comparison]) -> Self {
+        let (levels, series) = (levels(plan), series(plan));
         Self {
             plan,
             trials,
             comparisons,
-            levels: levels(plan),
-            series: series(plan),
+            scale: Scale::of(&levels),
+            levels,
+            panels: panels::panels(plan, &series),
+            series,
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use plan::{Factors, Level, Plan};
 
-use crate::figure;
 use crate::rows::{Kind, kinds};
 
 /// Cells that differ only in the compared factor, at least one of which can be
@@ -12,6 +11,8 @@ pub(super) struct Series {
     /// The name that distinguishes it from other series; empty if it is the
     /// only one.
     pub(super) name: String,
+    /// The factors that the name is made of.
+    pub(super) factors: Vec<(String, Level)>,
     /// Positions of its cells in the plan.
     pub(super) cells: Vec<usize>,
 }
@@ -30,11 +31,29 @@ pub(super) fn series(plan: &Plan) -> Vec<Series> {
     };
     measured
         .iter()
-        .map(|kind| Series {
-            name: figure::words(kind.factors.iter().filter(|factor| varies(factor))),
-            cells: kind.cells.clone(),
+        .map(|kind| {
+            let factors = kind.factors.iter().filter(|factor| varies(factor));
+            let factors: Vec<(String, Level)> = factors.cloned().collect();
+            Series {
+                name: labelled(plan, &factors),
+                factors,
+                cells: kind.cells.clone(),
+            }
         })
         .collect()
+}
+
+/// Factors as text, with labels instead of coded levels.
+pub(super) fn labelled(plan: &Plan, factors: &[(String, Level)]) -> String {
+    let words = factors
+        .iter()
+        .map(|(name, level)| format!("{name} {}", plan.label(name, level)));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A level of the compared factor as text, with its label if it has one.
+pub(super) fn level_label(plan: &Plan, level: &str) -> String {
+    plan.label(&plan.compare.factor, &Level::Text(level.to_owned()))
 }
 
 /// The levels of the compared factor in the plan's order; a repeated level has

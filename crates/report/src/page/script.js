@@ -41,7 +41,9 @@
       const area = areaOf(trace);
       if (area) trace.fillcolor = `${colour}${area[2] ? "80" : "d0"}`;
       else if (trace.fill) trace.fillcolor = `${colour}2e`;
-      if (trace.error_y) Object.assign(trace.error_y, { color: colour, thickness: 2, width: 6 });
+      for (const bars of [trace.error_x, trace.error_y]) {
+        if (bars) Object.assign(bars, { color: colour, thickness: 2, width: 6 });
+      }
     }
     Object.assign(layout, {
       paper_bgcolor: "rgba(0,0,0,0)",
@@ -94,7 +96,7 @@
     draw(palettes.light, (place) => ({
       autosize: false,
       width: place.matches(".change") ? 262 : 400,
-      height: 280,
+      height: place.matches(".change") ? plots[place.id].layout.height : 280,
     }));
   });
   addEventListener("afterprint", () => {

@@ -7,7 +7,7 @@ use plotly::common::{HoverInfo, Line, Marker, Mode};
 use plotly::layout::{Axis, AxisType, RangeMode};
 use plotly::{Plot, Scatter};
 
-use super::{alone, axis, layout, text, traces};
+use super::{alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::figure;
 
@@ -59,7 +59,7 @@ fn plot(found: &Findings<'_>, front: &Front<'_>) -> Plot {
         trace(true)
             .mode(Mode::LinesMarkers)
             .name("front")
-            .meta("series 0")
+            .meta(marks::role(0))
             .marker(Marker::new().size(11))
             .line(Line::new().width(1.5)),
     );

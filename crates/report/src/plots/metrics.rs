@@ -1,11 +1,16 @@
 //! Plots of a metric along the compared factor, and of its changes.
 
 use plan::metric::{Better, Metric};
-use plotly::layout::{Axis, RangeMode};
-use plotly::{Layout, Plot};
+use plotly::Plot;
+use plotly::common::{Font, Title};
+use plotly::layout::{Axis, AxisType, RangeMode};
 
-use super::{Frame, axis, configuration, layout, published, text, traces};
+use super::clip::Range;
+use super::panels::Panel;
+use super::scale::Kind;
+use super::{Frame, axis, changes, configuration, layout, published, text, traces};
 use crate::document::{Drawing, Figure};
+use crate::series::{labelled, level_label};
 
 /// The plots of values and changes of a metric; `None` if it was not measured.
 pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figure> {
@@ -18,78 +23,103 @@ pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figur
         Better::Lower => "less",
     };
     let label = format!("{} by {}", metric.title, frame.plan.compare.factor);
-    let changes = changes(frame, metric).map(|plot| Drawing {
+    let several = frame.panels.len() > 1;
+    let range = range(frame, metric);
+    let values = frame.panels.iter().enumerate().map(|(number, panel)| {
+        let name = labelled(frame.plan, &panel.factors);
+        Drawing {
+            id: match number {
+                0 => format!("plot-{}", metric.name),
+                _ => format!("plot-{}-{number}", metric.name),
+            },
+            label: match several {
+                true => format!("{label}, {name}"),
+                false => label.clone(),
+            },
+            is_change: false,
+            plot: values(frame, metric, panel, range, &name),
+        }
+    });
+    let mut plots: Vec<Drawing> = values.collect();
+    let changes = changes::plot(frame, metric);
+    let (rows, left_out) = changes.map_or((None, 0), |(plot, left_out)| (Some(plot), left_out));
+    plots.extend(rows.map(|plot| Drawing {
         id: format!("plot-{}-change", metric.name),
-        label: format!("{label}, change against {}", frame.plan.compare.baseline),
+        label: format!(
+            "{label}: change of each setting against {}, with its 95 % interval",
+            frame.plan.compare.baseline
+        ),
         is_change: true,
         plot,
-    });
-    let values = Drawing {
-        id: format!("plot-{}", metric.name),
-        label,
-        is_change: false,
-        plot: values(frame, metric),
+    }));
+    let chosen = match left_out {
+        0 => String::new(),
+        left_out => format!("; {left_out} settings with smaller changes are in the table only"),
     };
     Some(Figure {
         title: metric.title.to_owned(),
-        note: format!("{}; {better} is better", metric.definition),
-        plots: std::iter::once(values).chain(changes).collect(),
+        note: format!("{}; {better} is better{chosen}", metric.definition),
+        plots,
+    })
+}
+
+/// The range of the axis of values.
+fn range(frame: &Frame<'_>, metric: &'static Metric) -> Option<Range> {
+    let range = traces::range(frame, metric, &published::figures(frame, metric))?;
+    // Costs are drawn from 0; for goodput only the upper range is of interest.
+    Some(match metric.better {
+        Better::Lower => range.reaching_zero(),
+        Better::Higher => range,
     })
 }
 
 /// All trials, all means, the published values and the limit of the link.
-fn values(frame: &Frame<'_>, metric: &'static Metric) -> Plot {
+fn values(
+    frame: &Frame<'_>,
+    metric: &'static Metric,
+    panel: &Panel,
+    range: Option<Range>,
+    name: &str,
+) -> Plot {
     let mut plot = Plot::new();
     if metric.name == "throughput" {
-        plot.add_traces(traces::limit(frame).into_iter().collect());
+        plot.add_traces(traces::limit(frame, panel).into_iter().collect());
     }
-    for position in 0..frame.series.len() {
-        plot.add_traces(traces::trials(frame, metric, position));
+    let slots = 0..panel.lines.len();
+    for slot in slots.clone() {
+        plot.add_traces(traces::trials(frame, metric, panel, slot));
     }
-    for position in 0..frame.series.len() {
-        plot.add_traces(traces::means(frame, metric, position).into_iter().collect());
+    for slot in slots {
+        plot.add_traces(traces::means(frame, metric, panel, slot, range));
     }
-    plot.add_traces(published::values(frame, metric));
-    let axis = axis(&format!("{} ({})", metric.title, metric.unit))
-        // Costs are drawn from 0; for goodput only the upper range is of
-        // interest.
-        .range_mode(match metric.better {
+    plot.add_traces(published::values(frame, metric, panel));
+    let several = frame.panels.len() > 1;
+    let mut vertical =
+        axis(&format!("{} ({})", metric.title, metric.unit)).range_mode(match metric.better {
             Better::Lower => RangeMode::ToZero,
             Better::Higher => RangeMode::Normal,
         });
-    plot.set_layout(by_level(frame, axis, true));
+    // Small multiples can be compared if their axes are the same.
+    if let Some(range) = range.filter(|_| several) {
+        vertical = vertical.range(vec![traces::brief(range.low), traces::brief(range.high)]);
+    }
+    let mut layout = layout(horizontal(frame), vertical, if several { 330 } else { 400 });
+    if several {
+        layout = layout.title(Title::with_text(text(name)).font(Font::new().size(13)));
+    }
+    plot.set_layout(layout);
     plot.set_configuration(configuration(metric.name));
     plot
 }
 
-/// The changes in per cent, measured and published.
-fn changes(frame: &Frame<'_>, metric: &'static Metric) -> Option<Plot> {
-    let mut plot = Plot::new();
-    let mut measured = Vec::new();
-    for position in 0..frame.series.len() {
-        measured.extend(traces::changes(frame, metric, position));
-    }
-    if measured.is_empty() {
-        return None;
-    }
-    plot.add_traces(measured);
-    plot.add_traces(published::changes(frame, metric));
-    let title = format!("change against {} (%)", frame.plan.compare.baseline);
-    let axis = axis(&title)
-        .range_mode(RangeMode::ToZero)
-        .zero_line(true)
-        .zero_line_width(2);
-    plot.set_layout(by_level(frame, axis, false));
-    plot.set_configuration(configuration(&format!("{}-change", metric.name)));
-    Some(plot)
-}
-
-fn by_level(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
-    let levels = frame.levels.iter().enumerate();
+/// The axis of the compared factor.
+fn horizontal(frame: &Frame<'_>) -> Axis {
     let baseline = frame.plan.compare.baseline.to_string();
-    let names = levels.clone().map(|(position, level)| {
-        let mut name = text(level);
-        if *level == baseline {
+    let of_baseline = frame.levels.iter().position(|level| *level == baseline);
+    let ticks = frame.scale.ticks(of_baseline);
+    let names = ticks.iter().map(|&position| {
+        let mut name = text(&level_label(frame.plan, &frame.levels[position]));
+        if of_baseline == Some(position) {
             name += "<br>baseline";
         }
         match traces::failed(frame, position) {
@@ -100,15 +130,18 @@ fn by_level(frame: &Frame<'_>, vertical: Axis, legend: bool) -> Layout {
     let factor = &frame.plan.compare.factor;
     // An MTU is a size of IP packets in octets.
     let unit = if factor == "mtu" { " (octets)" } else { "" };
-    let horizontal = axis(&format!("{factor}{unit}"))
+    let axis = axis(&format!("{factor}{unit}"))
+        .tick_text(names.collect())
         .tick_values(
-            levels
-                .map(|(position, _)| traces::number(position))
+            ticks
+                .iter()
+                .map(|&level| frame.scale.position(level, 0.0))
                 .collect(),
         )
-        .tick_text(names.collect())
-        .range(vec![-0.5, traces::number(frame.levels.len()) - 0.5])
+        .range(frame.scale.range())
         .show_grid(false);
-    let height = if legend { 400 } else { 360 };
-    layout(horizontal, vertical, height).show_legend(legend)
+    match frame.scale.kind {
+        Kind::Logarithmic => axis.type_(AxisType::Log),
+        Kind::Linear | Kind::Categories => axis,
+    }
 }

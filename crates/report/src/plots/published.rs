@@ -1,18 +1,18 @@
-//! Traces of published values: open diamonds to the right of each level.
+//! Traces of published values: open symbols to the right of each level.
 
 use analysis::compare::{Comparison, find};
 use plan::Level;
 use plan::metric::Metric;
-use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode, Visible};
+use plotly::common::{DashType, HoverInfo, Line, Marker, Mode, Visible};
 use plotly::{Scatter, Trace};
 
-use super::traces::{number, rounded};
-use super::{Frame, text};
+use super::panels::Panel;
+use super::{Frame, marks, text};
 use crate::figure;
-use crate::rows::kinds;
-use crate::series::place;
+use crate::rows::{Kind, kinds};
+use crate::series::{labelled, place};
 
-/// The offset of the diamonds from their level.
+/// The offset of the symbols from their level, as a share of its room.
 const RIGHT: f64 = 0.34;
 
 /// Published values that belong together.
@@ -26,41 +26,35 @@ struct Set {
     measured: bool,
 }
 
-/// The published values of the metric, one trace per set.
-pub(super) fn values(frame: &Frame<'_>, metric: &'static Metric) -> Vec<Box<dyn Trace>> {
-    published(frame, metric, metric.unit, |row| row.published.value)
-}
-
-/// The published changes of the metric, one trace per set.
-pub(super) fn changes(frame: &Frame<'_>, metric: &'static Metric) -> Vec<Box<dyn Trace>> {
-    published(frame, metric, "%", |row| {
-        row.published.claim.map(|claim| claim.percent)
-    })
-}
-
-/// One trace per set of values. Sets of cells that cannot be measured here are
-/// hidden until selected in the legend.
-fn published(
+/// The published values of the metric, one trace per set. Sets of cells that
+/// cannot be measured here are hidden until selected in the legend.
+pub(super) fn values(
     frame: &Frame<'_>,
     metric: &'static Metric,
-    unit: &str,
-    figure_of: impl Fn(&Comparison) -> Option<f64>,
+    panel: &Panel,
 ) -> Vec<Box<dyn Trace>> {
-    sets(frame, metric, figure_of)
-        .into_iter()
-        .map(|set| trace(set, unit))
+    let sets = sets(frame, metric, panel).into_iter().enumerate();
+    sets.map(|(number, set)| trace(frame, set, number, metric.unit))
         .collect()
 }
 
-/// The distinct sets of values, in the plan's order.
-fn sets(
-    frame: &Frame<'_>,
-    metric: &'static Metric,
-    figure_of: impl Fn(&Comparison) -> Option<f64>,
-) -> Vec<Set> {
+/// The published values of cells that can be measured here, for the range of
+/// the axis.
+pub(super) fn figures(frame: &Frame<'_>, metric: &'static Metric) -> Vec<f64> {
+    let rows = frame.comparisons.iter().filter(|row| row.metric == metric);
+    let measured = rows.filter(|row| frame.plan.cells[row.cell].setting.is_ok());
+    measured.filter_map(|row| row.published.value).collect()
+}
+
+/// The distinct sets of values of a panel, in the plan's order.
+fn sets(frame: &Frame<'_>, metric: &'static Metric, panel: &Panel) -> Vec<Set> {
     let is_measured = |&cell: &usize| frame.plan.cells[cell].setting.is_ok();
     let mut sets: Vec<Set> = Vec::new();
-    for kind in kinds(frame.plan) {
+    let of_panel = |kind: &Kind| {
+        let mut shared = panel.factors.iter();
+        shared.all(|factor| kind.factors.contains(factor))
+    };
+    for kind in kinds(frame.plan).into_iter().filter(of_panel) {
         let rows: Vec<&Comparison> = kind
             .cells
             .iter()
@@ -68,9 +62,10 @@ fn sets(
             .collect();
         let point = |row: &&Comparison| {
             let level = place(frame.plan, &frame.levels, row.cell)?;
-            Some((level, figure_of(row)?))
+            Some((level, row.published.value?))
         };
-        let points: Vec<(usize, f64)> = rows.iter().filter_map(point).collect();
+        let mut points: Vec<(usize, f64)> = rows.iter().filter_map(point).collect();
+        points.sort_by(|a, b| frame.scale.order(a.0).total_cmp(&frame.scale.order(b.0)));
         let mut sources = rows.iter().filter_map(|row| row.published.source.clone());
         let source = sources.next().unwrap_or_default();
         let measured = kind.cells.iter().any(is_measured);
@@ -92,7 +87,7 @@ fn sets(
     sets
 }
 
-fn trace(set: Set, unit: &str) -> Box<dyn Trace> {
+fn trace(frame: &Frame<'_>, set: Set, number: usize, unit: &str) -> Box<dyn Trace> {
     let Set {
         points,
         factors,
@@ -101,18 +96,22 @@ fn trace(set: Set, unit: &str) -> Box<dyn Trace> {
     } = set;
     let (x, y): (Vec<f64>, Vec<f64>) = points
         .into_iter()
-        .map(|(level, value)| (rounded(number(level) + RIGHT), value))
+        .map(|(level, value)| (frame.scale.position(level, RIGHT), value))
         .unzip();
     let values: Vec<Option<f64>> = y.iter().copied().map(Some).collect();
-    let which = figure::words(&factors);
+    let which = labelled(frame.plan, &factors);
     let texts = figure::published(&values)
         .iter()
         .map(|value| text(&format!("published, {which}: {value} {unit} {source}")))
         .collect();
     let levels: Vec<String> = factors.iter().map(|(_, level)| level.to_string()).collect();
     let title = format!("published {}", levels.join(" "));
+    let mode = match frame.scale.has_lines() {
+        true => Mode::LinesMarkers,
+        false => Mode::Markers,
+    };
     Scatter::new(x, y)
-        .mode(Mode::LinesMarkers)
+        .mode(mode)
         .name(text(title.trim_end()))
         .meta("published")
         .visible(if measured {
@@ -120,7 +119,7 @@ fn trace(set: Set, unit: &str) -> Box<dyn Trace> {
         } else {
             Visible::LegendOnly
         })
-        .marker(Marker::new().symbol(MarkerSymbol::DiamondOpen).size(10))
+        .marker(Marker::new().symbol(marks::published(number)).size(10))
         .line(Line::new().width(1.0).dash(DashType::Dot))
         .hover_text_array(texts)
         .hover_info(HoverInfo::Text)

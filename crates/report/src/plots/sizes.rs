@@ -9,7 +9,7 @@ use plotly::common::{Fill, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::layout::RangeMode;
 use plotly::{Plot, Scatter};
 
-use super::{Frame, alone, axis, layout, text, traces};
+use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::figure;
 
@@ -111,9 +111,9 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
             Scatter::new(x.clone(), y.clone())
                 .mode(Mode::Lines)
                 .name(&name)
-                .meta(format!("series {place}"))
+                .meta(marks::role(place))
                 .legend_group(group.clone())
-                .line(Line::new().width(1.4)),
+                .line(Line::new().width(1.4).dash(marks::dash(place))),
         );
         let Some(shape) = &curve.shape else { continue };
         let steps = [shape.steps.as_slice(), shape.of_shortest.as_slice()].concat();
@@ -130,7 +130,7 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
                 Scatter::new(x, y)
                     .mode(Mode::Markers)
                     .name(format!("{name}: steps"))
-                    .meta(format!("series {place}"))
+                    .meta(marks::role(place))
                     .legend_group(group)
                     .marker(Marker::new().size(9).symbol(MarkerSymbol::TriangleUpOpen)),
             );
@@ -148,7 +148,7 @@ fn band(there: Vec<(f64, f64)>, back: Vec<(f64, f64)>, place: usize) -> Box<Scat
         .fill(Fill::ToSelf)
         .line(Line::new().width(0.0))
         .show_legend(false)
-        .meta(format!("band {place}"))
+        .meta(marks::band(place))
         .hover_info(HoverInfo::Skip)
 }
 
@@ -198,8 +198,8 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
             Scatter::new(x, y)
                 .mode(Mode::Lines)
                 .name(text(&name))
-                .meta(format!("series {place}"))
-                .line(Line::new().width(1.4)),
+                .meta(marks::role(place))
+                .line(Line::new().width(1.4).dash(marks::dash(place))),
         );
     }
     any.then_some(plot)
@@ -219,8 +219,8 @@ fn clocks(curve: &Curve<'_>) -> Option<Plot> {
             Scatter::new(x, y)
                 .mode(Mode::Lines)
                 .name(name)
-                .meta(format!("series {place}"))
-                .line(Line::new().width(1.2)),
+                .meta(marks::role(place))
+                .line(Line::new().width(1.2).dash(marks::dash(place))),
         );
     };
     let mean = |values: &[f64]| analysis::statistics::mean(values).map(|mean| mean.mean);

@@ -9,7 +9,7 @@ use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode};
 use plotly::layout::{Axis, RangeMode};
 use plotly::{Plot, Scatter, Trace};
 
-use super::{Frame, alone, axis, layout, text, traces};
+use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::series::place;
 use data::{TimeSeries, series};
@@ -101,9 +101,7 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
         let name = text(&frame.levels[level]);
         let group = format!("level {level}");
         bands.extend(band(&series).map(|trace| -> Box<dyn Trace> {
-            trace
-                .meta(format!("band {level}"))
-                .legend_group(group.clone())
+            trace.meta(marks::band(level)).legend_group(group.clone())
         }));
         lines.push(line(&series, &name, level).legend_group(group));
     }
@@ -123,8 +121,13 @@ fn line(series: &TimeSeries, name: &str, level: usize) -> Box<Scatter<f64, Optio
     Scatter::new(series.instants(), y)
         .mode(Mode::Lines)
         .name(name)
-        .meta(format!("series {level}"))
-        .line(Line::new().width(1.8).shape(LineShape::Hv))
+        .meta(marks::role(level))
+        .line(
+            Line::new()
+                .width(1.8)
+                .shape(LineShape::Hv)
+                .dash(marks::dash(level)),
+        )
         .hover_info(HoverInfo::All)
 }
 

@@ -1,7 +1,6 @@
 //! Traces of measured values.
 //!
-//! The axis numbers levels from 0. The series are placed side by side around
-//! each level.
+//! The series of a panel are placed side by side around each level.
 
 use analysis::certificate::above_limit;
 use analysis::compare::find;
@@ -11,21 +10,13 @@ use plan::{Flag, Trial};
 use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::{Scatter, Trace};
 
-use super::{Frame, text};
+use super::clip::Range;
+use super::panels::{Line as Series, Panel};
+use super::{Frame, marks, text};
 use crate::figure;
 use crate::series::place;
 
-/// The symbols of the series, which distinguish them without colour.
-const SYMBOLS: [MarkerSymbol; 6] = [
-    MarkerSymbol::Circle,
-    MarkerSymbol::Square,
-    MarkerSymbol::TriangleUp,
-    MarkerSymbol::Star,
-    MarkerSymbol::TriangleDown,
-    MarkerSymbol::Hexagon,
-];
-
-/// The width that the series of a level share, in levels.
+/// The width that the series of a level share, as a share of the room of a level.
 const ROOM: f64 = 0.56;
 
 /// The maximum width of one series.
@@ -61,10 +52,12 @@ const MOST_DRAWN: usize = 500;
 pub(super) fn trials(
     frame: &Frame<'_>,
     metric: &'static Metric,
-    series: usize,
+    panel: &Panel,
+    slot: usize,
 ) -> Vec<Box<dyn Trace>> {
+    let series = &panel.lines[slot];
     let marks = [
-        (Mark::Sound, symbol(series), 6, 0.5),
+        (Mark::Sound, marks::symbol(series.mark), 6, 0.5),
         (Mark::Noted, MarkerSymbol::CrossOpen, 7, 0.8),
         (Mark::Faulty, MarkerSymbol::X, 8, 0.9),
     ];
@@ -81,9 +74,8 @@ pub(super) fn trials(
                 let room = drawn < MOST_DRAWN || mark != Mark::Sound;
                 if trial.failure.is_none() && mark_of(trial) == mark && room {
                     drawn += 1;
-                    x.push(rounded(
-                        centre(frame, series, level) + shift(frame, trial.repeat),
-                    ));
+                    let shift = centre(panel, slot) + shift(panel, trial.repeat);
+                    x.push(frame.scale.position(level, shift));
                     y.push(brief(value));
                     texts.push(about(trial, &figure::single(value, resolution), metric));
                 }
@@ -97,9 +89,9 @@ pub(super) fn trials(
                     Mark::Noted => "trial with a note",
                     Mark::Faulty => "trial with a fault",
                 })
-                .legend_group(group(series))
+                .legend_group(marks::role(series.mark))
                 .show_legend(false)
-                .meta(group(series))
+                .meta(marks::role(series.mark))
                 .marker(Marker::new().symbol(symbol).size(size).opacity(opacity))
                 .hover_text_array(texts)
                 .hover_info(HoverInfo::Text);
@@ -109,80 +101,119 @@ pub(super) fn trials(
     traces
 }
 
-/// The means of a series with their intervals.
+/// The means of a series with their intervals, as far as the axis shows these,
+/// and arrows where they go on.
 pub(super) fn means(
     frame: &Frame<'_>,
     metric: &'static Metric,
-    series: usize,
-) -> Option<Box<dyn Trace>> {
-    let (mut x, mut y, mut bars, mut texts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (level, cell) in cells(frame, series) {
-        let row = find(frame.comparisons, metric, cell)?;
-        if let Some(mean) = row.mean {
-            x.push(rounded(centre(frame, series, level)));
-            y.push(mean.mean);
-            bars.push(mean.ci95.map_or(0.0, Interval::half));
-            texts.push(text(&format!(
-                "{}: {} {}, mean of {} trials",
-                row.factors,
-                figure::mean(row),
-                metric.unit,
-                mean.n
-            )));
-        }
-    }
-    let bars = ErrorData::new(ErrorType::Data).array(bars);
-    measured(frame, series, x, y, texts).map(|trace| -> Box<dyn Trace> { trace.error_y(bars) })
-}
-
-/// The changes of a series with their intervals.
-pub(super) fn changes(
-    frame: &Frame<'_>,
-    metric: &'static Metric,
-    series: usize,
-) -> Option<Box<dyn Trace>> {
+    panel: &Panel,
+    slot: usize,
+    range: Option<Range>,
+) -> Vec<Box<dyn Trace>> {
+    let series = &panel.lines[slot];
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     let (mut above, mut below) = (Vec::new(), Vec::new());
+    let mut cut: [Vec<(f64, f64, String)>; 2] = [Vec::new(), Vec::new()];
     for (level, cell) in cells(frame, series) {
-        let row = find(frame.comparisons, metric, cell)?;
-        let Some(change) = row.change else {
+        let Some(row) = find(frame.comparisons, metric, cell) else {
             continue;
         };
-        if let Some(percent) = change.percent {
-            let Interval { low, high } = change.ci95.unwrap_or(Interval {
-                low: percent,
-                high: percent,
-            });
-            x.push(rounded(centre(frame, series, level)));
-            y.push(percent);
-            above.push(high - percent);
-            below.push(percent - low);
-            texts.push(text(&format!("{}: {} %", row.factors, figure::change(row))));
+        let Some(mean) = row.mean else { continue };
+        let at = frame.scale.position(level, centre(panel, slot));
+        let about = text(&format!(
+            "{}: {} {}, mean of {} trials",
+            row.factors,
+            figure::mean(row),
+            metric.unit,
+            mean.n
+        ));
+        let interval = mean.ci95.unwrap_or(Interval {
+            low: mean.mean,
+            high: mean.mean,
+        });
+        let (mut low, mut high) = (interval.low, interval.high);
+        if let Some(range) = range {
+            let shown = range.clip(interval);
+            (low, high) = (shown.low, shown.high);
+            for (end, at_end) in [low, high].into_iter().enumerate() {
+                if shown.is_cut[end] {
+                    cut[end].push((at, brief(at_end), about.clone()));
+                }
+            }
         }
+        x.push(at);
+        y.push(mean.mean);
+        above.push((high - mean.mean).max(0.0));
+        below.push((mean.mean - low).max(0.0));
+        texts.push(about);
+    }
+    if x.is_empty() {
+        return Vec::new();
     }
     let bars = ErrorData::new(ErrorType::Data)
         .symmetric(false)
         .array(above)
         .array_minus(below);
-    measured(frame, series, x, y, texts).map(|trace| -> Box<dyn Trace> { trace.error_y(bars) })
+    let means = measured(frame, series, x, y, texts).error_y(bars);
+    let symbols = [MarkerSymbol::TriangleDown, MarkerSymbol::TriangleUp];
+    let arrows = symbols.into_iter().zip(cut);
+    let arrows = arrows.filter(|(_, points)| !points.is_empty());
+    let arrows = arrows.map(|(symbol, points)| arrow(series, symbol, points));
+    std::iter::once(means as Box<dyn Trace>)
+        .chain(arrows)
+        .collect()
+}
+
+/// Arrows at the edge of the axis, where intervals go on.
+fn arrow(series: &Series, symbol: MarkerSymbol, points: Vec<(f64, f64, String)>) -> Box<dyn Trace> {
+    let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, edge, about) in points {
+        x.push(at);
+        y.push(edge);
+        texts.push(about);
+    }
+    Scatter::new(x, y)
+        .mode(Mode::Markers)
+        .name("interval goes on")
+        .legend_group(marks::role(series.mark))
+        .meta(marks::role(series.mark))
+        .show_legend(false)
+        .clip_on_axis(false)
+        .marker(Marker::new().symbol(symbol).size(9))
+        .hover_text_array(texts)
+        .hover_info(HoverInfo::Text)
+}
+
+/// The range of the axis over all panels: every drawn value, every mean, and the
+/// intervals but those that would rule it.
+pub(super) fn range(frame: &Frame<'_>, metric: &'static Metric, others: &[f64]) -> Option<Range> {
+    let (mut values, mut intervals) = (others.to_vec(), Vec::new());
+    let measured = frame.series.iter().flat_map(|series| &series.cells);
+    for &cell in measured {
+        let row = find(frame.comparisons, metric, cell);
+        if let Some(mean) = row.and_then(|row| row.mean) {
+            values.push(mean.mean);
+            intervals.extend(mean.ci95);
+        }
+        let finished = trials_of(frame, cell).filter(|trial| trial.failure.is_none());
+        values.extend(finished.filter_map(|trial| trial.metrics.get(metric.name)));
+    }
+    Range::of(&values, &intervals)
 }
 
 /// The maximum goodput of each cell's path, as stated by trials.
-pub(super) fn limit(frame: &Frame<'_>) -> Option<Box<dyn Trace>> {
-    let half = room(frame) / 2.0;
+pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Box<dyn Trace>> {
+    let half = room(panel) / 2.0;
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
-    for series in 0..frame.series.len() {
+    for (slot, series) in panel.lines.iter().enumerate() {
         for (level, cell) in cells(frame, series) {
             let limits = trials_of(frame, cell).filter_map(|trial| trial.number("limit_mbit"));
             let Some(limit) = limits.reduce(f64::max) else {
                 continue;
             };
-            let middle = centre(frame, series, level);
-            x.extend([
-                Some(rounded(middle - half)),
-                Some(rounded(middle + half)),
-                None,
-            ]);
+            let middle = centre(panel, slot);
+            let end = |shift| Some(frame.scale.position(level, middle + shift));
+            x.extend([end(-half), end(half), None]);
             y.extend([Some(limit), Some(limit), None]);
             let words = text(&format!(
                 "{}: the link carries {limit:.1} Mbit/s at most",
@@ -217,35 +248,41 @@ pub(super) fn number(position: usize) -> f64 {
     u32::try_from(position).map_or(f64::INFINITY, f64::from)
 }
 
-/// Large symbols of a series, if there are any.
+/// Large symbols of a series, joined by a line where levels are numbers.
 fn measured(
     frame: &Frame<'_>,
-    series: usize,
+    series: &Series,
     x: Vec<f64>,
     y: Vec<f64>,
     texts: Vec<String>,
-) -> Option<Box<Scatter<f64, f64>>> {
-    let title = match frame.series[series].name.as_str() {
+) -> Box<Scatter<f64, f64>> {
+    let title = match series.name.as_str() {
         "" => "measured".into(),
         name => text(name),
     };
-    (!x.is_empty()).then(|| {
-        Scatter::new(x, y)
-            .mode(Mode::LinesMarkers)
-            .name(title)
-            .legend_group(group(series))
-            .meta(group(series))
-            .marker(Marker::new().symbol(symbol(series)).size(11))
-            .line(Line::new().width(1.5))
-            .hover_text_array(texts)
-            .hover_info(HoverInfo::Text)
-    })
+    let mode = match frame.scale.has_lines() {
+        true => Mode::LinesMarkers,
+        false => Mode::Markers,
+    };
+    Scatter::new(x, y)
+        .mode(mode)
+        .name(title)
+        .legend_group(marks::role(series.mark))
+        .meta(marks::role(series.mark))
+        .marker(Marker::new().symbol(marks::symbol(series.mark)).size(11))
+        .line(Line::new().width(1.5))
+        .hover_text_array(texts)
+        .hover_info(HoverInfo::Text)
 }
 
-/// The cells of a series with their levels.
-fn cells<'a>(frame: &'a Frame<'_>, series: usize) -> impl Iterator<Item = (usize, usize)> + 'a {
-    let cells = frame.series[series].cells.iter();
-    cells.filter_map(|&cell| Some((place(frame.plan, &frame.levels, cell)?, cell)))
+/// The cells of a series with their levels, in the order of the axis.
+fn cells(frame: &Frame<'_>, series: &Series) -> Vec<(usize, usize)> {
+    let cells = frame.series[series.series].cells.iter();
+    let cells = cells.filter_map(|&cell| Some((place(frame.plan, &frame.levels, cell)?, cell)));
+    let mut cells: Vec<(usize, usize)> = cells.collect();
+    let order = |level: usize| frame.scale.order(level);
+    cells.sort_by(|a, b| order(a.0).total_cmp(&order(b.0)));
+    cells
 }
 
 pub(super) fn trials_of<'a>(
@@ -281,19 +318,19 @@ fn about(trial: &Trial, value: &str, metric: &Metric) -> String {
     ))
 }
 
-fn room(frame: &Frame<'_>) -> f64 {
-    (ROOM / number(frame.series.len().max(1))).min(WIDEST)
+fn room(panel: &Panel) -> f64 {
+    (ROOM / number(panel.lines.len().max(1))).min(WIDEST)
 }
 
-/// The position of a series at a level.
-fn centre(frame: &Frame<'_>, series: usize, level: usize) -> f64 {
-    let middle = (number(frame.series.len()) - 1.0) / 2.0;
-    number(level) - LEFT + (number(series) - middle) * room(frame)
+/// The distance of a series of a panel from its level, as a share of its room.
+fn centre(panel: &Panel, slot: usize) -> f64 {
+    let middle = (number(panel.lines.len()) - 1.0) / 2.0;
+    (number(slot) - middle) * room(panel) - LEFT
 }
 
 /// The offset of a trial within its series, the same in every plot.
-fn shift(frame: &Frame<'_>, repeat: u32) -> f64 {
-    ((f64::from(repeat) * GOLDEN).fract() - 0.5) * SPREAD * room(frame)
+fn shift(panel: &Panel, repeat: u32) -> f64 {
+    ((f64::from(repeat) * GOLDEN).fract() - 0.5) * SPREAD * room(panel)
 }
 
 /// Rounds positions to a thousandth of a level, to keep the page small.
@@ -304,12 +341,4 @@ pub(super) fn rounded(position: f64) -> f64 {
 /// Rounds a value to the precision of a plot, to keep the page small.
 pub(super) fn brief(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
-}
-
-fn group(series: usize) -> String {
-    format!("series {series}")
-}
-
-fn symbol(series: usize) -> MarkerSymbol {
-    SYMBOLS[series % SYMBOLS.len()].clone()
 }

@@ -9,7 +9,7 @@ use crate::plots::metrics::figure;
 use crate::rows::{other_metrics, study_metrics};
 
 /// The explanation of the plots.
-const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";
+const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. An arrow ends an interval that goes on beyond the axis. Changes are against the baseline, a row each: a filled symbol where a difference was found. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";
 
 /// A plot of each measured metric, those of the study first.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {

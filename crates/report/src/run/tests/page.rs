@@ -109,10 +109,84 @@ fn published_figures_and_the_links_limit_are_in_the_plots() {
     assert_eq!(windows["visible"], "legendonly");
     let limit = named("plot-throughput", "link limit").expect("a trial states it");
     assert_eq!(limit["y"], serde_json::json!([989.9, 989.9, null]));
-    let change = named("plot-throughput-change", "published LU-LU").expect("its change");
-    assert_eq!(change["y"], serde_json::json!([25.03]));
+    let change = named("plot-throughput-change", "published").expect("its change");
+    assert_eq!(change["x"], serde_json::json!([25.03, 25.03]));
+    assert_eq!(change["marker"]["symbol"], "diamond-open");
     // A study that prints only changes has no values.
     assert_eq!(named("plot-cpu_sender", "published LU-LU"), None);
+}
+
+#[test]
+fn changes_are_a_row_each_with_a_label_and_an_interval() {
+    let (plan, trials) = flagged_study();
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let plot = &plots["plot-throughput-change"];
+    let labels = &plot["layout"]["yaxis"]["ticktext"];
+    assert_eq!(
+        *labels,
+        serde_json::json!(["offloads off: 9000", "offloads on: 9000"])
+    );
+    let above = plot["layout"]["annotations"]
+        .as_array()
+        .expect("long labels");
+    assert_eq!(above[0]["text"], "offloads off: 9000");
+    let measured = traces(&plots, "plot-throughput-change").iter();
+    let measured: Vec<&Value> = measured
+        .filter(|trace| trace["error_x"].is_object())
+        .collect();
+    let rows: usize = measured.iter().map(|trace| points(trace)).sum();
+    assert_eq!(rows, 2, "no row for what this world cannot measure");
+    assert_eq!(measured[0]["name"], "difference found");
+    let change = measured[0]["x"][0].as_f64().unwrap();
+    assert!((change - 4.3).abs() < 0.1, "{change}");
+    let range = &plot["layout"]["xaxis"]["range"];
+    let [low, high] = [0, 1].map(|end| range[end].as_f64().unwrap());
+    assert!(
+        low < 0.0 && high > 25.03,
+        "0 and the published change: {range}"
+    );
+    let heights = ["plot-throughput-change", "plot-cpu_sender-change"];
+    assert_eq!(
+        heights.map(|id| plots[id]["layout"]["height"].as_u64()),
+        [Some(210); 2]
+    );
+}
+
+#[test]
+fn numbers_are_on_a_numeric_axis_with_lines_and_words_have_none() {
+    let (mut plan, trials) = flagged_study();
+    let of = |plan: &Plan| plots_of(&page(plan, &trials, &facts()))["plot-throughput"].clone();
+    let modes = |plot: &Value| -> Vec<String> {
+        let traces = plot["data"].as_array().unwrap().iter();
+        let means = traces.filter(|trace| trace["error_y"].is_object());
+        means
+            .map(|mean| mean["mode"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let by_mtu = of(&plan);
+    assert_eq!(
+        by_mtu["layout"]["xaxis"]["tickvals"],
+        serde_json::json!([1500.0, 9000.0])
+    );
+    assert_eq!(modes(&by_mtu), ["lines+markers"; 2]);
+    plan.compare.factor = "offloads".into();
+    plan.compare.baseline = Level::Text("off".into());
+    let by_offloads = of(&plan);
+    assert_eq!(
+        by_offloads["layout"]["xaxis"]["tickvals"],
+        serde_json::json!([0.0, 1.0])
+    );
+    assert_eq!(modes(&by_offloads), ["markers"; 2]);
+}
+
+#[test]
+fn plots_show_labels_instead_of_coded_levels() {
+    let (mut plan, trials) = flagged_study();
+    let labels = [("off".to_owned(), "without offloads".to_owned())];
+    plan.report.labels.insert("offloads".into(), labels.into());
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let labels = &plots["plot-throughput-change"]["layout"]["yaxis"]["ticktext"];
+    assert_eq!(labels[0], "offloads without offloads: 9000");
 }
 
 #[test]

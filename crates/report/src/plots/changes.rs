@@ -1,0 +1,295 @@
+//! Changes as a forest plot: a row for each setting with the change, its
+//! interval, and the published change as a diamond.
+
+use std::cmp::Reverse;
+
+use analysis::compare::{Comparison, Difference, find};
+use analysis::statistics::Interval;
+use plan::metric::Metric;
+use plotly::common::{Anchor, ErrorData, ErrorType, HoverInfo, Marker, MarkerSymbol, Mode};
+use plotly::layout::{Annotation, Axis};
+use plotly::{Plot, Scatter, Trace};
+
+use super::clip::Range;
+use super::{Frame, axis, configuration, layout, text, traces};
+use crate::figure;
+use crate::series::{level_label, place};
+
+/// The maximum number of rows; the table has all.
+const MOST_ROWS: usize = 48;
+
+/// The length in characters from which a label stands above its row, not beside.
+const LONG: usize = 14;
+
+/// The heights of a row in pixels, without and with a label above, and of all
+/// else: axis, legend and margins.
+const ROW: usize = 26;
+const LABELLED_ROW: usize = 40;
+const REST: usize = 130;
+
+/// How far below the measured change the published one is, in rows.
+const BELOW: f64 = 0.14;
+
+/// A setting in the plot.
+struct Row<'a> {
+    label: String,
+    comparison: &'a Comparison,
+    percent: f64,
+    interval: Interval,
+}
+
+/// A forest plot and the number of settings that it leaves out; `None` without
+/// measured changes in per cent.
+pub(super) fn plot(frame: &Frame<'_>, metric: &'static Metric) -> Option<(Plot, usize)> {
+    let mut rows = rows(frame, metric);
+    let left_out = choose(&mut rows);
+    let range = range(&rows)?;
+    let mut plot = Plot::new();
+    for (name, role, symbol, difference) in [
+        (
+            "difference found",
+            "series 0",
+            MarkerSymbol::Circle,
+            Some(Difference::Found),
+        ),
+        (
+            "no difference found",
+            "limit",
+            MarkerSymbol::CircleOpen,
+            Some(Difference::NotFound),
+        ),
+        (
+            "too few trials to say",
+            "limit",
+            MarkerSymbol::X,
+            Some(Difference::Unknown),
+        ),
+        ("change", "limit", MarkerSymbol::CircleOpen, None),
+    ] {
+        let of = rows.iter().enumerate();
+        let of: Vec<(usize, &Row<'_>)> = of
+            .filter(|(_, row)| row.comparison.difference == difference)
+            .collect();
+        if !of.is_empty() {
+            plot.add_trace(
+                measured(&of, range)
+                    .name(name)
+                    .meta(role)
+                    .marker(Marker::new().symbol(symbol).size(10)),
+            );
+            plot.add_traces(arrows(&of, range, role));
+        }
+    }
+    plot.add_traces(published(&rows).into_iter().collect());
+    let baseline = level_label(frame.plan, &frame.plan.compare.baseline.to_string());
+    let title = format!(
+        "change against {} {baseline} (%)",
+        frame.plan.compare.factor
+    );
+    let horizontal = axis(&title)
+        .range(vec![range.low, range.high])
+        .zero_line(true)
+        .zero_line_width(2);
+    let is_long = rows.iter().any(|row| row.label.chars().count() > LONG);
+    let height = rows.len() * if is_long { LABELLED_ROW } else { ROW } + REST;
+    let mut layout = layout(horizontal, vertical(&rows, is_long), height);
+    if is_long {
+        layout = layout.annotations(labels(&rows));
+    }
+    plot.set_layout(layout);
+    plot.set_configuration(configuration(&format!("{}-change", metric.name)));
+    Some((plot, left_out))
+}
+
+/// The measured changes in the order of the plan.
+fn rows<'a>(frame: &'a Frame<'_>, metric: &'static Metric) -> Vec<Row<'a>> {
+    let mut rows = Vec::new();
+    for series in &frame.series {
+        for &cell in &series.cells {
+            let Some(comparison) = find(frame.comparisons, metric, cell) else {
+                continue;
+            };
+            let Some((change, percent)) = comparison
+                .change
+                .and_then(|change| Some((change, change.percent?)))
+            else {
+                continue;
+            };
+            let level = place(frame.plan, &frame.levels, cell);
+            let level = level.map_or("", |level| frame.levels[level].as_str());
+            let level = level_label(frame.plan, level);
+            let label = match series.name.as_str() {
+                "" => level,
+                name => format!("{name}: {level}"),
+            };
+            rows.push(Row {
+                label,
+                comparison,
+                percent,
+                interval: change.ci95.unwrap_or(Interval {
+                    low: percent,
+                    high: percent,
+                }),
+            });
+        }
+    }
+    rows
+}
+
+/// Keeps the rows with published changes and those with the largest ones, if
+/// there are too many; returns how many are left out.
+fn choose(rows: &mut Vec<Row<'_>>) -> usize {
+    let all = rows.len();
+    if all <= MOST_ROWS {
+        return 0;
+    }
+    let mut order: Vec<usize> = (0..all).collect();
+    let is_published = |row: &Row<'_>| row.comparison.published.claim.is_some();
+    order.sort_by(|&a, &b| {
+        let by_size = rows[b].percent.abs().total_cmp(&rows[a].percent.abs());
+        let published = |at: usize| Reverse(is_published(&rows[at]));
+        published(a).cmp(&published(b)).then(by_size)
+    });
+    order.truncate(MOST_ROWS);
+    let mut position = 0..;
+    rows.retain(|_| position.next().is_some_and(|row| order.contains(&row)));
+    all - rows.len()
+}
+
+/// The range of the axis: all changes, measured and published, and 0.
+fn range(rows: &[Row<'_>]) -> Option<Range> {
+    let claims = rows.iter().filter_map(|row| row.comparison.published.claim);
+    let values = rows.iter().map(|row| row.percent);
+    let values = values.chain(claims.map(|claim| claim.percent));
+    let mut values: Vec<f64> = values.collect();
+    if values.is_empty() {
+        return None;
+    }
+    values.push(0.0);
+    let intervals: Vec<Interval> = rows.iter().map(|row| row.interval).collect();
+    Range::of(&values, &intervals)
+}
+
+/// The changes with their intervals, as far as the axis shows these.
+fn measured(rows: &[(usize, &Row<'_>)], range: Range) -> Box<Scatter<f64, f64>> {
+    let (mut above, mut below) = (Vec::new(), Vec::new());
+    for (_, row) in rows {
+        let shown = range.clip(row.interval);
+        above.push(traces::brief((shown.high - row.percent).max(0.0)));
+        below.push(traces::brief((row.percent - shown.low).max(0.0)));
+    }
+    let bars = ErrorData::new(ErrorType::Data)
+        .symmetric(false)
+        .array(above)
+        .array_minus(below);
+    let x = rows.iter().map(|(_, row)| traces::brief(row.percent));
+    let y = rows.iter().map(|(at, _)| traces::number(*at));
+    Scatter::new(x.collect(), y.collect())
+        .mode(Mode::Markers)
+        .error_x(bars)
+        .hover_text_array(rows.iter().map(|(_, row)| about(row)).collect())
+        .hover_info(HoverInfo::Text)
+}
+
+/// Arrows where intervals go on beyond the axis.
+fn arrows(rows: &[(usize, &Row<'_>)], range: Range, role: &str) -> Vec<Box<dyn Trace>> {
+    let ends = [
+        (MarkerSymbol::TriangleLeft, 0, range.low),
+        (MarkerSymbol::TriangleRight, 1, range.high),
+    ];
+    let arrow = |(symbol, end, at): (MarkerSymbol, usize, f64)| {
+        let cut: Vec<_> = rows
+            .iter()
+            .filter(|(_, row)| range.clip(row.interval).is_cut[end])
+            .collect();
+        (!cut.is_empty()).then(|| -> Box<dyn Trace> {
+            let y = cut.iter().map(|(row, _)| traces::number(*row));
+            Scatter::new(vec![traces::brief(at); cut.len()], y.collect())
+                .mode(Mode::Markers)
+                .name("interval goes on")
+                .meta(role.to_owned())
+                .show_legend(false)
+                .clip_on_axis(false)
+                .marker(Marker::new().symbol(symbol).size(11))
+                .hover_text_array(cut.iter().map(|(_, row)| about(row)).collect())
+                .hover_info(HoverInfo::Text)
+        })
+    };
+    ends.into_iter().filter_map(arrow).collect()
+}
+
+/// The published changes as diamonds.
+fn published(rows: &[Row<'_>]) -> Option<Box<dyn Trace>> {
+    let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, row) in rows.iter().enumerate() {
+        let published = &row.comparison.published;
+        if let Some(claim) = published.claim {
+            x.push(claim.percent);
+            y.push(traces::rounded(traces::number(at) + BELOW));
+            texts.push(text(&format!(
+                "{}: published {:+} % {}",
+                row.label,
+                claim.percent,
+                published.source.as_deref().unwrap_or_default()
+            )));
+        }
+    }
+    (!x.is_empty()).then(|| -> Box<dyn Trace> {
+        Scatter::new(x, y)
+            .mode(Mode::Markers)
+            .name("published")
+            .meta("published")
+            .marker(Marker::new().symbol(MarkerSymbol::DiamondOpen).size(11))
+            .hover_text_array(texts)
+            .hover_info(HoverInfo::Text)
+    })
+}
+
+/// The hover text of a change: the whole interval, also where the axis cuts it.
+fn about(row: &Row<'_>) -> String {
+    let Interval { low, high } = row.interval;
+    let cut = match row.interval.decides_nothing() {
+        true => format!(
+            " ({} to {} %)",
+            figure::four_digits(low),
+            figure::four_digits(high)
+        ),
+        false => String::new(),
+    };
+    text(&format!(
+        "{}: {}{cut}",
+        row.label,
+        figure::change_percent(row.comparison)
+    ))
+}
+
+/// The axis of rows, the first at the top.
+fn vertical(rows: &[Row<'_>], is_long: bool) -> Axis {
+    let positions = (0..rows.len()).map(traces::number).collect();
+    let labels = rows.iter().map(|row| text(&row.label)).collect();
+    let above = if is_long { 0.9 } else { 0.6 };
+    Axis::new()
+        .auto_margin(true)
+        .zero_line(false)
+        .tick_values(positions)
+        .tick_text(labels)
+        .show_tick_labels(!is_long)
+        .range(vec![traces::number(rows.len()) - 0.4, -above])
+}
+
+/// Labels above the rows, at the left edge.
+fn labels(rows: &[Row<'_>]) -> Vec<Annotation> {
+    let label = |(at, row): (usize, &Row<'_>)| {
+        Annotation::new()
+            .text(text(&row.label))
+            .show_arrow(false)
+            .x_ref("paper")
+            .x(0.0)
+            .x_anchor(Anchor::Left)
+            .y_ref("y")
+            .y(traces::number(at))
+            .y_anchor(Anchor::Bottom)
+            .y_shift(5.0)
+    };
+    rows.iter().enumerate().map(label).collect()
+}

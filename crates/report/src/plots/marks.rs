@@ -1,0 +1,89 @@
+//! How series are told apart: colours, symbols and dashes, chosen in one place.
+//!
+//! The page's script has the colours, since it knows the colour scheme: it gives
+//! the trace with the role `series N` the colour N modulo [`COLOURS`].
+
+use plotly::common::{DashType, MarkerSymbol};
+
+/// The number of colours of the page's script.
+const COLOURS: usize = 6;
+
+/// The maximum number of series in one plot; more are drawn as small multiples.
+pub(super) const MOST_SERIES: usize = COLOURS;
+
+const SYMBOLS: [MarkerSymbol; COLOURS] = [
+    MarkerSymbol::Circle,
+    MarkerSymbol::Square,
+    MarkerSymbol::TriangleUp,
+    MarkerSymbol::Star,
+    MarkerSymbol::TriangleDown,
+    MarkerSymbol::Hexagon,
+];
+
+/// Symbols of published values that no single series belongs to.
+const PUBLISHED: [MarkerSymbol; COLOURS] = [
+    MarkerSymbol::DiamondOpen,
+    MarkerSymbol::DiamondOpenDot,
+    MarkerSymbol::CircleOpen,
+    MarkerSymbol::SquareOpen,
+    MarkerSymbol::TriangleUpOpen,
+    MarkerSymbol::StarOpen,
+];
+
+/// The symbol of a series. No other one of the first 36 has the same colour and
+/// the same symbol.
+pub(super) fn symbol(series: usize) -> MarkerSymbol {
+    SYMBOLS[(series + series / COLOURS) % COLOURS].clone()
+}
+
+/// The symbol of the published values with this number among those of no series.
+pub(super) fn published(number: usize) -> MarkerSymbol {
+    PUBLISHED[number % COLOURS].clone()
+}
+
+/// The dash of a series without symbols: it tells those of one colour apart.
+pub(super) fn dash(series: usize) -> DashType {
+    match series / COLOURS % 4 {
+        0 => DashType::Solid,
+        1 => DashType::Dash,
+        2 => DashType::Dot,
+        _ => DashType::DashDot,
+    }
+}
+
+/// The role of the traces of a series, and the group of its legend entry.
+pub(super) fn role(series: usize) -> String {
+    format!("series {series}")
+}
+
+/// The role of the band around a series.
+pub(super) fn band(series: usize) -> String {
+    format!("band {series}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_two_of_36_series_have_the_same_colour_and_symbol() {
+        let look = |series: usize| {
+            let symbol = serde_json::to_string(&symbol(series)).unwrap();
+            (series % COLOURS, symbol)
+        };
+        let looks: BTreeSet<_> = (0..COLOURS * COLOURS).map(look).collect();
+        assert_eq!(looks.len(), COLOURS * COLOURS);
+    }
+
+    #[test]
+    fn no_two_of_24_lines_have_the_same_colour_and_dash() {
+        let look = |series: usize| {
+            let dash = serde_json::to_string(&dash(series)).unwrap();
+            (series % COLOURS, dash)
+        };
+        let looks: BTreeSet<_> = (0..COLOURS * 4).map(look).collect();
+        assert_eq!(looks.len(), COLOURS * 4);
+    }
+}
