@@ -54,6 +54,10 @@ pub(super) fn share(value: &Value) -> Parsed<f64> {
     let percent = match value {
         Value::Integer(0) => 0.0,
         Value::Float(number) if *number == 0.0 => 0.0,
+        Value::Float(number) if *number > 0.0 && *number < 1.0 => {
+            let percent = rounded(number * 100.0);
+            return Err(format!("write \"{number}%\", or \"{percent}%\""));
+        }
         Value::Text(text) => text
             .strip_suffix('%')
             .and_then(|number| number.trim().parse().ok())
@@ -64,6 +68,11 @@ pub(super) fn share(value: &Value) -> Parsed<f64> {
         true => Ok((percent / 100.0, Value::Text(format!("{percent}%")))),
         false => Err(EXAMPLE.into()),
     }
+}
+
+/// A number without the digits that a multiplication by 100 leaves behind.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.10}").parse().unwrap_or(number)
 }
 
 /// A probability from 0 to 1, such as a bit error rate.
@@ -191,7 +200,9 @@ fn written(value: &Value, example: &str) -> Result<String, String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Integer(number) if *number >= 0 => Ok(number.to_string()),
-        Value::Integer(_) => Err(format!(
+        // `1e6` is a float in TOML.
+        Value::Float(number) if *number >= 0.0 && number.is_finite() => Ok(number.to_string()),
+        Value::Integer(_) | Value::Float(_) => Err(format!(
             "must not be negative; write for instance {example}"
         )),
         _ => Err(format!("write for instance {example}")),

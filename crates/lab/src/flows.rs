@@ -148,7 +148,7 @@ fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Opti
     Ok(Options {
         bind,
         device: keys.text("device").map(str::to_owned),
-        dscp: tiny(number("dscp", 0, 63)?).unwrap_or(0),
+        dscp: keys.dscp("dscp")?.unwrap_or(0),
         ttl: tiny(number("ttl", 1, 255)?),
         path_mtu,
         nagle: keys.switch("nagle")?,

@@ -14,6 +14,7 @@ mod mtu;
 mod rate;
 mod seed;
 mod size;
+mod spelling;
 pub mod text;
 mod time;
 mod transport;

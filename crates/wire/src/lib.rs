@@ -27,6 +27,7 @@ extern crate std;
 pub mod bundle;
 pub mod control;
 pub mod datagram;
+pub mod dscp;
 mod error;
 pub mod frame;
 #[cfg(test)]

@@ -201,7 +201,7 @@ pub(crate) struct FlowKeys {
     #[arg(long, value_name = "BYTES", help_heading = DURATION)]
     octets: Option<String>,
 
-    /// Differentiated services code point, from 0 to 63.
+    /// Differentiated services code point: a number from 0 to 63, or a name such as EF, AF41 or CS1.
     #[arg(long, value_name = "DSCP", help_heading = SOCKET)]
     dscp: Option<String>,
     /// Time to live (IPv4) or hop limit (IPv6).

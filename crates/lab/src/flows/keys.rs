@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, anyhow, bail};
 use toml_edit::{Document, Item, TableLike};
 use units::{Bytes, Span};
+use wire::dscp;
 
 /// The keys of a flow in tables; options have dashes instead of underscores.
 pub const KEYS: [&str; 25] = [
@@ -208,6 +209,20 @@ impl Keys {
                     u64::MAX => self.refuse(key, &format!("write a whole number from {least} on")),
                     _ => self.refuse(key, &format!("write a whole number from {least} to {most}")),
                 })
+        };
+        self.text(key).map(read).transpose()
+    }
+
+    /// A code point of differentiated services, as a number or by its name.
+    pub(super) fn dscp(&self, key: &str) -> Result<Option<u8>> {
+        let read = |text: &str| {
+            let number = text.parse().ok().filter(|number| *number <= dscp::LARGEST);
+            number.or_else(|| dscp::named(text)).ok_or_else(|| {
+                self.refuse(
+                    key,
+                    "write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7",
+                )
+            })
         };
         self.text(key).map(read).transpose()
     }

@@ -100,7 +100,7 @@ fn what_cannot_be_is_refused_with_what_would_be_right() {
         ),
         (
             &[("dscp", "64")],
-            "--dscp 64: write a whole number from 0 to 63",
+            "--dscp 64: write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7",
         ),
         (&[("mss", "1000")], "--mss 1000: only flows of protocol tcp"),
         (

@@ -299,6 +299,13 @@ fn made_of(
 fn mtu(value: &Value, ip: IpVersion) -> Parsed<IpMtu> {
     let octets = match value {
         Value::Integer(octets) => u64::try_from(*octets).unwrap_or(0),
+        // An MTU as a size, such as "9kB".
+        Value::Text(text) => match text.parse().map(Bytes::get) {
+            Ok(octets) if IpMtu::new(octets, ip).is_ok() => {
+                return Err(format!("write {octets}"));
+            }
+            _ => 0,
+        },
         _ => 0,
     };
     let mtu = IpMtu::new(octets, ip).map_err(|error| error.to_string())?;

@@ -6,6 +6,7 @@ use plan::setting::Queue;
 use plan::{Hosts, World};
 use proto::tcp::React;
 use queue::{Choice, DISCIPLINES, Limit, Spec};
+use units::text::packets;
 use units::{Bytes, Framing};
 
 use super::link::Keys;
@@ -44,15 +45,15 @@ impl Buffer {
 
 /// `500kB`, or `35 packets`.
 pub(super) fn buffer(value: &Value) -> Parsed<Buffer> {
-    let packets = match value {
-        Value::Text(text) => text.trim().strip_suffix("packets"),
+    let number = match value {
+        Value::Text(text) => packets(text),
         _ => None,
     };
-    let Some(packets) = packets else {
+    let Some(number) = number else {
         let (octets, canonical) = size(value).map_err(|why| format!("{why}, or \"35 packets\""))?;
         return Ok((Buffer::Octets(octets), canonical));
     };
-    match packets.trim().parse() {
+    match number.parse() {
         Ok(packets @ 1..=MOST_PACKETS) => Ok((
             Buffer::Packets(packets),
             Value::Text(format!("{packets} packets")),

@@ -191,10 +191,10 @@ impl Direction {
 
 /// A size, or a number of packets.
 fn buffer(text: &str) -> Result<Limit> {
-    let Some(packets) = text.strip_suffix("packets") else {
+    let Some(packets) = units::text::packets(text) else {
         return Ok(Limit::Bytes(quantity(text)?));
     };
-    match packets.trim().parse() {
+    match packets.parse() {
         Ok(packets @ 1..) => Ok(Limit::Packets(packets)),
         _ => bail!("write a number of packets of at least 1, for instance \"35 packets\""),
     }
@@ -323,7 +323,7 @@ mod tests {
         for (line, words) in [
             (
                 "--rate 10",
-                "--rate 10: the unit is missing; write for instance 1gbit",
+                "--rate 10: 10 has no unit; write 10bit or 10mbit",
             ),
             ("--rate 0mbit", "--rate 0mbit: a rate of zero"),
             ("--delay 61s", "--delay 61s: must be at most 60s"),
@@ -370,7 +370,7 @@ mod tests {
                 "--back color=red",
                 "--back color=red: unknown option; write one of rate",
             ),
-            ("--back rate=1", "--back rate=1: the unit is missing"),
+            ("--back rate=1", "--back rate=1: 1 has no unit"),
         ] {
             let error = directions_of(line).expect_err(line).to_string();
             assert!(error.contains(words), "{line}: {error}");
