@@ -17,6 +17,7 @@ pub mod metric;
 mod patience;
 mod plan;
 mod printed;
+pub mod queue_recording;
 mod report;
 pub mod setting;
 #[cfg(any(test, feature = "synthetic"))]

@@ -21,7 +21,7 @@ use units::{Bytes, Framing, Seed, Span, Time};
 use answers::Answers;
 pub use fast_link::{Entry, FastLink};
 pub use fate::{Counters, Fate};
-pub use observer::{LinkObserver, QueueState};
+pub use observer::{Entered, LinkObserver, QueueState};
 use record::Record;
 pub use record::{Arrival, Event, Header, Reseed};
 use rng::{Chance, LinkRng};
@@ -159,7 +159,11 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         // Waiting packets are sent first, at their own instants.
         self.serve(now);
         self.now = self.now.max(now);
-        self.observer.arrived(&packet, self.now, || QueueState {
+        let entered = Entered {
+            at: self.now,
+            number: self.counters.arrived,
+        };
+        self.observer.arrived(&packet, entered, || QueueState {
             backlog: self.queue.backlog(),
             average: self.queue.average(),
         });
@@ -176,7 +180,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         if view.size > self.largest_frame + waiting.tags() {
             self.seal(&waiting, self.now, Fate::TooBig, None);
             self.observer
-                .dropped(&waiting.packet, self.now, self.now, None);
+                .dropped(&waiting.packet, entered, self.now, None);
             return Some(waiting.packet);
         }
         if let Some(limit) = self.open
@@ -309,7 +313,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         };
         self.seal(&waiting, start, fate, None);
         self.observer
-            .sent(&waiting.packet, waiting.arrival, start, left, fate);
+            .sent(&waiting.packet, waiting.entered(), start, left, fate);
         if lost || damaged {
             return;
         }
@@ -342,12 +346,14 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         let mut drops = std::mem::take(&mut self.drops);
         for (waiting, reason) in drops.drain_inner() {
             self.counters.inner_dropped += 1;
-            self.observer.inner_dropped(&waiting.packet, now, reason);
+            let entered = waiting.entered();
+            self.observer
+                .inner_dropped(&waiting.packet, entered, now, reason);
         }
         for (waiting, reason) in drops.drain() {
             self.seal(&waiting, now, Fate::Dropped, Some(reason));
             self.observer
-                .dropped(&waiting.packet, waiting.arrival, now, Some(reason));
+                .dropped(&waiting.packet, waiting.entered(), now, Some(reason));
         }
         self.drops = drops;
     }

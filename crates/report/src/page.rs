@@ -17,7 +17,7 @@ use crate::document::{
     Badge, Block, Cell, Column, Document, Figure, Fit, List, ListKind, Remark, Section, Style,
     Table, Tone,
 };
-use crate::topology;
+use crate::{replay, topology};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
@@ -87,6 +87,7 @@ fn block(block: &Block) -> Markup {
         Block::Table(own) => table(own),
         Block::Figure(own) => figure(own),
         Block::TestBeds(beds) => html! { @for bed in beds { (topology::svg::figure(bed)) } },
+        Block::Replay(own) => replay::figure(own),
         Block::Picture(own) => picture::picture(own),
         Block::Fold {
             summary,

@@ -76,6 +76,7 @@ impl Screen {
             | Block::Figure(_)
             | Block::Picture(_)
             | Block::TestBeds(_)
+            | Block::Replay(_)
             | Block::Fold { .. } => {}
         }
     }

@@ -3,10 +3,11 @@
 //! A [`folder`] holds the resolved plan and a [`journal`] with one line per
 //! finished trial, the authoritative record of a run. [`trials`] exports the
 //! journal as one table, in Parquet or CSV. [`decode`] reads the packet logs of
-//! the traffic tools.
+//! the traffic tools, [`queue_recording`] recordings of simulated queues.
 
 pub mod decode;
 pub mod folder;
 pub mod journal;
+pub mod queue_recording;
 pub mod table;
 pub mod trials;

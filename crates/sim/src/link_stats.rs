@@ -1,6 +1,6 @@
 //! Statistics of a link.
 
-use proto::link::{Counters, Fate, LinkObserver, QueueState};
+use proto::link::{Counters, Entered, Fate, LinkObserver, QueueState};
 use queue::{Packet as _, Reason, Tick};
 use units::{Bytes, Span, Time};
 
@@ -51,6 +51,9 @@ pub(crate) struct Note {
     pub(crate) what: EventKind,
     /// Number of packets in it at that time.
     pub(crate) live: u32,
+    /// Number among the packets that arrived; of a packet in a bundle that of the
+    /// bundle.
+    pub(crate) number: u64,
     /// The contents of a bundle that was sent, if requested.
     pub(crate) opened: Option<Box<Opening>>,
 }
@@ -131,7 +134,7 @@ impl LinkStats {
         }
     }
 
-    fn note(&mut self, packet: &Packet, at: Time, what: EventKind) {
+    fn note(&mut self, packet: &Packet, number: u64, at: Time, what: EventKind) {
         let opens = self.opens && matches!(what, EventKind::Sent { .. });
         if let Some(notes) = &mut self.notes {
             let load = packet.load.as_ref().filter(|_| opens);
@@ -140,6 +143,7 @@ impl LinkStats {
                 at,
                 what,
                 live: packet.live(),
+                number,
                 opened: load.map(|load| Opening::of(load)),
             });
         }
@@ -158,31 +162,37 @@ impl LinkStats {
 }
 
 impl LinkObserver<Packet> for LinkStats {
-    fn arrived(&mut self, packet: &Packet, at: Time, state: impl FnOnce() -> QueueState) {
+    fn arrived(&mut self, packet: &Packet, arrival: Entered, state: impl FnOnce() -> QueueState) {
         if self.notes.is_some() {
-            self.note(packet, at, EventKind::Queued { state: state() });
+            let what = EventKind::Queued { state: state() };
+            self.note(packet, arrival.number, arrival.at, what);
         }
     }
 
-    fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, fate: Fate) {
+    fn sent(&mut self, packet: &Packet, arrival: Entered, begins: Time, ends: Time, fate: Fate) {
         self.averages.sent(packet, arrival, begins, ends, fate);
         if self.notes.is_some() {
-            let waited = begins.since(arrival).unwrap_or_default();
-            self.note(packet, begins, EventKind::Sent { ends, waited });
+            let waited = begins.since(arrival.at).unwrap_or_default();
+            self.note(
+                packet,
+                arrival.number,
+                begins,
+                EventKind::Sent { ends, waited },
+            );
         }
         let lost = match fate {
             Fate::Lost => Loss::Chance,
             Fate::Damaged => Loss::Damage,
             Fate::Delivered | Fate::Duplicated | Fate::Dropped | Fate::TooBig => return,
         };
-        self.note(packet, begins, EventKind::Lost(lost));
+        self.note(packet, arrival.number, begins, EventKind::Lost(lost));
         self.give_up(packet, false);
     }
 
-    fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, reason: Option<Reason>) {
+    fn dropped(&mut self, packet: &Packet, arrival: Entered, at: Time, reason: Option<Reason>) {
         self.averages.dropped(packet, arrival, at, reason);
         let why = reason.map_or(Loss::TooBig, Loss::Queue);
-        self.note(packet, at, EventKind::Lost(why));
+        self.note(packet, arrival.number, at, EventKind::Lost(why));
         // An oversized packet is returned to the caller.
         if reason.is_some() {
             self.beyond += i64::from(packet.live()) - 1;
@@ -190,8 +200,8 @@ impl LinkObserver<Packet> for LinkStats {
         }
     }
 
-    fn inner_dropped(&mut self, packet: &Packet, at: Time, reason: Reason) {
-        self.note(packet, at, EventKind::InnerDropped(reason));
+    fn inner_dropped(&mut self, packet: &Packet, arrival: Entered, at: Time, reason: Reason) {
+        self.note(packet, arrival.number, at, EventKind::InnerDropped(reason));
         self.give_up(packet, true);
     }
 }
@@ -239,12 +249,12 @@ impl Averages {
 
 impl LinkObserver<Packet> for Averages {
     #[inline]
-    fn sent(&mut self, packet: &Packet, arrival: Time, begins: Time, ends: Time, _fate: Fate) {
+    fn sent(&mut self, packet: &Packet, arrival: Entered, begins: Time, ends: Time, _fate: Fate) {
         self.busy += self.counted(begins, ends);
-        self.wait(packet, arrival, begins);
+        self.wait(packet, arrival.at, begins);
     }
 
-    fn dropped(&mut self, packet: &Packet, arrival: Time, at: Time, _reason: Option<Reason>) {
-        self.wait(packet, arrival, at);
+    fn dropped(&mut self, packet: &Packet, arrival: Entered, at: Time, _reason: Option<Reason>) {
+        self.wait(packet, arrival.at, at);
     }
 }

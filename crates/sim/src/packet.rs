@@ -186,6 +186,7 @@ impl Header {
                 }
             },
             live: 1,
+            number: 0,
             is_bundle: content.body == Body::Bundle,
             sent: content.sent,
             marks: content.marks,

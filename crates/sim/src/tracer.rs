@@ -30,6 +30,9 @@ pub struct Seen {
     /// Number of senders' packets in it: 1, unless it is a bundle. For a bundle all
     /// fields but its size are those of its first packet.
     pub live: u32,
+    /// Number among the packets that arrived at this direction of the link, from 1; of
+    /// a packet dropped out of a bundle that of the bundle. 0 elsewhere.
+    pub number: u64,
     /// Whether it is a bundle.
     pub is_bundle: bool,
     /// The instant at which its sender sent it; for a datagram, its message.

@@ -3,7 +3,16 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use analysis::Findings;
 use anyhow::Result;
+use plan::queue_recording::QueueRecording;
+use report::Document;
+use results::queue_recording;
+
+use crate::output;
+
+/// The most recorded queues on a page, each of another cell.
+const MOST_QUEUES: usize = 4;
 
 /// Writes a page atomically as the file `name` of a results folder; returns its
 /// path.
@@ -14,4 +23,35 @@ pub(crate) fn write(folder: &Path, name: &str, page: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     files::replace(&path, |file| Ok(file.write_all(page.as_bytes())?))?;
     Ok(path)
+}
+
+/// The report of a run in `folder`, with the queues that its trials recorded.
+pub(super) fn report(found: &Findings<'_>, folder: &Path) -> Document {
+    report::of_run(found, Some(folder)).with_queues(found, &queues(found, folder))
+}
+
+/// The recorded queue of the first trial that has one, for each of the first
+/// cells. A recording that cannot be read is reported and left out.
+fn queues(found: &Findings<'_>, folder: &Path) -> Vec<QueueRecording> {
+    let of_cell = |cell: &plan::Cell| {
+        let setting = cell.setting.as_ref().ok()?;
+        let mut trials = found.trials.iter();
+        let trial = trials.find(|trial| {
+            trial.evidence.contains_key("watched") && trial.factors == cell.factors
+        })?;
+        let from = report::replayed_from(setting);
+        match queue_recording::read(folder, trial, from) {
+            Ok(recording) => recording,
+            Err(error) => {
+                output::complain(&error);
+                None
+            }
+        }
+    };
+    let is_any = found
+        .trials
+        .iter()
+        .any(|trial| trial.evidence.contains_key("watched"));
+    let cells = found.plan.cells.iter().filter(|_| is_any);
+    cells.filter_map(of_cell).take(MOST_QUEUES).collect()
 }

@@ -128,7 +128,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
     let run = read.run();
     let ending = ending(args, std::slice::from_ref(&run));
     let Run { folder, found } = run;
-    let document = report::of_run(&found, Some(folder));
+    let document = page::report(&found, folder);
     // Print the requested output even if the folder cannot be written to.
     let page = page::write(folder, report::PAGE, &report::html(&document));
     let table = folder.join(results::trials::FILE);

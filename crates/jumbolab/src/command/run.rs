@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     }
     let (trials, path) = (folder.trials(), folder.path());
     let found = Findings::of(&plan, trials, folder.facts());
-    let document = report::of_run(&found, Some(path));
+    let document = page::report(&found, path);
     let page = page::write(path, report::PAGE, &report::html(&document));
     let table = path.join(results::trials::FILE);
     let table = results::trials::write(&table, trials).map(|()| table);

@@ -12,7 +12,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::rng::LinkRng;
 use super::serializer::Serializer;
-use super::{Counters, Fate, LinkObserver, Settings};
+use super::{Counters, Entered, Fate, LinkObserver, Settings};
 
 /// One direction of a link, with an observer.
 pub struct FastLink<P, W = ()> {
@@ -114,8 +114,12 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         }
         let ends = self.serializer.occupy(begins, size + self.around);
         self.counts.octets += size.get();
+        let entered = Entered {
+            at: now,
+            number: self.counts.arrived,
+        };
         self.observer
-            .sent(&packet, now, begins, ends, Fate::Delivered);
+            .sent(&packet, entered, begins, ends, Fate::Delivered);
         let first = self.passing.is_empty();
         self.passing.push_back(Passing {
             begins,

@@ -15,26 +15,35 @@ pub struct QueueState {
     pub average: Option<f64>,
 }
 
+/// The arrival of a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entered {
+    /// The instant.
+    pub at: Time,
+    /// The number of packets that had arrived, this one included.
+    pub number: u64,
+}
+
 /// Observes every packet of a link without influence on it. All methods do nothing by
 /// default; `()` observes nothing and costs nothing.
 ///
 /// A link computes the actions of its queue when it is called next, so it may report an
 /// event long after its instant. The instants are exact and never decrease.
 pub trait LinkObserver<P> {
-    /// `packet` arrived at `at`; `state` returns the state of the queue before it.
-    fn arrived(&mut self, _packet: &P, _at: Time, _state: impl FnOnce() -> QueueState) {}
+    /// `packet` arrived; `state` returns the state of the queue before it.
+    fn arrived(&mut self, _packet: &P, _arrival: Entered, _state: impl FnOnce() -> QueueState) {}
 
     /// `packet`, which arrived at `arrival`, is transmitted from `begins` until `ends`,
     /// with `fate`.
-    fn sent(&mut self, _packet: &P, _arrival: Time, _begins: Time, _ends: Time, _fate: Fate) {}
+    fn sent(&mut self, _packet: &P, _arrival: Entered, _begins: Time, _ends: Time, _fate: Fate) {}
 
     /// `packet`, which arrived at `arrival`, was dropped by the queue at `at`. No
     /// reason means that it was refused as too big.
-    fn dropped(&mut self, _packet: &P, _arrival: Time, _at: Time, _reason: Option<Reason>) {}
+    fn dropped(&mut self, _packet: &P, _arrival: Entered, _at: Time, _reason: Option<Reason>) {}
 
-    /// The queue dropped `packet` out of a bundle at `at`; the bundle stays in the
-    /// queue.
-    fn inner_dropped(&mut self, _packet: &P, _at: Time, _reason: Reason) {}
+    /// The queue dropped `packet` at `at` out of a bundle that arrived at `arrival` and
+    /// stays in the queue.
+    fn inner_dropped(&mut self, _packet: &P, _arrival: Entered, _at: Time, _reason: Reason) {}
 }
 
 impl<P> LinkObserver<P> for () {}

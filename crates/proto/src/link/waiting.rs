@@ -3,7 +3,7 @@
 use queue::{Advertised, InnerDrop, Packet, View};
 use units::{Bytes, Time};
 
-use super::{Arrival, Header};
+use super::{Arrival, Entered, Header};
 
 /// A packet in the queue, with the instant of its arrival.
 pub(super) struct Waiting<P> {
@@ -53,6 +53,16 @@ impl<P: Packet> Packet for Waiting<P> {
         });
         self.marked |= marked > 0;
         marked
+    }
+}
+
+impl<P> Waiting<P> {
+    /// The arrival, as observers see it.
+    pub(super) const fn entered(&self) -> Entered {
+        Entered {
+            at: self.arrival,
+            number: self.number,
+        }
     }
 }
 

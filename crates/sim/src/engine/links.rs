@@ -170,6 +170,7 @@ impl<W: Tracer> Engine<'_, W> {
         for note in &notes {
             let seen = Seen {
                 live: note.live,
+                number: note.number,
                 ..self.seen(&note.packet)
             };
             match note.what {

@@ -1,6 +1,7 @@
 //! Recordings of single packets on watched links.
 
 mod capture;
+mod queue_log;
 mod senders;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use units::{Bytes, Span, Time};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use capture::Capture;
+use queue_log::QueueLog;
 use senders::Senders;
 
 /// The folder of these files in the results folder.
@@ -40,20 +42,11 @@ pub(super) struct TraceRecorder {
 struct Log {
     name: String,
     wanted: Watched,
-    /// The time of the next queue sample of each direction.
-    next: [Time; 2],
-    samples: Vec<Sample>,
+    queue: QueueLog,
     dropped: Vec<Dropped>,
     /// The waiting times of packets, by direction and flow.
     waits: BTreeMap<(usize, usize), Vec<Span>>,
     capture: Option<Capture>,
-}
-
-/// The queue state at the arrival of a packet.
-struct Sample {
-    direction: usize,
-    at: Time,
-    state: proto::link::QueueState,
 }
 
 /// A packet that did not leave the link.
@@ -97,8 +90,7 @@ impl TraceRecorder {
             Ok(Some(Log {
                 name: wire.name.clone(),
                 wanted,
-                next: [Time::ZERO; 2],
-                samples: Vec::new(),
+                queue: QueueLog::new(wanted.interval),
                 dropped: Vec::new(),
                 waits: BTreeMap::new(),
                 capture,
@@ -141,7 +133,7 @@ impl TraceRecorder {
                 Ok(())
             };
             if log.wanted.queue {
-                write("queue", of_queue(&log.samples))?;
+                write("queue", log.queue.columns(&self.flows))?;
             }
             if log.wanted.drops {
                 write("drops", of_drops(&log.dropped, &self.flows))?;
@@ -201,24 +193,12 @@ impl sim::Tracer for TraceRecorder {
         &mut self,
         at: Time,
         (link, direction): (usize, usize),
-        _: Seen,
+        packet: Seen,
         state: proto::link::QueueState,
     ) {
-        let Some(log) = self.log(link).filter(|log| log.wanted.queue) else {
-            return;
-        };
-        if at < log.next[direction] {
-            return;
+        if let Some(log) = self.log(link).filter(|log| log.wanted.queue) {
+            log.queue.queued(at, direction, packet, state);
         }
-        if let Some(interval) = log.wanted.interval {
-            let passed = at.as_picos() / interval.as_picos();
-            log.next[direction] = Time::ZERO + interval * (passed + 1);
-        }
-        log.samples.push(Sample {
-            direction,
-            at,
-            state,
-        });
     }
 
     fn sent(
@@ -230,6 +210,9 @@ impl sim::Tracer for TraceRecorder {
         waited: Span,
     ) {
         let Some(log) = self.log(link) else { return };
+        if log.wanted.queue {
+            log.queue.sent(begins, direction, packet);
+        }
         if log.wanted.delays && !packet.answer && !packet.is_ack() {
             log.waits
                 .entry((direction, packet.flow))
@@ -245,13 +228,29 @@ impl sim::Tracer for TraceRecorder {
         let Location::Direction(link, direction) = location else {
             return;
         };
-        if let Some(log) = self.log(link).filter(|log| log.wanted.drops) {
+        let Some(log) = self.log(link) else { return };
+        if log.wanted.queue {
+            log.queue.lost(at, direction, packet, why);
+        }
+        if log.wanted.drops {
             log.dropped.push(Dropped {
                 direction,
                 at,
                 packet,
                 why,
             });
+        }
+    }
+
+    fn inner_dropped(
+        &mut self,
+        at: Time,
+        (link, direction): (usize, usize),
+        packet: Seen,
+        why: Reason,
+    ) {
+        if let Some(log) = self.log(link).filter(|log| log.wanted.queue) {
+            log.queue.inner_dropped(at, direction, packet, why);
         }
     }
 
@@ -265,22 +264,6 @@ impl sim::Tracer for TraceRecorder {
 /// The name of a watched link's or flow's file.
 fn file_name(artifacts: ArtifactDir<'_>, name: &str, kind: &str) -> String {
     format!("{}-{name}.{kind}", artifacts.trial)
-}
-
-fn of_queue(samples: &[Sample]) -> Vec<Column> {
-    let integers = |of: &dyn Fn(&Sample) -> u64| {
-        Values::Integer(samples.iter().map(|one| whole(of(one))).collect())
-    };
-    vec![
-        column("at_ps", integers(&|one| one.at.as_picos())),
-        column("way", integers(&|one| one.direction as u64)),
-        column("packets", integers(&|one| one.state.backlog.packets.into())),
-        column("octets", integers(&|one| one.state.backlog.bytes.get())),
-        column(
-            "average",
-            Values::Real(samples.iter().map(|one| one.state.average).collect()),
-        ),
-    ]
 }
 
 fn of_drops(dropped: &[Dropped], flows: &[String]) -> Vec<Column> {

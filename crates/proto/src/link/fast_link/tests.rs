@@ -38,8 +38,8 @@ impl Packet for Frame {
 struct Seen(Vec<(u64, Time, Time, Time)>);
 
 impl LinkObserver<Frame> for Seen {
-    fn sent(&mut self, frame: &Frame, arrival: Time, begins: Time, ends: Time, _: Fate) {
-        self.0.push((frame.number, arrival, begins, ends));
+    fn sent(&mut self, frame: &Frame, arrival: Entered, begins: Time, ends: Time, _: Fate) {
+        self.0.push((frame.number, arrival.at, begins, ends));
     }
 }
 

@@ -17,6 +17,7 @@ fn packet() -> Seen {
         answer: false,
         segment: None,
         live: 1,
+        number: 0,
         is_bundle: false,
         sent: Time::ZERO,
         marks: 0,

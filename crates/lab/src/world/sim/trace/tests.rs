@@ -89,6 +89,15 @@ fn a_trace_has_every_packet_and_changes_no_figure() {
         "each packet came to the bottleneck"
     );
     assert!(found.iter().all(|row| row.get_long(3).unwrap() <= 40_000));
+    // Each packet has left: as a loss, or to the link.
+    let fate = |row: &Row| row.get_string(11).cloned();
+    let full = found.iter().filter(|row| fate(row).unwrap() == "full");
+    assert_eq!(full.count() as u64, dropped);
+    for row in &found {
+        let waited = row.get_long(10).unwrap() - row.get_long(0).unwrap();
+        let is_lost = fate(row).unwrap() == "full";
+        assert!(waited >= 0 && (!is_lost || waited == 0), "{row}");
+    }
     let instants: Vec<i64> = found.iter().map(|row| row.get_long(0).unwrap()).collect();
     assert!(instants.is_sorted());
 
@@ -144,6 +153,43 @@ fn the_average_of_red_is_kept_beside_the_queue() {
     }
     assert!(checked > 20, "{checked}");
     assert!(found.iter().any(|row| row.get_double(4).unwrap() > 1.0));
+}
+
+#[test]
+fn drops_out_of_bundles_stand_beside_their_bundle() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = Experiment::load("aqm-congestion").unwrap();
+    let sets = [
+        "scenario=increase",
+        "frames=bundles",
+        "queue=mred",
+        "duration=8s",
+        "small_start=1s",
+        "h1=0s..4s",
+        "h2=4s..8s",
+        WATCHED[0],
+    ];
+    let watched = run(&settings_of(experiment, &sets)[0], folder.path());
+    let found = rows(&folder.path().join("watch/c00-r01-bottleneck.queue.parquet"));
+    let mut drops = [0; 2];
+    for row in &found {
+        let Ok(words) = row.get_string(13) else {
+            continue;
+        };
+        let words: Vec<&str> = words.split(' ').collect();
+        // A bundle of two packets can lose both.
+        assert!(words.len() <= 2 * usize::try_from(row.get_long(9).unwrap()).unwrap());
+        for pair in words.chunks(2) {
+            let at: i64 = pair[0].parse().unwrap();
+            assert!(at >= row.get_long(0).unwrap() && at <= row.get_long(10).unwrap());
+            assert!(["early", "forced"].contains(&pair[1]), "{row}");
+            drops[usize::try_from(row.get_long(1).unwrap()).unwrap()] += 1;
+        }
+    }
+    // The bottleneck is the third link.
+    let counted = |way: usize| watched.evidence["domain"]["links"][2][way][2].as_u64();
+    assert_eq!(drops.map(Some), [counted(0), counted(1)]);
+    assert!(drops[0] > 3, "{drops:?}");
 }
 
 #[test]

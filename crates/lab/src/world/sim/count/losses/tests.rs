@@ -45,6 +45,7 @@ fn segment(flow: usize, sequence: u64) -> Seen {
         answer: false,
         segment: Some(Segment::Data(data)),
         live: 1,
+        number: 0,
         is_bundle: false,
         sent: Time::ZERO,
         marks: 0,
