@@ -16,6 +16,7 @@ mod page;
 mod queue;
 mod report;
 mod row;
+mod schema;
 mod study;
 mod support;
 mod table;
@@ -29,6 +30,7 @@ pub(super) use index::{KeyNode, find, hint, known, unknown};
 pub use page::documented;
 pub(super) use queue::{queues, visit};
 pub(super) use row::{DefaultValue, Key, Section};
+pub use schema::schema;
 pub(super) use support::{Support, Takes, Worlds};
 
 /// The first parts of the keys of a cell.

@@ -44,7 +44,7 @@ use aliases::Aliases;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
-pub use keys::documented;
+pub use keys::{documented, schema};
 use law::LawFiles;
 pub use law::WrittenLaw;
 use quantity::number;

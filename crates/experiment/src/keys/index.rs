@@ -47,6 +47,11 @@ pub(super) fn run_roots() -> &'static [&'static str] {
     &RUN_ROOTS
 }
 
+/// The whole table of keys as a tree.
+pub(super) fn root() -> &'static KeyNode {
+    &KEY_TREE
+}
+
 /// The node of the key or table at `path`, if it exists.
 pub(crate) fn find(path: &str) -> Option<&'static KeyNode> {
     path.split('.')
@@ -115,6 +120,21 @@ impl KeyNode {
             .first()
             .copied()
             .filter(|_| self.rows.is_empty())
+    }
+
+    /// The rows of this key, at most one per kind of traffic.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> {
+        self.rows.iter().map(|(_, key)| *key)
+    }
+
+    /// The children with names of their own.
+    pub(super) fn inner(&self) -> impl Iterator<Item = (&'static str, &Self)> {
+        self.inner.iter().map(|(name, node)| (*name, node))
+    }
+
+    /// The child of any name, and a placeholder for the name.
+    pub(super) fn any(&self) -> Option<(&'static str, &Self)> {
+        self.any.as_deref().map(|node| ("NAME", node))
     }
 
     /// Whether the key may have any name; its reader knows the actual names.

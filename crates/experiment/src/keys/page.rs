@@ -10,12 +10,13 @@ use super::table::sections;
 use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
 /// The tables whose rows are written as lists, each with its own heading.
-const LISTS: [&str; 6] = [
+pub(super) const LISTS: [&str; 7] = [
     "published",
     "claim",
     "pareto",
     "ranking.figure",
     "jump",
+    "rivals",
     "unstated",
 ];
 

@@ -4,6 +4,7 @@
 //!
 //! A failure names the file, the line and the remedy.
 
+mod citation;
 mod glossary;
 mod imports;
 mod project;
