@@ -21,6 +21,9 @@ const REPEAT: &str = "trials.repeat";
 /// not use the name otherwise.
 const QUEUE: &str = "queue";
 
+/// The maximum number of keys that an error suggests.
+const MOST_HINTS: usize = 4;
+
 /// Aliases and their keys.
 #[derive(Debug)]
 pub(super) struct Aliases {
@@ -92,13 +95,35 @@ impl Aliases {
         }
         KeyPath::parse(text)
             .filter(|path| roots().any(|root| root == path.root()))
-            .ok_or_else(|| {
-                let choices = self.choices.iter().map(|(name, _)| name);
-                let known = self.paths.keys().map(String::as_str);
-                let known = known.chain(choices).chain(roots());
-                let hint = did_you_mean(text, known);
-                format!("unknown alias or key `{text}`{hint}")
-            })
+            .ok_or_else(|| format!("unknown alias or key `{text}`{}", self.hint(text)))
+    }
+
+    /// `; did you mean ..?` for a name that is no alias and no key: the aliases of a
+    /// key of this name, the keys of this name, or a similar alias.
+    fn hint(&self, text: &str) -> String {
+        let named = |(_, path): &(&str, &KeyPath)| {
+            keys::known(path) && path.0.last().is_some_and(|key| key == text)
+        };
+        let aliases: Vec<String> = self
+            .keys()
+            .filter(named)
+            .map(|(alias, path)| format!("`{alias}` ({path})"))
+            .collect();
+        let keys = || {
+            let keys = keys::named(text).into_iter().take(MOST_HINTS);
+            keys.map(|key| format!("`{key}`")).collect::<Vec<_>>()
+        };
+        let found = if aliases.is_empty() { keys() } else { aliases };
+        if !found.is_empty() {
+            return format!("; did you mean {}?", found.join(" or "));
+        }
+        let choices = self.choices.iter().map(|(name, _)| name);
+        let known = self.paths.keys().map(String::as_str);
+        let similar = did_you_mean(text, known.chain(choices).chain(roots()));
+        match similar.is_empty() {
+            true => "; `jumbolab show` prints an experiment with its aliases".into(),
+            false => similar,
+        }
     }
 
     /// As [`Aliases::resolve`], for a key of a cell.

@@ -26,7 +26,7 @@ mod tests;
 mod traffic;
 
 pub(super) use flows::OF_MESSAGES;
-pub(super) use index::{KeyNode, find, hint, known, unknown};
+pub(super) use index::{KeyNode, find, hint, known, named, unknown};
 pub use page::documented;
 pub(super) use queue::{queues, visit};
 pub(super) use row::{DefaultValue, Key, Section};

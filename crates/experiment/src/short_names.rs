@@ -80,6 +80,18 @@ mod tests {
     }
 
     #[test]
+    fn the_last_part_of_a_key_leads_to_its_alias() {
+        let experiment = Experiment::load("red-increase").unwrap();
+        let error = experiment.key_of("max_probability=0.1").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("did you mean `max_p` (links.bottleneck.red.max_probability)?"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn words_are_listed_in_the_order_of_the_file_and_units_are_told() {
         let names = of("red-increase");
         let words = |names: &[ShortName]| match &names[0].sets {

@@ -79,6 +79,20 @@ pub(crate) fn hint(path: &KeyPath, is_table: bool) -> String {
     }
 }
 
+/// The dotted keys of a cell with this name, those of whole tables first and
+/// those of tables with any name last.
+pub(crate) fn named(name: &str) -> Vec<String> {
+    let sections = of_cell().into_iter().flatten();
+    let tables = sections.flat_map(|section| {
+        let has = section.keys.iter().any(|key| key.name == name);
+        section.tables.iter().filter(move |_| has)
+    });
+    let mut found: Vec<String> = tables.map(|table| joined(table, name)).collect();
+    found.dedup();
+    found.sort_by_key(|key| (key.split('.').any(is_any), key.matches('.').count()));
+    found
+}
+
 /// The suggestion for the unknown key at `path`, or table if `is_table`: a
 /// similar name in the same table, or else in another one.
 fn meant(path: &KeyPath, is_table: bool) -> Option<String> {

@@ -174,7 +174,7 @@ mod tests {
         let keys = value.as_object().into_iter().flatten();
         let of_keys = keys.map(|(key, value)| {
             let own = schema["properties"].get(key);
-            let schema = own.unwrap_or(&schema["additionalProperties"]);
+            let schema = own.unwrap_or_else(|| &schema["additionalProperties"]);
             (format!("{place}.{key}"), schema, value)
         });
         let of_items: Vec<_> = of_items.collect();

@@ -106,6 +106,18 @@ fn bad_keys_and_values_are_refused_in_one_line() {
             "--set message=mtu-1480: traffic.message = \"mtu-1480\": 20 octets on MTU 1500; a message has 56 to 16777216 octets: for instance --set traffic.message=56",
         ),
         (
+            "loss=1%",
+            "--set loss=1%: unknown alias or key `loss`; did you mean `network.loss` or `links.NAME.loss`?",
+        ),
+        (
+            "max_probability=0.1",
+            "--set max_probability=0.1: unknown alias or key `max_probability`; did you mean `network.red.max_probability` or `network.mred.max_probability` or `links.NAME.red.max_probability` or `links.NAME.mred.max_probability`?",
+        ),
+        (
+            "colour=red",
+            "--set colour=red: unknown alias or key `colour`; `jumbolab show` prints an experiment with its aliases",
+        ),
+        (
             "mut=1500",
             "--set mut=1500: unknown alias or key `mut`; did you mean `mtu`?",
         ),
