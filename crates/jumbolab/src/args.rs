@@ -21,7 +21,7 @@ pub(crate) use claims::Claims;
 pub(crate) use decode::{Decode, Metrics};
 pub(crate) use emulate::Emulate;
 pub(crate) use examples::examples_of;
-pub(crate) use experiments::{List, Report, Resume, Robustness, Run, Shell, Show};
+pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
 pub(crate) use setup::{Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};

@@ -9,6 +9,7 @@ mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod man;
 mod page;
+mod printed;
 mod programs;
 pub(crate) mod recv;
 pub(crate) mod replay;

@@ -4,7 +4,6 @@
 //! another program. Here characters are escaped on which a terminal would act.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::path::Path;
 
 use anyhow::{Error, Result};
 use plan::{escaped, shortened};
@@ -81,12 +80,46 @@ pub(crate) fn print_lines(lines: impl IntoIterator<Item = String>) -> Result<()>
         .try_for_each(|line| print(&format!("{line}\n")))
 }
 
-/// Prints the path of the run's page below the tables.
+/// Verdicts and doubts of reports with their colours (SGR 32 green, 31 red, 33
+/// yellow) [ECMA48 s8.3.117]; longer ones first.
+const COLOURS: [(&str, &str); 9] = [
+    ("not reproduced", "31"),
+    ("reproduced", "32"),
+    ("direction only", "33"),
+    ("inconclusive", "33"),
+    ("passed with doubts", "33"),
+    ("certificate passed", "32"),
+    ("FAILED", "31"),
+    ("Do not rely on these results", "31"),
+    ("Doubtful", "33"),
+];
+
+/// Prints a report, on a terminal with coloured verdicts and doubts.
 ///
 /// # Errors
 /// As [`print`].
-pub(crate) fn print_page(page: &Path) -> Result<()> {
-    print(&format!("Page: {}\n", page.display()))
+pub(crate) fn print_report(text: &str) -> Result<()> {
+    print_coloured(&painted(&escaped(text, &LAYOUT)))
+}
+
+/// `text` with the colours of [`COLOURS`].
+fn painted(text: &str) -> String {
+    let mut painted = String::new();
+    let mut rest = text;
+    let starts = |rest: &str| COLOURS.iter().find(|(word, _)| rest.starts_with(word));
+    while let Some(letter) = rest.chars().next() {
+        match starts(rest) {
+            Some((word, colour)) => {
+                painted.push_str(&format!("\u{1b}[{colour}m{word}\u{1b}[0m"));
+                rest = &rest[word.len()..];
+            }
+            None => {
+                painted.push(letter);
+                rest = &rest[letter.len_utf8()..];
+            }
+        }
+    }
+    painted
 }
 
 /// The available columns of a table: the terminal's width, or 120 without a
@@ -131,6 +164,15 @@ mod tests {
             "\u{1b}[1;32mok\u{1b}[0m \\u001b]0;owned\\u0007\\u001b[2J\n"
         );
         assert_eq!(escaped_but_colours("\u{1b}"), "\\u001b");
+    }
+
+    #[test]
+    fn verdicts_have_their_colours_and_nothing_else_has() {
+        let text = "9 reproduced, 4 not reproduced, exact\n";
+        assert_eq!(
+            painted(text),
+            "9 \u{1b}[32mreproduced\u{1b}[0m, 4 \u{1b}[31mnot reproduced\u{1b}[0m, exact\n"
+        );
     }
 
     #[test]

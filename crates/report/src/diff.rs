@@ -160,7 +160,7 @@ fn table(plan: &Plan, shifts: &[&Shift]) -> Table {
     );
     let row = |(position, shift): (usize, &&Shift)| {
         let figures = [&before[position], &after[position], &changes[position]];
-        let mut cells = factor_cells(&names, &shift.after.factors);
+        let mut cells = factor_cells(plan, &names, &shift.after.factors);
         cells.extend(figures.map(|figure| Cell::figure(&**figure)));
         cells.push(Cell::Remarks(remarks(shift)));
         cells

@@ -124,6 +124,8 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<Cell>>,
     /// The number of rows on a terminal; `None`: all.
     pub(crate) brief_rows: Option<usize>,
+    /// A line below the rows of a terminal, about rows that are left out.
+    pub(crate) more: Option<String>,
     pub(crate) fit: Fit,
 }
 
@@ -138,6 +140,9 @@ pub(crate) enum Fit {
     Split(usize),
     /// The summary of the answer: the first column names the rows.
     Glance,
+    /// One line a row, on a terminal: the details of remarks are shown where they
+    /// fit. A row of one cell is a heading of those below it.
+    Line,
 }
 
 /// The head of a column.

@@ -193,7 +193,7 @@ pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
         *name == plan.compare.factor
             || measured().any(|cell| cell.factors.level(name) != Some(level))
     });
-    Factors(shown.cloned().collect()).to_string()
+    plan.labelled(&Factors(shown.cloned().collect()))
 }
 
 /// The two metrics of a Pareto front, and the levels within which cells compete.

@@ -3,6 +3,7 @@
 //! [`section`] describes a run as blocks of a [`document`], which [`terminal`]
 //! and [`page`] render. All functions return strings; none writes files.
 
+mod brief;
 mod diff;
 mod document;
 mod figure;
@@ -20,6 +21,7 @@ mod terminal;
 mod topology;
 mod worlds;
 
+pub use brief::{MOST_LINES, Places, answer, answer_of, brief, facts, shortened};
 pub use diff::{Run, of_changes};
 pub use document::Document;
 pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};

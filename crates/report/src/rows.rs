@@ -97,12 +97,11 @@ pub(super) fn factor_names(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// The levels of the named factors, one cell each.
-pub(super) fn factor_cells(names: &[String], factors: &Factors) -> Vec<Cell> {
+/// The levels of the named factors in words, one cell each.
+pub(super) fn factor_cells(plan: &Plan, names: &[String], factors: &Factors) -> Vec<Cell> {
     let level = |name: &String| {
-        factors
-            .level(name)
-            .map_or_else(String::new, Level::to_string)
+        let level = factors.level(name);
+        level.map_or_else(String::new, |level| plan.label(name, level))
     };
     names.iter().map(|name| Cell::Text(level(name))).collect()
 }

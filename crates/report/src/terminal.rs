@@ -45,7 +45,10 @@ impl Screen {
 
     fn block(&mut self, block: &Block) {
         match block {
-            Block::Title { name, title, .. } => self.below(&format!("{name}: {title}")),
+            Block::Title { name, title, .. } => {
+                let title = self.wrapped(&[format!("{name}: {title}")]);
+                self.below(&title);
+            }
             Block::Heading(words, badge) | Block::Subheading(words, badge) => {
                 let words = match badge {
                     Some(badge) => format!("{words}: {}", badge.words),
@@ -67,6 +70,7 @@ impl Screen {
                 self.is_close = false;
             }
             Block::Table(table) => self.table(table),
+            Block::Verbatim(text) if text.is_empty() => {}
             Block::Verbatim(text) => {
                 self.apart(text);
                 self.is_close = false;
@@ -112,17 +116,91 @@ impl Screen {
             self.apart(&caption);
         }
         let grids = match table.fit {
-            Fit::Wrap | Fit::Glance => vec![whole(table, self.width)],
-            Fit::Split(keys) => split(table, keys, self.width),
+            Fit::Wrap | Fit::Glance => vec![whole(table, self.width).trim_fmt()],
+            Fit::Split(keys) => split(table, keys, self.width)
+                .iter()
+                .map(Grid::trim_fmt)
+                .collect(),
+            Fit::Line => vec![lines(table, self.width)],
         };
         for (position, grid) in grids.iter().enumerate() {
             if let (Some(heading), 1..) = (&heading, position) {
                 self.apart(heading);
             }
-            self.apart(&grid.trim_fmt());
+            self.apart(grid);
+            self.is_close = false;
+        }
+        if let Some(more) = &table.more {
+            self.below(more);
             self.is_close = false;
         }
     }
+}
+
+/// The width of the columns of a table whose rows have one line each, without the
+/// details of remarks.
+pub(crate) fn line_width(table: &Table, width: u16) -> usize {
+    let gap = usize::from(gap(width));
+    let widths = line_widths(table);
+    widths.iter().map(|width| width + gap).sum::<usize>() - gap.min(widths.len())
+}
+
+/// The width of each column.
+fn line_widths(table: &Table) -> Vec<usize> {
+    let whole = table
+        .rows
+        .iter()
+        .filter(|row| row.len() == table.columns.len());
+    let widest = |at: usize| {
+        let cells = whole.clone().map(|row| written(&row[at]).chars().count());
+        let head = head(&table.columns[at]).chars().count();
+        cells.chain([head]).max().unwrap_or(0)
+    };
+    (0..table.columns.len()).map(widest).collect()
+}
+
+/// A table with one line a row, cut where the terminal ends.
+fn lines(table: &Table, width: u16) -> String {
+    let (gap, most) = (usize::from(gap(width)), usize::from(width));
+    let widths = line_widths(table);
+    let line = |texts: &mut dyn Iterator<Item = String>| {
+        let mut line = String::new();
+        for (text, (column, width)) in texts.zip(table.columns.iter().zip(&widths)) {
+            match column.is_right {
+                true => line.push_str(&format!("{text:>width$}")),
+                false => line.push_str(&format!("{text:<width$}")),
+            }
+            line.push_str(&" ".repeat(gap));
+        }
+        cut(line.trim_end(), most)
+    };
+    let mut lines = vec![line(&mut table.columns.iter().map(head))];
+    for row in &table.rows {
+        if row.len() < table.columns.len() {
+            let heading: String = row.iter().map(written).collect();
+            lines.push(cut(&heading, most));
+            continue;
+        }
+        let mut text = line(&mut row.iter().map(written));
+        if let Some(Cell::Remarks(remarks)) = row.last() {
+            for detail in remarks.iter().map(|remark| &remark.detail) {
+                if text.chars().count() + detail.chars().count() <= most {
+                    text.push_str(detail);
+                }
+            }
+        }
+        lines.push(text);
+    }
+    lines.join("\n")
+}
+
+/// The first `most` characters, the last one an ellipsis if there are more.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{kept}…")
 }
 
 /// The visible lines of a list, indented.

@@ -125,7 +125,7 @@ fn plans(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
 
 /// The headline of a single run.
 fn answers(all: &AcrossWorlds, runs: &[Run<'_>], run: usize) -> Vec<String> {
-    let sentences = headline::sentences(&runs[run].found).into_iter();
+    let sentences = headline::answer(&runs[run].found).into_iter();
     sentences
         .map(|sentence| format!("{}: {sentence}", all.names[run]))
         .collect()

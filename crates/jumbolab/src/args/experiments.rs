@@ -23,6 +23,20 @@ pub(crate) struct Show {
     pub(crate) template: bool,
 }
 
+/// How much of a report to print.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct Detail {
+    /// Print the whole report instead of its first 40 lines: all tables, verdicts with reasons, and the certificate.
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["json", "quiet"])]
+    pub(crate) full: bool,
+    /// Print the certificate below the short report: faults, doubts, notes, program and machine.
+    #[arg(short, long, help_heading = "Output", conflicts_with_all = ["json", "quiet", "full"])]
+    pub(crate) verbose: bool,
+    /// Print the answer, the warnings about it and the paths alone, and no progress.
+    #[arg(short, long, help_heading = "Output", conflicts_with = "json")]
+    pub(crate) quiet: bool,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     /// Name of a shipped experiment (see `jumbolab list`), or path of a TOML file.
@@ -77,6 +91,8 @@ pub(crate) struct Run {
     /// Print the results as one JSON object per line instead of tables.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) detail: Detail,
     /// End with exit code 1 if the certificate passed with doubts, and not only if it failed.
     #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,
@@ -139,6 +155,8 @@ pub(crate) struct Robustness {
     /// Print the results as one JSON object per line instead of tables.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) detail: Detail,
 }
 
 #[derive(Debug, clap::Args)]
@@ -150,8 +168,10 @@ pub(crate) struct Report {
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
     /// Print all trials as CSV.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["full", "verbose", "quiet"])]
     pub(crate) csv: bool,
+    #[command(flatten)]
+    pub(crate) detail: Detail,
     /// End with exit code 1 if a certificate passed with doubts, and not only if it failed.
     #[arg(long)]
     pub(crate) strict: bool,

@@ -10,10 +10,10 @@ use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
 use lab::robustness::{Study, is_search};
 use plan::{Plan, RunFacts, Trial};
-use report::{Paths, Run};
+use report::{Paths, Places, Run};
 use results::folder::Folder;
 
-use super::{page, robustness};
+use super::{page, printed, robustness};
 use crate::args::Report;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -31,7 +31,8 @@ pub(crate) fn run(args: &Report) -> Result<Ending> {
     match runs.as_slice() {
         [one] => match searched(one)? {
             Some(study) if !args.csv => {
-                robustness::print(&study, &one.trials, one.folder, args.json).map(done)
+                robustness::print(&study, &one.trials, one.folder, (args.json, args.detail))
+                    .map(done)
             }
             _ => alone(args, one),
         },
@@ -154,10 +155,11 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
         };
         output::print_lines([report::run_json(&found, paths)])?;
     } else {
-        output::print(&report::text(&document, output::width()))?;
-        if let Some(page) = &page {
-            output::print_page(page)?;
-        }
+        let files = Places {
+            folder: Some(folder),
+            page: page.as_deref(),
+        };
+        printed::run(&found, &document, files, args.detail)?;
     }
     Ok(ending)
 }
@@ -175,7 +177,7 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
         output::print_lines(run_lines(&runs))?;
     } else {
         let document = report::of_changes(first, second);
-        output::print(&report::text(&document, output::width()))?;
+        printed::other(&document, Places::default(), args.detail)?;
     }
     Ok(ending(args, &runs))
 }
@@ -195,12 +197,19 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
         return Ok(ending(args, &runs));
     }
     let document = report::of_worlds(&all, &runs);
-    output::print(&report::text(&document, output::width()))?;
     // Print the requested output even if the folder cannot be written to.
-    let page = report::html(&document);
-    match page::write(runs[0].folder, report::WORLDS_PAGE, &page) {
-        Ok(page) => output::print_page(&page)?,
-        Err(error) => output::complain(&error),
+    let page = page::write(
+        runs[0].folder,
+        report::WORLDS_PAGE,
+        &report::html(&document),
+    );
+    if let Err(error) = &page {
+        output::complain(error);
     }
+    let files = Places {
+        folder: None,
+        page: page.as_deref().ok(),
+    };
+    printed::other(&document, files, args.detail)?;
     Ok(ending(args, &runs))
 }

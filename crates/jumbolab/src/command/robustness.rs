@@ -11,13 +11,14 @@ use lab::robustness::{self, Budget, End, Study};
 use lab::run::{Bench, How};
 use live::clock;
 use plan::Trial;
+use report::Places;
 use results::folder::{Folder, Opening, Resume};
 use units::{Span, Time};
 
-use super::page;
 use super::programs::Programs;
 use super::run::RESULTS;
-use crate::args::{self, Robustness};
+use super::{page, printed};
+use crate::args::{self, Detail, Robustness};
 use crate::output;
 
 /// The file of a results folder that has the experiment whose settings are searched.
@@ -83,21 +84,27 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         ),
         End::Waiting => "this part of the round is done; run the others in this folder, then each of them again with --resume".to_owned(),
     });
-    print(&study, folder.trials(), &path, args.json)
+    print(&study, folder.trials(), &path, (args.json, args.detail))
 }
 
-/// Prints what a search says, and writes its page.
-pub(super) fn print(study: &Study, trials: &[Trial], path: &Path, json: bool) -> Result<()> {
+/// Prints what a search says, as JSON or for people, and writes its page.
+pub(super) fn print(
+    study: &Study,
+    trials: &[Trial],
+    path: &Path,
+    (json, detail): (bool, Detail),
+) -> Result<()> {
     let found = study.findings(trials);
     let document = report::of_robustness(&found, path);
     let page = page::write(path, report::PAGE, &report::html(&document));
     if json {
         output::print_lines(report::robustness_json(&found))?;
     } else {
-        output::print(&report::text(&document, output::width()))?;
-        if let Ok(page) = &page {
-            output::print_page(page)?;
-        }
+        let files = Places {
+            folder: Some(path),
+            page: page.as_deref().ok(),
+        };
+        printed::other(&document, files, detail)?;
     }
     page.and_then(|_| results::trials::write(&path.join(results::trials::FILE), trials))
         .with_context(|| {

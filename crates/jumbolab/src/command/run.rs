@@ -9,11 +9,11 @@ use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
 use plan::Plan;
-use report::Paths;
+use report::{Paths, Places};
 use results::folder::{Folder, Opening, Resume};
 
 use super::programs::Programs;
-use super::{page, replay};
+use super::{page, printed, replay};
 use crate::args::{self, Run};
 use crate::exit::{Ending, done};
 use crate::output;
@@ -102,11 +102,11 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         };
         output::print_lines([report::run_json(&found, paths)])?;
     } else {
-        let width = output::width();
-        output::print(&report::text(&document, width))?;
-        if let Ok(page) = &page {
-            output::print_page(page)?;
-        }
+        let files = Places {
+            folder: Some(path),
+            page: page.as_deref().ok(),
+        };
+        printed::run(&found, &document, files, args.detail)?;
     }
     page.and(table).with_context(|| {
         format!(

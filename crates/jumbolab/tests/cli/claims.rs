@@ -10,7 +10,7 @@ use crate::lookup::{Lines, Object};
 fn red_claims_are_told_with_their_verdicts_wherever_a_run_is_reported() {
     let dir = Dir::new();
     let short = "--set duration=8s --set all=2s..8s --set window=2s..8s --repeat 3";
-    let run = format!("run red-claims -o r {short} --set study=share,flood15,two35");
+    let run = format!("run red-claims -o r --full {short} --set study=share,flood15,two35");
     let page = dir.run(&run).fine().stdout;
     assert!(page.contains("\nClaims\n"), "{page}");
     let held =

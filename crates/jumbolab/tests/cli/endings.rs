@@ -71,7 +71,7 @@ fn doubts_end_with_0_and_if_strict_with_1() {
     assert_eq!(run["state"], "passed with doubts");
     assert_eq!(run["certificate"]["doubts"], json!([doubt]));
     let text = dir.run("report r").fine().stdout;
-    assert!(text.contains("Certificate: passed with doubts"), "{text}");
+    assert!(text.contains("certificate passed with doubts"), "{text}");
     // Between two runs and between worlds the least sound one decides.
     fs::create_dir(dir.path().join("sound")).unwrap();
     let other = STUDY.replace("-o r", "-o sound/r");

@@ -41,7 +41,7 @@ const NOISE: f64 = 9_500.0;
 fn the_parts_of_a_round_trip_add_up_to_it() {
     for (link, least) in [(EMULATED, 0.6), ("--set link=plain", 0.0)] {
         let dir = Dir::new();
-        let line = format!("run latency-breakdown -o r --set size=64,3000 {link} {SHORT}");
+        let line = format!("run latency-breakdown -o r --full --set size=64,3000 {link} {SHORT}");
         let tables = dir.run(&line).ran().stdout;
         dir.expect_no_process();
         assert!(tables.contains("95 % of the peak goodput"), "{tables}");

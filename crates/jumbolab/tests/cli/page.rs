@@ -20,7 +20,7 @@ fn page(dir: &Dir) -> String {
 #[test]
 fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
     let dir = Dir::new();
-    let outcome = run(&dir, "");
+    let outcome = run(&dir, "--full");
     let last = outcome.stdout.lines().last();
     assert_eq!(last, Some("Page: r/report.html"));
     let page = page(&dir);
@@ -58,7 +58,7 @@ fn report_makes_the_page_and_the_parquet_file_anew_and_silently() {
     let dir = Dir::new();
     run(&dir, "--json");
     for (option, last) in [
-        ("", Some("Page: r/report.html")),
+        ("--full", Some("Page: r/report.html")),
         ("--json", None),
         ("--csv", None),
     ] {
@@ -83,7 +83,7 @@ fn a_folder_that_cannot_be_written_is_still_reported() {
     let page = dir.path().join("r/report.html");
     fs::remove_file(&page).unwrap();
     fs::create_dir(&page).unwrap();
-    let outcome = dir.run("report r").ran();
+    let outcome = dir.run("report r --full").ran();
     let said: Vec<&str> = outcome.stderr.lines().collect();
     assert!(
         said.len() == 1 && said[0].contains("cannot write r/report.html"),

@@ -105,10 +105,12 @@ fn a_run_that_was_cut_short_is_gone_on_with_to_the_same_end() {
 #[test]
 fn mtu_and_queues_says_what_a_small_packet_pays() {
     let dir = Dir::new();
-    let outcome = dir.run(&format!("{SHORT} -o r --set load=70%")).fine();
+    let outcome = dir
+        .run(&format!("{SHORT} -o r --set load=70% --full"))
+        .fine();
     for words in [
         "Simulated: 100 Mbit/s links",
-        "delay of talk +",
+        "one-way delay, talk +",
         "delay/talk",
         "Seed 1",
         "whatever the machine",

@@ -46,7 +46,7 @@ fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
     let dir = Dir::new();
     dir.run(&format!("{STUDY} --on sim --repeat 2 -o s")).fine();
     dir.run(&format!("{STUDY} {LIVE} -o n")).ran();
-    let text = dir.run("report s n").ran().stdout;
+    let text = dir.run("report s n --full").ran().stdout;
     assert_eq!(text.lines().last(), Some("Page: s/worlds.html"));
     for part in [
         "sim: s\nnetns: n\n",

@@ -1,4 +1,4 @@
-//! The answer at a glance: the changes by the last level of the compared factor
+//! The answer at a glance: the changes by the headline's level of the compared factor
 //! in the metrics of the study, for each series.
 
 use analysis::Findings;
@@ -8,6 +8,7 @@ use plan::metric::{Better, Metric};
 use crate::document::{Block, Cell, Column, Fit, Style, Table, Tone};
 use crate::figure;
 use crate::rows::study_metrics;
+use crate::section::summary::Subject;
 use crate::series::{Series, series};
 
 /// The explanation of the table.
@@ -16,10 +17,11 @@ const INTERVALS: &str = "Of a hundred such intervals about 95 hold the true chan
 /// One row per series, one column per metric; empty without comparisons.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
+    let subject = Subject::of_headline(found);
     let rows: Vec<(Series, usize)> = series(plan)
         .into_iter()
         .filter_map(|series| {
-            let last = last(found, &series)?;
+            let last = last(found, &subject, &series)?;
             Some((series, last))
         })
         .collect();
@@ -32,8 +34,14 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
         })
     };
     let metrics = study_metrics(plan, &found.comparisons).into_iter();
-    let metrics = metrics.map(|(_, metric)| metric);
-    let metrics: Vec<&'static Metric> = metrics.filter(measured).collect();
+    let named = subject.metrics().filter_map(Metric::named);
+    let mut shown: Vec<&'static Metric> = Vec::new();
+    for metric in named.chain(metrics.map(|(_, metric)| metric)) {
+        if !shown.contains(&metric) && measured(&metric) {
+            shown.push(metric);
+        }
+    }
+    let metrics = shown;
     let (factor, baseline) = (&plan.compare.factor, &plan.compare.baseline);
     let level = rows.first();
     let Some(level) = level.and_then(|&(_, cell)| plan.cells[cell].factors.level(factor)) else {
@@ -50,7 +58,9 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let titles = metrics.iter().map(|metric| Column::new(metric.title));
     let table = Table {
         caption: Some(format!(
-            "Change in per cent, {factor} {level} against {baseline}, with its 95 % interval"
+            "Change in per cent, {factor} {} against {}, with its 95 % interval",
+            plan.label(factor, level),
+            plan.label(factor, baseline)
         )),
         columns: (names_rows.then(Column::default).into_iter())
             .chain(titles)
@@ -65,13 +75,17 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     ]
 }
 
-/// The last measured and compared cell of a series.
-fn last(found: &Findings<'_>, series: &Series) -> Option<usize> {
+/// The compared cell of a series with the headline's level, or else the last one.
+fn last(found: &Findings<'_>, subject: &Subject<'_>, series: &Series) -> Option<usize> {
     let compared = |cell: &&usize| {
         let mut here = found.comparisons.iter().filter(|row| row.cell == **cell);
         found.plan.cells[**cell].setting.is_ok() && here.any(|row| row.change.is_some())
     };
-    series.cells.iter().rev().find(compared).copied()
+    let factor = &found.plan.compare.factor;
+    let is_asked =
+        |cell: &&usize| found.plan.cells[**cell].factors.level(factor) == subject.level();
+    let cells = || series.cells.iter().rev().filter(compared);
+    cells().find(is_asked).or_else(|| cells().next()).copied()
 }
 
 fn change(comparison: Option<&Comparison>) -> Cell {

@@ -35,7 +35,9 @@ pub(crate) fn table(found: &Findings<'_>, metric: &Metric) -> Table {
         let is_measured = figures.clone().any(|figure| !figure.is_empty());
         let figures = figures.map(|figure| Cell::figure(&**figure));
         let factors = &plan.cells[kind.cells[0]].factors;
-        let cells = factor_cells(&names, factors).into_iter().chain(figures);
+        let cells = factor_cells(plan, &names, factors)
+            .into_iter()
+            .chain(figures);
         is_measured.then(|| cells.collect())
     };
     Table {
@@ -43,7 +45,11 @@ pub(crate) fn table(found: &Findings<'_>, metric: &Metric) -> Table {
         columns: names
             .iter()
             .map(Column::new)
-            .chain(levels.iter().map(|level| Column::new(level.to_string())))
+            .chain(
+                levels
+                    .iter()
+                    .map(|level| Column::new(plan.label(&plan.compare.factor, level))),
+            )
             .collect(),
         fit: Fit::Split(names.len()),
         ..Table::default()

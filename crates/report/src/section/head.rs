@@ -20,16 +20,19 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let mut blocks = vec![
         Block::Title {
             name: plan.name.clone(),
-            title: plan.title.clone(),
+            title: headline::question(found).to_owned(),
             badges: vec![certified, finished, Badge::plain(machine(found.facts))],
         },
         Block::Terminal(vec![Block::paragraph(Style::Plain, counts(found))]),
         Block::Page(opening(found)),
     ];
-    let sentences = headline::sentences(found);
+    let mut sentences = headline::answer(found);
+    sentences.extend(headline::counted(found));
     if !sentences.is_empty() {
         blocks.push(Block::Paragraphs(Style::Answer, sentences));
     }
+    let not_measured = headline::not_measured(found);
+    blocks.extend(not_measured.map(|line| Block::paragraph(Style::Note, line)));
     if headline::mostly_disturbed(found).is_none() {
         blocks.push(Block::Page(answer::blocks(found)));
     }
@@ -56,6 +59,34 @@ fn counts(found: &Findings<'_>) -> String {
     format!(
         "{done} of {all} trials finished, {failed} failed and left out; {certified}.{incomplete}{}",
         unmeasured(found).map_or_else(String::new, |missing| format!(" {missing}"))
+    )
+}
+
+/// As [`counts`], in a few words: doubts and faults have lines of their own.
+pub(crate) fn finished(found: &Findings<'_>) -> String {
+    let failed = match found.failed() {
+        0 => String::new(),
+        failed => format!(", {failed} failed and left out"),
+    };
+    let (done, all) = (
+        found.trials.len() - found.failed(),
+        found.plan.expected_trials(),
+    );
+    let notes = match found.certificate.notes.len() {
+        0 => String::new(),
+        1 => ", 1 note (-v)".to_owned(),
+        notes => format!(", {notes} notes (-v)"),
+    };
+    let end = match (found.complete, found.plan.until) {
+        (false, _) => " The run is incomplete: continue with --resume.".to_owned(),
+        (true, Some(until)) if found.trials.len() < all => {
+            format!(" Stopped early, as asked: {until}.")
+        }
+        (true, _) => String::new(),
+    };
+    format!(
+        "{done} of {all} trials finished{failed}; certificate {}{notes}.{end}",
+        found.certificate.state()
     )
 }
 
@@ -95,7 +126,7 @@ fn doubts(certificate: &Certificate) -> String {
 
 /// A sentence about the cells that should have a trial and have none; for an
 /// incomplete run there is nothing to say yet.
-fn unmeasured(found: &Findings<'_>) -> Option<String> {
+pub(crate) fn unmeasured(found: &Findings<'_>) -> Option<String> {
     let mut cells = found.unmeasured();
     let first = cells.next().filter(|_| found.complete)?;
     let more = match cells.count() {

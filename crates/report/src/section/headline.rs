@@ -1,19 +1,101 @@
-//! The headline of a run: what it found, in sentences.
+//! The headline of a run: the answer to its question, in sentences.
 
 use analysis::Findings;
 use analysis::certificate::{Doubt, Reason};
+use analysis::sizes::Judged;
+use analysis::verdict::Verdict;
 
-use crate::section::{rivals, summary};
+use crate::section::summary::{self, Subject};
+use crate::section::{ranking, rivals};
 
-/// The summary and the answers on rival explanations. Where other work disturbed
+/// The sentences of JSON: all cells, levels as written. Where other work disturbed
 /// most trials there is no figure, and the only sentence says why.
 pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
     if let Some(doubt) = mostly_disturbed(found) {
         return vec![format!("No figure: {doubt}.")];
     }
-    let mut sentences = summary::sentences(found);
-    sentences.extend(rivals::answers(found));
+    let mut sentences = summary::sentences(found, &Subject::of_run(found.plan));
+    sentences.extend(summary::verdicts(found));
+    sentences.extend(rivals::answers(found, |_, level| level.to_string()));
     sentences
+}
+
+/// The answer to the question of the experiment, for people. A ranking and rival
+/// explanations are the whole answer if the experiment names no metric of it.
+pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
+    if let Some(doubt) = mostly_disturbed(found) {
+        return vec![format!("No figure: {doubt}.")];
+    }
+    let plan = found.plan;
+    let mut others = ranking::answer(found);
+    others.extend(rivals::answers(found, |factor, level| {
+        plan.label(factor, level)
+    }));
+    let asks = plan.report.question.is_some() && plan.report.metrics.is_empty();
+    if asks && !others.is_empty() {
+        return others;
+    }
+    let mut sentences = summary::sentences(found, &Subject::of_headline(found));
+    sentences.extend(others);
+    sentences
+}
+
+/// The question of the experiment, else its title.
+pub(crate) fn question<'a>(found: &Findings<'a>) -> &'a str {
+    let plan = found.plan;
+    plan.report.question.as_deref().unwrap_or(&plan.title)
+}
+
+/// The counted verdicts on claims and on published changes, in one line.
+pub(crate) fn counted(found: &Findings<'_>) -> Option<String> {
+    let claims = found.claims.iter().map(|judged| judged.verdict);
+    let claims = claims.chain(found.steps.iter().map(of_step));
+    let changes = (found.comparisons.iter())
+        .filter(|comparison| comparison.published.claim.is_some())
+        .filter_map(|comparison| Some(comparison.judgement.as_ref()?.verdict))
+        .filter(|&verdict| verdict != Verdict::NotMeasured);
+    let parts = [
+        of("claim", claims.collect()),
+        of("published change", changes.collect()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
+}
+
+/// The verdict on a claimed step over all its curves.
+fn of_step(judged: &Judged<'_>) -> Verdict {
+    let mut verdicts = judged.curves.iter().map(|(_, verdict, _)| *verdict);
+    let is = |wanted| move |verdict| verdict == wanted;
+    match judged.curves.is_empty() {
+        true => Verdict::NotMeasured,
+        false if verdicts.clone().any(is(Verdict::NotReproduced)) => Verdict::NotReproduced,
+        false if verdicts.all(is(Verdict::Reproduced)) => Verdict::Reproduced,
+        false => Verdict::Inconclusive,
+    }
+}
+
+fn of(name: &str, verdicts: Vec<Verdict>) -> Option<String> {
+    let plural = if verdicts.len() == 1 { "" } else { "s" };
+    let counts = summary::counts(verdicts.iter().copied());
+    (!verdicts.is_empty()).then(|| format!("{} {name}{plural}: {counts}", verdicts.len()))
+}
+
+/// A line on the cells that this world cannot measure, with the reasons.
+pub(crate) fn not_measured(found: &Findings<'_>) -> Option<String> {
+    let cells = &found.plan.cells;
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for why in cells.iter().filter_map(|cell| cell.setting.as_ref().err()) {
+        let why = why.trim_start_matches("not measured here: ");
+        match reasons.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((why, 1)),
+        }
+    }
+    let parts: Vec<String> = reasons
+        .iter()
+        .map(|(why, count)| format!("{count} of {} settings: {why}", cells.len()))
+        .collect();
+    (!parts.is_empty()).then(|| format!("Not measured here: {}.", parts.join("; ")))
 }
 
 /// The doubt about a run of which other work disturbed most trials.

@@ -65,7 +65,7 @@ fn table(found: &Findings<'_>, metrics: &[&'static Metric], order: &[usize]) -> 
     let row = |(position, &cell): (usize, &usize)| {
         let figures = columns.iter();
         let figures = figures.map(|column| Cell::figure(&*column[position]));
-        factor_cells(&names, &found.plan.cells[cell].factors)
+        factor_cells(found.plan, &names, &found.plan.cells[cell].factors)
             .into_iter()
             .chain(figures)
             .collect()

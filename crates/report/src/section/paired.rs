@@ -30,7 +30,7 @@ fn table(plan: &Plan, pairs: &[Paired<'_>]) -> Option<Table> {
     let row = |pair: &Paired<'_>| {
         let changes = pair.changes.iter();
         let changes = changes.map(|change| Cell::figure(written(change.as_ref())));
-        factor_cells(&names, pair.factors)
+        factor_cells(plan, &names, pair.factors)
             .into_iter()
             .chain(changes)
             .collect()

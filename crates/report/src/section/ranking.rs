@@ -7,7 +7,6 @@ use analysis::ranking::Ranked;
 use plan::{Plan, Ranking};
 
 use crate::document::{Block, Cell, Column, Section, Style, Table};
-use crate::rows::factor_cells;
 use text::{PrintedFigures, varied};
 
 /// The number of settings on a terminal; the page and JSON have all.
@@ -27,7 +26,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let mut blocks = vec![
         Block::heading("Ranking"),
         Block::Paragraphs(Style::Plain, answer),
-        Block::Table(nearest(ranking, &figures, &names, ranked)),
+        Block::Table(nearest(plan, ranking, &figures, &names, ranked)),
     ];
     if ranked.iter().any(|one| !one.others.is_empty()) {
         blocks.push(Block::Page(vec![Block::subheading(&plan.compare.factor)]));
@@ -45,9 +44,28 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
+/// The nearest setting and what other levels of the compared factor change there, a
+/// sentence each; none if the plan ranks nothing.
+pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
+    let (plan, ranked) = (found.plan, found.ranking.as_slice());
+    let (Some(ranking), Some(first)) = (&plan.ranking, ranked.first()) else {
+        return Vec::new();
+    };
+    text::nearest(plan, ranking, first, ranked)
+}
+
+/// The rows of the nearest settings, without the changes by other levels.
+pub(crate) fn table(found: &Findings<'_>) -> Option<Table> {
+    let (plan, ranked) = (found.plan, found.ranking.as_slice());
+    let ranking = plan.ranking.as_ref().filter(|_| !ranked.is_empty())?;
+    let figures = PrintedFigures::of(ranking);
+    Some(nearest(plan, ranking, &figures, &varied(plan), ranked))
+}
+
 /// One row per setting: its factors, counting method, distance, and the mean of
 /// each printed value.
 fn nearest(
+    plan: &Plan,
     ranking: &Ranking,
     figures: &PrintedFigures<'_>,
     names: &[String],
@@ -61,7 +79,15 @@ fn nearest(
     columns.extend(figures.columns());
     let row = |(place, one): (usize, &Ranked)| {
         let mut cells = vec![Cell::figure((place + 1).to_string())];
-        cells.extend(factor_cells(names, &one.factors));
+        // A terminal has no room for the labels.
+        cells.extend(names.iter().map(|name| {
+            let level = one.factors.level(name);
+            let [label, level] = match level {
+                Some(level) => [plan.label(name, level), level.to_string()],
+                None => [String::new(), String::new()],
+            };
+            Cell::Figure(label, Some(level))
+        }));
         let countings = || {
             Cell::Figure(
                 text::countings(ranking, one),

@@ -16,7 +16,10 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let blocks: Vec<Block> = questions
         .flat_map(|judged| {
             [
-                Block::paragraph(Style::Plain, answer(judged)),
+                Block::paragraph(
+                    Style::Plain,
+                    answer(judged, |factor, level| found.plan.label(factor, level)),
+                ),
                 Block::Table(table(judged)),
             ]
         })
@@ -35,10 +38,10 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     })
 }
 
-/// The answers, a sentence each.
-pub(crate) fn answers(found: &Findings<'_>) -> Vec<String> {
+/// The answers, a sentence each; `name` gives the words for a level of a factor.
+pub(crate) fn answers(found: &Findings<'_>, name: impl Fn(&str, &Level) -> String) -> Vec<String> {
     let telling = found.rivals.iter().filter(|judged| is_telling(judged));
-    telling.map(answer).collect()
+    telling.map(|judged| answer(judged, &name)).collect()
 }
 
 /// Whether there are explanations to choose from, and anything was measured.
@@ -50,13 +53,13 @@ fn is_telling(judged: &Judged<'_>) -> bool {
     judged.alternatives.len() > 1 && judged.sentences.iter().any(measured)
 }
 
-fn answer(judged: &Judged<'_>) -> String {
+fn answer(judged: &Judged<'_>, name: impl Fn(&str, &Level) -> String) -> String {
     let (text, factor) = (&judged.rivals.text, &judged.rivals.factor);
     let all = judged.sentences.len();
     let named = |positions: &[usize]| {
         let names = positions
             .iter()
-            .map(|&at| judged.alternatives[at].to_string());
+            .map(|&at| name(factor, &judged.alternatives[at]));
         names.collect::<Vec<_>>().join(", ")
     };
     let matching = judged.matching();

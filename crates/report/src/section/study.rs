@@ -35,10 +35,13 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
             let table = crosstab::table(found, metric);
             vec![Block::subheading(heading), Block::Table(table)]
         });
-        let whole = vec![
-            Block::subheading(heading),
-            Block::Table(of_metric(found, metric, &rows)),
-        ];
+        let (here, elsewhere): (Vec<&Comparison>, Vec<&Comparison>) =
+            (rows.iter()).partition(|row| plan.cells[row.cell].setting.is_ok());
+        let mut whole = vec![Block::subheading(heading)];
+        if !here.is_empty() {
+            whole.push(Block::Table(of_metric(found, metric, &here)));
+        }
+        whole.extend(not_measured(found, metric, &elsewhere));
         match folded {
             Some(folded) => blocks.extend([Block::Terminal(folded), Block::Page(whole)]),
             None => blocks.extend(whole),
@@ -49,6 +52,19 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         id: "tables",
         blocks,
     })
+}
+
+/// The rows of cells that this world cannot measure, folded on the page; the headline
+/// of a terminal counts them.
+fn not_measured(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Option<Block> {
+    let fold = Block::Fold {
+        summary: format!(
+            "{} rows of the study that were not measured here",
+            rows.len()
+        ),
+        blocks: vec![Block::Table(of_metric(found, metric, rows))],
+    };
+    (!rows.is_empty()).then(|| Block::Page(vec![fold]))
 }
 
 /// One metric, one row per cell. A metric that is one end of an attribution
@@ -94,7 +110,7 @@ fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Tab
         let model = models[position].map_or_else(String::new, figure::predicted);
         let claim = line.published.claim;
         let claim = claim.map_or_else(String::new, |claim| figure::signed(claim.percent, 2));
-        let mut cells = factor_cells(&names, &factors);
+        let mut cells = factor_cells(plan, &names, &factors);
         cells.push(Cell::figure(&*means[position]));
         cells.extend(has_models.then(|| Cell::figure(model)));
         cells.push(Cell::figure(&*changes[position]));
@@ -142,13 +158,23 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
             Verdict::NotReproduced => Tone::Bad,
             Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
         };
+        let verdict = judgement.verdict;
+        let words = match row.difference {
+            Some(Difference::NotFound) => {
+                let reason = figure::none_found(row);
+                let reason = reason.trim_start_matches("no difference found: ");
+                format!("{verdict}: {reason}")
+            }
+            _ => verdict.to_string(),
+        };
         Remark {
             detail: judgement.reason.clone(),
-            ..Remark::new(tone, judgement.verdict.to_string())
+            ..Remark::new(tone, words)
         }
     });
+    let is_judged = judgement.is_some();
     let unprinted = is_unprinted.then(|| Remark::new(Tone::Aside, "not printed"));
-    let difference = match row.difference {
+    let difference = match row.difference.filter(|_| !is_judged) {
         Some(Difference::NotFound) => Some(figure::none_found(row)),
         Some(Difference::Unknown) => Some("too few trials".to_owned()),
         Some(Difference::Found) | None => None,

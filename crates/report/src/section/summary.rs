@@ -1,47 +1,41 @@
-//! The summary: the effect of the last level of the compared factor, the
-//! contributions to it, and its uncertainty.
+//! The summary: the effect of a level of the compared factor, the contributions to it,
+//! and its uncertainty.
 
 mod caveats;
+mod subject;
 
 use analysis::Findings;
 use analysis::certificate::Doubt;
 use analysis::compare::{Comparison, Difference, NotFound, baseline};
 use analysis::decomposition::slowest;
 use analysis::verdict::Verdict;
-use plan::metric::Metric;
 use plan::{Cell, Factors, Level, Plan};
 
 use crate::figure;
 use crate::rows::framing_note;
 use caveats::caveats;
-
-/// The metrics of the summary, with their names in sentences.
-const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
-
-/// The maximum number of sentences; more are combined.
-const MOST_SENTENCES: usize = 6;
+pub(crate) use subject::{Subject, factor};
 
 /// The shares of a gain that count as "nearly all" and "most" of it.
 const NEARLY_ALL: f64 = 0.9;
 const MOST: f64 = 0.5;
 
-/// A sentence for each measured combination of the other factors: the change by
-/// the last level of the compared factor against the baseline, and its
-/// decomposition. Then a sentence on the published changes.
-pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
-    let plan = found.plan;
-    let mut sentences: Vec<String> = last_level(plan).map_or_else(Vec::new, |last| {
-        let cells = plan.cells.iter().enumerate();
-        cells
-            .filter(|(_, cell)| cell.setting.is_ok() && is_last(plan, cell, &last))
-            .filter_map(|(position, cell)| sentence(found, position, cell, &last))
-            .collect()
-    });
-    if sentences.len() > MOST_SENTENCES {
-        sentences = together(found);
+/// A sentence for each measured combination of the other factors: the change by the
+/// subject's level of the compared factor against the baseline, and its
+/// decomposition.
+pub(crate) fn sentences(found: &Findings<'_>, subject: &Subject<'_>) -> Vec<String> {
+    let Some(level) = &subject.level else {
+        return Vec::new();
+    };
+    let cells = subject.plan.cells.iter().enumerate();
+    let sentences: Vec<String> = cells
+        .filter(|(_, cell)| subject.includes(cell))
+        .filter_map(|(position, cell)| sentence(found, subject, position, cell, level))
+        .collect();
+    match sentences.len() > subject.most {
+        true => together(found, subject, level),
+        false => sentences,
     }
-    sentences.extend(verdicts(found));
-    sentences
 }
 
 /// The doubts about figures of the cells at these positions and of their
@@ -62,24 +56,24 @@ fn doubtful(found: &Findings<'_>, cells: &[usize]) -> String {
 }
 
 /// With many settings, one sentence per metric: the number of settings in which
-/// the last level changes it, the range of changes, and the number without a
+/// the level changes it, the range of changes, and the number without a
 /// difference.
-fn together(found: &Findings<'_>) -> Vec<String> {
-    let plan = found.plan;
-    let Some(last) = last_level(plan) else {
-        return Vec::new();
-    };
+fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<String> {
+    let plan = subject.plan;
     let settings: Vec<usize> = (0..plan.cells.len())
-        .filter(|&cell| plan.cells[cell].setting.is_ok() && is_last(plan, &plan.cells[cell], &last))
+        .filter(|&cell| subject.includes(&plan.cells[cell]))
         .collect();
     let all = settings.len();
     let caveats = caveats(plan, &settings);
-    let doubts = doubtful(found, &settings);
-    let sentence = |(metric, words): (&str, String)| {
+    let doubts = match subject.repeats_doubts() {
+        true => doubtful(found, &settings),
+        false => String::new(),
+    };
+    let sentence = |(metric, words): &(&str, String)| {
         let rows: Vec<&Comparison> = found
             .comparisons
             .iter()
-            .filter(|row| row.metric.name == metric && settings.contains(&row.cell))
+            .filter(|row| row.metric.name == *metric && settings.contains(&row.cell))
             .collect();
         let count = |is: Difference| rows.iter().filter(|row| row.difference == Some(is)).count();
         let percents: Vec<f64> = rows
@@ -102,15 +96,15 @@ fn together(found: &Findings<'_>) -> Vec<String> {
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| {
             format!(
-                "{} {all} settings, {} {last} against {}, {words}: {}{caveats}{doubts}.",
+                "{} {all} settings{}, {}, {words}: {}{caveats}{doubts}.",
                 plan.world.profile().words.among,
-                factor(plan),
-                plan.compare.baseline,
+                subject.selection(),
+                subject.comparison(level),
                 parts.join("; ")
             )
         })
     };
-    asked(plan).into_iter().filter_map(sentence).collect()
+    subject.metrics.iter().filter_map(sentence).collect()
 }
 
 /// The number of settings with a change in one direction, and its range.
@@ -132,33 +126,16 @@ fn counted(count: usize, what: &str) -> Option<String> {
     (count > 0).then(|| format!("{what} in {count}"))
 }
 
-/// The name of the compared factor in a sentence.
-fn factor(plan: &Plan) -> &str {
-    match plan.compare.factor.as_str() {
-        "mtu" => "MTU",
-        other => other,
-    }
-}
-
-/// The last level of the compared factor, unless it is the baseline.
-fn last_level(plan: &Plan) -> Option<Level> {
-    let mut levels = plan
-        .cells
-        .iter()
-        .filter_map(|cell| cell.factors.level(&plan.compare.factor));
-    levels
-        .next_back()
-        .filter(|level| **level != plan.compare.baseline)
-        .cloned()
-}
-
-fn is_last(plan: &Plan, cell: &Cell, last: &Level) -> bool {
-    cell.factors.level(&plan.compare.factor) == Some(last) && cell.factors.level("copy").is_none()
-}
-
-fn sentence(found: &Findings<'_>, position: usize, cell: &Cell, last: &Level) -> Option<String> {
+fn sentence(
+    found: &Findings<'_>,
+    subject: &Subject<'_>,
+    position: usize,
+    cell: &Cell,
+    level: &Level,
+) -> Option<String> {
     let (plan, comparisons) = (found.plan, &found.comparisons);
-    let answers: Vec<String> = asked(plan)
+    let answers: Vec<String> = subject
+        .metrics
         .iter()
         .filter_map(|(metric, words)| {
             let of_cell =
@@ -167,7 +144,8 @@ fn sentence(found: &Findings<'_>, position: usize, cell: &Cell, last: &Level) ->
         })
         .collect();
     // If the experiment names its metrics, they include those of flows or not.
-    let here = |other: &&Comparison| other.cell == position && plan.leading.is_empty();
+    let is_chosen = !plan.leading.is_empty() || !plan.report.metrics.is_empty();
+    let here = |other: &&Comparison| other.cell == position && !is_chosen;
     let of_flows = comparisons.iter().filter(here);
     let of_flows = of_flows.filter_map(|comparison| {
         let flow = comparison.metric.name.strip_prefix("delay/")?;
@@ -179,49 +157,23 @@ fn sentence(found: &Findings<'_>, position: usize, cell: &Cell, last: &Level) ->
         || "links without a rate".to_owned(),
         |rate| format!("{} links", figure::rate(rate)),
     );
-    let place = match others(plan, &cell.factors) {
+    let place = match others(subject, &cell.factors) {
         Some(others) => format!("with {others}, "),
         None => String::new(),
     };
     (!answers.is_empty()).then(|| {
         format!(
-            "{} {link}, {place}{} {last} against {}: {}{}{}.",
+            "{} {link}, {place}{}: {}{}{}.",
             plan.world.profile().words.alone,
-            factor(plan),
-            plan.compare.baseline,
+            subject.comparison(level),
             answers.join("; "),
             caveats(plan, &[position]),
-            doubtful(found, &[position])
+            match subject.repeats_doubts() {
+                true => doubtful(found, &[position]),
+                false => String::new(),
+            }
         )
     })
-}
-
-/// The metrics of the summary, with their names in sentences.
-fn asked(plan: &Plan) -> Vec<(&str, String)> {
-    let words = |name: &str| {
-        let known = ANSWERS.iter().find(|(metric, _)| *metric == name);
-        let title = || Metric::named(name).map(|metric| inside(metric.title));
-        known.map(|(_, words)| (*words).to_owned()).or_else(title)
-    };
-    let study: Vec<&str> = ANSWERS.iter().map(|&(metric, _)| metric).collect();
-    let named: Vec<&str> = plan.leading.iter().map(String::as_str).collect();
-    let names = if named.is_empty() { study } else { named };
-    let names = names.into_iter();
-    names
-        .filter_map(|name| Some((name, words(name)?)))
-        .collect()
-}
-
-/// A title in lower case for use within a sentence; abbreviations stay as they
-/// are.
-fn inside(title: &str) -> String {
-    let mut letters = title.chars();
-    match (letters.next(), letters.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            first.to_lowercase().chain(title.chars().skip(1)).collect()
-        }
-        _ => title.to_owned(),
-    }
 }
 
 /// A sentence about one metric; `None` if it was not measured.
@@ -295,22 +247,19 @@ pub(crate) fn parts(comparison: &Comparison) -> Vec<String> {
 }
 
 /// The other factors that distinguish a cell from other measured cells.
-fn others(plan: &Plan, factors: &Factors) -> Option<String> {
+fn others(subject: &Subject<'_>, factors: &Factors) -> Option<String> {
+    let plan = subject.plan;
     let measured = || plan.cells.iter().filter(|cell| cell.setting.is_ok());
-    let parts: Vec<String> = factors
-        .0
-        .iter()
-        .filter(|(name, level)| {
-            *name != plan.compare.factor
-                && measured().any(|cell| cell.factors.level(name) != Some(level))
-        })
-        .map(|(name, level)| format!("{name} {level}"))
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    let varying = factors.0.iter().filter(|(name, level)| {
+        *name != plan.compare.factor
+            && measured().any(|cell| cell.factors.level(name) != Some(level))
+    });
+    let words = subject.words(varying.map(|(name, level)| (name, level)));
+    (!words.is_empty()).then_some(words)
 }
 
 /// A sentence on the published changes, if any could be measured.
-fn verdicts(found: &Findings<'_>) -> Option<String> {
+pub(crate) fn verdicts(found: &Findings<'_>) -> Option<String> {
     let judged: Vec<(usize, Verdict)> = found
         .comparisons
         .iter()
@@ -318,22 +267,7 @@ fn verdicts(found: &Findings<'_>) -> Option<String> {
         .filter_map(|comparison| Some((comparison.cell, comparison.judgement.as_ref()?.verdict)))
         .filter(|&(_, verdict)| verdict != Verdict::NotMeasured)
         .collect();
-    let counts: Vec<String> = [
-        Verdict::Reproduced,
-        Verdict::DirectionOnly,
-        Verdict::NotReproduced,
-        Verdict::Inconclusive,
-    ]
-    .into_iter()
-    .map(|verdict| {
-        (
-            verdict,
-            judged.iter().filter(|(_, other)| *other == verdict).count(),
-        )
-    })
-    .filter(|&(_, count)| count > 0)
-    .map(|(verdict, count)| format!("{count} {verdict}"))
-    .collect();
+    let counts = counts(judged.iter().map(|&(_, verdict)| verdict));
     let figures = match judged.len() {
         0 => return None,
         1 => "Of 1 comparison with a published change".to_owned(),
@@ -341,7 +275,16 @@ fn verdicts(found: &Findings<'_>) -> Option<String> {
     };
     let cells: Vec<usize> = judged.iter().map(|&(cell, _)| cell).collect();
     let doubts = doubtful(found, &cells);
-    Some(format!("{figures}: {}{doubts}.", counts.join(", ")))
+    Some(format!("{figures}: {counts}{doubts}."))
+}
+
+/// How many verdicts of each kind there are: `9 reproduced, 2 inconclusive`.
+pub(crate) fn counts(verdicts: impl Iterator<Item = Verdict> + Clone) -> String {
+    let counts = Verdict::ALL.iter().filter_map(|verdict| {
+        let count = verdicts.clone().filter(|other| other == verdict).count();
+        (count > 0).then(|| format!("{count} {verdict}"))
+    });
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

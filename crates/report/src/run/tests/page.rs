@@ -246,7 +246,6 @@ fn doubts_are_amber_on_the_page_and_a_run_of_doubts_alone_shows_no_figure() {
         "class=\"badge doubtful\"",
         "! certificate passed with doubts",
         &format!("<p class=\"doubt\">Doubtful: {doubt}.</p>"),
-        &format!("(framing +6.4 %) (doubtful: {doubt})."),
         "table class=\"answer\"",
     ] {
         assert!(some.contains(part), "`{part}` is not in: {some}");

@@ -112,6 +112,50 @@ pub(crate) fn answer(plan: &Plan, ranking: &Ranking, ranked: &[Ranked]) -> Vec<S
     lines
 }
 
+/// The nearest setting, how many are as near, and what the other levels of the
+/// compared factor change there, beside the printed changes.
+pub(crate) fn nearest(
+    plan: &Plan,
+    ranking: &Ranking,
+    first: &Ranked,
+    ranked: &[Ranked],
+) -> Vec<String> {
+    let names = varied(plan);
+    let setting = (first.factors.0.iter())
+        .filter(|(name, _)| names.contains(name))
+        .map(|(name, level)| format!("{name} {}", plan.label(name, level)));
+    let counting = match first_counting(ranking, first) {
+        counting if counting.is_empty() => counting,
+        counting => format!(", counted as {counting}"),
+    };
+    let tied = ranked.iter().filter(|one| one.is_tied == Some(true));
+    let mut sentences = vec![format!(
+        "{}: nearest of {} settings is {}{counting}, at a distance of {:.2} printed gaps; {} of {} are as near within chance.",
+        ranking.text,
+        settings(ranked),
+        setting.collect::<Vec<_>>().join(", "),
+        first.distance,
+        tied.count(),
+        ranked.len()
+    )];
+    let printed = PrintedFigures::of(ranking);
+    sentences.extend(first.others.iter().map(|other| {
+        let changes = ranking.figures.iter().zip(&other.changes).enumerate();
+        let changes = changes.map(|(place, (target, change))| {
+            let gap = signed(target.gap, printed.places[place]);
+            let own = printed.change(place, change.as_ref());
+            format!("{} {own} (printed {gap})", name(target))
+        });
+        format!(
+            "There {} {} changes {}.",
+            plan.compare.factor,
+            plan.label(&plan.compare.factor, &other.level),
+            changes.collect::<Vec<_>>().join(", ")
+        )
+    }));
+    sentences
+}
+
 /// The heading of the changes by other levels.
 pub(crate) fn changes_heading(plan: &Plan) -> String {
     let (factor, baseline) = (&plan.compare.factor, &plan.compare.baseline);

@@ -29,7 +29,7 @@ fn the_answer_the_table_and_the_lines_name_what_matches_all_sentences() {
     let facts = facts();
     let found = Findings::of(&plan, &trials, &facts);
     let answer = "Why more is carried: offloads off matches all 1 sentences.";
-    assert_eq!(answers(&found), [answer]);
+    assert_eq!(answers(&found, |_, level| level.to_string()), [answer]);
     let text = crate::text(&of_run(&found, None), 100);
     let rows = [
         "off  on   sentence",

@@ -1,0 +1,49 @@
+//! Prints reports for people: short ones by default.
+
+use analysis::Findings;
+use anyhow::Result;
+use report::{Document, Places};
+
+use crate::args::Detail;
+use crate::output;
+
+/// Prints the report of one run; `document` is the whole one.
+pub(super) fn run(
+    found: &Findings<'_>,
+    document: &Document,
+    files: Places<'_>,
+    detail: Detail,
+) -> Result<()> {
+    let width = output::width();
+    let text = if detail.full {
+        whole(document, files, width)
+    } else if detail.quiet {
+        report::answer(found, files, width)
+    } else {
+        report::brief(found, files, width)
+    };
+    output::print_report(&text)?;
+    match detail.verbose {
+        true => output::print_report(&format!("\n{}", report::facts(found, width))),
+        false => Ok(()),
+    }
+}
+
+/// Prints any other report.
+pub(super) fn other(document: &Document, files: Places<'_>, detail: Detail) -> Result<()> {
+    let width = output::width();
+    let text = if detail.full || detail.verbose {
+        whole(document, files, width)
+    } else if detail.quiet {
+        report::answer_of(document, files, width)
+    } else {
+        report::shortened(document, files, width)
+    };
+    output::print_report(&text)
+}
+
+/// The whole report, which names the folder, and the page.
+fn whole(document: &Document, files: Places<'_>, width: u16) -> String {
+    let page = files.page.map(|page| format!("Page: {}\n", page.display()));
+    report::text(document, width) + &page.unwrap_or_default()
+}

@@ -1,0 +1,176 @@
+//! The short report of a run for a terminal: the answer, one table, verdicts,
+//! warnings, and where the whole report is.
+
+mod rows;
+
+use std::path::Path;
+
+use analysis::Findings;
+use analysis::certificate::{Doubt, State};
+
+use crate::document::{Block, Document, Section, Style};
+use crate::section::{certificate, head, headline};
+use crate::terminal;
+use rows::Rows;
+
+/// The maximum number of lines of a short report.
+pub const MOST_LINES: usize = 40;
+
+/// The files that a short report names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Places<'a> {
+    /// The results folder.
+    pub folder: Option<&'a Path>,
+    /// The page.
+    pub page: Option<&'a Path>,
+}
+
+/// The short report of a run for a terminal of `width` columns: at most
+/// [`MOST_LINES`] lines, of the table as many rows as fit.
+pub fn brief(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
+    let rows = Rows::of(found);
+    let answer = headline::answer(found);
+    let with = |count| {
+        let document = document(found, &answer, files, &rows, count, width);
+        terminal::text(&document, width)
+    };
+    let bare = with(0);
+    let room = MOST_LINES.saturating_sub(bare.lines().count());
+    let counts = (1..=room.min(rows.count())).rev();
+    let mut texts = counts.map(with);
+    texts
+        .find(|text| text.lines().count() <= MOST_LINES)
+        .unwrap_or(bare)
+}
+
+/// The facts of the certificate, below a short report.
+pub fn facts(found: &Findings<'_>, width: u16) -> String {
+    let document = Document {
+        title: String::new(),
+        head: Vec::new(),
+        sections: certificate::section(found).into_iter().collect(),
+    };
+    terminal::text(&document, width)
+}
+
+/// The answer alone, with the warnings about it and the paths.
+pub fn answer(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
+    let mut lines = headline::answer(found);
+    lines.extend(warnings(found));
+    let head = vec![
+        Block::Paragraphs(Style::Answer, lines),
+        Block::Verbatim(paths(files)),
+    ];
+    terminal::text(&of(head), width)
+}
+
+/// Any other report, cut to [`MOST_LINES`] lines.
+pub fn shortened(document: &Document, files: Places<'_>, width: u16) -> String {
+    let whole = terminal::text(document, width);
+    let lines: Vec<&str> = whole.lines().collect();
+    let page = Places {
+        folder: None,
+        ..files
+    };
+    if lines.len() + paths(page).lines().count() <= MOST_LINES {
+        return format!("{whole}{}", terminated(&paths(page)));
+    }
+    let paths = paths(files);
+    let room = MOST_LINES - 2 - paths.lines().count();
+    let kept = lines[..room].join("\n");
+    let kept = kept.trim_end();
+    let left = lines.len() - kept.lines().count();
+    format!(
+        "{kept}\nand {left} more lines: --full or the page\n\n{}",
+        terminated(&paths)
+    )
+}
+
+/// The sentences at the head of any other report, with the paths.
+pub fn answer_of(document: &Document, files: Places<'_>, width: u16) -> String {
+    let answers = document.head.iter().filter_map(|block| match block {
+        Block::Paragraphs(Style::Answer | Style::Alarm | Style::Doubt, lines) => Some(lines),
+        _ => None,
+    });
+    let lines: Vec<String> = answers.flatten().cloned().collect();
+    let head = vec![
+        Block::Paragraphs(Style::Answer, lines),
+        Block::Verbatim(paths(files)),
+    ];
+    terminal::text(&of(head), width)
+}
+
+fn terminated(lines: &str) -> String {
+    match lines {
+        "" => String::new(),
+        lines => format!("{lines}\n"),
+    }
+}
+
+fn document(
+    found: &Findings<'_>,
+    answer: &[String],
+    files: Places<'_>,
+    rows: &Rows<'_>,
+    count: usize,
+    width: u16,
+) -> Document {
+    let first = answer.first().cloned();
+    let mut lines = answer.to_vec();
+    lines.extend(headline::counted(found));
+    lines.extend(headline::not_measured(found));
+    let mut head = vec![
+        Block::Title {
+            name: found.plan.name.clone(),
+            title: headline::question(found).to_owned(),
+            badges: Vec::new(),
+        },
+        Block::Paragraphs(Style::Answer, lines),
+    ];
+    if headline::mostly_disturbed(found).is_none() && count > 0 {
+        head.push(Block::Table(rows.table(count, width)));
+    }
+    let mut below = vec![head::finished(found)];
+    below.extend(warnings(found));
+    head.push(Block::Paragraphs(Style::Plain, below));
+    let paths = Block::Verbatim(paths(files));
+    head.push(paths);
+    head.extend(first.map(|first| Block::paragraph(Style::Answer, first)));
+    of(head)
+}
+
+fn of(head: Vec<Block>) -> Document {
+    let sections: Vec<Section> = Vec::new();
+    Document {
+        title: String::new(),
+        head,
+        sections,
+    }
+}
+
+/// The reasons not to rely on the answer, a line each.
+fn warnings(found: &Findings<'_>) -> Vec<String> {
+    let certificate = &found.certificate;
+    let mut warnings = Vec::new();
+    if certificate.state() == State::Failed {
+        let faults = certificate.faults.join("; ");
+        warnings.push(format!("Do not rely on these results: {faults}."));
+    }
+    if !certificate.doubts.is_empty() {
+        let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
+        warnings.push(format!("Doubtful: {}.", doubts.join("; ")));
+    }
+    warnings.extend(head::unmeasured(found));
+    warnings
+}
+
+fn paths(files: Places<'_>) -> String {
+    let name =
+        |what: &str, path: Option<&Path>| path.map(|path| format!("{what}: {}", path.display()));
+    let lines = [name("Results", files.folder), name("Page", files.page)];
+    let lines: Vec<String> = lines.into_iter().flatten().collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests;

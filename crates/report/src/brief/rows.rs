@@ -1,0 +1,275 @@
+//! The table of a short report: changes of the metrics of the answer, then of the
+//! other metrics of the study.
+
+use analysis::Findings;
+use analysis::compare::{Comparison, Difference};
+use analysis::verdict::Verdict;
+use plan::Level;
+use plan::metric::{Better, Metric};
+
+use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
+use crate::figure;
+use crate::rows::{aligned, factor_names, study_metrics};
+use crate::section::ranking;
+use crate::section::summary::{self, Subject};
+use crate::terminal;
+
+/// The columns behind the factors, fewer on a narrow terminal.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Whether levels have their labels.
+    labels: bool,
+    baseline: bool,
+    mean: bool,
+    paper: bool,
+}
+
+/// From the widest to the narrowest.
+const LAYOUTS: [Layout; 6] = [
+    layout(true, true, true, true),
+    layout(true, false, true, true),
+    layout(true, false, false, true),
+    layout(true, false, false, false),
+    layout(false, false, true, true),
+    layout(false, false, false, false),
+];
+
+const fn layout(labels: bool, baseline: bool, mean: bool, paper: bool) -> Layout {
+    Layout {
+        labels,
+        baseline,
+        mean,
+        paper,
+    }
+}
+
+/// The rows of the table, the most important ones first.
+pub(super) struct Rows<'a> {
+    found: &'a Findings<'a>,
+    metrics: Vec<&'static Metric>,
+    rows: Vec<&'a Comparison>,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of a run: those of the answer, then other levels and cells of its
+    /// metrics, then the other metrics of the study.
+    pub(super) fn of(found: &'a Findings<'a>) -> Self {
+        let plan = found.plan;
+        let subject = Subject::of_headline(found);
+        let mut metrics: Vec<&'static Metric> = Vec::new();
+        let named: Vec<&Metric> = subject.metrics().filter_map(Metric::named).collect();
+        let of_study = study_metrics(plan, &found.comparisons).into_iter();
+        for metric in (named.iter().copied()).chain(of_study.map(|(_, metric)| metric)) {
+            if !metrics.contains(&metric) {
+                metrics.push(metric);
+            }
+        }
+        let is_row = |row: &&Comparison| plan.cells[row.cell].setting.is_ok() && row.n > 0;
+        let rows: Vec<&Comparison> = found.comparisons.iter().filter(is_row).collect();
+        let compared = rows.iter().any(|row| row.change.is_some());
+        let rank = |row: &&Comparison| {
+            let metric = metrics.iter().position(|metric| *metric == row.metric)?;
+            let level = row.factors.level(&plan.compare.factor);
+            let other = (
+                named.iter().all(|metric| *metric != row.metric),
+                !subject.has(&row.factors),
+                level != subject.level(),
+            );
+            Some((other, metric, row.cell))
+        };
+        let mut ranked: Vec<_> = rows
+            .into_iter()
+            .filter(|row| row.change.is_some() || !compared)
+            .filter_map(|row| Some((rank(&row)?, row)))
+            .collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        Self {
+            found,
+            metrics,
+            rows: ranked.into_iter().map(|(_, row)| row).collect(),
+        }
+    }
+
+    /// The number of rows.
+    pub(super) fn count(&self) -> usize {
+        match self.found.ranking.len() {
+            0 => self.rows.len(),
+            settings => settings,
+        }
+    }
+
+    /// The first `count` rows in the order of the report, for a terminal of `width`
+    /// columns, and the number of the others.
+    pub(super) fn table(&self, count: usize, width: u16) -> Table {
+        if let Some(mut table) = ranking::table(self.found) {
+            let left = table.rows.len().saturating_sub(count);
+            table.brief_rows = Some(count);
+            table.more = more(left);
+            return table;
+        }
+        let tables = LAYOUTS.iter().map(|layout| self.with(count, *layout));
+        let mut tables = tables.peekable();
+        loop {
+            match tables.next() {
+                Some(table)
+                    if tables.peek().is_none()
+                        || terminal::line_width(&table, width) <= usize::from(width) =>
+                {
+                    return table;
+                }
+                Some(_) => {}
+                None => return Table::default(),
+            }
+        }
+    }
+
+    fn with(&self, count: usize, layout: Layout) -> Table {
+        let plan = self.found.plan;
+        let mut shown: Vec<&Comparison> = self.rows.iter().take(count).copied().collect();
+        let place = |metric| self.metrics.iter().position(|other| *other == metric);
+        shown.sort_by_key(|row| (place(row.metric), row.cell));
+        let text = |name: &String, level: &Level| match layout.labels {
+            true => plan.label(name, level),
+            false => level.to_string(),
+        };
+        let level = |row: &Comparison, name: &String| {
+            let level = row.factors.level(name);
+            level.map_or_else(String::new, |level| text(name, level))
+        };
+        let varies = |name: &String| {
+            let first = shown.first().map(|row| level(row, name));
+            shown.iter().any(|row| Some(level(row, name)) != first)
+        };
+        let (names, fixed): (Vec<String>, Vec<String>) =
+            factor_names(plan).into_iter().partition(varies);
+        let compare = &plan.compare;
+        let baseline = text(&compare.factor, &compare.baseline);
+        let means = aligned(shown.iter().copied().map(Some), mean);
+        let changes = aligned(shown.iter().copied().map(Some), figure::change);
+        let papers = layout.paper && shown.iter().any(|row| row.published.claim.is_some());
+        let bases: Vec<Option<&Comparison>> = shown.iter().map(|row| self.baseline(row)).collect();
+        let bases = aligned(bases, mean);
+
+        let mut columns = vec![Column::new(names.first().cloned().unwrap_or_default())];
+        columns.extend(names.iter().skip(1).map(Column::new));
+        columns.extend(layout.baseline.then(|| Column::new(&*baseline)));
+        columns.extend(layout.mean.then(|| Column::new("measured")));
+        columns.push(Column::new(format!("% against {baseline}")));
+        columns.extend(papers.then(|| Column::right("paper %")));
+        columns.push(Column::default());
+
+        let mut rows: Vec<Vec<Cell>> = Vec::new();
+        let mut above: Option<&Metric> = None;
+        for (position, row) in shown.iter().enumerate() {
+            if above != Some(row.metric) {
+                above = Some(row.metric);
+                let heading = format!("{} ({})", row.metric.title, row.metric.unit);
+                rows.push(vec![Cell::Text(heading)]);
+            }
+            let first = names
+                .first()
+                .map_or_else(String::new, |name| level(row, name));
+            let mut cells = vec![Cell::Text(format!("  {first}"))];
+            let others = names.iter().skip(1);
+            cells.extend(others.map(|name| Cell::Text(level(row, name))));
+            cells.extend(layout.baseline.then(|| Cell::figure(&*bases[position])));
+            cells.extend(layout.mean.then(|| Cell::figure(&*means[position])));
+            cells.push(Cell::figure(&*changes[position]));
+            let claim = row.published.claim;
+            let claim = claim.map_or_else(String::new, |claim| figure::signed(claim.percent, 2));
+            cells.extend(papers.then(|| Cell::figure(claim)));
+            cells.push(Cell::Remarks(vec![remark(row)]));
+            rows.push(cells);
+        }
+        let fixed: Vec<String> = fixed
+            .iter()
+            .filter(|name| **name != compare.factor)
+            .filter_map(|name| {
+                let level = shown.first()?.factors.level(name)?;
+                let labels = plan.report.labels.get(name);
+                let is_labelled =
+                    labels.is_some_and(|labels| labels.contains_key(&level.to_string()));
+                let level = plan.label(name, level);
+                Some(match is_labelled {
+                    true => level,
+                    false => format!("{name} {level}"),
+                })
+            })
+            .collect();
+        let factor = summary::factor(plan);
+        let against = match names.contains(&compare.factor) {
+            true => format!("Changes against {factor} {baseline}"),
+            false => {
+                let level = shown.first().map(|row| level(row, &compare.factor));
+                let level = level.unwrap_or_default();
+                format!("Changes, {factor} {level} against {baseline}")
+            }
+        };
+        let caption = match fixed.is_empty() {
+            true => format!("{against}:"),
+            false => format!("{against}, with {}:", fixed.join(", ")),
+        };
+        Table {
+            caption: Some(caption),
+            columns,
+            rows,
+            fit: Fit::Line,
+            more: more(self.rows.len() - shown.len()),
+            ..Table::default()
+        }
+    }
+
+    /// The row of the baseline of a row.
+    fn baseline(&self, row: &Comparison) -> Option<&'a Comparison> {
+        let cell = analysis::compare::baseline(self.found.plan, &row.factors)?;
+        self.found.find(row.metric, cell)
+    }
+}
+
+/// A mean without the mark of a trimmed one: the sentences name it.
+fn mean(row: &Comparison) -> String {
+    figure::mean(row).trim_end_matches(" †").to_owned()
+}
+
+/// The line below a table that leaves out `rows` rows.
+fn more(rows: usize) -> Option<String> {
+    let plural = if rows == 1 { "" } else { "s" };
+    (rows > 0).then(|| format!("and {rows} more row{plural}: --full or the page"))
+}
+
+/// One verdict: on the published change, or else on the difference.
+fn remark(row: &Comparison) -> Remark {
+    if let Some(judgement) = row.judgement.as_ref()
+        && row.published.claim.is_some()
+    {
+        let reason = judgement.reason.split(';').next().unwrap_or_default();
+        let tone = match judgement.verdict {
+            Verdict::Reproduced => Tone::Good,
+            Verdict::NotReproduced => Tone::Bad,
+            Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
+        };
+        return Remark {
+            detail: format!(": {reason}"),
+            ..Remark::new(tone, judgement.verdict.to_string())
+        };
+    }
+    let change = row.change.map(|change| change.difference);
+    let is_better = change.map(|change| match row.metric.better {
+        Better::Higher => change > 0.0,
+        Better::Lower => change < 0.0,
+    });
+    match (row.difference, is_better) {
+        (Some(Difference::Found), Some(true)) => Remark::new(Tone::Good, "better"),
+        (Some(Difference::Found), _) => Remark::new(Tone::Bad, "worse"),
+        (Some(Difference::NotFound), _) => {
+            let whole = figure::none_found(row);
+            let reason = whole.strip_prefix("no difference found");
+            Remark {
+                detail: reason.unwrap_or_default().to_owned(),
+                ..Remark::new(Tone::Neutral, "no difference found")
+            }
+        }
+        (Some(Difference::Unknown), _) => Remark::new(Tone::Neutral, "too few trials"),
+        (None, _) => Remark::new(Tone::Aside, ""),
+    }
+}
