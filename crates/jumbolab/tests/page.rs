@@ -63,7 +63,7 @@ fn browse(folder: &Path, page: &Path, dark: bool) -> Seen {
         .args(["--enable-logging=stderr", "--v=0"])
         .args([
             "--window-size=1280,1600",
-            "--virtual-time-budget=10000",
+            "--virtual-time-budget=60000",
             "--dump-dom",
         ])
         .arg(format!("file://{}", page.display()))
@@ -82,30 +82,56 @@ fn browse(folder: &Path, page: &Path, dark: bool) -> Seen {
     }
 }
 
-impl Seen {
-    /// Asserts a silent console and that every placed plot is drawn; returns
-    /// the elements without scripts, which may contain any word, and the number
-    /// of plots.
-    #[track_caller]
-    fn drawn(&self) -> (&str, usize) {
-        assert!(self.console.is_empty(), "{:?}", self.console);
-        let (drawn, _) = (self.elements)
-            .split_once("<script id=\"plots\"")
-            .expect("the plots' data");
-        let places = count(drawn, "class=\"plot ") + count(drawn, "class=\"plot\"");
-        assert_eq!(count(drawn, "class=\"plot-container plotly\""), places);
-        (drawn, places)
-    }
+/// Opens every fold and brings every plot into view, until it is drawn.
+const SCROLLED: &str = "
+addEventListener('load', async () => {
+  for (const details of document.querySelectorAll('details')) details.open = true;
+  for (const plot of document.querySelectorAll('.plot')) {
+    plot.scrollIntoView();
+    await new Promise((drawn) => {
+      const look = () => plot.querySelector('.plotly') ? drawn() : setTimeout(look, 20);
+      look();
+    });
+  }
+});";
+
+/// Prepares the page for the printer once the plotting library is there.
+const PRINTED: &str = "
+addEventListener('load', () => {
+  const look = () => window.Plotly ? dispatchEvent(new Event('beforeprint')) : setTimeout(look, 20);
+  look();
+});";
+
+/// A page as a user sees it who does what `script` does.
+fn browse_with(folder: &Path, page: &Path, script: &str, dark: bool) -> Seen {
+    let text = fs::read_to_string(page).unwrap();
+    let copy = folder.join("visited.html");
+    let script = format!("<script>{script}</script></main>");
+    fs::write(&copy, text.replacen("</main>", &script, 1)).unwrap();
+    browse(folder, &copy, dark)
 }
 
-/// The number of plots that the data of a page describe.
-fn described(page: &Path) -> usize {
-    let page = fs::read_to_string(page).unwrap();
-    let begin = "<script id=\"plots\" type=\"application/json\">";
-    let json = page.split(begin).nth(1).unwrap();
-    let json = json.split("</script>").next().unwrap();
-    let plots: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).unwrap();
-    plots.len()
+impl Seen {
+    /// Asserts a silent console; returns the elements without the data for
+    /// scripts, which may contain any word, the number of plots, and the number
+    /// of those that are drawn.
+    #[track_caller]
+    fn plots(&self) -> (&str, usize, usize) {
+        assert!(self.console.is_empty(), "{:?}", self.console);
+        let (seen, _) = (self.elements)
+            .split_once("<script id=\"exports\"")
+            .expect("the tables' data");
+        let places = count(seen, "class=\"plot ") + count(seen, "class=\"plot\"");
+        (seen, places, count(seen, "class=\"plot-container plotly\""))
+    }
+
+    /// Asserts besides that every plot is drawn.
+    #[track_caller]
+    fn drawn(&self) -> (&str, usize) {
+        let (seen, places, drawn) = self.plots();
+        assert_eq!(drawn, places);
+        (seen, places)
+    }
 }
 
 fn count(text: &str, part: &str) -> usize {
@@ -117,7 +143,7 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
     let folder = folder();
     let page = folder.path().join("r/report.html");
     for (dark, ink) in [(false, "rgb(0, 114, 178)"), (true, "rgb(86, 180, 233)")] {
-        let seen = browse(folder.path(), &page, dark);
+        let seen = browse_with(folder.path(), &page, SCROLLED, dark);
         let (drawn, places) = seen.drawn();
         // Figures and changes of six metrics at least.
         assert!(places >= 12, "{places} plots");
@@ -137,6 +163,37 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
         let points = count(throughput, "<path class=\"point\"");
         assert!(points >= 8 + 4, "{points} points");
         assert!(throughput.contains(ink), "dark: {dark}");
+    }
+}
+
+#[test]
+fn plots_out_of_view_are_drawn_when_they_come_into_view_or_are_printed() {
+    let folder = folder();
+    let page = folder.path().join("r/report.html");
+    let untouched = browse(folder.path(), &page, false);
+    let (_, places, drawn) = untouched.plots();
+    assert!(
+        drawn < places,
+        "{drawn} of {places} plots are drawn at once"
+    );
+    let printed = browse_with(folder.path(), &page, PRINTED, false);
+    let (seen, places) = printed.drawn();
+    assert!(places > drawn);
+    let open = seen.split("<details").skip(1);
+    let open = open.filter(|rest| rest.split('>').next().unwrap().contains("open"));
+    assert_eq!(open.count(), count(seen, "<details"), "a fold is closed");
+}
+
+#[test]
+fn a_table_is_offered_in_every_format() {
+    let folder = folder();
+    let page = folder.path().join("r/report.html");
+    let offer = "addEventListener('load', () => document.querySelector('button.tool').click());";
+    let seen = browse_with(folder.path(), &page, offer, false);
+    assert!(seen.console.is_empty(), "{:?}", seen.console);
+    let (_, dialog) = seen.elements.split_once("<dialog").expect("a dialog opens");
+    for part in ["Markdown", "LaTeX", "CSV", "Copy", "Download", "| --- |"] {
+        assert!(dialog.contains(part), "`{part}` is not in: {dialog}");
     }
 }
 
@@ -244,9 +301,8 @@ fn every_kind_of_page_draws_all_its_plots() {
             .and_then(|line| line.strip_prefix("Page: "))
             .unwrap_or_else(|| panic!("{kind}: {last}"));
         let page = folder.path().join(name);
-        let seen = browse(folder.path(), &page, false);
+        let seen = browse_with(folder.path(), &page, SCROLLED, false);
         let (drawn, places) = seen.drawn();
-        assert_eq!(places, described(&page), "{kind}");
         for part in parts {
             assert!(drawn.contains(part), "{kind}: `{part}` is not in the page");
         }

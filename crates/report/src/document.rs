@@ -19,7 +19,8 @@ pub struct Document {
 
 /// A group of related blocks.
 pub(crate) struct Section {
-    /// The id of its element on the page; empty for none.
+    /// The id of its element on the page, by which links reach it; empty for
+    /// none, and the list of contents leaves it out.
     pub(crate) id: &'static str,
     /// Its contents.
     pub(crate) blocks: Vec<Block>,
@@ -248,9 +249,9 @@ pub(crate) struct Drawing {
 
 impl Section {
     /// A heading and lines below it; `None` without lines.
-    pub(crate) fn listed(heading: &str, lines: Vec<String>) -> Option<Self> {
+    pub(crate) fn listed(id: &'static str, heading: &str, lines: Vec<String>) -> Option<Self> {
         (!lines.is_empty()).then(|| Self {
-            id: "",
+            id,
             blocks: vec![Block::Heading(heading.to_owned(), None), Block::list(lines)],
         })
     }

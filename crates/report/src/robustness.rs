@@ -89,7 +89,7 @@ fn questions(found: &Findings<'_>) -> Section {
 fn turns(found: &Findings<'_>) -> Option<Section> {
     let judged = found.judged.iter().enumerate();
     let lines = judged.filter_map(|(number, judged)| words::turn(found, number, judged));
-    Section::listed("What turns them over", lines.collect())
+    Section::listed("turns", "What turns them over", lines.collect())
 }
 
 /// The shares of variance of each question.

@@ -59,6 +59,18 @@ pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'st
     others
 }
 
+/// Whether every trial measured 0 of `metric`, and nothing else is published:
+/// one line says what a plot and a table of it would.
+pub(super) fn is_zero(comparisons: &[Comparison], metric: &Metric) -> bool {
+    let rows = || comparisons.iter().filter(|row| row.metric == metric);
+    let is_zero = |row: &Comparison| {
+        row.mean.as_ref().is_none_or(|mean| {
+            mean.mean == 0.0 && mean.ci95.is_none_or(|interval| interval.is_exact(0.0))
+        })
+    };
+    rows().any(|row| row.n > 0) && rows().all(is_zero) && !rows().any(|row| row.published.is_any())
+}
+
 /// Whether a cell has a published value of `metric`, which is not a single-flow
 /// metric.
 fn is_published(comparisons: &[Comparison], metric: &Metric) -> bool {

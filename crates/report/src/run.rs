@@ -15,20 +15,24 @@ type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
 const SECTIONS: [Describe; 18] = [
-    ranking::section,
-    latency_breakdown::section,
-    metrics::section,
-    time_series::section,
-    study::section,
-    paired::section,
-    verdicts::section,
+    // What was claimed, and what came of it.
     claims::section,
+    verdicts::section,
     rivals::section,
+    ranking::section,
+    // Plots, those of the question first.
+    metrics::section,
+    latency_breakdown::section,
     pareto::section,
     sizes::section,
+    time_series::section,
+    // Figures.
+    study::section,
+    paired::section,
     verdicts::open_questions,
     outliers::section,
     other_metrics::section,
+    // How it was done.
     reading::section,
     test_bed::section,
     certificate::section,

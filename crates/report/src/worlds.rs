@@ -46,7 +46,7 @@ pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
             plots(all),
             tables(all),
             Section {
-                id: "",
+                id: "method",
                 blocks: vec![
                     Block::Page(vec![Block::heading("How to read this")]),
                     Block::Paragraphs(Style::Plain, [left_out(all), vec![reading(all)]].concat()),
@@ -118,7 +118,7 @@ fn plans(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
     });
     let heading = std::iter::once(Block::heading("Plans"));
     Section {
-        id: "",
+        id: "plans",
         blocks: vec![Block::Page(heading.chain(plans).collect())],
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn plan(found: &Findings<'_>) -> Option<Section> {
         blocks: vec![text],
     };
     Some(Section {
-        id: "",
+        id: "plan",
         blocks: vec![Block::Page(vec![Block::heading("Plan"), fold])],
     })
 }

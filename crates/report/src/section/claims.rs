@@ -25,7 +25,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         brief: Some(brief.map(Item::from).collect()),
     };
     Some(Section {
-        id: "",
+        id: "claims",
         blocks: vec![Block::heading("Claims"), Block::List(list)],
     })
 }

@@ -1,4 +1,4 @@
-//! The plots of metrics, on the page only.
+//! The plots of the study's metrics, on the page only.
 
 use analysis::Findings;
 use plan::metric::Metric;
@@ -6,12 +6,13 @@ use plan::metric::Metric;
 use crate::document::{Block, Figure, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
-use crate::rows::{other_metrics, study_metrics};
+use crate::rows::{is_zero, study_metrics};
 
 /// The explanation of the plots.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. An arrow ends an interval that goes on beyond the axis. Changes are against the baseline, a row each: a filled symbol where a difference was found. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";
 
-/// A plot of each measured metric, those of the study first.
+/// A plot of each measured metric of the study. Of metrics that were zero in
+/// every trial, and are published nowhere, their table says so.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (plan, comparisons) = (found.plan, &found.comparisons);
     // With rankings, single metrics may have nothing to show.
@@ -19,15 +20,15 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         return None;
     }
     let frame = Frame::of(plan, found.trials, comparisons);
-    let of_study = study_metrics(plan, comparisons);
-    let of_study = drawn(&frame, of_study.into_iter().map(|(_, metric)| metric));
-    let others = drawn(&frame, other_metrics(plan, comparisons));
-    let mut blocks = opening(SYMBOLS);
-    blocks.extend(of_study.into_iter().map(Block::Figure));
-    if !others.is_empty() {
-        blocks.push(Block::subheading("Other metrics"));
-        blocks.extend(others.into_iter().map(Block::Figure));
+    let metrics = study_metrics(plan, comparisons).into_iter();
+    let metrics = metrics.map(|(_, metric)| metric);
+    let metrics = metrics.filter(|metric| !is_zero(comparisons, metric));
+    let figures = drawn(&frame, metrics);
+    if figures.is_empty() {
+        return None;
     }
+    let mut blocks = opening(SYMBOLS);
+    blocks.extend(figures.into_iter().map(Block::Figure));
     Some(Section {
         id: "plots-section",
         blocks: vec![Block::Page(blocks)],
@@ -46,7 +47,11 @@ pub(crate) fn opening(note: &str) -> Vec<Block> {
     ]
 }
 
-fn drawn(frame: &Frame<'_>, metrics: impl IntoIterator<Item = &'static Metric>) -> Vec<Figure> {
+/// The figures of the measured ones of `metrics`.
+pub(crate) fn drawn(
+    frame: &Frame<'_>,
+    metrics: impl IntoIterator<Item = &'static Metric>,
+) -> Vec<Figure> {
     let metrics = metrics.into_iter();
     metrics.filter_map(|metric| figure(frame, metric)).collect()
 }

@@ -17,6 +17,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         false => "Outliers, far from the median of their cell; all results include them",
     };
     Section::listed(
+        "outliers",
         heading,
         lines.map(|outlier| line(found.plan, outlier)).collect(),
     )

@@ -21,7 +21,10 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     ];
     blocks.extend(figures(found).into_iter().map(Block::Figure));
     blocks.push(Block::list(lines(found)));
-    Some(Section { id: "", blocks })
+    Some(Section {
+        id: "fronts",
+        blocks,
+    })
 }
 
 fn lines(found: &Findings<'_>) -> Vec<String> {

@@ -41,7 +41,7 @@ const TRIMMED: &str = "†: a metric with an outlier far beyond all spread has t
 /// The section on how to read the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     Some(Section {
-        id: "",
+        id: "method",
         blocks: vec![
             Block::Page(vec![Block::heading("How to read this")]),
             Block::Paragraphs(Style::Plain, explanation(found.plan, &found.comparisons)),

@@ -26,7 +26,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         .collect();
     let legend = Block::paragraph(Style::Note, WORDS);
     (!blocks.is_empty()).then(|| Section {
-        id: "",
+        id: "rivals",
         blocks: [
             vec![Block::heading("Rival explanations")],
             blocks,

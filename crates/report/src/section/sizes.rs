@@ -30,7 +30,10 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     }
     blocks.extend(figures.into_iter().map(Block::Figure));
     blocks.push(Block::list(lines));
-    Some(Section { id: "", blocks })
+    Some(Section {
+        id: "by-size",
+        blocks,
+    })
 }
 
 /// The steps of each curve, the differences between compared curves, and the

@@ -21,7 +21,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     ];
     blocks.extend(figures.into_iter().map(Block::Figure));
     Some(Section {
-        id: "",
+        id: "over-time",
         blocks: vec![Block::Page(blocks)],
     })
 }

@@ -12,7 +12,11 @@ use crate::section::summary;
 
 /// The verdicts on published changes; on the page they are in the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
-    let section = Section::listed("Verdicts", verdicts(found.plan, &found.comparisons))?;
+    let section = Section::listed(
+        "verdicts",
+        "Verdicts",
+        verdicts(found.plan, &found.comparisons),
+    )?;
     Some(Section {
         blocks: vec![Block::Terminal(section.blocks)],
         ..section
@@ -22,6 +26,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 /// Open questions that more trials would settle.
 pub(crate) fn open_questions(found: &Findings<'_>) -> Option<Section> {
     Section::listed(
+        "open-questions",
         "Open questions, with the approximate number of trials per cell (--repeat) to settle them",
         open(found.plan, &found.comparisons),
     )

@@ -20,10 +20,15 @@ fn flagged_study() -> (Plan, Vec<Trial>) {
 }
 
 fn plots_of(page: &str) -> Value {
-    let begin = "<script id=\"plots\" type=\"application/json\">";
-    let (_, rest) = page.split_once(begin).expect("the page has its plots");
-    let (json, _) = rest.split_once("</script>").expect("the element ends");
-    serde_json::from_str(json).expect("the plots are JSON")
+    data_of(page, "plots")
+}
+
+/// Data that the page packs for its scripts.
+fn data_of(page: &str, id: &str) -> Value {
+    let begin = format!("<script id=\"{id}\" type=\"text/plain\">");
+    let (_, rest) = page.split_once(&begin).expect("the page has its data");
+    let (packed, _) = rest.split_once("</script>").expect("the element ends");
+    serde_json::from_str(&crate::page::unpacked(packed)).expect("the data is JSON")
 }
 
 /// The elements of a page by name, without the content of scripts.
@@ -59,7 +64,7 @@ fn every_trial_is_a_point_and_every_mean_has_its_bars() {
         .iter()
         .filter(|trial| trial.failure.is_none())
         .count();
-    for metric in ["throughput", "cpu_sender", "retransmissions"] {
+    for metric in ["throughput", "cpu_sender"] {
         let traces = traces(&plots, &format!("plot-{metric}"));
         let of_trials = |trace: &&Value| trace["mode"] == "markers";
         let shown: usize = traces.iter().filter(of_trials).map(points).sum();
@@ -302,7 +307,7 @@ const OF_EXCHANGES: [&str; 6] = [
 ];
 
 #[test]
-fn a_hundred_and_twenty_trials_take_less_than_five_megabytes() {
+fn a_hundred_and_twenty_trials_take_less_than_three_megabytes() {
     let (mut plan, one) = study();
     plan.repeat = 30;
     let mut trials: Vec<Trial> = Vec::new();
@@ -326,7 +331,84 @@ fn a_hundred_and_twenty_trials_take_less_than_five_megabytes() {
     }
     assert_eq!(trials.len(), 120);
     let page = page(&plan, &trials, &facts());
-    assert!(page.len() < 5_000_000, "{} octets", page.len());
+    assert!(page.len() < 3_000_000, "{} octets", page.len());
+}
+
+#[test]
+fn sections_stand_in_the_order_of_the_contents_which_reach_each_of_them() {
+    let (plan, trials) = flagged_study();
+    let page = page(&plan, &trials, &facts());
+    let (_, contents) = page.split_once("<nav").expect("a list of contents");
+    let (contents, report) = contents.split_once("</nav>").unwrap();
+    let mut places = Vec::new();
+    for link in contents.split("href=\"#").skip(1) {
+        let id = link.split('"').next().unwrap();
+        let place = report.find(&format!(" id=\"{id}\""));
+        places.push(place.unwrap_or_else(|| panic!("nothing has the id {id}")));
+    }
+    assert!(places.len() >= 6, "{contents}");
+    assert!(places.is_sorted(), "{contents}");
+    let at = |id: &str| report.find(&format!("<section id=\"{id}\"")).expect(id);
+    assert!(at("plots-section") < at("tables") && at("tables") < at("other-metrics"));
+    assert!(at("other-metrics") < at("method") && at("method") < at("certificate"));
+    assert!(at("certificate") < at("plan"));
+}
+
+#[test]
+fn other_metrics_are_folded_and_those_of_zero_share_one_line() {
+    let (plan, mut trials) = flagged_study();
+    for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
+        trial.metrics.insert("loss".into(), 0.0);
+        trial.metrics.insert("retransmissions".into(), 1.0);
+    }
+    let page = page(&plan, &trials, &facts());
+    let (_, others) = page.split_once("<section id=\"other-metrics\"").unwrap();
+    let (others, _) = others.split_once("</section>").unwrap();
+    assert!(
+        others.contains("<p>Zero in every trial: loss.</p>"),
+        "{others}"
+    );
+    let (open, fold) = others.split_once("<details").unwrap();
+    assert!(!open.contains("class=\"plot\"") && fold.contains("id=\"plot-retransmissions\""));
+    let plots = plots_of(&page);
+    assert!(plots["plot-loss"].is_null() && plots["plot-retransmissions"].is_object());
+}
+
+#[test]
+fn every_plot_has_a_place_and_every_place_a_plot() {
+    let (plan, trials) = flagged_study();
+    let page = page(&plan, &trials, &facts());
+    let plots = plots_of(&page);
+    let places = page.matches("class=\"plot\"").count() + page.matches("class=\"plot ").count();
+    assert_eq!(plots.as_object().unwrap().len(), places);
+    for id in plots.as_object().unwrap().keys() {
+        assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
+    }
+}
+
+#[test]
+fn every_table_can_be_exported() {
+    let (plan, trials) = flagged_study();
+    let page = page(&plan, &trials, &facts());
+    let exports = data_of(&page, "exports");
+    let places = page.split("data-export=\"").skip(1);
+    let places: Vec<&str> = places.map(|rest| rest.split('"').next().unwrap()).collect();
+    assert_eq!(places.len(), page.matches("<table").count());
+    for place in &places {
+        let markdown = exports[*place]["markdown"].as_str();
+        let markdown = markdown.unwrap_or_else(|| panic!("no export of {place}"));
+        assert!(
+            markdown.lines().nth(1).unwrap().starts_with("| ---"),
+            "{markdown}"
+        );
+    }
+    let throughput = &exports["tables-data-table-4-throughput"];
+    let csv = throughput["csv"].as_str().expect("the table of goodput");
+    assert!(
+        csv.starts_with("scenario,offloads,mtu,measured (Mbit/s),"),
+        "{csv}"
+    );
+    assert!(csv.contains("\r\nLU-LU,off,9000,"), "{csv}");
 }
 
 fn hostile() -> impl Strategy<Value = String> {

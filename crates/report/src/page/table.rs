@@ -1,0 +1,84 @@
+//! Tables of a page.
+
+use maud::{Markup, html};
+
+use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
+
+/// A table whose export has the id `id`, in an element that scrolls where the
+/// page is too narrow.
+pub(super) fn table(table: &Table, id: &str, name: &str) -> Markup {
+    let is_glance = table.fit == Fit::Glance;
+    let label = table.caption.as_deref().unwrap_or(name);
+    let label = if label.is_empty() { "Table" } else { label };
+    html! {
+        @if let Some(caption) = &table.caption { p.caption { (caption) } }
+        div.scroll data-export=(id) role="region" aria-label=(label) tabindex="0" {
+            table class=[is_glance.then_some("answer")] {
+                thead { tr {
+                    @for column in &table.columns {
+                        th scope="col" class=[column.is_right.then_some("right")] {
+                            (column.title)
+                            @if !column.unit.is_empty() { br; span.note { (column.unit) } }
+                        }
+                    }
+                } }
+                tbody { @for row in &table.rows { tr {
+                    @for (position, (own, column)) in row.iter().zip(&table.columns).enumerate() {
+                        (cell(own, column, is_glance && position == 0))
+                    }
+                } } }
+            }
+        }
+    }
+}
+
+fn cell(cell: &Cell, column: &Column, names_row: bool) -> Markup {
+    match cell {
+        Cell::Text(text) if names_row => html! { th scope="row" { (text) } },
+        Cell::Text(text) => html! { td { (text) } },
+        Cell::Figure(text, _) => {
+            html! { td.figure class=[column.is_right.then_some("right")] { (text) } }
+        }
+        Cell::Remarks(remarks) => html! {
+            td.words {
+                @for (position, one) in remarks.iter().enumerate() {
+                    @if position > 0 { "; " }
+                    (remark(one))
+                }
+            }
+        },
+        Cell::Change {
+            percent,
+            interval,
+            words,
+            tone,
+        } => {
+            let class = match tone {
+                Tone::Good => "better",
+                Tone::Bad => "worse",
+                Tone::Neutral | Tone::Aside => "none",
+            };
+            html! { td class=(class) { b { (percent) } " " span.interval { (interval) } " " span.word { (words) } } }
+        }
+    }
+}
+
+fn remark(remark: &Remark) -> Markup {
+    let Remark {
+        tone,
+        words,
+        detail,
+    } = remark;
+    html! {
+        @match tone {
+            Tone::Aside => span.note { (words) },
+            Tone::Neutral => b { (words) },
+            Tone::Good => b.verdict.reproduced { (words) },
+            Tone::Bad => b.verdict.not-reproduced { (words) },
+        }
+        @if !detail.is_empty() {
+            @if !words.is_empty() { ": " }
+            span.note { (detail) }
+        }
+    }
+}
