@@ -15,6 +15,7 @@ mod replay;
 mod robustness;
 mod rows;
 mod run;
+mod running_means;
 mod section;
 mod series;
 mod terminal;
@@ -30,8 +31,9 @@ pub use progress::progress;
 pub use replay::replayed_from;
 pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;
+pub use running_means::running_means;
 pub use terminal::text;
-pub use topology::topology_text;
+pub use topology::{topology_drawing, topology_text};
 pub use worlds::of_worlds;
 
 /// The file name of the page in a results folder.

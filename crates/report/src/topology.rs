@@ -133,6 +133,13 @@ pub fn topology_text(plan: &Plan, width: usize) -> String {
     drawn.join("\n")
 }
 
+/// The first drawing of `plan` without the words that belong to it, in lines of at
+/// most `width` columns; empty if it does not fit.
+pub fn topology_drawing(plan: &Plan, width: usize) -> Vec<String> {
+    let first = of(plan).into_iter().next();
+    first.map_or_else(Vec::new, |first| text::picture(&first, width))
+}
+
 fn of_cell(plan: &Plan, setting: &Setting) -> Topology {
     let (nodes, links) = collapse::network(plan.world, setting);
     Topology {

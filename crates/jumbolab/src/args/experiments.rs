@@ -93,6 +93,9 @@ pub(crate) struct Run {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) detail: Detail,
+    /// Report progress in plain lines, on a terminal too.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) plain: bool,
     /// End with exit code 1 if the certificate passed with doubts, and not only if it failed.
     #[arg(long, help_heading = "Output")]
     pub(crate) strict: bool,

@@ -71,7 +71,12 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         folder.path().display()
     );
     bench
-        .run(&plan, how, &mut folder, &mut Progress::new())
+        .run(
+            &plan,
+            how,
+            &mut folder,
+            &mut Progress::new(&plan, args.plain),
+        )
         .context(kept)?;
     folder.leave_out_disturbed();
     if plan.world.profile().runs_side_by_side {

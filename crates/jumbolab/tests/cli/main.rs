@@ -33,5 +33,6 @@ mod shell;
 mod sim;
 mod traffic;
 mod undisturbed;
+mod view;
 mod ways_in;
 mod worlds;

@@ -16,10 +16,8 @@ pub(super) fn drawn(topology: &Topology, width: usize) -> String {
     if !topology.cells.is_empty() {
         text.push_str(&format!("Test bed for {}:\n", topology.cells));
     }
-    let mut canvases = Labels::ALL.into_iter().map(|own| Canvas::of(topology, own));
-    let canvas = canvases.find(|canvas| canvas.width() <= width);
-    if let Some(canvas) = canvas {
-        text.push_str(&canvas.text());
+    for line in picture(topology, width) {
+        text.push_str(&format!("{line}\n"));
     }
     let lines: Vec<String> = topology
         .link_lines()
@@ -38,6 +36,14 @@ pub(super) fn drawn(topology: &Topology, width: usize) -> String {
         }
     }
     text
+}
+
+/// The lines of the drawing, with as much text as `width` columns hold; none if it
+/// is too wide without any.
+pub(super) fn picture(topology: &Topology, width: usize) -> Vec<String> {
+    let mut canvases = Labels::ALL.into_iter().map(|own| Canvas::of(topology, own));
+    let canvas = canvases.find(|canvas| canvas.width() <= width);
+    canvas.map_or_else(Vec::new, |canvas| canvas.lines())
 }
 
 /// The texts of links in a drawing.
@@ -137,11 +143,8 @@ impl Canvas {
         self.rows.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    fn text(&self) -> String {
-        let line = |row: &Vec<char>| {
-            let line: String = row.iter().collect();
-            format!("{}\n", line.trim_end())
-        };
+    fn lines(&self) -> Vec<String> {
+        let line = |row: &Vec<char>| row.iter().collect::<String>().trim_end().to_owned();
         self.rows.iter().map(line).collect()
     }
 
