@@ -4,6 +4,8 @@ pub(crate) mod claims;
 pub(crate) mod completions;
 pub(crate) mod decode;
 pub(crate) mod doctor;
+#[cfg(test)]
+mod documents;
 pub(crate) mod emulate;
 mod jumbogram;
 pub(crate) mod list;

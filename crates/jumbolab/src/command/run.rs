@@ -149,7 +149,7 @@ impl lab::run::Progress for Silent {
 }
 
 /// The experiment with all options of the command line applied.
-fn plan(args: &Run) -> Result<Plan> {
+pub(super) fn plan(args: &Run) -> Result<Plan> {
     let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
     for assignment in &args.set {
         experiment.set(assignment)?;
