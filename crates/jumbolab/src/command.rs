@@ -4,8 +4,6 @@ pub(crate) mod claims;
 pub(crate) mod completions;
 pub(crate) mod decode;
 pub(crate) mod doctor;
-#[cfg(test)]
-mod documents;
 pub(crate) mod emulate;
 mod jumbogram;
 pub(crate) mod list;
@@ -21,4 +19,6 @@ pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod shell;
 pub(crate) mod show;
+#[cfg(test)]
+mod tests;
 mod traffic;
