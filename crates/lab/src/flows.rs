@@ -9,11 +9,13 @@ use std::net::IpAddr;
 
 use anyhow::{Result, anyhow};
 use experiment::WrittenLaw;
-use live::traffic::{Flow, LARGEST_RECEIVE_BUFFER, Meter, Name, Options, sizes};
+use live::traffic::{
+    Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
+};
 use plan::Measure;
 use plan::setting::PATH_MTUS;
-use proto::traffic::{Bursts, Law, Schedule, mean_gap};
-use units::{Bytes, Rate, Seed, Span, Time, Transport};
+use proto::traffic::{Bursts, Law, mean_gap};
+use units::{Bytes, Rate, Seed, Span, Transport};
 
 pub use keys::{KEYS, Keys};
 
@@ -35,6 +37,53 @@ const MOST_SEGMENTS: u16 = 64;
 /// # Errors
 /// One line of text: the key, the error, and the expected value.
 pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
+    with_source(name, keys, to, seed).map(|(flow, _)| flow)
+}
+
+/// The same flow in the other direction: `to` sends it.
+///
+/// # Errors
+/// Likewise, and if the flow cannot be asked for.
+pub fn reversed(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
+    let (flow, source) = with_source(name, keys, to, seed)?;
+    let Some(transport) = flow.transport else {
+        return Err(keys.refuse(
+            "protocol",
+            "echo flows cross both directions already; leave --reverse and --bidir out",
+        ));
+    };
+    if flow.meter == Meter::RoundTrip {
+        return Err(keys.refuse(
+            "meter",
+            "round trips cross both directions already; leave --reverse and --bidir out",
+        ));
+    }
+    if keys.text("on").is_some() {
+        return Err(keys.refuse(
+            "on",
+            "the other end sends without pauses; leave it out with --reverse and --bidir",
+        ));
+    }
+    for (key, law) in [("gap", &source.gaps), ("message", &source.sizes)] {
+        if matches!(law, Law::Empirical(_)) {
+            return Err(keys.refuse(
+                key,
+                "the other end has no file; write another distribution with --reverse and --bidir",
+            ));
+        }
+    }
+    if transport == Transport::Tcp && flow.largest > Some(LARGEST_REVERSED) {
+        let most = LARGEST_REVERSED;
+        let why = format!("with --reverse and --bidir, messages have {most} at most over TCP");
+        return Err(keys.refuse("message", &why));
+    }
+    Ok(Flow {
+        reverse: Some(source),
+        ..flow
+    })
+}
+
+fn with_source(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<(Flow, Source)> {
     let called = Name::new(name).ok_or_else(|| {
         anyhow!("the flow `{name}`: a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one")
     })?;
@@ -68,12 +117,14 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
         (None, None) if packets.is_some() || octets.is_some() => None,
         (None, None) => Some(LENGTH.parse().expect("it is written as a time is")),
     };
-    let mut schedule = Schedule::new(
-        Time::ZERO,
+    let source = Source {
         gaps,
-        messages,
-        seed.derive(&format!("flow/{name}")),
-    );
+        sizes: messages,
+        seed: seed.derive(&format!("flow/{name}")),
+        packets,
+        octets: octets.map(Bytes::get),
+    };
+    let mut schedule = source.schedule(transport, to);
     if let Some(bursts) = bursts(keys)? {
         if !paced {
             return Err(keys.refuse(
@@ -85,14 +136,7 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
             .bursts(bursts)
             .map_err(|bad| keys.refuse("on", &bad.to_string()))?;
     }
-    if let Some(packets) = packets {
-        schedule = schedule.packets(packets);
-    }
-    if let Some(octets) = octets {
-        let (least, most) = sizes(transport, to);
-        schedule = schedule.carried(least..=most).octets(octets.get());
-    }
-    Ok(Flow {
+    let flow = Flow {
         name: called,
         transport,
         meter,
@@ -102,7 +146,10 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
         length,
         largest,
         options,
-    })
+        limit: None,
+        reverse: None,
+    };
+    Ok((flow, source))
 }
 
 fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Options> {

@@ -7,7 +7,9 @@
 use std::net::{Ipv6Addr, SocketAddr};
 use std::thread;
 
-use jumbolab_live::traffic::{Flow, Meter, Name, Options, Outcome, Plan, Receiver, Serving, run};
+use jumbolab_live::traffic::{
+    Flow, Meter, Name, Options, Outcome, Plan, Receiver, SendingRate, Serving, run,
+};
 use proto::control::Limits;
 use proto::traffic::{Law, Schedule};
 use units::{Seed, Span, Time, Transport};
@@ -43,6 +45,7 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         polling: 1,
         once: true,
         interval: None,
+        rate: SendingRate::None,
         keep: Box::new(|_| Ok(None)),
     })
     .expect("loopback is up");
@@ -68,6 +71,8 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
             busy,
             ..Options::default()
         },
+        limit: None,
+        reverse: None,
     };
     let outcome = run(Plan {
         to,

@@ -20,6 +20,8 @@ use crate::{clock, interrupt};
 pub(crate) struct Deadline {
     at: Time,
     stop: Option<Arc<AtomicBool>>,
+    /// Whether a signal of the user ends it.
+    interruptible: bool,
 }
 
 /// The permission for one read.
@@ -43,6 +45,16 @@ impl Deadline {
         Self {
             at,
             stop: Some(Arc::clone(stop)),
+            interruptible: true,
+        }
+    }
+
+    /// A deadline at `at`, brought forward by `stop` only: its owner sees the user's
+    /// signals, and stops it in order.
+    pub(crate) fn of_owner(at: Time, stop: &Arc<AtomicBool>) -> Self {
+        Self {
+            interruptible: false,
+            ..Self::new(at, stop)
         }
     }
 
@@ -52,6 +64,7 @@ impl Deadline {
         Self {
             at: clock::monotonic() + span,
             stop: None,
+            interruptible: false,
         }
     }
 
@@ -60,6 +73,7 @@ impl Deadline {
         Self {
             at: self.at.min(clock::monotonic() + span),
             stop: self.stop.clone(),
+            interruptible: self.interruptible,
         }
     }
 
@@ -68,13 +82,15 @@ impl Deadline {
     /// # Errors
     /// The reason if the loop is to end.
     pub(crate) fn permit(&self) -> Result<Permit, Ended> {
-        if let Some(stop) = &self.stop {
-            if interrupt::asked() {
-                return Err(Ended::Interrupted);
-            }
-            if stop.load(Ordering::Relaxed) {
-                return Err(Ended::Stopped);
-            }
+        if self.interruptible && interrupt::asked() {
+            return Err(Ended::Interrupted);
+        }
+        if self
+            .stop
+            .as_ref()
+            .is_some_and(|stop| stop.load(Ordering::Relaxed))
+        {
+            return Err(Ended::Stopped);
         }
         if clock::monotonic() >= self.at {
             return Err(Ended::Late);

@@ -19,6 +19,7 @@ mod paced;
 mod path_mtu;
 mod receive;
 mod records;
+mod reverse;
 mod round_trips;
 mod send;
 mod serve;
@@ -30,13 +31,14 @@ pub use wire::message::HEADER_LEN;
 
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::DelayDistribution;
-pub use flow::Flow;
+pub use flow::{Flow, Source};
 pub use intervals::{
     FlowInterval, Interval, Intervals, PathMtuNotice, Quantiles, ReceivedInterval,
     SHORTEST_INTERVAL, SentInterval, TcpInterval,
 };
 pub use options::{Options, sizes};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
+pub use reverse::LARGEST_REVERSED;
 pub use send::{Departed, Sent};
-pub use serve::{Event, KeepSession, Receiver, Served, Serving, Session};
+pub use serve::{Event, KeepSession, Receiver, SendingRate, Served, Serving, Session};
 pub use session::LARGEST_RECEIVE_BUFFER;

@@ -22,8 +22,8 @@ pub use receive::Receiver;
 pub use send::send;
 pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
 pub(crate) use socket::{
-    choose_congestion_control, endpoint, receive_buffer, send_buffer, stamp_arrivals, tcp_state,
-    wait,
+    available_congestion_controls, choose_congestion_control, endpoint, receive_buffer,
+    send_buffer, stamp_arrivals, tcp_state, wait,
 };
 
 /// The receiver's echoes.

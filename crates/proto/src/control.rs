@@ -9,9 +9,11 @@
 //!                      <------------  Welcome      from here on sealed, if there is a secret
 //!     Ask              <----------->  Tell         some times: the clocks' offset
 //!     Clocks, Flow ... <----------->  Ready ...
+//!     Reverse ...      <----------->  Ready ...    flows that the receiver sends
+//!     Begin            ------------>               starts those
 //!                         traffic
 //!     Watch            <----------->  Progress ... at most every 50 ms, as often as asked
-//!     Ended ...        <----------->  Report ...
+//!     Ended ...        <----------->  Report ..., or Sent ... of those
 //!     Ask              <----------->  Tell
 //!     Farewell         ------------>
 //! ```
@@ -26,6 +28,7 @@
 
 mod channel;
 mod client;
+mod law;
 mod secret;
 mod server;
 
@@ -106,6 +109,7 @@ fn why(reason: Reason) -> &'static str {
         Reason::Late => "it timed out",
         Reason::Kernel => "its kernel refused a socket; its own messages say which",
         Reason::Stopped => "it was stopped",
+        Reason::Reverse => "it sends no flows (recv --max-rate 0); leave --reverse and --bidir out",
         Reason::Polling => {
             "no more flows may poll there; leave --busy out, or start it with --max-busy COUNT"
         }

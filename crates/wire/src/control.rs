@@ -18,6 +18,7 @@ mod fields;
 mod flow;
 mod progress;
 mod report;
+mod reverse;
 
 use crate::octets::array;
 use crate::{Error, Field};
@@ -26,6 +27,7 @@ use fields::{Fields, Room, require};
 pub use flow::{Flow, Meter, Name};
 pub use progress::Progress;
 pub use report::Report;
+pub use reverse::{LONGEST_CONGESTION, Law, Reverse, SentReport, Traffic, congestion_name};
 
 /// The protocol's version.
 pub const VERSION: u16 = 2;
@@ -113,7 +115,8 @@ pub enum Control {
         /// The receive buffer that the kernel granted, in octets of its memory.
         buffer: u32,
     },
-    /// The end of a flow, with the totals that were sent.
+    /// The end of a flow, with the totals that were sent. Stops a flow that the receiver
+    /// sends, whatever the totals.
     Ended {
         /// Number of the flow in the session.
         flow: u16,
@@ -129,6 +132,12 @@ pub enum Control {
     },
     /// The answer to [`Control::Watch`], one for each flow.
     Progress(Progress),
+    /// Requests a flow that the receiver sends.
+    Reverse(Reverse),
+    /// Starts all flows that the receiver sends.
+    Begin,
+    /// The receiver's results of a flow that it sent.
+    Sent(SentReport),
     /// The receiver's statistics of a flow.
     Report(Report),
     /// Ends the session regularly.
@@ -158,9 +167,11 @@ pub enum Reason {
     Stopped,
     /// No more flows may poll for messages.
     Polling,
+    /// This end sends no flows.
+    Reverse,
 }
 
-const REASONS: [Reason; 10] = [
+const REASONS: [Reason; 11] = [
     Reason::Version,
     Reason::Secret,
     Reason::Stranger,
@@ -171,6 +182,7 @@ const REASONS: [Reason; 10] = [
     Reason::Kernel,
     Reason::Stopped,
     Reason::Polling,
+    Reason::Reverse,
 ];
 
 mod kind {
@@ -189,6 +201,9 @@ mod kind {
     pub(super) const FAREWELL: u8 = 13;
     pub(super) const WATCH: u8 = 14;
     pub(super) const PROGRESS: u8 = 15;
+    pub(super) const REVERSE: u8 = 16;
+    pub(super) const BEGIN: u8 = 17;
+    pub(super) const SENT: u8 = 18;
 }
 
 /// The number of octets that follow the length at the start of `octets`.
@@ -273,6 +288,9 @@ impl Control {
                 number: fields.u32()?,
             },
             kind::PROGRESS => Self::Progress(Progress::read(&mut fields)?),
+            kind::REVERSE => Self::Reverse(Reverse::read(&mut fields)?),
+            kind::BEGIN => Self::Begin,
+            kind::SENT => Self::Sent(SentReport::read(&mut fields)?),
             _ => return Err(Error::Malformed(Field::Type)),
         };
         require(fields.at == octets.len(), Field::Length)?;
@@ -347,6 +365,9 @@ impl Control {
                 fields.put(&[kind::WATCH]).put(&number.to_be_bytes());
             }
             Self::Progress(progress) => progress.write(fields.put(&[kind::PROGRESS])),
+            Self::Reverse(reverse) => reverse.write(fields.put(&[kind::REVERSE])),
+            Self::Begin => drop(fields.put(&[kind::BEGIN])),
+            Self::Sent(report) => report.write(fields.put(&[kind::SENT])),
         }
         fields.at
     }

@@ -62,11 +62,13 @@ pub(crate) enum Method {
 }
 
 /// Options that only concern flows.
-const OF_FLOWS: [&str; 24] = [
+const OF_FLOWS: [&str; 26] = [
     "ipv4",
     "secret",
     "file",
     "flows",
+    "reverse",
+    "bidir",
     "log",
     "interval",
     "json_stream",

@@ -59,6 +59,9 @@ pub(crate) struct Recv {
         help_heading = "Limits"
     )]
     pub(crate) max_busy: u16,
+    /// Maximum payload rate of each flow that the receiver sends (`send --reverse`); 0: it sends none [default: unlimited].
+    #[arg(long, value_name = "BITS/S", help_heading = "Limits")]
+    pub(crate) max_rate: Option<String>,
     /// Maximum duration of a session.
     #[arg(
         long,
@@ -132,6 +135,12 @@ pub(crate) struct Send {
         help_heading = "Flows"
     )]
     pub(crate) flows: u16,
+    /// The receiver sends, and this end receives. All connections are opened from here. One-way flows of UDP and TCP only.
+    #[arg(long, conflicts_with = "bidir", help_heading = "Flows")]
+    pub(crate) reverse: bool,
+    /// Flows in both directions at the same time: each, and NAME-reverse.
+    #[arg(long, help_heading = "Flows")]
+    pub(crate) bidir: bool,
     /// Seed of the random number generator.
     #[arg(
         long,

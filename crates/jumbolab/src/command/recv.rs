@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use lab::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use live::clock::Epoch;
 use live::interrupt;
-use live::traffic::{Event, Receiver, Records, Serving, Session};
+use live::traffic::{Event, Receiver, Records, SendingRate, Serving, Session};
 use proto::control::{Limits, Secret};
 use units::Span;
 
@@ -139,11 +139,13 @@ fn report(
             peer,
             flow,
             port,
+            reverse,
         } => {
             let what = traffic::describe(Some(flow.transport), flow.meter);
             let name = flow.name.as_str();
+            let way = if reverse { "from" } else { "to" };
             log.say(format!(
-                "{}: session {session}, flow {name}, {what}, to port {port}",
+                "{}: session {session}, flow {name}, {what}, {way} port {port}",
                 peer.ip()
             ));
         }
@@ -205,6 +207,17 @@ fn is_taken(error: &anyhow::Error) -> bool {
     live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)
 }
 
+/// The rate that `--max-rate` allows to flows that the receiver sends.
+fn rate(text: &str) -> Result<SendingRate> {
+    match text {
+        "0" => Ok(SendingRate::None),
+        text => text
+            .parse()
+            .map(SendingRate::Most)
+            .map_err(|why| anyhow!("--max-rate {text}: {why}")),
+    }
+}
+
 fn serving(
     args: &Recv,
     addresses: &[IpAddr],
@@ -220,7 +233,12 @@ fn serving(
         "--max-flows and --max-sessions: write a number of at least 1"
     );
     let logs = logs.clone();
+    let rate = args
+        .max_rate
+        .as_deref()
+        .map_or(Ok(SendingRate::Any), rate)?;
     Ok(Serving {
+        rate,
         listen: addresses
             .iter()
             .map(|address| SocketAddr::new(*address, args.port))

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use lab::flows::{Keys, flow};
+use lab::flows::{Keys, flow, reversed};
 use lab::packet_log::{LogOwner, PacketLog, Zero};
 use live::interrupt;
 use live::traffic::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
@@ -29,6 +29,10 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
     let to = resolve(args)?;
     let flows = flows(args, to)?;
     let secret = args.secret.as_deref().map(secret).transpose()?;
+    ensure!(
+        args.log.is_none() || !(args.reverse || args.bidir),
+        "--log: a packet log has the messages that this end sends; leave it out with --reverse and --bidir"
+    );
     interrupt::listen()?;
     let described = flows.clone();
     let (log, opened) = (args.log.clone(), Rc::new(RefCell::new(None)));
@@ -148,7 +152,16 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     );
     let mut flows = Vec::new();
     for (name, keys) in named {
-        flows.push(flow(&name, &keys, to.ip(), Seed::new(args.seed))?);
+        let (at, seed) = (to.ip(), Seed::new(args.seed));
+        if !args.reverse {
+            flows.push(flow(&name, &keys, at, seed)?);
+        }
+        if args.bidir {
+            flows.push(reversed(&format!("{name}-reverse"), &keys, at, seed)?);
+        }
+        if args.reverse {
+            flows.push(reversed(&name, &keys, at, seed)?);
+        }
     }
     let echoes = flows.iter().filter(|flow| flow.transport.is_none()).count();
     if echoes > 0 && echoes < flows.len() {

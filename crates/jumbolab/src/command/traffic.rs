@@ -151,6 +151,16 @@ pub(super) fn sent(flows: &[Flow], outcome: &Outcome, results: Results) -> Strin
 /// The receiver's report of a session's flows.
 pub(super) fn served(served: &Served, results: Results) -> String {
     let mut text = String::new();
+    for (flow, sent) in &served.sent {
+        if results.is_json() {
+            text += &json::sent_on_request(served, flow, sent, results);
+        } else {
+            let what = describe(Some(flow.transport), flow.meter);
+            let peer = served.session.peer.ip();
+            let _ = writeln!(text, "{}: {what}, to {peer}", flow.name.as_str());
+            text += &departures(sent, sent.lateness.is_some());
+        }
+    }
     for (flow, report) in &served.flows {
         if results.is_json() {
             text += &json::received(served, flow, report, results);
@@ -165,36 +175,20 @@ pub(super) fn served(served: &Served, results: Results) -> String {
 }
 
 fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>) -> String {
-    let mut text = format!(
-        "{}: {}\n",
-        flow.name.as_str(),
-        describe(flow.transport, flow.meter)
-    );
+    let what = describe(flow.transport, flow.meter);
+    let way = if flow.reverse.is_some() {
+        ", reverse"
+    } else {
+        ""
+    };
+    let mut text = format!("{}: {what}{way}\n", flow.name.as_str());
     if let Some(fault) = &result.fault {
         let _ = writeln!(text, "  failed      {fault}");
     }
     let Some(sent) = &result.sent else {
         return text;
     };
-    if flow.paced {
-        let _ = writeln!(text, "  offered     {} messages", sent.offered);
-    }
-    let rates = rates(sent.messages, sent.octets, sent.lasted);
-    let _ = writeln!(
-        text,
-        "  sent        {} messages, {}{rates}",
-        sent.messages, sent.octets
-    );
-    text += &not_sent(sent);
-    if let Some(lateness) = sent.lateness {
-        let _ = writeln!(
-            text,
-            "  lateness    p50 {}, p99 {}, maximum {}",
-            time(lateness.median),
-            time(lateness.p99),
-            time(lateness.most)
-        );
-    }
+    text += &departures(sent, flow.paced);
     if let Some(report) = &result.report {
         text += &received(report, Some(sent.messages), flow.meter, offset);
     }
@@ -223,6 +217,31 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
             tcp.retransmitted,
             tcp.segments,
             time(tcp.round_trip)
+        );
+    }
+    text
+}
+
+/// The departures of a flow's messages.
+fn departures(sent: &Sent, paced: bool) -> String {
+    let mut text = String::new();
+    if paced {
+        let _ = writeln!(text, "  offered     {} messages", sent.offered);
+    }
+    let rates = rates(sent.messages, sent.octets, sent.lasted);
+    let _ = writeln!(
+        text,
+        "  sent        {} messages, {}{rates}",
+        sent.messages, sent.octets
+    );
+    text += &not_sent(sent);
+    if let Some(lateness) = sent.lateness {
+        let _ = writeln!(
+            text,
+            "  lateness    p50 {}, p99 {}, maximum {}",
+            time(lateness.median),
+            time(lateness.p99),
+            time(lateness.most)
         );
     }
     text

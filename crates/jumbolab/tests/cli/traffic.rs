@@ -11,6 +11,7 @@ mod intervals;
 mod logs;
 mod measures;
 mod own_receiver;
+mod reverse;
 mod storage;
 
 use std::io::{BufRead, BufReader};

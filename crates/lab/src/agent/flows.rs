@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow};
 use live::meter::Process;
 use live::traffic::{
-    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, Served, Serving,
-    sizes,
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, SendingRate,
+    Served, Serving, sizes,
 };
 use live::transfer::TcpState;
 use proto::control::Limits;
@@ -166,6 +166,8 @@ impl Wanted {
                 stamp_departures: self.stream.then_some(every),
                 ..Options::default()
             },
+            limit: None,
+            reverse: None,
         })
     }
 }
@@ -223,6 +225,7 @@ pub(super) fn receive(
         polling: asked.flows.into(),
         once: true,
         interval: None,
+        rate: SendingRate::None,
         keep: collector.keep(),
     })?;
     let address = receiver.addresses.first().context("nothing to listen on")?;

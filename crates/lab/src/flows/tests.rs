@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::*;
+use units::Time;
 
 const HERE: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
 
@@ -226,5 +227,27 @@ fn a_bad_file_is_refused_by_line() {
             .to_string();
         assert!(error.contains(words), "{error}");
         assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_flow_that_cannot_be_asked_for_is_refused_by_its_key() {
+    let reverse = |pairs: &[(&str, &str)]| reversed("one", &keys(pairs), HERE, Seed::new(1));
+    let flow = reverse(&[("protocol", "tcp"), ("packets", "3"), ("message", "1MiB")]).unwrap();
+    assert_eq!(flow.reverse.unwrap().packets, Some(3));
+    for (pairs, words) in [
+        (&[("protocol", "echo")][..], "--protocol echo: "),
+        (&[("meter", "round-trip")], "--meter round-trip: "),
+        (&[("on", "1s"), ("off", "1s")], "--on 1s: "),
+        (
+            &[("protocol", "tcp"), ("message", "2MiB")],
+            "--message 2MiB: ",
+        ),
+    ] {
+        let error = reverse(pairs).unwrap_err().to_string();
+        assert!(
+            error.starts_with(words) && error.contains("--reverse"),
+            "{error}"
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! A sender's session: it requests flows, sends them, and receives the statistics.
 
+mod reversed;
+mod under_way;
+
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use proto::clock_offset::{ClockExchange, ClockOffset};
 use proto::control::{Client, ReceiverMessage, Secret};
@@ -13,12 +14,13 @@ use units::{Span, Time};
 use wire::control::{self, Report};
 
 use super::connection::{Connection, Room, random};
-use super::intervals::{Intervals, Reporter};
+use super::intervals::Intervals;
 use super::send::{Ready, Sent};
 use super::{Described, Entry, Flow, Records, echo, options, sizes};
 use crate::deadline::{Deadline, Ended};
 use crate::error::{Error, Result};
 use crate::{clock, interrupt};
+use under_way::Flows;
 
 /// The longest time for an answer of the receiver.
 const TIMEOUT: Span = Span::from_secs(10);
@@ -117,21 +119,33 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     session
         .client
         .clocks(clock::nanos_of(start), before.nanos, before.bound);
-    let (mut ready, mut outcomes) = (Vec::new(), Vec::new());
+    let (mut ready, mut incoming, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     for (number, flow) in (0..).zip(plan.flows) {
-        let (flow, buffer) = session.open(number, flow, records.clone())?;
+        let name = flow.name;
+        let buffer = match flow.reverse.clone() {
+            None => {
+                let (flow, buffer) = session.open(number, flow, records.clone())?;
+                ready.push(flow);
+                buffer
+            }
+            Some(source) => {
+                let (flow, buffer) = session.open_reverse(number, flow, &source, start)?;
+                incoming.push(flow);
+                buffer
+            }
+        };
         outcomes.push(FlowOutcome {
-            name: flow.name(),
+            name,
             sent: None,
             report: None,
             receive_buffer: buffer.into(),
             fault: None,
         });
-        ready.push(flow);
     }
     drop(records);
     write_down(Entry::Clocks(clock::monotonic_nanos(), before));
-    let fault = session.send_all(ready, &mut outcomes, start, plan.intervals)?;
+    let flows = Flows { ready, incoming };
+    let fault = session.carry(flows, &mut outcomes, start, plan.intervals)?;
     outcomes.iter_mut().for_each(FlowOutcome::check_report);
     // Compares the clocks again, if the receiver is still there.
     let after = match fault {
@@ -255,6 +269,8 @@ impl Session {
             self.client.compare(clock::monotonic_nanos());
             match self.hear(deadline) {
                 Ok(ReceiverMessage::Compared(exchange)) => exchanges.push(exchange),
+                // A late answer about the last interval.
+                Ok(ReceiverMessage::Progress(_)) => {}
                 Ok(_) => return Err(self.out_of_turn()),
                 Err(_) if !exchanges.is_empty() && deadline.permit().is_err() => break,
                 Err(error) => return Err(error),
@@ -264,9 +280,8 @@ impl Session {
             .ok_or_else(|| Error::new("comparing the clocks", "the answers contradict each other"))
     }
 
-    /// Requests a flow and connects to its port.
-    fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
-        let to = self.connection.peer().ip();
+    /// Checks a flow against the receiver's limits.
+    fn check(&self, number: u16, flow: &Flow) -> Result<()> {
         if number >= self.flows {
             let problem = format!("the receiver allows {} flows", self.flows);
             return Err(Error::new("asking for a flow", problem));
@@ -278,6 +293,28 @@ impl Session {
             let problem = format!("the receiver allows sessions of {}", self.longest);
             return Err(Error::new("asking for a flow", problem));
         }
+        Ok(())
+    }
+
+    /// The port that the receiver opens for a flow, and the buffer of its socket.
+    fn port_of(&mut self, number: u16) -> Result<(u16, u32)> {
+        let deadline = self.deadline.within(TIMEOUT);
+        loop {
+            match self.hear(&deadline)? {
+                ReceiverMessage::Ready { flow, port, buffer } if flow == number => {
+                    return Ok((port, buffer));
+                }
+                // The answer to a comparison that took too long.
+                ReceiverMessage::Compared(_) => {}
+                _ => return Err(self.out_of_turn()),
+            }
+        }
+    }
+
+    /// Requests a flow and connects to its port.
+    fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
+        self.check(number, &flow)?;
+        let to = self.connection.peer().ip();
         let transport = flow.transport.unwrap_or(units::Transport::Udp);
         let cookie = random()?;
         let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
@@ -294,17 +331,7 @@ impl Session {
             largest: octets(largest),
             cookie,
         });
-        let deadline = self.deadline.within(TIMEOUT);
-        let (port, buffer) = loop {
-            match self.hear(&deadline)? {
-                ReceiverMessage::Ready { flow, port, buffer } if flow == number => {
-                    break (port, buffer);
-                }
-                // The answer to a comparison that took too long.
-                ReceiverMessage::Compared(_) => {}
-                _ => return Err(self.out_of_turn()),
-            }
-        };
+        let (port, buffer) = self.port_of(number)?;
         let mut to = self.connection.peer();
         to.set_port(port);
         if let Some(records) = &records {
@@ -321,137 +348,6 @@ impl Session {
         }
         let ready = Ready::connect(flow, number, to, &cookie, records, &self.deadline)?;
         Ok((ready, buffer))
-    }
-
-    /// Starts all flows together, and collects the results of both ends. Returns the
-    /// error of the session, if any.
-    fn send_all(
-        &mut self,
-        flows: Vec<Ready>,
-        outcomes: &mut [FlowOutcome],
-        epoch: Time,
-        intervals: Option<Intervals>,
-    ) -> Result<Option<Error>> {
-        let observed = match intervals {
-            Some(_) => flows.iter().map(Ready::observed).collect::<Result<_>>()?,
-            None => Vec::new(),
-        };
-        let stop = &Arc::clone(&self.stop);
-        let begin = OnceLock::new();
-        let ((up, ups), (to, finished)) = (channel(), channel());
-        let mut left = flows.len();
-        Ok(thread::scope(|scope| {
-            for (number, flow) in flows.into_iter().enumerate() {
-                let (to, up, begin) = (to.clone(), up.clone(), &begin);
-                let body = move || {
-                    let _ = up.send(());
-                    // The receiving end of this channel waits for it.
-                    let _ = to.send((number, flow.run(epoch, *begin.wait(), stop)));
-                };
-                if thread::Builder::new().spawn_scoped(scope, body).is_err() {
-                    outcomes[number].fault = Some("no thread is left for it".to_owned());
-                    left -= 1;
-                }
-            }
-            drop(up);
-            // A new thread may start later than its flow ends.
-            ups.iter().take(left).for_each(drop);
-            let begin = *begin.get_or_init(|| clock::monotonic() + HEAD_START);
-            let mut reporter =
-                intervals.map(|intervals| Reporter::new(intervals, observed, begin, true));
-            let (mut fault, mut ended) = (None, None::<Time>);
-            let mut reports = outcomes.len();
-            while left > 0 || (reports > 0 && fault.is_none()) {
-                let wait = reporter.as_mut().map_or(LOOK, |reporter| {
-                    self.report(reporter, left > 0);
-                    reporter.until_next(clock::monotonic()).min(LOOK)
-                });
-                let news = match fault {
-                    None => self.listen(wait),
-                    Some(_) => {
-                        clock::sleep(wait);
-                        Ok(Vec::new())
-                    }
-                };
-                match news {
-                    Ok(news) => {
-                        for message in news {
-                            let report = match message {
-                                ReceiverMessage::Report(report) => report,
-                                ReceiverMessage::Progress(progress) => {
-                                    if let Some(reporter) = &mut reporter {
-                                        reporter.take(&progress);
-                                    }
-                                    continue;
-                                }
-                                _ => continue,
-                            };
-                            if let Some(outcome) = outcomes.get_mut(usize::from(report.flow)) {
-                                reports -= usize::from(outcome.report.is_none());
-                                outcome.report = Some(report);
-                            }
-                        }
-                    }
-                    Err(error) => {
-                        // No receiver is left: the sender's results remain.
-                        stop.store(true, Ordering::Relaxed);
-                        fault = Some(error);
-                    }
-                }
-                for (number, sent) in finished.try_iter() {
-                    left -= 1;
-                    ended = Some(clock::monotonic());
-                    self.finish(&mut outcomes[number], number, sent);
-                    if let Some(reporter) = &mut reporter {
-                        reporter.ended(number);
-                        if left == 0
-                            && let Some(number) = reporter.last(clock::monotonic())
-                        {
-                            self.client.watch(number);
-                        }
-                    }
-                }
-                let timeout = match interrupt::asked() {
-                    true => REPORT_AFTER_SIGNAL,
-                    false => REPORT,
-                };
-                let late = ended.is_some_and(|ended| clock::monotonic() > ended + timeout);
-                if left == 0 && late && fault.is_none() {
-                    fault = Some(Error::new(
-                        "waiting for reports",
-                        format!("none came within {timeout}"),
-                    ));
-                }
-            }
-            if let Some(mut reporter) = reporter {
-                reporter.tell();
-            }
-            fault
-        }))
-    }
-
-    /// Reports the interval that has ended, if any, after the receiver was asked for its
-    /// part.
-    fn report(&mut self, reporter: &mut Reporter, are_running: bool) {
-        reporter.tell_late(clock::monotonic());
-        if are_running && let Some(number) = reporter.look(clock::monotonic()) {
-            self.client.watch(number);
-        }
-    }
-
-    /// Reports the totals of a flow to the receiver.
-    fn finish(&mut self, outcome: &mut FlowOutcome, number: usize, sent: Result<Sent>) {
-        let number = u16::try_from(number).unwrap_or(u16::MAX);
-        match sent {
-            Ok(sent) => {
-                self.client.ended(number, sent.messages, sent.octets.get());
-                outcome.sent = Some(sent);
-            }
-            Err(error) => {
-                self.client.ended(number, 0, 0);
-                outcome.fault = Some(error.to_string());
-            }
-        }
     }
 
     /// The receiver's messages within a moment. The flows have limits of their own.

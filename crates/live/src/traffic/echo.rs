@@ -71,7 +71,7 @@ pub(super) fn run(
         sockets.push(echoes);
     }
     let observed = sockets.iter().map(Echoes::observed).collect();
-    let mut reporter = intervals.map(|intervals| Reporter::new(intervals, observed, start, false));
+    let mut reporter = intervals.map(|intervals| Reporter::alone(intervals, observed, start));
     let flows: Vec<FlowOutcome> = thread::scope(|scope| {
         let running: Vec<_> = sockets
             .into_iter()

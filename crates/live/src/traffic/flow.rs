@@ -1,10 +1,12 @@
 //! Flows as configured at their sender.
 
-use proto::traffic::Schedule;
-use units::{Bytes, Span, Transport};
+use std::net::IpAddr;
+
+use proto::traffic::{Law, Schedule};
+use units::{Bytes, Rate, Seed, Span, Time, Transport};
 use wire::control::{Meter, Name};
 
-use super::options::Options;
+use super::options::{Options, sizes};
 
 /// A flow as configured at its sender.
 #[derive(Clone, Debug)]
@@ -28,4 +30,43 @@ pub struct Flow {
     pub largest: Option<Bytes>,
     /// The options of its socket.
     pub options: Options,
+    /// The highest rate of its payload.
+    pub limit: Option<Rate>,
+    /// The source of its messages if the receiver sends it.
+    pub reverse: Option<Source>,
+}
+
+/// The laws of a flow's messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Gaps in picoseconds.
+    pub gaps: Law,
+    /// Sizes in octets.
+    pub sizes: Law,
+    /// Seed of the random numbers.
+    pub seed: Seed,
+    /// The most messages.
+    pub packets: Option<u64>,
+    /// The most octets of messages that the protocol can carry.
+    pub octets: Option<u64>,
+}
+
+impl Source {
+    /// The messages of a flow over `transport` to `to`.
+    pub fn schedule(&self, transport: Option<Transport>, to: IpAddr) -> Schedule {
+        let Self {
+            gaps,
+            sizes: lengths,
+            ..
+        } = self.clone();
+        let mut schedule = Schedule::new(Time::ZERO, gaps, lengths, self.seed);
+        if let Some(packets) = self.packets {
+            schedule = schedule.packets(packets);
+        }
+        if let Some(octets) = self.octets {
+            let (least, most) = sizes(transport, to);
+            schedule = schedule.carried(least..=most).octets(octets);
+        }
+        schedule
+    }
 }

@@ -8,8 +8,8 @@ use units::{Bytes, Span};
 use wire::control::{Name, Progress};
 
 pub use super::counters::{PathMtuNotice, Quantiles};
-pub(super) use readers::ReceivedReader;
-pub(super) use reporter::{Observed, Reporter};
+pub(super) use readers::{ReceivedReader, SentReader};
+pub(super) use reporter::{IncomingFlow, Observed, Reporter};
 pub(super) use session::SessionReporter;
 
 /// The shortest interval. A receiver answers no faster than every 50 ms
@@ -100,6 +100,18 @@ pub struct ReceivedInterval {
     pub delays: Quantiles,
     /// Interarrival jitter at the end [RFC3550 s6.4.1].
     pub jitter: Span,
+}
+
+impl SentInterval {
+    /// What the other end told of a flow that it sends.
+    fn of(progress: &Progress) -> Self {
+        Self {
+            messages: progress.messages,
+            octets: Bytes::new(progress.octets),
+            unsent: progress.lost,
+            ..Self::default()
+        }
+    }
 }
 
 impl ReceivedInterval {

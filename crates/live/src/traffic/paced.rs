@@ -30,6 +30,10 @@ const LOOK: Span = Span::from_millis(50);
 /// is not descheduled. It costs 9 % of a processor at 1000 departures per second.
 const SPIN: Span = Span::from_micros(90);
 
+/// The messages of impossible sizes in a row after which a flow ends: its law has hardly
+/// any others.
+const HOPELESS: u64 = 1_000_000;
+
 /// The most unsent messages that are counted as offered.
 const UNSENT: u64 = 10_000_000;
 
@@ -45,6 +49,9 @@ pub(super) struct Departures {
     /// Messages that were due, and those of them that the protocol cannot carry.
     offered: u64,
     refused: u64,
+    refused_in_a_row: u64,
+    /// Octets of the messages before the current one.
+    carried: Bytes,
     counters: Arc<SentCounters>,
 }
 
@@ -80,10 +87,16 @@ impl Departures {
         } else {
             Pace::Grid(Pacer::sleeping()?)
         };
+        let (least, most) = sizes(flow.transport, to);
         Ok(Self {
             begin,
             end: flow.length.map(|length| begin + length),
-            sizes: sizes(flow.transport, to),
+            sizes: (
+                least,
+                flow.largest.map_or(most, |largest| largest.min(most)),
+            ),
+            carried: Bytes::ZERO,
+            refused_in_a_row: 0,
             flow: flow.clone(),
             stop: Arc::clone(stop),
             pace,
@@ -117,8 +130,13 @@ impl Departures {
             let (least, most) = self.sizes;
             if size < least || size > most {
                 self.refused += 1;
+                self.refused_in_a_row += 1;
+                if self.refused_in_a_row > HOPELESS {
+                    return None;
+                }
                 continue;
             }
+            self.refused_in_a_row = 0;
             let size = usize::try_from(size.get()).unwrap_or(usize::MAX);
             return Some(Departure { size, due });
         }
@@ -132,6 +150,7 @@ impl Departures {
         } else {
             self.begin
         };
+        let due = self.limited(due, departure.size);
         let mut now = clock::monotonic();
         while due > now + LOOK {
             if self.stopped() {
@@ -154,9 +173,20 @@ impl Departures {
         }
         if self.flow.paced {
             self.lateness
-                .record(now.since(due).unwrap_or_default().as_nanos());
+                .record(now.since(departure.due).unwrap_or_default().as_nanos());
         }
         Some(now)
+    }
+
+    /// The instant of a message if the flow has a limit: not before the octets ahead of it
+    /// had passed at that rate.
+    fn limited(&mut self, due: Time, size: usize) -> Time {
+        let Some(limit) = self.flow.limit else {
+            return due;
+        };
+        let least = self.begin + limit.serialise(self.carried);
+        self.carried += Bytes::new(size as u64);
+        due.max(least)
     }
 
     /// Whether the flow was asked to stop.

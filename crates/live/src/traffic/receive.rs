@@ -4,6 +4,7 @@
 mod datagrams;
 mod out_of_order;
 mod recorder;
+mod reversed;
 mod stream;
 mod timeline;
 
@@ -54,6 +55,8 @@ pub(super) struct Signal {
     expected: AtomicU64,
     /// The instant at which it became known, in picoseconds of this clock.
     since: AtomicU64,
+    /// Whether a flow that this end sends was started.
+    begun: AtomicBool,
     stop: Arc<AtomicBool>,
 }
 
@@ -62,6 +65,7 @@ impl Signal {
         Arc::new(Self {
             expected: AtomicU64::new(u64::MAX),
             since: AtomicU64::new(0),
+            begun: AtomicBool::new(false),
             stop: Arc::default(),
         })
     }
@@ -74,9 +78,19 @@ impl Signal {
         self.expected.store(messages, Ordering::Release);
     }
 
+    /// Starts a flow that this end sends.
+    pub(super) fn begin(&self) {
+        self.begun.store(true, Ordering::Release);
+    }
+
     /// Stops the flow, even if messages are missing.
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// What [`Signal::stop`] sets.
+    pub(super) fn stopped(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
     }
 
     fn expected(&self) -> Option<u64> {
@@ -94,6 +108,8 @@ pub(super) struct Waiting {
     flow: Flow,
     socket: OwnedFd,
     peer: IpAddr,
+    /// Whether this end has connected the socket, because it asked for the flow.
+    connected: bool,
     signal: Arc<Signal>,
     /// The end of the session.
     deadline: Deadline,
@@ -156,6 +172,7 @@ impl Waiting {
             flow,
             socket,
             peer,
+            connected: false,
             deadline: Deadline::new(end, &signal.stop),
             signal,
             recorder,

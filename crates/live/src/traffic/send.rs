@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
 use units::{Bytes, Span, Time, Transport};
-use wire::control::{Meter, Name};
+use wire::control::Meter;
 use wire::message::{Echo, Message};
 
 use super::counters::{PathMtuNotice, SentCounters};
@@ -129,6 +129,9 @@ impl Ready {
         if transport == Transport::Udp {
             path_mtu::keep_errors(&socket, to.ip())?;
         }
+        if let (Some(_), Some(size)) = (&flow.reverse, flow.options.receive_buffer) {
+            options::receive_buffer(socket.as_fd(), size)?;
+        }
         options::set_read_timeout(socket.as_fd(), Span::from_secs(5))?;
         connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
@@ -145,9 +148,38 @@ impl Ready {
         Ok(ready)
     }
 
-    /// Name of the flow.
-    pub(super) fn name(&self) -> Name {
-        self.flow.name
+    /// A flow whose socket is connected to the end that asked for it.
+    pub(super) fn met(
+        flow: Flow,
+        number: u16,
+        to: SocketAddr,
+        socket: OwnedFd,
+        counters: Arc<SentCounters>,
+    ) -> Result<Self> {
+        let transport = flow.transport.unwrap_or(Transport::Udp);
+        flow.options.apply(&socket, Some(transport), to.ip())?;
+        if transport == Transport::Udp {
+            path_mtu::keep_errors(&socket, to.ip())?;
+        }
+        options::set_read_timeout(socket.as_fd(), LOOK)?;
+        Ok(Self {
+            flow,
+            number,
+            to,
+            socket,
+            log_sink: LogSink::new(None),
+            counters,
+        })
+    }
+
+    /// The socket of a flow that the other end sends.
+    pub(super) fn into_socket(self) -> OwnedFd {
+        self.socket
+    }
+
+    /// Number of the flow.
+    pub(super) fn number(&self) -> u16 {
+        self.number
     }
 
     /// The flow, to be observed while it runs.

@@ -13,12 +13,13 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{Backlog, SockFlag, SockType, accept4, listen, setsockopt, socket, sockopt};
 use proto::clock_offset::ClockOffset;
 use proto::control::{Limits, Secret};
-use units::Span;
+use units::{Rate, Span};
 use wire::control::{Flow, Report};
 
 use super::admission::Sessions;
 use super::connection::Connection;
 use super::options::{address_of, bind_to, family};
+use super::send::Sent;
 use super::{Interval, Records, session};
 use crate::error::{During, Error, Result};
 use crate::sys::option;
@@ -50,11 +51,25 @@ pub struct Serving {
     pub polling: usize,
     /// Whether to end after the first session in which flows were opened.
     pub once: bool,
+    /// How fast flows may be that it sends.
+    pub rate: SendingRate,
     /// The length of the intervals to report while flows run, if any.
     pub interval: Option<Span>,
     /// Called when a session opens its first flow: opens its log, if any. An error ends
     /// the session.
     pub keep: KeepSession,
+}
+
+/// How fast the flows may be that a receiver sends because another end asks for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SendingRate {
+    /// It sends none.
+    None,
+    /// Each has this rate at most.
+    Most(Rate),
+    /// As fast as it can.
+    #[default]
+    Any,
 }
 
 /// Opens the log of a session, in the session's thread.
@@ -82,8 +97,10 @@ pub struct Session {
 pub struct Served {
     /// The session.
     pub session: Session,
-    /// Its flows and their reports.
+    /// The flows that it received, and their reports.
     pub flows: Vec<(Flow, Report)>,
+    /// The flows that this end sent, and its results.
+    pub sent: Vec<(Flow, Sent)>,
     /// The reason if it failed.
     pub fault: Option<String>,
 }
@@ -101,6 +118,8 @@ pub enum Event {
         flow: Flow,
         /// The port that waits for it.
         port: u16,
+        /// Whether this end sends it.
+        reverse: bool,
     },
     /// An interval of a session's flows.
     Interval {

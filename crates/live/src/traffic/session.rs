@@ -1,29 +1,37 @@
 //! A session of a receiver, in a separate thread.
 
+mod reversed;
+mod running;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use proto::clock_offset::ClockOffset;
 use proto::control::{Request, Server, Settings};
 use units::{Bytes, Span, Time};
-use wire::control::{Flow, Reason, Report};
+use wire::control::{Flow, Reason, Report, SentReport};
 
 use super::admission::{Admission, Polling};
 use super::connection::{Connection, Room, random};
-use super::counters::ReceivedCounters;
 use super::intervals::{ReceivedReader, SessionReporter};
 use super::receive::{Clocks, Signal, Waiting};
+use super::send::Sent;
 use super::serve::{Event, Events, Served, Serving, Session};
-use super::{Described, Entry, Interval, Records, sizes};
+use super::{Described, Entry, Interval, Records, reverse, sizes};
 use crate::clock;
 use crate::deadline::{Deadline, Ended, Permit};
 use crate::error::{Error, Result};
+use running::{Counted, Done, Running};
 
 /// Interval of checks whether flows have ended, or the session is to end.
 const LOOK: Span = Span::from_millis(10);
+
+/// The longest time for which a sender may say nothing while flows are sent to it. It
+/// asks for the clock every second.
+const SILENT: Span = Span::from_secs(5);
 
 /// The largest receive buffer that a sender may request, in octets.
 pub const LARGEST_RECEIVE_BUFFER: Bytes = Bytes::new(64 << 20);
@@ -46,8 +54,8 @@ pub(super) fn serve(
         Err(error) => return refused(&error),
     };
     let outcome = conversation.hold();
-    let flows = conversation.finish();
-    match (flows.is_empty(), outcome) {
+    let (flows, sent) = conversation.finish();
+    match (flows.is_empty() && sent.is_empty(), outcome) {
         (true, Err(error)) => refused(&error),
         (true, Ok(())) => Event::Refused {
             peer,
@@ -56,10 +64,14 @@ pub(super) fn serve(
         (false, outcome) => Event::Ended(Served {
             session: conversation.session,
             flows,
+            sent,
             fault: outcome.err().map(|error| error.to_string()),
         }),
     }
 }
+
+/// The results of a session's flows: of those received, and of those sent.
+type Results = (Vec<(Flow, Report)>, Vec<(Flow, Sent)>);
 
 struct Conversation<'a> {
     connection: &'a Connection,
@@ -77,19 +89,10 @@ struct Conversation<'a> {
     idle_since: Time,
     /// Reports of intervals, if they are wanted.
     reporter: Option<SessionReporter>,
-    to: Sender<(u16, Result<Report>)>,
-    finished: Queue<(u16, Result<Report>)>,
-}
-
-/// A flow that was opened.
-struct Running {
-    flow: Flow,
-    signal: Arc<Signal>,
-    thread: Option<JoinHandle<()>>,
-    report: Report,
-    counters: Arc<ReceivedCounters>,
-    /// Reads them for the sender.
-    reader: ReceivedReader,
+    /// The latest instant at which the sender said something.
+    heard: Time,
+    to: Sender<(u16, Result<Done>)>,
+    finished: Queue<(u16, Result<Done>)>,
 }
 
 impl<'a> Conversation<'a> {
@@ -126,6 +129,7 @@ impl<'a> Conversation<'a> {
             open: 0,
             idle_since: clock::monotonic(),
             reporter: serving.interval.map(SessionReporter::new),
+            heard: clock::monotonic(),
             to,
             finished,
         })
@@ -145,6 +149,9 @@ impl<'a> Conversation<'a> {
         loop {
             let permit = self.permit()?;
             let octets = self.connection.read(&mut room, self.wait(), permit)?;
+            if !octets.is_empty() {
+                self.heard = clock::monotonic();
+            }
             let received = self.server.receive(clock::monotonic_nanos(), octets);
             let requests = match received {
                 Ok(requests) => requests,
@@ -170,13 +177,21 @@ impl<'a> Conversation<'a> {
                         bound,
                     } => self.compare(epoch, offset, bound),
                     Request::Open(flow) => self.open(flow)?,
+                    Request::Reverse(reverse) => self.reverse(&reverse)?,
+                    Request::Begin => {
+                        for running in self.flows.values() {
+                            running.signal.begin();
+                        }
+                    }
                     Request::Ended {
                         flow,
                         messages,
                         octets,
                     } => {
-                        if let Some(running) = self.flows.get(&flow) {
-                            running.signal.expect(messages);
+                        match self.flows.get(&flow) {
+                            Some(running) if running.is_sent() => running.signal.stop(),
+                            Some(running) => running.signal.expect(messages),
+                            None => {}
                         }
                         self.write_down(Entry::Sent {
                             flow,
@@ -208,8 +223,12 @@ impl<'a> Conversation<'a> {
     fn answer(&mut self, number: u32) {
         let now = clock::monotonic();
         for (flow, running) in &mut self.flows {
-            let interval = running.reader.next(&running.counters, now);
-            self.server.progress(interval.progress(*flow, number));
+            self.server.progress(match &mut running.counted {
+                Counted::Received {
+                    counters, reader, ..
+                } => reader.next(counters, now).progress(*flow, number),
+                Counted::Sent { reader, .. } => reader.progress(number, now),
+            });
         }
     }
 
@@ -228,6 +247,16 @@ impl<'a> Conversation<'a> {
             true => (idle_until, "it had no flow for too long"),
             false => (self.server.deadline(), "it took too long"),
         };
+        let sends = || {
+            self.flows
+                .values()
+                .any(|flow| flow.is_sent() && flow.thread.is_some())
+        };
+        let silent = clock::monotonic().since(self.heard + SILENT);
+        if silent.is_some() && self.server.is_open() && sends() {
+            let why = "flows were sent to it, and it said nothing for 5 s";
+            return Err(self.refusal(Reason::Late, why));
+        }
         let (reason, why) = match Deadline::new(end, &self.admission.evicted()).permit() {
             Ok(permit) => return Ok(permit),
             Err(Ended::Late) => (Reason::Late, why),
@@ -295,7 +324,7 @@ impl<'a> Conversation<'a> {
         let thread = thread::Builder::new()
             .name(format!("flow {}", flow.name.as_str()))
             .spawn(move || {
-                let report = waiting.run();
+                let report = waiting.run().map(Done::Received);
                 drop::<Option<Polling>>(polling);
                 // The session has ended if the channel is closed.
                 let _ = to.send((number, report));
@@ -307,24 +336,33 @@ impl<'a> Conversation<'a> {
             flow,
             signal,
             thread: Some(thread),
-            report: Report {
-                flow: number,
-                ..Report::default()
+            counted: Counted::Received {
+                report: Report {
+                    flow: number,
+                    ..Report::default()
+                },
+                counters,
+                reader: ReceivedReader::default(),
             },
-            counters,
-            reader: ReceivedReader::default(),
         };
-        self.flows.insert(number, running);
+        self.opened(running, port, buffer);
+        Ok(())
+    }
+
+    /// Notes and announces a flow whose port is open.
+    fn opened(&mut self, running: Running, port: u16, buffer: u64) {
+        let (flow, reverse) = (running.flow, running.is_sent());
+        self.flows.insert(flow.flow, running);
         self.open += 1;
         self.events.send(Event::Opened {
             session: self.session.number,
             peer: self.session.peer,
             flow,
             port,
+            reverse,
         });
         let buffer = u32::try_from(buffer).unwrap_or(u32::MAX);
-        self.server.ready(number, port, buffer);
-        Ok(())
+        self.server.ready(flow.flow, port, buffer);
     }
 
     fn describe(&self, flow: &Flow, port: u16) {
@@ -357,10 +395,17 @@ impl<'a> Conversation<'a> {
                 self.pass_on(interval);
             }
             match result {
-                Ok(report) => {
-                    self.server.report(report);
+                Ok(done) => {
+                    match &done {
+                        Done::Received(report) => self.server.report(*report),
+                        Done::Sent(Some(sent)) => self.server.sent(reverse::report(number, sent)),
+                        Done::Sent(None) => self.server.sent(SentReport {
+                            flow: number,
+                            ..SentReport::default()
+                        }),
+                    }
                     if let Some(running) = self.flows.get_mut(&number) {
-                        running.report = report;
+                        running.end(done);
                     }
                 }
                 Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
@@ -381,8 +426,8 @@ impl<'a> Conversation<'a> {
         Error::new("a session", why)
     }
 
-    /// Ends all flows and returns their reports.
-    fn finish(&mut self) -> Vec<(Flow, Report)> {
+    /// Ends all flows and returns their results.
+    fn finish(&mut self) -> Results {
         for running in self.flows.values() {
             running.signal.stop();
         }
@@ -393,15 +438,21 @@ impl<'a> Conversation<'a> {
             }
         }
         while let Ok((number, result)) = self.finished.try_recv() {
-            if let (Ok(report), Some(running)) = (result, self.flows.get_mut(&number)) {
-                running.report = report;
+            if let (Ok(done), Some(running)) = (result, self.flows.get_mut(&number)) {
+                running.end(done);
             }
         }
         self.records = None;
-        self.flows
-            .values()
-            .map(|running| (running.flow, running.report))
-            .collect()
+        let (mut received, mut all_sent) = (Vec::new(), Vec::new());
+        for running in self.flows.values() {
+            match &running.counted {
+                Counted::Received { report, .. } => received.push((running.flow, *report)),
+                Counted::Sent { sent, .. } => {
+                    all_sent.extend(sent.as_deref().map(|sent| (running.flow, sent.clone())));
+                }
+            }
+        }
+        (received, all_sent)
     }
 }
 

@@ -76,13 +76,18 @@ pub fn try_congestion_control(name: &str) -> Result<()> {
     choose_congestion_control(socket.as_fd(), name)
 }
 
+/// The congestion controls that are loaded.
+pub(crate) fn available_congestion_controls() -> Vec<String> {
+    let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
+    known.split_whitespace().map(str::to_owned).collect()
+}
+
 pub(crate) fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> Result<()> {
     setsockopt(&socket, sockopt::TcpCongestion, &name.into())
         .during(|| format!("choosing the congestion control `{name}`"))
         .map_err(|error| match error.source.raw_os_error() {
             Some(libc::ENOENT) => {
-                let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
-                let known: Vec<&str> = known.split_whitespace().collect();
+                let known = available_congestion_controls();
                 let problem = format!(
                     "this kernel has none of that name; write one of {}",
                     known.join(", ")

@@ -1,7 +1,7 @@
 //! The sender's end of the control protocol.
 
 use units::Span;
-use wire::control::{Control, Flow, Progress, Report, VERSION};
+use wire::control::{Control, Flow, Progress, Report, Reverse, SentReport, VERSION};
 
 use super::Fault;
 use super::channel::{Channel, End};
@@ -33,6 +33,8 @@ pub enum ReceiverMessage {
     },
     /// The receiver's observations of a flow since the previous question.
     Progress(Progress),
+    /// The receiver's results of a flow that it sent.
+    Sent(SentReport),
     /// The receiver's statistics of a flow.
     Report(Report),
 }
@@ -107,6 +109,16 @@ impl Client {
     /// Requests a flow.
     pub fn open(&mut self, flow: Flow) {
         self.channel.send(&Control::Flow(flow));
+    }
+
+    /// Requests a flow that the receiver sends. [`Client::ended`] stops it.
+    pub fn reverse(&mut self, reverse: Reverse) {
+        self.channel.send(&Control::Reverse(reverse));
+    }
+
+    /// Starts all flows that the receiver sends.
+    pub fn begin(&mut self) {
+        self.channel.send(&Control::Begin);
     }
 
     /// Asks for the receiver's observations of all flows, as question `number`. The
@@ -202,6 +214,7 @@ impl Client {
             (Stage::Open, Control::Progress(progress)) => {
                 Ok(Some(ReceiverMessage::Progress(progress)))
             }
+            (Stage::Open, Control::Sent(report)) => Ok(Some(ReceiverMessage::Sent(report))),
             (Stage::Open, Control::Report(report)) => Ok(Some(ReceiverMessage::Report(report))),
             _ => Err(Fault::Unexpected),
         }

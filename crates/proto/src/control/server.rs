@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use units::{Span, Time};
-use wire::control::{Control, Flow, Progress, Reason, Report, VERSION};
+use wire::control::{Control, Flow, Progress, Reason, Report, Reverse, SentReport, VERSION};
 
 use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
@@ -43,8 +43,12 @@ pub enum Request {
     },
     /// Open a port for a flow, then call [`Server::ready`].
     Open(Flow),
+    /// Open a port for a flow that this end sends, then call [`Server::ready`].
+    Reverse(Reverse),
+    /// Start the flows that this end sends, and report each with [`Server::sent`].
+    Begin,
     /// A flow has ended. The driver waits for its remaining messages, then calls
-    /// [`Server::report`].
+    /// [`Server::report`]. A flow that this end sends is to be stopped.
     Ended {
         /// Number of the flow in the session.
         flow: u16,
@@ -75,6 +79,8 @@ pub struct Server {
     deadline: Time,
     /// This clock at the latest [`Control::Watch`] that was answered, in nanoseconds.
     watched: Option<u64>,
+    /// Whether the flows that this end sends were started.
+    begun: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +120,7 @@ impl Server {
             with,
             flows: BTreeMap::new(),
             watched: None,
+            begun: false,
         }
     }
 
@@ -168,6 +175,11 @@ impl Server {
         self.flows.entry(flow).or_default().ready = true;
         let ready = Control::Ready { flow, port, buffer };
         self.channel.send(&ready);
+    }
+
+    /// Sends the results of a flow that this end sent.
+    pub fn sent(&mut self, report: SentReport) {
+        self.channel.send(&Control::Sent(report));
     }
 
     /// Sends the observations of a flow.
@@ -247,12 +259,19 @@ impl Server {
                 bound,
             },
             (Stage::Open, Control::Flow(flow)) => {
-                let many = self.flows.len() >= usize::from(self.settings.limits.flows);
-                if many || self.flows.contains_key(&flow.flow) {
-                    return Err((Fault::Unexpected, Reason::Limit));
-                }
-                self.flows.insert(flow.flow, FlowState::default());
+                self.add(flow.flow)?;
                 Request::Open(flow)
+            }
+            (Stage::Open, Control::Reverse(reverse)) => {
+                if self.begun {
+                    return Err(UNEXPECTED);
+                }
+                self.add(reverse.flow.flow)?;
+                Request::Reverse(reverse)
+            }
+            (Stage::Open, Control::Begin) if !self.begun => {
+                self.begun = true;
+                Request::Begin
             }
             (
                 Stage::Open,
@@ -287,6 +306,16 @@ impl Server {
             _ => return Err(UNEXPECTED),
         };
         Ok(Some(request))
+    }
+
+    /// Adds a flow, if the limits allow it.
+    fn add(&mut self, flow: u16) -> Result<(), (Fault, Reason)> {
+        let many = self.flows.len() >= usize::from(self.settings.limits.flows);
+        if many || self.flows.contains_key(&flow) {
+            return Err((Fault::Unexpected, Reason::Limit));
+        }
+        self.flows.insert(flow, FlowState::default());
+        Ok(())
     }
 
     fn challenge(&mut self, nonce: [u8; 16], clock: [u8; 8]) {

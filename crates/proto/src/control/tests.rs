@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use units::Transport;
 use units::{Span, Time};
-use wire::control::{Control, Flow, LONGEST, Meter, Name, Progress, Reason, Report};
+use wire::control::{
+    Control, Flow, LONGEST, Law, Meter, Name, Progress, Reason, Report, Reverse, SentReport,
+    Traffic,
+};
 
 use super::*;
 
@@ -44,6 +47,29 @@ fn flow(number: u16) -> Flow {
         buffer: 0,
         largest: 64,
         cookie: [5; 16],
+    }
+}
+
+/// A flow that the receiver sends.
+fn reversed(number: u16) -> Reverse {
+    Reverse {
+        flow: flow(number),
+        traffic: Traffic {
+            seed: 1,
+            delay: 0,
+            length: 5,
+            packets: 0,
+            octets: 0,
+            gaps: Law::default(),
+            sizes: Law::default(),
+            paced: true,
+            nagle: false,
+            ttl: 0,
+            path_mtu: 0,
+            segmentation: 1,
+            send_buffer: 0,
+            congestion: [0; 16],
+        },
     }
 }
 
@@ -280,6 +306,48 @@ fn another_version_is_refused_in_a_frame_that_it_understands() {
 }
 
 #[test]
+fn flows_that_the_receiver_sends_begin_together_once_and_count_as_others_do() {
+    let nonsense = Err(Fault::Refused(Reason::Nonsense));
+    let (mut client, mut server) = (client(""), server("", 7));
+    talk(&mut client, &mut server).unwrap();
+    client.open(flow(0));
+    client.reverse(reversed(1));
+    let (_, requests) = talk(&mut client, &mut server).unwrap();
+    let expected = [Request::Open(flow(0)), Request::Reverse(reversed(1))];
+    assert_eq!(requests, expected);
+    server.ready(1, 4000, 0);
+    client.begin();
+    client.ended(1, 0, 0);
+    let (_, requests) = talk(&mut client, &mut server).unwrap();
+    assert_eq!(requests[0], Request::Begin);
+    server.sent(SentReport::default());
+    let (news, _) = talk(&mut client, &mut server).unwrap();
+    assert_eq!(news, [ReceiverMessage::Sent(SentReport::default())]);
+    client.begin();
+    assert_eq!(talk(&mut client, &mut server), nonsense);
+}
+
+#[test]
+fn no_flow_is_reversed_after_the_start_or_beyond_the_limit() {
+    for (begin, numbers, reason) in [
+        (true, &[0][..], Reason::Nonsense),
+        (false, &[0, 1, 2], Reason::Limit),
+        (false, &[0, 0], Reason::Limit),
+    ] {
+        let (mut client, mut server) = (client(""), server("", 7));
+        talk(&mut client, &mut server).unwrap();
+        if begin {
+            client.begin();
+        }
+        numbers
+            .iter()
+            .for_each(|number| client.reverse(reversed(*number)));
+        let answer = talk(&mut client, &mut server);
+        assert_eq!(answer, Err(Fault::Refused(reason)));
+    }
+}
+
+#[test]
 fn questions_for_observations_are_answered_at_most_every_50_ms() {
     let (mut client, mut server) = (client(""), server("", 7));
     talk(&mut client, &mut server).unwrap();
@@ -306,13 +374,15 @@ fn questions_for_observations_are_answered_at_most_every_50_ms() {
 /// Well-formed frames with valid or random bodies.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let random = prop::collection::vec(any::<u8>(), 1..200).prop_map(|mut body| {
-        body[0] %= 18;
+        body[0] %= 21;
         body
     });
     let known = prop::sample::select(vec![
         Control::Proof([0; 32]),
         Control::Ask { sent: 1 },
         Control::Watch { number: 1 },
+        Control::Reverse(reversed(1)),
+        Control::Begin,
         Control::Flow(flow(0)),
         Control::Flow(flow(1)),
         Control::Ended {

@@ -1,9 +1,12 @@
 //! Hostile control messages in all states of a receiver.
 
 use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Secret, Server, Settings};
+use jumbolab_proto::traffic::Law;
 use units::Transport;
 use units::{Span, Time};
-use wire::control::{Control, Flow, LONGEST, Meter, Name, Progress, Report};
+use wire::control::{
+    self, Control, Flow, LONGEST, Meter, Name, Progress, Report, Reverse, Traffic,
+};
 
 use super::{Chance, in_a_process_of_its_own, try_all};
 
@@ -29,6 +32,7 @@ struct Session {
     /// Whether a secret is required.
     sealed: bool,
     admitted: bool,
+    begun: bool,
     flows: usize,
     /// Octets sent to an unauthenticated peer.
     said: usize,
@@ -77,6 +81,7 @@ impl Session {
             client: Client::new(secret, [chance.octet(); 16], [2; 8]),
             sealed,
             admitted: false,
+            begun: false,
             flows: 0,
             said: 0,
         }
@@ -136,6 +141,8 @@ impl Session {
             } => self.client.clocks(epoch, offset, bound),
             Control::Farewell if chance.below(8) == 0 => self.client.farewell(),
             Control::Watch { number } => self.client.watch(number),
+            Control::Reverse(reverse) => self.client.reverse(reverse),
+            Control::Begin => self.client.begin(),
             _ => self.client.compare(chance.extreme()),
         }
     }
@@ -164,6 +171,20 @@ impl Session {
                     std::mem::take(self.server.output());
                     self.server.report(report);
                 }
+            }
+            Request::Reverse(reverse) => {
+                assert!(self.admitted && !self.begun);
+                self.flows += 1;
+                assert!(self.flows <= usize::from(LIMITS.flows));
+                let laws = [reverse.traffic.gaps, reverse.traffic.sizes];
+                for law in laws.iter().filter_map(Law::of_wire) {
+                    assert!(law.check().is_ok());
+                }
+                self.server.ready(reverse.flow.flow, 4_000, 0);
+            }
+            Request::Begin => {
+                assert!(self.admitted && !self.begun);
+                self.begun = true;
             }
             Request::Watch { number } => {
                 assert!(self.admitted);
@@ -209,7 +230,7 @@ fn frame(message: &Control) -> Vec<u8> {
 /// Mostly messages of an authenticated sender, with any fields.
 fn message(chance: &mut Chance) -> Control {
     let number = u16::try_from(chance.below(5)).unwrap();
-    match chance.below(26) {
+    match chance.below(30) {
         0 => Control::Hello {
             version: number,
             nonce: [chance.octet(); 16],
@@ -233,6 +254,11 @@ fn message(chance: &mut Chance) -> Control {
             number: u32::from(number),
         },
         25 => Control::Progress(Progress::default()),
+        26..29 => Control::Reverse(Reverse {
+            flow: flow(number, chance),
+            traffic: traffic(chance),
+        }),
+        29 => Control::Begin,
         10..14 => Control::Clocks {
             epoch: chance.extreme(),
             offset: chance.extreme().cast_signed(),
@@ -241,6 +267,29 @@ fn message(chance: &mut Chance) -> Control {
         _ => Control::Ask {
             sent: chance.extreme(),
         },
+    }
+}
+
+fn traffic(chance: &mut Chance) -> Traffic {
+    let law = |chance: &mut Chance| control::Law {
+        family: chance.octet() % control::Law::FAMILIES,
+        parameters: [chance.extreme(), chance.extreme()],
+    };
+    Traffic {
+        seed: chance.extreme(),
+        delay: chance.extreme(),
+        length: chance.extreme(),
+        packets: chance.extreme(),
+        octets: chance.extreme(),
+        gaps: law(chance),
+        sizes: law(chance),
+        paced: chance.below(2) == 0,
+        nagle: chance.below(2) == 0,
+        ttl: chance.octet(),
+        path_mtu: chance.octet() % Traffic::PATH_MTU_MODES,
+        segmentation: u16::from(chance.octet()),
+        send_buffer: u32::from(chance.octet()),
+        congestion: [0; control::LONGEST_CONGESTION],
     }
 }
 

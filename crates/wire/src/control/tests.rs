@@ -161,6 +161,10 @@ fn message() -> impl Strategy<Value = Control> {
             Control::Report(Report::read(&mut fields).unwrap())
         }),
         Just(Control::Farewell),
+        (flow(), traffic())
+            .prop_map(|(flow, traffic)| { Control::Reverse(Reverse { flow, traffic }) }),
+        Just(Control::Begin),
+        sent(),
         any::<u32>().prop_map(|number| Control::Watch { number }),
         any::<(u16, u32, [u64; 10])>().prop_map(|(flow, number, fields)| {
             let mut octets = flow.to_be_bytes().to_vec();
@@ -173,6 +177,66 @@ fn message() -> impl Strategy<Value = Control> {
             Control::Progress(Progress::read(&mut fields).unwrap())
         }),
     ]
+}
+
+fn sent() -> impl Strategy<Value = Control> {
+    (any::<(u16, [u64; 17], [u8; 16])>(), congestion()).prop_map(
+        |((flow, numbers, router), congestion)| {
+            let mut octets = flow.to_be_bytes().to_vec();
+            octets.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));
+            octets.extend(router);
+            octets.extend(congestion);
+            let mut fields = Fields {
+                octets: &octets,
+                at: 0,
+            };
+            Control::Sent(SentReport::read(&mut fields).unwrap())
+        },
+    )
+}
+
+fn congestion() -> impl Strategy<Value = [u8; LONGEST_CONGESTION]> {
+    "[a-z0-9_-]{0,16}".prop_map(|text: String| {
+        let mut octets = [0; LONGEST_CONGESTION];
+        octets[..text.len()].copy_from_slice(text.as_bytes());
+        octets
+    })
+}
+
+fn traffic() -> impl Strategy<Value = Traffic> {
+    let law = (0..Law::FAMILIES, any::<[u64; 2]>())
+        .prop_map(|(family, parameters)| Law { family, parameters });
+    (
+        any::<[u64; 5]>(),
+        [law.clone(), law],
+        any::<(bool, bool, u8, u16, u32)>(),
+        0..Traffic::PATH_MTU_MODES,
+        congestion(),
+    )
+        .prop_map(
+            |(
+                [seed, delay, length, packets, octets],
+                [gaps, sizes],
+                (paced, nagle, ttl, segmentation, send_buffer),
+                path_mtu,
+                congestion,
+            )| Traffic {
+                seed,
+                delay,
+                length,
+                packets,
+                octets,
+                gaps,
+                sizes,
+                paced,
+                nagle,
+                ttl,
+                path_mtu,
+                segmentation,
+                send_buffer,
+                congestion,
+            },
+        )
 }
 
 fn flow() -> impl Strategy<Value = Flow> {

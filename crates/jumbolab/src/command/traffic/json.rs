@@ -2,7 +2,7 @@
 
 use live::traffic::{
     Asked, DelayDistribution, Flow, FlowOutcome, Interval, Meter, Outcome, PathMtuNotice,
-    Quantiles, ReceivedInterval, Report, SentInterval, Served,
+    Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
 };
 use proto::clock_offset::ClockOffset;
 use serde_json::{Map, Value, json};
@@ -26,21 +26,11 @@ pub(super) fn sent(
     object.insert("segmentation".into(), json!(flow.options.segmentation));
     object.insert("merge".into(), json!(flow.options.merge));
     object.insert("receive_buffer".into(), json!(result.receive_buffer));
+    if flow.reverse.is_some() {
+        object.insert("reverse".into(), json!(true));
+    }
     if let Some(sent) = &result.sent {
-        let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
-        object.insert("offered".into(), json!(sent.offered));
-        object.insert("sent".into(), json!(sent.messages));
-        object.insert("sent_octets".into(), json!(sent.octets.get()));
-        object.insert("sent_seconds".into(), json!(sent.lasted.as_secs_f64()));
-        object.insert("sent_per_second".into(), json!(each));
-        object.insert("sent_mbit".into(), json!(bits / 1e6));
-        object.insert("refused".into(), json!(sent.refused));
-        object.insert("unsent".into(), json!(sent.unsent));
-        object.insert("too_large".into(), json!(sent.too_large));
-        object.insert("missed".into(), json!(sent.missed()));
-        object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
-        object.insert("lateness_us".into(), quantiles(sent.lateness.as_ref()));
-        object.insert("send_buffer".into(), json!(sent.send_buffer));
+        departures(&mut object, sent);
         if flow.meter == Meter::RoundTrip {
             object.insert("echoes".into(), json!(sent.echoes));
             let lost = sent.messages.saturating_sub(sent.echoes);
@@ -68,6 +58,43 @@ pub(super) fn sent(
     if let Some(offset) = outcome.offset {
         clocks(&mut object, offset);
     }
+    format!("{}\n", Value::Object(object))
+}
+
+/// What the sender of a flow counted.
+fn departures(object: &mut Map<String, Value>, sent: &Sent) {
+    let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
+    object.insert("offered".into(), json!(sent.offered));
+    object.insert("sent".into(), json!(sent.messages));
+    object.insert("sent_octets".into(), json!(sent.octets.get()));
+    object.insert("sent_seconds".into(), json!(sent.lasted.as_secs_f64()));
+    object.insert("sent_per_second".into(), json!(each));
+    object.insert("sent_mbit".into(), json!(bits / 1e6));
+    object.insert("refused".into(), json!(sent.refused));
+    object.insert("unsent".into(), json!(sent.unsent));
+    object.insert("too_large".into(), json!(sent.too_large));
+    object.insert("missed".into(), json!(sent.missed()));
+    object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
+    object.insert("lateness_us".into(), quantiles(sent.lateness.as_ref()));
+    object.insert("send_buffer".into(), json!(sent.send_buffer));
+}
+
+/// A flow that the receiver of a session sent.
+pub(super) fn sent_on_request(
+    served: &Served,
+    flow: &Asked,
+    sent: &Sent,
+    results: Results,
+) -> String {
+    let mut object = first(results);
+    let transport = Some(flow.transport);
+    head(&mut object, flow.name.as_str(), transport, flow.meter);
+    object.insert("session".into(), json!(served.session.number));
+    object.insert("peer".into(), json!(served.session.peer.to_string()));
+    object.insert("fault".into(), json!(served.fault));
+    object.insert("reverse".into(), json!(true));
+    departures(&mut object, sent);
+    clocks(&mut object, served.session.offset);
     format!("{}\n", Value::Object(object))
 }
 

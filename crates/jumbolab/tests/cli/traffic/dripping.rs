@@ -90,8 +90,12 @@ impl Dripping {
                 flow,
                 ..Report::default()
             }),
-            Request::Admit | Request::Clocks { .. } | Request::Watch { .. } | Request::Farewell => {
-            }
+            Request::Admit
+            | Request::Clocks { .. }
+            | Request::Watch { .. }
+            | Request::Reverse(_)
+            | Request::Begin
+            | Request::Farewell => {}
         }
     }
 

@@ -96,7 +96,11 @@ fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
                     });
                 }
             }
-            Request::Admit | Request::Clocks { .. } | Request::Farewell => {}
+            Request::Admit
+            | Request::Clocks { .. }
+            | Request::Reverse(_)
+            | Request::Begin
+            | Request::Farewell => {}
         });
     }
 }

@@ -5,6 +5,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::thread;
 
 use proto::control::{Limits, Request, Server, Settings};
 use proto::traffic::{Law, Schedule};
@@ -69,6 +70,8 @@ fn stream() -> Flow {
         length: Some(Span::from_secs(1)),
         largest: None,
         options: options::Options::default(),
+        limit: None,
+        reverse: None,
     }
 }
 

@@ -4,9 +4,9 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use units::{Bytes, Span, Time};
-use wire::control::Name;
+use wire::control::{Name, Progress};
 
-use super::reporter::Observed;
+use super::reporter::{IncomingFlow, Observed};
 use super::{FlowInterval, PathMtuNotice, ReceivedInterval, SentInterval, TcpInterval};
 use crate::sys::tcp_info;
 use crate::traffic::counters::{
@@ -23,7 +23,7 @@ pub(in super::super) struct ReceivedReader {
 
 /// Reads the counters of a sender likewise.
 #[derive(Debug)]
-pub(super) struct SentReader {
+pub(in super::super) struct SentReader {
     flow: u16,
     name: Name,
     counters: Arc<SentCounters>,
@@ -38,6 +38,58 @@ pub(super) struct SentReader {
     /// Whether the flow has ended; it is then read once more.
     has_ended: bool,
     is_over: bool,
+}
+
+/// Reads the counters of a flow that the other end sends.
+#[derive(Debug)]
+pub(super) struct IncomingReader {
+    flow: u16,
+    name: Name,
+    counters: Arc<ReceivedCounters>,
+    begin: Time,
+    reader: ReceivedReader,
+    has_ended: bool,
+    is_over: bool,
+}
+
+impl IncomingReader {
+    /// A reader of a flow, which begins `flow.delay` after `begin`.
+    pub(super) fn new(flow: IncomingFlow, begin: Time) -> Self {
+        Self {
+            flow: flow.flow,
+            name: flow.name,
+            counters: flow.counters,
+            begin: begin + flow.delay,
+            reader: ReceivedReader::default(),
+            has_ended: false,
+            is_over: false,
+        }
+    }
+
+    /// Number of the flow.
+    pub(super) fn flow(&self) -> u16 {
+        self.flow
+    }
+
+    /// Notes that the flow has ended.
+    pub(super) fn end(&mut self) {
+        self.has_ended = true;
+    }
+
+    /// The interval since the last call; `None` if the flow was not under way.
+    pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
+        if self.is_over || now <= self.begin {
+            return None;
+        }
+        self.is_over = self.has_ended;
+        Some(FlowInterval {
+            flow: self.flow,
+            name: self.name,
+            sent: None,
+            received: Some(self.reader.next(&self.counters, now)),
+            echoes: None,
+        })
+    }
 }
 
 impl ReceivedReader {
@@ -65,8 +117,25 @@ impl ReceivedReader {
 }
 
 impl SentReader {
+    /// The interval since the last call, for the end that asked for the flow.
+    pub(in super::super) fn progress(&mut self, number: u32, now: Time) -> Progress {
+        let totals = self.counters.totals();
+        let before = std::mem::replace(&mut self.before, totals);
+        let lasted = now.since(self.since).unwrap_or_default();
+        self.since = now;
+        Progress {
+            flow: self.flow,
+            number,
+            lasted: lasted.as_nanos(),
+            messages: totals.messages.saturating_sub(before.messages),
+            octets: totals.octets.saturating_sub(before.octets),
+            lost: totals.unsent.saturating_sub(before.unsent),
+            ..Progress::default()
+        }
+    }
+
     /// A reader of a flow, which begins `flow.delay` after `begin`.
-    pub(super) fn new(flow: Observed, begin: Time) -> Self {
+    pub(in super::super) fn new(flow: Observed, begin: Time) -> Self {
         Self {
             flow: flow.flow,
             name: flow.name,
@@ -81,6 +150,11 @@ impl SentReader {
             has_ended: false,
             is_over: false,
         }
+    }
+
+    /// Number of the flow.
+    pub(super) fn flow(&self) -> u16 {
+        self.flow
     }
 
     /// Notes that the flow has ended.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use units::{Span, Time};
 use wire::control::{Name, Progress};
 
-use super::readers::SentReader;
-use super::{Interval, Intervals, LEAST_PART, ReceivedInterval};
-use crate::traffic::counters::SentCounters;
+use super::readers::{IncomingReader, SentReader};
+use super::{FlowInterval, Interval, Intervals, LEAST_PART, ReceivedInterval, SentInterval};
+use crate::traffic::counters::{ReceivedCounters, SentCounters};
 
 /// The longest wait for the receiver's part of an interval.
 const ANSWER: Span = Span::from_millis(200);
@@ -24,10 +24,20 @@ pub(in super::super) struct Observed {
     pub(in super::super) echoed: bool,
 }
 
-/// The intervals of a sender's flows.
+/// A flow that the other end sends, and this end observes.
+pub(in super::super) struct IncomingFlow {
+    pub(in super::super) flow: u16,
+    pub(in super::super) name: Name,
+    pub(in super::super) counters: Arc<ReceivedCounters>,
+    /// Its start, relative to that of all flows.
+    pub(in super::super) delay: Span,
+}
+
+/// The intervals of a session's flows at the end that asked for them.
 pub(in super::super) struct Reporter {
     intervals: Intervals,
     readers: Vec<SentReader>,
+    incoming: Vec<IncomingReader>,
     begin: Time,
     /// The instant of the next report, and its number.
     next: Time,
@@ -41,23 +51,36 @@ pub(in super::super) struct Reporter {
 }
 
 impl Reporter {
-    /// Reports `flows`, which begin at `begin`; `asks`: the receiver has a part in it.
+    /// Reports flows that this end sends and flows that it receives. All begin at
+    /// `begin`, and the receiver is to be asked for its part.
     pub(in super::super) fn new(
         intervals: Intervals,
-        flows: Vec<Observed>,
+        sent: Vec<Observed>,
+        received: Vec<IncomingFlow>,
         begin: Time,
-        asks: bool,
     ) -> Self {
-        let readers = flows.into_iter().map(|flow| SentReader::new(flow, begin));
+        let readers = sent.into_iter();
+        let incoming = received.into_iter();
         Self {
             next: begin + intervals.every,
             intervals,
-            readers: readers.collect(),
+            readers: readers.map(|flow| SentReader::new(flow, begin)).collect(),
+            incoming: incoming
+                .map(|flow| IncomingReader::new(flow, begin))
+                .collect(),
             begin,
             number: 0,
             waiting: None,
             from: Span::ZERO,
-            asks,
+            asks: true,
+        }
+    }
+
+    /// Reports flows of echoes, which have no receiver.
+    pub(in super::super) fn alone(intervals: Intervals, sent: Vec<Observed>, begin: Time) -> Self {
+        Self {
+            asks: false,
+            ..Self::new(intervals, sent, Vec::new(), begin)
         }
     }
 
@@ -99,8 +122,11 @@ impl Reporter {
     }
 
     /// Notes that a flow has ended: it is reported once more.
-    pub(in super::super) fn ended(&mut self, flow: usize) {
-        if let Some(reader) = self.readers.get_mut(flow) {
+    pub(in super::super) fn ended(&mut self, flow: u16) {
+        if let Some(reader) = self.readers.iter_mut().find(|one| one.flow() == flow) {
+            reader.end();
+        }
+        if let Some(reader) = self.incoming.iter_mut().find(|one| one.flow() == flow) {
             reader.end();
         }
     }
@@ -115,9 +141,14 @@ impl Reporter {
         if progress.number == number
             && let Some(flow) = flows.find(|flow| flow.flow == progress.flow)
         {
-            flow.received = Some(ReceivedInterval::of(progress));
+            match flow.sent {
+                Some(_) => flow.received = Some(ReceivedInterval::of(progress)),
+                // The receiver is the sender of this flow.
+                None => flow.sent = Some(SentInterval::of(progress)),
+            }
         }
-        if interval.flows.iter().all(|flow| flow.received.is_some()) {
+        let is_whole = |flow: &FlowInterval| flow.received.is_some() && flow.sent.is_some();
+        if interval.flows.iter().all(is_whole) {
             self.tell();
         }
     }
@@ -133,10 +164,16 @@ impl Reporter {
         self.tell();
         let to = now.since(self.begin).unwrap_or_default();
         let readers = self.readers.iter_mut();
+        let incoming = self.incoming.iter_mut();
+        let mut flows: Vec<_> = readers
+            .filter_map(|reader| reader.next(now))
+            .chain(incoming.filter_map(|reader| reader.next(now)))
+            .collect();
+        flows.sort_by_key(|flow| flow.flow);
         let interval = Interval {
             from: std::mem::replace(&mut self.from, to),
             to,
-            flows: readers.filter_map(|reader| reader.next(now)).collect(),
+            flows,
         };
         self.number = self.number.wrapping_add(1);
         if !interval.flows.is_empty() {

@@ -1,6 +1,5 @@
 //! Reception of a flow of datagrams.
 
-use std::io::ErrorKind;
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
@@ -34,7 +33,9 @@ const LULL: Span = Span::from_micros(100);
 
 impl Waiting {
     pub(super) fn take_datagrams(&mut self) -> Result<()> {
-        if !self.meet()? {
+        if self.connected {
+            self.stamp(&self.socket)?;
+        } else if !self.meet()? {
             return Ok(());
         }
         let before = self.dropped()?;
@@ -56,7 +57,7 @@ impl Waiting {
     /// Waits for a datagram with the cookie from the sender's address, connects the
     /// socket to it, and answers with the cookie. Other datagrams are not answered.
     /// Returns whether it arrived.
-    fn meet(&self) -> Result<bool> {
+    pub(super) fn meet(&self) -> Result<bool> {
         let mut room = [0; LONGEST];
         let deadline = self.deadline.within(BEGIN);
         while let Ok(permit) = deadline.permit() {
@@ -100,7 +101,7 @@ impl Waiting {
     }
 
     /// Answers a cookie; if the answer is lost, the sender repeats the cookie.
-    fn show_cookie(&self) {
+    pub(super) fn show_cookie(&self) {
         let _ = send(raw(&self.socket), &self.flow.cookie, MsgFlags::empty());
     }
 
@@ -142,7 +143,9 @@ impl Waiting {
             let octets = inbox.octets(place);
             self.recorder.merged(taken.merged.is_some());
             if *octets == self.flow.cookie {
-                self.show_cookie();
+                if !self.connected {
+                    self.show_cookie();
+                }
                 continue;
             }
             let arrival = Arrival {
@@ -240,8 +243,6 @@ fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {
 
 /// Whether the call may be repeated.
 fn passing(error: &std::io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionRefused
-    )
+    let code = error.raw_os_error().map(Errno::from_raw);
+    code.is_some_and(is_passing)
 }

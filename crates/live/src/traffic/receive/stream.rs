@@ -28,8 +28,12 @@ const WRITE: usize = 1 << 18;
 
 impl Waiting {
     pub(super) fn take_stream(&mut self) -> Result<()> {
-        let Some(stream) = self.accept()? else {
-            return Ok(());
+        let stream = match self.connected {
+            true => self.socket.try_clone().during(|| "sharing a socket")?,
+            false => match self.accept()? {
+                Some(stream) => stream,
+                None => return Ok(()),
+            },
         };
         setsockopt(&stream, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
         if self.flow.dscp != 0 {
@@ -109,7 +113,7 @@ impl Waiting {
     }
 
     /// Accepts the connection that shows the cookie; others are closed.
-    fn accept(&self) -> Result<Option<OwnedFd>> {
+    pub(super) fn accept(&self) -> Result<Option<OwnedFd>> {
         let deadline = self.deadline.within(BEGIN);
         while deadline.permit().is_ok() && !self.is_over(clock::monotonic()) {
             let stream = match accept4(raw(&self.socket), SockFlag::SOCK_CLOEXEC) {

@@ -22,6 +22,7 @@ fn receiver(limits: Limits) -> Receiver {
         sessions: 1,
         polling: 0,
         interval: None,
+        rate: SendingRate::None,
         once: true,
         keep: Box::new(|_| Ok(None)),
     })

@@ -1,0 +1,325 @@
+//! Flows that the receiver sends: `--reverse` and `--bidir`.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "strangers open sockets of their own"
+)]
+
+use std::io::{Read, Write};
+use std::net::{TcpStream, UdpSocket};
+use std::time::{Duration, Instant};
+
+use proto::control::{Client, Fault, ReceiverMessage};
+use proto::traffic::Law;
+use units::Transport;
+use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Reason, Reverse, Traffic};
+
+use super::super::harness::{Dir, Outcome};
+use super::super::lookup::Object;
+use super::{Receiver, interrupt};
+
+const COOKIE: [u8; 16] = *b"CCCCCCCCCCCCCCCC";
+
+#[test]
+fn the_receiver_sends_over_both_protocols_and_both_versions_of_ip() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "--json");
+    for host in ["127.0.0.1", "::1"] {
+        for protocol in ["udp", "tcp"] {
+            for way in ["--reverse", "--bidir"] {
+                let line = format!(
+                    "{host} --protocol {protocol} {way} --message 100 --gap 100us --packets 200 --json"
+                );
+                let flows = receiver.send(&dir, &line).fine().json();
+                let names: Vec<&str> = flows
+                    .iter()
+                    .map(|flow| flow["flow"].as_str().unwrap())
+                    .collect();
+                match way {
+                    "--reverse" => assert_eq!(names, ["flow"]),
+                    _ => assert_eq!(names, ["flow", "flow-reverse"]),
+                }
+                assert_eq!(flows.last().unwrap()["reverse"], true);
+                for flow in &flows {
+                    for (key, value) in [
+                        ("offered", 200),
+                        ("sent", 200),
+                        ("received", 200),
+                        ("received_octets", 20_000),
+                        ("lost", 0),
+                    ] {
+                        assert_eq!(flow.count(key), value, "{key}: {flow}");
+                    }
+                    let delays = flow["delay_us"].count("count");
+                    assert_eq!(delays + flow.count("negative"), 200, "{flow}");
+                    assert_eq!(flow["lateness_us"].count("count"), 200);
+                }
+            }
+        }
+    }
+    let flows = receiver.stop().fine().json();
+    let sent = flows.iter().filter(|flow| flow["reverse"] == true);
+    assert!(
+        sent.clone().all(|flow| flow.count("sent") == 200),
+        "{flows:?}"
+    );
+    assert_eq!((sent.count(), flows.len()), (8, 12));
+}
+
+#[test]
+fn what_the_receiver_is_asked_for_it_does() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    // A law, a seed, an end by time and options of the socket.
+    let line = "::1 --protocol tcp --message uniform:1000,3000 --gap exponential:1ms --for 300ms --congestion reno --json";
+    let [one, other] = ["", "--reverse"].map(|way| {
+        let line = format!("{line} {way}");
+        receiver.send(&dir, &line).fine().json().remove(0)
+    });
+    // Both directions draw the same messages.
+    assert_eq!(one.count("offered"), other.count("offered"));
+    assert_eq!(other["congestion"], "reno");
+    assert!(other.count("segments") > 0, "{other}");
+    let merged =
+        "::1 --segmentation 8 --merge --message 500 --gap 0s --packets 4000 --reverse --json";
+    let flow = receiver.send(&dir, merged).fine().json().remove(0);
+    assert_eq!(flow.count("sent"), 4000);
+    assert!(flow.count("merged") > 0, "{flow}");
+}
+
+#[test]
+fn intervals_of_reversed_flows_have_both_parts() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let line = "::1 --bidir --gap 1ms --for 450ms --interval 100ms";
+    let outcome = receiver.send(&dir, line).fine();
+    let lines = outcome.stdout.lines();
+    let reversed = lines.filter(|line| line.starts_with("[flow-reverse]"));
+    let whole = reversed.filter(|line| !line.contains(" - ") && line.contains("bit/s"));
+    assert!(whole.count() >= 2, "{}", outcome.stdout);
+}
+
+#[test]
+fn ctrl_c_stops_the_receiver_from_sending() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "");
+    for protocol in ["udp", "tcp"] {
+        let line = format!(
+            "::1 --protocol {protocol} --reverse --message 1000 --gap 1ms --for 1min --interval 100ms --json-stream"
+        );
+        let mut sender = receiver.begin(&dir, &line);
+        receiver.says("from port");
+        let mut printed = String::new();
+        let mut stdout = sender.stdout.take().unwrap();
+        let mut room = [0; 4096];
+        while !printed.contains("\"interval\"") {
+            let count = stdout.read(&mut room).unwrap();
+            assert!(count > 0, "{printed}");
+            printed.push_str(&String::from_utf8_lossy(&room[..count]));
+        }
+        let begun = Instant::now();
+        interrupt(&sender);
+        stdout.read_to_string(&mut printed).unwrap();
+        let outcome = Outcome::of(sender.wait_with_output().unwrap());
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert_eq!(outcome.code, Some(130), "{}", outcome.stderr);
+        let result = printed.lines().last().unwrap();
+        assert!(
+            result.contains("\"sent\"") && result.contains("\"lost\":0"),
+            "{result}"
+        );
+    }
+    receiver.stop().fine();
+}
+
+#[test]
+fn a_receiver_limits_the_rate_that_it_sends_or_sends_nothing() {
+    let dir = Dir::new();
+    let none = Receiver::start(&dir, "--max-rate 0");
+    none.send(&dir, "::1 --reverse --packets 3")
+        .refused(&["--max-rate 0", "--reverse"]);
+    none.send(&dir, "::1 --packets 3").fine();
+    let slow = Receiver::start(&dir, "--max-rate 8mbit");
+    for protocol in ["udp", "tcp"] {
+        let line = format!(
+            "::1 --protocol {protocol} --reverse --message 1000 --gap 0s --for 300ms --json"
+        );
+        let flow = slow.send(&dir, &line).fine().json().remove(0);
+        // A thousand a second.
+        assert!((1..=310).contains(&flow.count("sent")), "{flow}");
+    }
+}
+
+#[test]
+fn combinations_without_meaning_are_refused_by_name() {
+    let dir = Dir::new();
+    for (options, words) in [
+        (
+            "--reverse --protocol echo",
+            ["--protocol echo", "--reverse"],
+        ),
+        (
+            "--bidir --meter round-trip",
+            ["--meter round-trip", "--bidir"],
+        ),
+        ("--reverse --log a.jlog", ["--log", "--reverse"]),
+        ("--reverse --on 1s --off 1s", ["--on 1s", "--reverse"]),
+    ] {
+        dir.run(&format!("send ::1 {options}")).refused(&words);
+    }
+}
+
+/// A sender of the test's own, up to the comparison of the clocks.
+struct Stranger {
+    control: TcpStream,
+    client: Client,
+}
+
+impl Stranger {
+    fn connect(receiver: &Receiver) -> Self {
+        let control = TcpStream::connect(("127.0.0.1", receiver.port)).unwrap();
+        control
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        let client = Client::new(None, [7; 16], [7; 8]);
+        let mut stranger = Self { control, client };
+        assert!(matches!(
+            stranger.hear().unwrap(),
+            ReceiverMessage::Welcome { .. }
+        ));
+        stranger.client.clocks(0, 0, 0);
+        stranger
+    }
+
+    fn hear(&mut self) -> Result<ReceiverMessage, Fault> {
+        let mut room = [0; 4096];
+        loop {
+            self.control.write_all(self.client.output()).unwrap();
+            self.client.output().clear();
+            let count = self.control.read(&mut room).unwrap();
+            assert!(count > 0, "it closed the connection");
+            if let Some(first) = self.client.receive(0, &room[..count])?.pop() {
+                return Ok(first);
+            }
+        }
+    }
+
+    fn ask(&mut self, reverse: Reverse) -> Result<u16, Fault> {
+        self.client.reverse(reverse);
+        match self.hear()? {
+            ReceiverMessage::Ready { port, .. } => Ok(port),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A flood without end, as fast as possible.
+fn flood(transport: Transport) -> Reverse {
+    Reverse {
+        flow: Flow {
+            flow: 0,
+            name: Name::new("flood").unwrap(),
+            transport,
+            meter: Meter::OneWay,
+            busy: false,
+            merge: false,
+            dscp: 0,
+            buffer: 0,
+            largest: 1000,
+            cookie: COOKIE,
+        },
+        traffic: Traffic {
+            seed: 1,
+            delay: 0,
+            length: 0,
+            packets: 0,
+            octets: 0,
+            gaps: Law::Constant(0.0).to_wire().unwrap(),
+            sizes: Law::Constant(1000.0).to_wire().unwrap(),
+            paced: false,
+            nagle: false,
+            ttl: 0,
+            path_mtu: 0,
+            segmentation: 1,
+            send_buffer: 0,
+            congestion: [0; LONGEST_CONGESTION],
+        },
+    }
+}
+
+#[test]
+fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let mut stranger = Stranger::connect(&receiver);
+    let port = stranger.ask(flood(Transport::Udp)).unwrap();
+    let open = |address: &str| {
+        let socket = UdpSocket::bind((address, 0)).unwrap();
+        socket.connect(("127.0.0.1", port)).unwrap();
+        let wait = Duration::from_millis(300);
+        socket.set_read_timeout(Some(wait)).unwrap();
+        socket
+    };
+    // Another cookie from the right address, and the cookie from another address.
+    let [wrong, elsewhere, right] = ["127.0.0.1", "127.0.0.2", "127.0.0.1"].map(open);
+    wrong.send(&[0; 16]).unwrap();
+    elsewhere.send(&COOKIE).unwrap();
+    stranger.client.begin();
+    stranger
+        .control
+        .write_all(stranger.client.output())
+        .unwrap();
+    stranger.client.output().clear();
+    let mut room = [0; 2000];
+    assert!(wrong.recv(&mut room).is_err() && elsewhere.recv(&mut room).is_err());
+    // Now the address is proven: its cookie comes back, and then the flow.
+    right.send(&COOKIE).unwrap();
+    assert_eq!(right.recv(&mut room).unwrap(), COOKIE.len());
+    assert_eq!(right.recv(&mut room).unwrap(), 1000);
+    assert!(wrong.recv(&mut room).is_err() && elsewhere.recv(&mut room).is_err());
+}
+
+#[test]
+fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
+    let dir = Dir::new();
+    let mut receiver = Receiver::start(&dir, "--max-rate 80kbit");
+    let mut stranger = Stranger::connect(&receiver);
+    let port = stranger.ask(flood(Transport::Udp)).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(("127.0.0.1", port)).unwrap();
+    socket.send(&COOKIE).unwrap();
+    let begun = Instant::now();
+    stranger.client.begin();
+    let refused = stranger.hear();
+    assert_eq!(refused, Err(Fault::Refused(Reason::Late)));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    receiver.says("said nothing for 5 s");
+}
+
+#[test]
+fn flows_that_a_receiver_does_not_send_are_refused() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    let changed: [fn(&mut Reverse); 8] = [
+        |asked| asked.flow.meter = Meter::RoundTrip,
+        |asked| asked.flow.busy = true,
+        |asked| asked.flow.largest = 10,
+        |asked| asked.flow.largest = u32::MAX,
+        |asked| asked.traffic.sizes = Law::Constant(2000.0).to_wire().unwrap(),
+        |asked| asked.traffic.segmentation = 0,
+        |asked| asked.traffic.send_buffer = u32::MAX,
+        |asked| asked.traffic.gaps.parameters = [f64::NAN.to_bits(); 2],
+    ];
+    for transport in [Transport::Udp, Transport::Tcp] {
+        for change in changed {
+            let mut asked = flood(transport);
+            change(&mut asked);
+            let answer = Stranger::connect(&receiver).ask(asked);
+            assert_eq!(answer, Err(Fault::Refused(Reason::Limit)), "{asked:?}");
+        }
+    }
+    // No module of the kernel is loaded for others.
+    let mut asked = flood(Transport::Tcp);
+    asked.traffic.congestion[..7].copy_from_slice(b"unknown");
+    let answer = Stranger::connect(&receiver).ask(asked);
+    assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
+}
