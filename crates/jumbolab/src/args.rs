@@ -90,9 +90,14 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
 /// there is nothing to run.
 pub(crate) fn parse() -> Args {
     let matches = command().try_get_matches();
-    let matches = matches.unwrap_or_else(|error| match wrong_words::answer(&error) {
-        Some(answer) => refuse(&answer),
-        None => error.exit(),
+    let matches = matches.unwrap_or_else(|error| {
+        let typed: Vec<String> = std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        match wrong_words::answer(&error, &typed) {
+            Some(answer) => refuse(&answer),
+            None => error.exit(),
+        }
     });
     Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }

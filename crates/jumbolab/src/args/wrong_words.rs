@@ -1,5 +1,7 @@
 //! Words in the place of a command that are none: planned commands, names of
-//! other programs' commands, and names of experiments.
+//! other programs' commands, and names of experiments. And the short options of
+//! iperf3, which are answered and not taken: times and sizes are written with a
+//! unit here, and `-p` and `-P` differ in nothing but their case.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
@@ -153,15 +155,54 @@ const WRONG_WORDS: &[WrongWord] = &[
     wrong(&["version"], "`jumbolab --version` prints the version"),
 ];
 
-/// The line for a usage error about an unknown command; nothing for other
-/// errors, and for words that are not known.
-pub(super) fn answer(error: &clap::Error) -> Option<String> {
-    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand))
-    else {
-        return None;
+/// The short options of iperf3's client, and what to write for `send`.
+const LETTERS: [(&str, &str); 16] = [
+    ("-B", "--bind ADDRESS"),
+    ("-C", "--congestion cubic"),
+    ("-J", "--json"),
+    ("-M", "--mss 1428"),
+    ("-P", "--flows 4"),
+    ("-S", "--dscp EF"),
+    ("-b", "--rate 10mbit"),
+    ("-c", "jumbolab send HOST, without an option"),
+    ("-i", "--interval 1s"),
+    ("-k", "--packets 1000"),
+    ("-l", "--message 1400"),
+    ("-n", "--octets 10MB"),
+    ("-p", "--port 7770"),
+    ("-t", "--for 10s"),
+    ("-u", "--protocol udp, which is the default"),
+    ("-w", "--send-buffer 1MB --receive-buffer 1MB"),
+];
+
+/// The line for a usage error about an unknown command, or a short option of
+/// iperf3 behind `send`; nothing for other errors. `typed` is the command line.
+pub(super) fn answer(error: &clap::Error, typed: &[String]) -> Option<String> {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
     };
-    answer_to(word)
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => answer_to(context(ContextKind::InvalidSubcommand)?),
+        ErrorKind::UnknownArgument => {
+            let command = typed.get(1).map(String::as_str);
+            answer_to_letter(command?, context(ContextKind::InvalidArg)?)
+        }
+        _ => None,
+    }
+}
+
+/// The answer to a short option behind a command.
+fn answer_to_letter(command: &str, letter: &str) -> Option<String> {
+    match (command, letter) {
+        ("send", "-s") => Some("`-s` is iperf3's: write `jumbolab recv`".into()),
+        ("recv", "-s") => Some("`-s` is iperf3's: `jumbolab recv` needs no option".into()),
+        ("send", _) => {
+            let (_, option) = LETTERS.iter().find(|(known, _)| *known == letter)?;
+            Some(format!("`{letter}` is iperf3's: write {option}"))
+        }
+        _ => None,
+    }
 }
 
 fn answer_to(word: &str) -> Option<String> {
@@ -243,14 +284,42 @@ mod tests {
             parsed.unwrap_err()
         };
         assert_eq!(
-            answer(&error("compare")).unwrap(),
+            answer(&error("compare"), &[]).unwrap(),
             "there is no `compare`: `jumbolab report A B` compares two runs"
         );
         assert_eq!(
-            answer(&error("stall")).unwrap(),
+            answer(&error("stall"), &[]).unwrap(),
             "`stall` is an experiment: `jumbolab run stall` runs it"
         );
-        assert_eq!(answer(&error("reprot")), None);
-        assert_eq!(answer(&error("--nonsense")), None);
+        assert_eq!(answer(&error("reprot"), &[]), None);
+        assert_eq!(answer(&error("--nonsense"), &[]), None);
+    }
+
+    #[test]
+    fn letters_of_iperf3_are_answered_with_options_that_there_are() {
+        let command = super::super::command();
+        let send = command.find_subcommand("send").unwrap();
+        let longs: Vec<&str> = send
+            .get_arguments()
+            .filter_map(|arg| arg.get_long())
+            .collect();
+        for (letter, answer) in LETTERS {
+            let options = answer
+                .split([' ', ','])
+                .filter_map(|word| word.strip_prefix("--"));
+            for option in options {
+                assert!(longs.contains(&option), "{letter}: {answer}");
+            }
+            let typed = ["jumbolab", "send", "::1", letter].map(str::to_owned);
+            let error = super::super::command().try_get_matches_from(&typed);
+            let answered = super::answer(&error.unwrap_err(), &typed);
+            assert_eq!(
+                answered,
+                Some(format!("`{letter}` is iperf3's: write {answer}"))
+            );
+        }
+        let typed = ["jumbolab", "run", "stall", "-t"].map(str::to_owned);
+        let error = super::super::command().try_get_matches_from(&typed);
+        assert_eq!(super::answer(&error.unwrap_err(), &typed), None);
     }
 }
