@@ -199,7 +199,7 @@ fn a_table_is_offered_in_every_format() {
 
 /// Pages of other kinds: the commands that write one into the folder `r`, and
 /// parts of it that no other kind has.
-const KINDS: [(&str, &[&str], &[&str]); 7] = [
+const KINDS: [(&str, &[&str], &[&str]); 8] = [
     (
         "worlds",
         &[
@@ -243,14 +243,23 @@ const KINDS: [(&str, &[&str], &[&str]); 7] = [
         &["<h2>Ranking"],
     ),
     (
+        "changes",
+        &[
+            "run os-comparison --on sim --repeat 2 -o r --set mtu=1500,9000 --set size=500kB --set preroll=300kB",
+            "run os-comparison --on sim --repeat 2 -o later --set mtu=1500,9000 --set size=400kB --set preroll=300kB",
+            "report r later",
+        ],
+        &["What changed between two runs", "Certificate of A"],
+    ),
+    (
         "search",
         &["robustness planted.toml --budget runs=5000 -o r"],
         &["class=\"strips\"", "<rect"],
     ),
 ];
 
-/// A ranking is a table, and a search shows its answers as strips.
-const WITHOUT_PLOTS: [&str; 2] = ["ranking", "search"];
+/// A ranking and changes are tables, and a search shows its answers as strips.
+const WITHOUT_PLOTS: [&str; 3] = ["ranking", "changes", "search"];
 
 /// The run of [`RUN`] in the folder `live`.
 const RUN_BESIDE: &str = "run os-comparison --repeat 2 -o live --set mtu=1500,9000 --set scenario=LU-LU \

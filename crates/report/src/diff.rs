@@ -10,7 +10,7 @@ use analysis::statistics::WIDE;
 use plan::Plan;
 use plan::metric::Metric;
 
-use crate::document::{Badge, Block, Cell, Column, Document, Remark, Style, Table, Tone};
+use crate::document::{Badge, Block, Cell, Column, Document, Remark, Section, Style, Table, Tone};
 use crate::figure;
 use crate::rows::{aligned, factor_cells, factor_names};
 use crate::section::certificate;
@@ -28,52 +28,104 @@ pub struct Run<'a> {
 /// study, other differences between the runs, and both certificates.
 pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
     let shifts = shifts(&first.found, &second.found);
-    let folders = [("A", first), ("B", second)];
-    let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
-    let mut blocks = vec![
-        Block::Verbatim(folders.join("\n")),
-        Block::paragraph(Style::Answer, headline(&shifts, [first, second])),
-    ];
+    let named = [("A", first), ("B", second)];
+    let folders = named.map(|(name, run)| format!("{name}: {}", run.folder.display()));
+    let badges = named
+        .map(|(name, run)| Badge::certificate(&format!("{name}:"), run.found.certificate.state()));
+    Document {
+        title: format!(
+            "What changed between two runs of {}",
+            second.found.plan.name
+        ),
+        head: vec![
+            Block::Page(vec![Block::Title {
+                name: second.found.plan.name.clone(),
+                title: "What changed between two runs".to_owned(),
+                badges: badges.into(),
+            }]),
+            Block::Verbatim(folders.join("\n")),
+            Block::paragraph(Style::Answer, headline(&shifts, [first, second])),
+        ],
+        sections: vec![
+            metrics(second.found.plan, &shifts),
+            others(first, second),
+            Section {
+                id: "method",
+                blocks: vec![
+                    Block::Page(vec![Block::heading("How to read this")]),
+                    Block::paragraph(Style::Note, READ),
+                ],
+            },
+            certificates(named),
+        ],
+    }
+}
+
+/// The explanation of the tables.
+const READ: &str = "± and [..] are 95 % intervals. A change is found at 5 % over all cells of its metric (Holm) and above \
+                    the resolution of both runs. \"gain\" is how the gain over the baseline changed. The runs were not \
+                    interleaved: whatever differed between their times counts as a change.";
+
+/// A table for each metric of the study.
+fn metrics(plan: &Plan, shifts: &[Shift]) -> Section {
     let metrics = shifts.iter().map(|shift| shift.after.metric);
     let mut metrics: Vec<&'static Metric> =
         metrics.filter(|metric| metric.table().is_some()).collect();
     metrics.dedup();
+    let mut blocks = vec![Block::Page(vec![Block::heading("Changes")])];
     for metric in metrics {
         let of_metric = shifts.iter().filter(|shift| shift.after.metric == metric);
         let of_metric: Vec<&Shift> = of_metric.collect();
-        let heading = format!("{} ({})", metric.title, metric.unit);
-        blocks.push(Block::heading(heading));
+        blocks.push(Block::subheading(format!(
+            "{} ({})",
+            metric.title, metric.unit
+        )));
         let rows = of_metric
             .iter()
             .flat_map(|shift| [&shift.before, &shift.after]);
         let note = figure::trimmed(rows);
-        blocks.push(Block::Table(table(second.found.plan, &of_metric)));
+        blocks.push(Block::Table(table(plan, &of_metric)));
         blocks.extend(note.map(|note| Block::paragraph(Style::Note, note)));
     }
-    let differing = differing(first, second);
-    if differing.is_empty() {
-        let same = "Plans, program and machine are the same.";
-        blocks.push(Block::paragraph(Style::Plain, same));
-    } else {
-        blocks.push(Block::heading("What else differs"));
-        blocks.push(certificate::whole(differing));
+    Section {
+        id: "changes",
+        blocks,
     }
-    let read = "± and [..] are 95 % intervals. A change is found at 5 % over all cells of its metric (Holm) and above \
-                the resolution of both runs. \"gain\" is how the gain over the baseline changed. The runs were not \
-                interleaved: whatever differed between their times counts as a change.";
-    blocks.push(Block::paragraph(Style::Note, read));
-    for (name, run) in [("A", first), ("B", second)] {
+}
+
+/// Whatever else differs between the runs.
+fn others(first: &Run<'_>, second: &Run<'_>) -> Section {
+    let differing = differing(first, second);
+    let heading = Block::heading("What else differs");
+    let blocks = match differing.is_empty() {
+        true => {
+            let same = "Plans, program and machine are the same.";
+            vec![
+                Block::Page(vec![heading]),
+                Block::paragraph(Style::Plain, same),
+            ]
+        }
+        false => vec![heading, certificate::whole(differing)],
+    };
+    Section {
+        id: "differences",
+        blocks,
+    }
+}
+
+fn certificates(named: [(&str, &Run<'_>); 2]) -> Section {
+    let mut blocks = vec![Block::Page(vec![Block::heading("Certificates")])];
+    for (name, run) in named {
         let certificate = &run.found.certificate;
-        blocks.push(Block::Heading(
+        blocks.push(Block::Subheading(
             format!("Certificate of {name}"),
             Some(Badge::state(certificate.state())),
         ));
         blocks.push(certificate::conditions(certificate));
     }
-    Document {
-        title: "What changed between two runs".to_owned(),
-        head: blocks,
-        sections: Vec::new(),
+    Section {
+        id: "certificate",
+        blocks,
     }
 }
 

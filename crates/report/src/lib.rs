@@ -8,6 +8,7 @@ mod diff;
 mod document;
 mod figure;
 mod json;
+mod latex;
 mod page;
 mod plots;
 mod progress;
@@ -38,6 +39,10 @@ pub use worlds::of_worlds;
 
 /// The file name of the page in a results folder.
 pub const PAGE: &str = "report.html";
+
+/// The file name of the page of changes between two runs, in the folder of the
+/// second.
+pub const CHANGES_PAGE: &str = "changes.html";
 
 /// The file name of the page of several runs, in the folder of the first.
 pub const WORLDS_PAGE: &str = "worlds.html";

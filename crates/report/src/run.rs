@@ -6,15 +6,15 @@ use analysis::Findings;
 
 use crate::document::{Block, Document, Section};
 use crate::section::{
-    certificate, claims, head, latency_breakdown, metrics, other_metrics, outliers, paired, pareto,
-    ranking, reading, rivals, sizes, study, test_bed, time_series, verdicts,
+    certificate, citation, claims, head, latency_breakdown, metrics, other_metrics, outliers,
+    paired, pareto, ranking, reading, rivals, sizes, study, test_bed, time_series, verdicts,
 };
 
 /// A function that describes a section; `None` if it has no content.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
-const SECTIONS: [Describe; 18] = [
+const SECTIONS: [Describe; 19] = [
     // What was claimed, and what came of it.
     claims::section,
     verdicts::section,
@@ -36,6 +36,7 @@ const SECTIONS: [Describe; 18] = [
     reading::section,
     test_bed::section,
     certificate::section,
+    citation::section,
     certificate::plan,
 ];
 

@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod certificate;
+pub(crate) mod citation;
 pub(crate) mod claims;
 pub(crate) mod crosstab;
 pub(crate) mod head;

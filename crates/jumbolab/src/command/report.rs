@@ -177,7 +177,17 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
         output::print_lines(run_lines(&runs))?;
     } else {
         let document = report::of_changes(first, second);
-        printed::other(&document, Places::default(), args.detail)?;
+        // Print the requested output even if the folder cannot be written to.
+        let page = report::html(&document);
+        let page = page::write(second.folder, report::CHANGES_PAGE, &page);
+        if let Err(error) = &page {
+            output::complain(error);
+        }
+        let files = Places {
+            folder: None,
+            page: page.as_deref().ok(),
+        };
+        printed::other(&document, files, args.detail)?;
     }
     Ok(ending(args, &runs))
 }

@@ -24,7 +24,7 @@ fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
     let last = outcome.stdout.lines().last();
     assert_eq!(last, Some("Page: r/report.html"));
     let page = page(&dir);
-    assert!(page.len() < 5_000_000, "{} octets", page.len());
+    assert!(page.len() < 3_000_000, "{} octets", page.len());
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let paragraphs: Vec<String> = outcome.stdout.split("\n\n").map(words).collect();
     let sentence = paragraphs[1].split(". ").next().unwrap();

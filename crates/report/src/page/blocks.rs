@@ -94,11 +94,14 @@ impl Renderer {
 
     fn table(&mut self, own: &Table) -> Markup {
         let name = match (self.heading.as_str(), &own.caption) {
-            ("", Some(caption)) => caption.as_str(),
+            ("", Some(caption)) => caption.split(',').next().unwrap_or(caption),
             (heading, _) => heading,
         };
         let words = if name.is_empty() { "table" } else { name };
-        let id = self.ids.of(&format!("{}-data", self.section), words);
+        let id = match self.section.as_str() {
+            "" => self.ids.of("data", words),
+            section => self.ids.of(&format!("{section}-data"), words),
+        };
         self.exports.insert(id.clone(), Export::of(own));
         table::table(own, &id, name)
     }

@@ -21,12 +21,21 @@ pub(super) fn contents(document: &Document) -> Markup {
                     summary { "Contents" }
                     ol {
                         li { a href="#top" { "Answer" } }
-                        @for (id, words) in listed { li { a href={ "#" (id) } { (words) } } }
+                        @for (id, words) in listed { li { a href={ "#" (id) } { (short(words)) } } }
                     }
                 }
             }
         }
     }
+}
+
+/// A heading without what explains it.
+fn short(heading: &str) -> &str {
+    heading
+        .split([',', '('])
+        .next()
+        .unwrap_or(heading)
+        .trim_end()
 }
 
 /// The first heading among blocks that a page shows.
@@ -49,11 +58,10 @@ pub(super) fn is_shown(section: &Section) -> bool {
 pub(super) struct Ids(BTreeSet<String>);
 
 impl Ids {
-    /// An id of `words`, with a number if there was one already. Headings
-    /// explain themselves after a comma or in parentheses, which changes more
-    /// often than what stands before.
+    /// An id of `words`, with a number if there was one already. What a heading
+    /// has in parentheses changes more often than what stands before.
     pub(super) fn of(&mut self, section: &str, words: &str) -> String {
-        let stem = slug(words.split([',', '(']).next().unwrap_or(words));
+        let stem = slug(words.split('(').next().unwrap_or(words));
         let parts = [section, &stem];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let stem = parts.join("-");

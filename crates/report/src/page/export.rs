@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::document::{Cell, Column, Table};
+use crate::latex;
 
 /// A table in the formats that a page offers.
 #[derive(Serialize)]
@@ -16,7 +17,7 @@ impl Export {
     pub(super) fn of(table: &Table) -> Self {
         Self {
             markdown: markdown(table),
-            latex: latex(table),
+            latex: tabular(table),
             csv: csv(table),
         }
     }
@@ -42,36 +43,24 @@ fn markdown(table: &Table) -> String {
 }
 
 /// A `tabular` environment with the rules of `booktabs`.
-fn latex(table: &Table) -> String {
+fn tabular(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
-    let escaped = |text: &String| text.chars().map(in_latex).collect::<String>();
     let columns = table.columns.iter();
     let columns: String = columns
         .map(|column| if column.is_right { 'r' } else { 'l' })
         .collect();
     let mut text = format!("\\begin{{tabular}}{{{columns}}}\n\\toprule\n");
-    text += &line(heads(table).iter().map(escaped).collect());
+    text += &line(
+        heads(table)
+            .iter()
+            .map(|text| latex::escaped(text))
+            .collect(),
+    );
     text += "\\midrule\n";
     for row in rows(table) {
-        text += &line(row.iter().map(escaped).collect());
+        text += &line(row.iter().map(|text| latex::escaped(text)).collect());
     }
     text + "\\bottomrule\n\\end{tabular}\n"
-}
-
-fn in_latex(character: char) -> String {
-    match character {
-        '&' | '%' | '$' | '#' | '_' | '{' | '}' => format!("\\{character}"),
-        '\\' => "\\textbackslash{}".into(),
-        '~' => "\\textasciitilde{}".into(),
-        '^' => "\\textasciicircum{}".into(),
-        '<' => "$<$".into(),
-        '>' => "$>$".into(),
-        '±' => "$\\pm$".into(),
-        '×' => "$\\times$".into(),
-        'µ' => "$\\mu$".into(),
-        '†' => "$\\dagger$".into(),
-        other => other.to_string(),
-    }
 }
 
 /// Comma-separated values with a line of names [RFC4180 s2].
@@ -182,7 +171,7 @@ $<$b$>$\\textbackslash{}x &  &  \\\\
 \\bottomrule
 \\end{tabular}
 ";
-        assert_eq!(latex(&table()), expected);
+        assert_eq!(tabular(&table()), expected);
     }
 
     #[test]

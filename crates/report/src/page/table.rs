@@ -4,6 +4,9 @@ use maud::{Markup, html};
 
 use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 
+/// The length in characters from which the text of a cell may be broken.
+const LONG: usize = 40;
+
 /// A table whose export has the id `id`, in an element that scrolls where the
 /// page is too narrow.
 pub(super) fn table(table: &Table, id: &str, name: &str) -> Markup {
@@ -35,7 +38,10 @@ pub(super) fn table(table: &Table, id: &str, name: &str) -> Markup {
 fn cell(cell: &Cell, column: &Column, names_row: bool) -> Markup {
     match cell {
         Cell::Text(text) if names_row => html! { th scope="row" { (text) } },
-        Cell::Text(text) => html! { td { (text) } },
+        Cell::Text(text) => {
+            let is_long = text.chars().count() > LONG;
+            html! { td class=[is_long.then_some("words")] { (text) } }
+        }
         Cell::Figure(text, _) => {
             html! { td.figure class=[column.is_right.then_some("right")] { (text) } }
         }

@@ -6,28 +6,97 @@ use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Expected, Over, Plan};
 
-use crate::document::{Block, Item, List, ListKind, Section};
+use crate::document::{
+    Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
+};
 use crate::figure;
 
 /// The maximum number of settings of a claim on a terminal.
 const MOST_SETTINGS: usize = 4;
 
 /// A line for each claim with its verdict, followed by a line for each setting.
+/// On the page a table, with the settings folded.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     if found.claims.is_empty() {
         return None;
     }
     let claims = found.claims.iter();
     let brief = claims.flat_map(|judged| brief(found.plan, judged));
-    let list = List {
-        kind: ListKind::Plain,
-        items: lines(found).into_iter().map(Item::from).collect(),
-        brief: Some(brief.map(Item::from).collect()),
+    let list = |items: Vec<String>| {
+        Block::List(List {
+            kind: ListKind::Plain,
+            items: items.iter().cloned().map(Item::from).collect(),
+            brief: Some(items.into_iter().map(Item::from).collect()),
+        })
     };
+    let fold = Block::Fold {
+        summary: "Each setting of each claim".to_owned(),
+        blocks: vec![list(lines(found))],
+    };
+    let (measured, others): (Vec<&Judged<'_>>, Vec<&Judged<'_>>) =
+        (found.claims.iter()).partition(|judged| judged.not_measured.is_none());
+    let table = (!measured.is_empty()).then(|| Block::Table(table(&measured)));
+    let on_page = table
+        .into_iter()
+        .chain(not_measured(&others))
+        .chain([fold])
+        .collect();
     Some(Section {
         id: "claims",
-        blocks: vec![Block::heading("Claims"), Block::List(list)],
+        blocks: vec![
+            Block::heading("Claims"),
+            Block::Terminal(vec![list(brief.collect())]),
+            Block::Page(on_page),
+        ],
     })
+}
+
+/// A row for each claim: its text, its source, and the verdict with its reason.
+fn table(claims: &[&Judged<'_>]) -> Table {
+    let row = |judged: &&Judged<'_>| {
+        let tone = match judged.verdict {
+            Verdict::Reproduced => Tone::Good,
+            Verdict::NotReproduced => Tone::Bad,
+            Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
+        };
+        let detail = format!("{}{}{}", holds(judged), average(judged), tolerance(judged));
+        let verdict = Remark {
+            detail: detail.trim_start_matches([',', ';', ' ']).to_owned(),
+            ..Remark::new(tone, judged.verdict.to_string())
+        };
+        vec![
+            Cell::Text(judged.claim.text.clone()),
+            Cell::Text(judged.claim.source.clone()),
+            Cell::Remarks(vec![verdict]),
+        ]
+    };
+    Table {
+        columns: ["claim", "source", "verdict"].map(Column::new).into(),
+        rows: claims.iter().map(row).collect(),
+        ..Table::default()
+    }
+}
+
+/// A paragraph for each reason for which claims were not measured.
+fn not_measured(claims: &[&Judged<'_>]) -> Vec<Block> {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for judged in claims {
+        let why = judged.not_measured.as_deref().unwrap_or_default();
+        let claim = format!("{} {}", judged.claim.text, judged.claim.source);
+        match reasons.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, claims)) => claims.push(claim),
+            None => reasons.push((why, vec![claim])),
+        }
+    }
+    let paragraph = |(why, claims): (&str, Vec<String>)| {
+        let words = format!(
+            "{} not measured here ({why}): {}.",
+            claims.len(),
+            claims.join("; ")
+        );
+        Block::paragraph(Style::Note, words)
+    };
+    reasons.into_iter().map(paragraph).collect()
 }
 
 fn lines(found: &Findings<'_>) -> Vec<String> {
@@ -89,10 +158,7 @@ fn distance(expected: &Expected, held: &Held) -> f64 {
 }
 
 fn claim(judged: &Judged<'_>) -> String {
-    let settings = match judged.settings.len() {
-        0 | 1 => String::new(),
-        many => format!(", it holds in {} of {many} settings", judged.holds_in()),
-    };
+    let settings = holds(judged);
     let why = judged.not_measured.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     format!(
@@ -103,6 +169,14 @@ fn claim(judged: &Judged<'_>) -> String {
         average(judged),
         tolerance(judged)
     )
+}
+
+/// In how many of several settings a claim holds.
+fn holds(judged: &Judged<'_>) -> String {
+    match judged.settings.len() {
+        0 | 1 => String::new(),
+        many => format!(", it holds in {} of {many} settings", judged.holds_in()),
+    }
 }
 
 /// The tolerance of a claim of equality, if it has one and a setting has no

@@ -464,7 +464,9 @@ proptest! {
         let bare = |page: &str| -> Vec<String> {
             tags(page)
                 .into_iter()
-                .map(|tag| tag.split_once(" aria-label=").map_or(tag, |(tag, _)| tag).to_owned())
+                .map(|tag| tag.split_once(" aria-label=").map_or(tag, |(tag, _)| tag))
+                // A long text may be broken.
+                .map(|tag| if tag == "td class=\"words\"" { "td" } else { tag }.to_owned())
                 .collect()
         };
         prop_assert_eq!(bare(&page), bare(&harmless));
