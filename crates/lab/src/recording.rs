@@ -1,6 +1,7 @@
 //! Recordings: the fate of every frame on an emulated link, as a CSV file for
 //! replay (docs/formats.md).
 
+mod excerpt;
 mod read;
 
 use std::fs::File;
@@ -14,6 +15,7 @@ use queue::Reason;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
+pub use excerpt::excerpt;
 pub use read::{Decision, Recorded, Traced};
 
 /// The version of the format.

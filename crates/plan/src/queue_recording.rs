@@ -1,5 +1,7 @@
 //! A part of a trial's recording of one queue, packet by packet.
 
+use std::collections::VecDeque;
+
 use units::Time;
 
 use crate::Factors;
@@ -59,6 +61,70 @@ pub struct QueuedPacket {
     pub is_marked: bool,
     /// Drops of packets out of it.
     pub inner_drops: Vec<(Time, Loss)>,
+}
+
+impl QueuedPacket {
+    /// Whether the queue dropped or marked the packet, or dropped something in it, or
+    /// it was lost behind the queue.
+    pub fn is_decided(&self) -> bool {
+        let is_lost = self.left.is_some_and(|(_, loss)| loss.is_some());
+        is_lost || self.is_marked || !self.inner_drops.is_empty()
+    }
+}
+
+/// The part of a recording that is shown: the packets of one direction about the
+/// first decision after an instant, or the latest ones as long as there is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Excerpt {
+    /// The packets in order of arrival.
+    pub packets: VecDeque<QueuedPacket>,
+    /// The place of the packet with the decision.
+    pub decided: Option<usize>,
+}
+
+impl Excerpt {
+    /// The most packets before the decision.
+    pub const BEFORE: usize = 1_000;
+
+    /// The most packets from the decision on.
+    pub const AFTER: usize = 2_500;
+
+    /// Takes the next packet; decisions before `from` are not looked for.
+    pub fn take(&mut self, packet: QueuedPacket, from: Time) {
+        if self.is_whole() {
+            return;
+        }
+        if self.decided.is_none() && packet.at >= from && packet.is_decided() {
+            let surplus = self.packets.len().saturating_sub(Self::BEFORE);
+            self.packets.drain(..surplus);
+            self.decided = Some(self.packets.len());
+        }
+        if self.decided.is_none() && self.packets.len() == Self::BEFORE + Self::AFTER {
+            self.packets.pop_front();
+        }
+        self.packets.push_back(packet);
+    }
+
+    /// Whether further packets would change nothing.
+    pub fn is_whole(&self) -> bool {
+        self.decided
+            .is_some_and(|decided| self.packets.len() >= decided + Self::AFTER)
+    }
+
+    /// The direction of a link to show, and its part: the first one, in which most
+    /// traffic goes, unless only the other one has a decision or packets.
+    pub fn of_link([forward, backward]: [Self; 2]) -> (usize, Self) {
+        let is_second = match (forward.decided, backward.decided) {
+            (Some(_), _) => false,
+            (None, Some(_)) => true,
+            (None, None) => backward.packets.len() > forward.packets.len(),
+        };
+        if is_second {
+            (1, backward)
+        } else {
+            (0, forward)
+        }
+    }
 }
 
 /// Why a packet was lost.

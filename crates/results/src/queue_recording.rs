@@ -1,6 +1,5 @@
 //! Reads recordings of simulated queues (`watch/TRIAL-LINK.queue.parquet`).
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::path::Path;
 
@@ -9,16 +8,12 @@ use files::Folder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use plan::Trial;
-use plan::queue_recording::{Loss, QueueRecording, QueuedPacket};
+use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueuedPacket};
 use units::Time;
 
 /// The folder of the recordings in a results folder, and how their names end.
 const FOLDER: &str = "watch";
 const ENDING: &str = ".queue.parquet";
-
-/// The most packets that are read before the first loss, and from it on.
-const BEFORE: usize = 1_000;
-const AFTER: usize = 2_500;
 
 /// The most rows of a recording that are searched for a loss.
 const MOST_ROWS: usize = 2_000_000;
@@ -86,7 +81,7 @@ fn window(file: File, from: Time) -> Result<Option<QueueRecording>> {
     };
     let recorded = u64::try_from(metadata.num_rows()).unwrap_or_default();
     let mut flows: Vec<String> = Vec::new();
-    let mut parts: [Part; 2] = Default::default();
+    let mut parts: [Excerpt; 2] = Default::default();
     for row in reader.get_row_iter(None)?.take(MOST_ROWS) {
         let (direction, packet) = packet(row?, &places, &mut flows)?;
         parts[direction].take(packet, from);
@@ -94,13 +89,7 @@ fn window(file: File, from: Time) -> Result<Option<QueueRecording>> {
             break;
         }
     }
-    // Traffic is mostly in the first direction.
-    let direction = match [0, 1].map(|direction| parts[direction].decided) {
-        [None, Some(_)] => 1,
-        [None, None] => usize::from(parts[1].packets.len() > parts[0].packets.len()),
-        [Some(_), _] => 0,
-    };
-    let Part { packets, decided } = std::mem::take(&mut parts[direction]);
+    let (direction, Excerpt { packets, decided }) = Excerpt::of_link(parts);
     Ok(Some(QueueRecording {
         trial: String::new(),
         factors: plan::Factors::default(),
@@ -111,43 +100,6 @@ fn window(file: File, from: Time) -> Result<Option<QueueRecording>> {
         decided,
         recorded,
     }))
-}
-
-/// The packets of one direction that are kept: those about the first decision, the
-/// latest ones as long as there is none.
-#[derive(Default)]
-struct Part {
-    packets: VecDeque<QueuedPacket>,
-    /// The place of the packet with the first decision.
-    decided: Option<usize>,
-}
-
-impl Part {
-    fn take(&mut self, packet: QueuedPacket, from: Time) {
-        if self.is_whole() {
-            return;
-        }
-        if self.decided.is_none() && packet.at >= from && is_decision(&packet) {
-            let surplus = self.packets.len().saturating_sub(BEFORE);
-            self.packets.drain(..surplus);
-            self.decided = Some(self.packets.len());
-        }
-        if self.decided.is_none() && self.packets.len() == BEFORE + AFTER {
-            self.packets.pop_front();
-        }
-        self.packets.push_back(packet);
-    }
-
-    fn is_whole(&self) -> bool {
-        self.decided
-            .is_some_and(|decided| self.packets.len() >= decided + AFTER)
-    }
-}
-
-/// Whether the queue dropped or marked the packet, or something in it.
-fn is_decision(packet: &QueuedPacket) -> bool {
-    let is_lost = packet.left.is_some_and(|(_, loss)| loss.is_some());
-    is_lost || packet.is_marked || !packet.inner_drops.is_empty()
 }
 
 /// The direction and the packet of a row.
@@ -291,9 +243,9 @@ mod tests {
         // The bundle number 2999 lost two packets.
         assert_eq!(
             (early.packets.len(), early.decided),
-            (BEFORE + AFTER, Some(BEFORE))
+            (Excerpt::BEFORE + Excerpt::AFTER, Some(Excerpt::BEFORE))
         );
-        let decided = &early.packets[BEFORE];
+        let decided = &early.packets[Excerpt::BEFORE];
         assert_eq!(decided.at, Time::from_picos(2_999_000_000));
         let names: Vec<&str> = decided
             .inner_drops
@@ -307,8 +259,11 @@ mod tests {
         );
         assert_eq!(early.link, "bottleneck");
         let later = read_from(5_001);
-        let (_, loss) = later.packets[BEFORE].left.unwrap();
-        assert_eq!(later.packets[BEFORE].at, Time::from_picos(5_010_000_000));
+        let (_, loss) = later.packets[Excerpt::BEFORE].left.unwrap();
+        assert_eq!(
+            later.packets[Excerpt::BEFORE].at,
+            Time::from_picos(5_010_000_000)
+        );
         assert_eq!(loss.map(Loss::name), Some("early"));
     }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use analysis::Findings;
 use anyhow::Result;
+use lab::recording;
+use plan::Trial;
 use plan::queue_recording::QueueRecording;
 use report::Document;
 use results::queue_recording;
@@ -36,11 +38,13 @@ fn queues(found: &Findings<'_>, folder: &Path) -> Vec<QueueRecording> {
     let of_cell = |cell: &plan::Cell| {
         let setting = cell.setting.as_ref().ok()?;
         let mut trials = found.trials.iter();
-        let trial = trials.find(|trial| {
-            trial.evidence.contains_key("watched") && trial.factors == cell.factors
-        })?;
+        let trial = trials.find(|trial| has_files(trial) && trial.factors == cell.factors)?;
         let from = report::replayed_from(setting);
-        match queue_recording::read(folder, trial, from) {
+        let read = match queue_recording::read(folder, trial, from) {
+            Ok(None) => recording::excerpt(folder, trial, from),
+            read => read,
+        };
+        match read {
             Ok(recording) => recording,
             Err(error) => {
                 output::complain(&error);
@@ -48,10 +52,14 @@ fn queues(found: &Findings<'_>, folder: &Path) -> Vec<QueueRecording> {
             }
         }
     };
-    let is_any = found
-        .trials
-        .iter()
-        .any(|trial| trial.evidence.contains_key("watched"));
+    let is_any = found.trials.iter().any(has_files);
     let cells = found.plan.cells.iter().filter(|_| is_any);
     cells.filter_map(of_cell).take(MOST_QUEUES).collect()
+}
+
+/// Whether a trial recorded single packets of links.
+fn has_files(trial: &Trial) -> bool {
+    ["watched", "recordings"]
+        .iter()
+        .any(|key| trial.evidence.contains_key(*key))
 }

@@ -74,7 +74,8 @@ impl Recorded {
         Self::parse(file).with_context(|| place)
     }
 
-    fn parse(file: impl Read) -> Result<Self> {
+    /// Reads a recording.
+    pub(super) fn parse(file: impl Read) -> Result<Self> {
         let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
         let first = text(&mut lines).context("line 1")?.unwrap_or_default();
         let first = first.strip_prefix(MAGIC).ok_or_else(|| {

@@ -1,0 +1,165 @@
+//! The part of a recording that a page replays.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use files::Folder;
+use plan::Trial;
+use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueuedPacket};
+use proto::link::{Arrival, Fate};
+use units::Time;
+
+use super::{Decision, FOLDER, Recorded, Traced, reason, word};
+
+/// The largest recording of which a page shows a part: 64 MiB.
+const LARGEST: u64 = 1 << 26;
+
+/// The flow of cross traffic.
+const CROSS_TRAFFIC: u64 = u64::MAX;
+
+/// The packets of `trial` about the first loss or mark at or after `from`, on the
+/// first of its recorded links; `None` without a recording, or if it is too large.
+///
+/// # Errors
+/// The recording cannot be read.
+pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueRecording>> {
+    let files = trial
+        .evidence
+        .get("recordings")
+        .and_then(|files| files.as_array());
+    let mut names = files.into_iter().flatten().filter_map(|file| {
+        let name = file.as_str()?.strip_prefix(FOLDER)?.strip_prefix('/')?;
+        let link = name.strip_prefix(&trial.id)?.strip_prefix('-')?;
+        Some((name, link.strip_suffix(".csv")?))
+    });
+    let Some((name, link)) = names.next() else {
+        return Ok(None);
+    };
+    let place = || format!("cannot read {FOLDER}/{name}");
+    let files = Folder::open(folder).and_then(|results| results.folder(FOLDER));
+    let file = files
+        .and_then(|files| files.open_file(name))
+        .with_context(place)?;
+    if file.metadata().with_context(place)?.len() > LARGEST {
+        return Ok(None);
+    }
+    let recorded = Recorded::parse(file).with_context(place)?;
+    let mut flows: Vec<u64> = Vec::new();
+    let mut parts: [Excerpt; 2] = Default::default();
+    for (part, traced) in parts.iter_mut().zip(&recorded.directions) {
+        for packet in packets(traced, &mut flows).with_context(place)? {
+            part.take(packet, from);
+        }
+    }
+    let (direction, Excerpt { packets, decided }) = Excerpt::of_link(parts);
+    let name = |(number, flow): (usize, &u64)| match *flow {
+        CROSS_TRAFFIC => "cross traffic".to_owned(),
+        _ => format!("flow {}", number + 1),
+    };
+    Ok(Some(QueueRecording {
+        trial: trial.id.clone(),
+        factors: trial.factors.clone(),
+        link: link.to_owned(),
+        direction,
+        flows: flows.iter().enumerate().map(name).collect(),
+        packets: packets.into(),
+        decided,
+        recorded: recorded.directions[direction].packets.len() as u64,
+    }))
+}
+
+/// The packets of one direction. The average of the discipline is not recorded.
+fn packets(traced: &Traced, flows: &mut Vec<u64>) -> Result<Vec<QueuedPacket>> {
+    // When the packets that wait leave the queue, the next one on top.
+    let mut leaving: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
+    let packet = |(arrival, decision): &(Arrival, Option<Decision>)| {
+        while leaving.peek().is_some_and(|next| next.0 <= arrival.at) {
+            leaving.pop();
+        }
+        let waiting = u32::try_from(leaving.len()).unwrap_or(u32::MAX);
+        leaving.push(Reverse(
+            decision.map_or(Time::from_picos(u64::MAX), |decision| decision.at),
+        ));
+        let flow = flows.iter().position(|flow| *flow == arrival.flow);
+        let flow = flow.unwrap_or_else(|| {
+            flows.push(arrival.flow);
+            flows.len() - 1
+        });
+        let left = match decision {
+            None => None,
+            Some(decision) => Some((decision.at, loss(decision)?)),
+        };
+        Ok(QueuedPacket {
+            at: arrival.at,
+            waiting,
+            average: None,
+            flow,
+            size: arrival.size,
+            inner: arrival.header.live.max(1),
+            left,
+            is_marked: decision.is_some_and(|decision| decision.marked),
+            inner_drops: Vec::new(),
+        })
+    };
+    traced.packets.iter().map(packet).collect()
+}
+
+/// The loss that a decision means; `None` if the packet was delivered.
+fn loss(decision: &Decision) -> Result<Option<Loss>> {
+    let name = match (decision.fate, decision.reason) {
+        (Fate::Delivered | Fate::Duplicated, _) => return Ok(None),
+        (Fate::Dropped, Some(why)) => reason(why),
+        (fate, _) => word(fate),
+    };
+    match Loss::named(name) {
+        Some(loss) => Ok(Some(loss)),
+        None => bail!("`{name}` needs a reason"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use plan::synthetic::{factors, trial};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_recorded_link_is_a_queue_with_fates_and_lengths() {
+        let folder = tempfile::tempdir().unwrap();
+        let limit = queue::Limit::Packets(2);
+        let settings = proto::link::Settings::perfect(None, queue::Spec::DropTail { limit });
+        let first = json!({"format": 3, "origin_ps": 0, "ways": [settings, settings]});
+        let text = format!(
+            "# jumbolab recording {first}\n{}\n# chance 0 0 0 1\n# chance 1 0 0 2\n\
+             10,10,0,1518,7,delivered,1,,0,0,0,0,0,1,\n\
+             20,90,0,1518,7,delivered,2,,0,0,0,0,0,1,\n\
+             30,30,0,1518,{CROSS_TRAFFIC},dropped,3,full,0,0,0,0,0,1,\n\
+             40,,0,64,7,waiting,4,,0,0,0,0,0,1,\n# end\n",
+            super::super::COLUMNS
+        );
+        fs::create_dir(folder.path().join(FOLDER)).unwrap();
+        fs::write(folder.path().join("recordings/c00-r01-a-b.csv"), text).unwrap();
+        let mut trial = trial(factors(1500), 1, &[]);
+        trial.id = "c00-r01".into();
+        assert_eq!(excerpt(folder.path(), &trial, Time::ZERO).unwrap(), None);
+        let files = json!(["recordings/c00-r01-a-b.csv"]);
+        trial.evidence.insert("recordings".into(), files);
+        let found = excerpt(folder.path(), &trial, Time::ZERO).unwrap().unwrap();
+        assert_eq!(
+            (found.link.as_str(), found.direction, found.recorded),
+            ("a-b", 0, 4)
+        );
+        assert_eq!(found.flows, ["flow 1", "cross traffic"]);
+        assert_eq!(found.decided, Some(2));
+        let waiting: Vec<u32> = found.packets.iter().map(|packet| packet.waiting).collect();
+        assert_eq!(waiting, [0, 0, 1, 1]);
+        let (_, loss) = found.packets[2].left.unwrap();
+        assert_eq!(loss.map(Loss::name), Some("full"));
+        assert_eq!(found.packets[3].left, None);
+    }
+}
