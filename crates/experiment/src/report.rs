@@ -2,6 +2,8 @@
 //!
 //! `--set` may remove levels that the table names; such parts are then left out.
 
+mod figure;
+
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -17,7 +19,7 @@ use super::tree::{KeyPath, Node, Origin, Table, Value};
 pub(super) const ROOT: &str = "report";
 
 /// The keys that name levels.
-const OF_LEVELS: [&str; 3] = ["level", "cells", "labels"];
+const OF_LEVELS: [&str; 4] = ["level", "cells", "labels", figure::KEY];
 
 /// The presentation of an experiment with these factors and this comparison.
 pub(super) fn report(
@@ -32,8 +34,12 @@ pub(super) fn report(
         question: question.map(|found| found.value),
         metrics: metrics.map_or_else(Vec::new, |found| found.value),
         level: compared(reader, factors, compare)?,
-        cells: cells(reader, factors, aliases)?,
+        cells: match reader.table("report.cells")? {
+            Some((table, _)) => cells(table, "report.cells", factors, aliases)?,
+            None => Vec::new(),
+        },
         labels: labels(reader, factors, aliases)?,
+        figures: figure::figures(reader, factors, aliases)?,
     })
 }
 
@@ -98,18 +104,16 @@ fn compared(
     }
 }
 
-/// The cells that the headline is about.
+/// Cells, by the levels of some factors in the table at `path`.
 fn cells(
-    reader: &mut Reader<'_>,
+    table: &Table,
+    path: &str,
     factors: &[Factor],
     aliases: &Aliases,
 ) -> Result<Vec<(String, Vec<Level>)>> {
-    let Some((table, _)) = reader.table("report.cells")? else {
-        return Ok(Vec::new());
-    };
     let mut cells = Vec::new();
     for (name, node) in table.iter() {
-        let place = format!("report.cells.{}", KeyPath(vec![name.to_owned()]));
+        let place = format!("{path}.{}", KeyPath(vec![name.to_owned()]));
         let refuse = |why: String| refusal(&node.origin, &place, &node.value, why);
         let path = aliases.resolve_factor(name).map_err(refuse)?;
         let Some(factor) = factors.iter().find(|factor| factor.path == path) else {

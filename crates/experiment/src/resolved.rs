@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plan::{
-    Assertion, Compare, Expected, Factors, Level, Ranking, Report, Rivals, StepClaim, Tolerance,
-    Tradeoff, Unstated,
+    Assertion, Compare, Expected, Factors, Level, Ranking, Report, ReportFigure, Rivals, Shows,
+    StepClaim, Tolerance, Tradeoff, Unstated,
 };
 
 use super::aliases::Aliases;
@@ -349,6 +349,38 @@ impl Writer {
             for (level, label) in labels {
                 self.pair(&KeyPath(vec![level.clone()]).to_string(), &quoted(label));
             }
+        }
+        for figure in &report.figures {
+            self.figure(figure);
+        }
+    }
+
+    fn figure(&mut self, figure: &ReportFigure) {
+        self.line("");
+        self.line("[[report.figure]]");
+        self.pair("title", &quoted(&figure.title));
+        match &figure.shows {
+            Shows::Metrics { metrics, x } => {
+                self.pair("metrics", &words(metrics));
+                if let Some(x) = x {
+                    self.pair("x", &quoted(x));
+                }
+            }
+            Shows::OverTime { link, event } => {
+                self.pair("over_time", &quoted(link));
+                if let Some((at, text)) = event {
+                    self.pair("event", &number(*at));
+                    self.pair("event_text", &quoted(text));
+                }
+            }
+            Shows::Sizes { from, to } => self.pair("sizes", &format!("[{from}, {to}]")),
+        }
+        self.lists("cells", &figure.cells);
+        for point in &figure.points {
+            self.line("[[report.figure.points]]");
+            self.pair("name", &quoted(&point.name));
+            self.pair("x", &number(point.x));
+            self.pair("y", &number(point.y));
         }
     }
 

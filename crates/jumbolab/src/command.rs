@@ -19,6 +19,4 @@ pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod shell;
 pub(crate) mod show;
-#[cfg(test)]
-mod tests;
 mod traffic;

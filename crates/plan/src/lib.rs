@@ -19,6 +19,7 @@ mod plan;
 mod printed;
 pub mod queue_recording;
 mod report;
+mod report_figure;
 pub mod setting;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
@@ -35,6 +36,7 @@ pub use patience::Patience;
 pub use plan::*;
 pub use printed::printed;
 pub use report::Report;
+pub use report_figure::{PrintedPoint, ReportFigure, Shows};
 pub use setting::Setting;
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Factors, Level, Plan};
+use crate::{Factors, Level, Plan, ReportFigure};
 
 /// The question of an experiment, the subject of its headline, and words for
 /// coded levels.
@@ -22,6 +22,8 @@ pub struct Report {
     pub cells: Vec<(String, Vec<Level>)>,
     /// Words for levels, by the name of the factor and the level as written.
     pub labels: BTreeMap<String, BTreeMap<String, String>>,
+    /// Figures of studies to redraw, in order.
+    pub figures: Vec<ReportFigure>,
 }
 
 impl Report {

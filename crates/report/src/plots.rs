@@ -6,11 +6,13 @@
 pub(crate) mod areas;
 mod changes;
 mod clip;
+pub(crate) mod delays;
 pub(crate) mod fronts;
 mod marks;
 pub(crate) mod metrics;
 mod panels;
 mod published;
+pub(crate) mod redrawn;
 mod scale;
 pub(crate) mod sizes;
 pub(crate) mod time_series;
@@ -18,7 +20,7 @@ mod traces;
 
 use analysis::compare::Comparison;
 use plan::{Plan, Trial};
-use plotly::common::{Orientation, Title};
+use plotly::common::{Font, Orientation, Title};
 use plotly::configuration::{
     Configuration, ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions,
 };
@@ -85,6 +87,11 @@ fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
         .legend(Legend::new().orientation(Orientation::Horizontal))
         .margin(Margin::new().left(56).right(12).top(30).bottom(48))
         .height(height)
+}
+
+/// The title of one of several plots of a figure.
+fn small_title(words: &str) -> Title {
+    Title::with_text(text(words)).font(Font::new().size(13))
 }
 
 /// A figure with a single plot that is not about a metric.

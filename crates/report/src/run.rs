@@ -6,26 +6,29 @@ use analysis::Findings;
 
 use crate::document::{Block, Document, Section};
 use crate::section::{
-    certificate, citation, claims, head, latency_breakdown, metrics, other_metrics, outliers,
-    paired, pareto, ranking, reading, rivals, sizes, study, test_bed, time_series, verdicts,
+    certificate, citation, claims, delays, head, latency_breakdown, metrics, other_metrics,
+    outliers, paired, pareto, ranking, reading, redrawn, rivals, sizes, study, test_bed,
+    time_series, verdicts,
 };
 
 /// A function that describes a section; `None` if it has no content.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
-const SECTIONS: [Describe; 19] = [
+const SECTIONS: [Describe; 21] = [
     // What was claimed, and what came of it.
     claims::section,
     verdicts::section,
     rivals::section,
     ranking::section,
     // Plots, those of the question first.
-    metrics::section,
     latency_breakdown::section,
+    redrawn::section,
+    metrics::section,
     pareto::section,
     sizes::section,
     time_series::section,
+    delays::section,
     // Figures.
     study::section,
     paired::section,

@@ -10,8 +10,10 @@ use super::table::sections;
 use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
 /// The tables whose rows are written as lists, each with its own heading.
-pub(super) const LISTS: [&str; 7] = [
+pub(super) const LISTS: [&str; 9] = [
     "published",
+    "report.figure",
+    "report.figure.points",
     "claim",
     "pareto",
     "ranking.figure",

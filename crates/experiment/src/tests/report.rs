@@ -109,3 +109,74 @@ fn a_report_names_questions_metrics_factors_and_levels_that_exist() {
         check_refused(&text, &[], &format!("experiments/x.toml:14: {line}"));
     }
 }
+
+const FIGURES: &str = "\
+[report]
+[[report.figure]]
+title = \"Figure 2: throughput\"
+metrics = [\"throughput\"]
+x = \"mtu\"
+cells = { offloads = \"off\" }
+[[report.figure]]
+title = \"Figure 6: queue\"
+over_time = \"bottleneck\"
+event = 25
+event_text = \"20 connections begin\"
+[[report.figure]]
+title = \"Close-up\"
+sizes = [1000, 15000]
+points = [{ name = \"MTU 1500\", x = 11000, y = 96.2 }]
+";
+
+#[test]
+fn figures_to_redraw_are_read_and_written_into_the_plan() {
+    let plan = plan(&reported(FIGURES), &[]);
+    let [by_mtu, over_time, close_up] = &plan.report.figures[..] else {
+        panic!("{:?}", plan.report.figures);
+    };
+    let off = Level::Text("off".into());
+    assert_eq!(by_mtu.cells, [("offloads".to_owned(), vec![off])]);
+    assert_eq!(
+        by_mtu.shows,
+        plan::Shows::Metrics {
+            metrics: vec!["throughput".into()],
+            x: Some("mtu".into()),
+        }
+    );
+    assert_eq!(
+        over_time.shows,
+        plan::Shows::OverTime {
+            link: "bottleneck".into(),
+            event: Some((25.0, "20 connections begin".into())),
+        }
+    );
+    assert_eq!(close_up.points[0].y, 96.2);
+    check_round_trip(&plan);
+    let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
+    let again = again.plan(plan.world, unchecked).unwrap();
+    assert_eq!(again.report, plan.report);
+    assert_eq!(plan.hash, super::plan(&reported(""), &[]).hash);
+}
+
+#[test]
+fn a_figure_that_cannot_be_drawn_is_refused() {
+    for (figure, why) in [
+        ("title = \"x\"", "over_time"),
+        (
+            "title = \"x\"\nmetrics = [\"rtt\"]\nsizes = [1, 2]",
+            "one of",
+        ),
+        (
+            "title = \"x\"\nmetrics = [\"rtt\"]\nx = \"network.buffer\"",
+            "not swept",
+        ),
+        ("title = \"x\"\nsizes = [2, 1]", "smaller one first"),
+        ("title = \"x\"\nmetrics = [\"nothing\"]", "unknown metric"),
+    ] {
+        let text = reported(&format!("[report]\n[[report.figure]]\n{figure}\n"));
+        let experiment = Experiment::parse(&text, "x.toml").unwrap();
+        let error = experiment.plan(World::Netns, unchecked).unwrap_err();
+        let error = format!("{error:#}");
+        assert!(error.contains(why), "{figure}: {error}");
+    }
+}

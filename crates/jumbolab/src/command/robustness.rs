@@ -60,14 +60,12 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     })?;
     let path = folder.path().to_owned();
     page::write(&path, EXPERIMENT, &study.written())?;
-    if !args.detail.quiet {
-        output::say(&format!("results go to {}", path.display()));
-    }
+    output::say(&format!("results go to {}", path.display()));
     let kept = format!(
         "what was measured is in {}; add --resume to go on",
         path.display()
     );
-    let mut progress = Progress::new(args.detail.quiet);
+    let mut progress = Progress::new();
     let end = robustness::run(
         &study,
         &mut bench,
@@ -138,13 +136,12 @@ fn study(args: &Robustness) -> Result<Study> {
 
 /// Says how far a search has come: a bar on a terminal, lines elsewhere.
 struct Progress {
-    quiet: bool,
     bar: Option<ProgressBar>,
     said: Time,
 }
 
 impl Progress {
-    fn new(quiet: bool) -> Self {
+    fn new() -> Self {
         let style =
             ProgressStyle::with_template("{bar:32} {elapsed} elapsed, {eta} left  {wide_msg}");
         let bar = || {
@@ -152,8 +149,7 @@ impl Progress {
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         };
         Self {
-            quiet,
-            bar: (!quiet && io::stderr().is_terminal()).then(bar),
+            bar: io::stderr().is_terminal().then(bar),
             said: clock::monotonic(),
         }
     }
@@ -176,7 +172,7 @@ impl robustness::Progress for Progress {
             )]
             bar.set_position((part.clamp(0.0, 1.0) * WHOLE as f64) as u64);
             bar.set_message(words);
-        } else if !self.quiet && clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
+        } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             output::say(&format!(
                 "{words}, {:.0} % of the budget",

@@ -3,29 +3,88 @@
 
 use analysis::Findings;
 use analysis::latency_breakdown::Group;
+use plan::Level;
 use plan::metric::OF_LATENCY_BREAKDOWN;
 use plotly::common::{HoverInfo, Line, Mode};
-use plotly::layout::{AxisType, HoverMode, RangeMode};
+use plotly::layout::{AxisType, HoverMode};
 use plotly::{Plot, Scatter};
 use proto::latency_breakdown::{PARTS, Part};
 
-use super::{alone, axis, layout, traces};
-use crate::document::Figure;
-use crate::figure;
+use super::{axis, configuration, layout, small_title, traces};
+use crate::document::{Drawing, Figure};
+use crate::series::labelled;
 
 /// The number of stages in one direction; those of the backward direction
 /// follow the echo.
 const OF_A_WAY: usize = 8;
 
-/// One plot for each group of cells that differ only in the message size.
+/// Factors, and the groups of cells that share them.
+type Common<'a> = (Vec<(String, Level)>, Vec<&'a Group>);
+
+/// One figure for the groups of cells that differ only in the compared factor,
+/// side by side and with the same axes.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
-    let groups = found.latency_breakdown.iter().enumerate();
-    groups
-        .filter_map(|(number, group)| area(number, group, found))
-        .collect()
+    let compared = &found.plan.compare.factor;
+    let mut figures: Vec<Common<'_>> = Vec::new();
+    for group in &found.latency_breakdown {
+        let mut common = group.factors.0.clone();
+        common.retain(|(name, _)| name != compared);
+        match figures.iter_mut().find(|(other, _)| *other == common) {
+            Some((_, groups)) => groups.push(group),
+            None => figures.push((common, vec![group])),
+        }
+    }
+    let mut first = 0;
+    let drawn = figures.into_iter().filter_map(|(common, groups)| {
+        let number = first;
+        first += groups.len();
+        figure(found, &common, &groups, number)
+    });
+    drawn.collect()
 }
 
-fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
+fn figure(
+    found: &Findings<'_>,
+    common: &[(String, Level)],
+    groups: &[&Group],
+    first: usize,
+) -> Option<Figure> {
+    let whole = |group: &&Group| {
+        let cells = group.cells.iter().map(|(_, cell)| {
+            let means = OF_LATENCY_BREAKDOWN.iter().take(PARTS);
+            let means = means.filter_map(|metric| found.find(metric, *cell)?.mean);
+            means.map(|mean| mean.mean.max(0.0)).sum::<f64>()
+        });
+        cells.fold(0.0, f64::max)
+    };
+    let longest = groups.iter().map(whole).fold(0.0, f64::max);
+    let title = match labelled(found.plan, common) {
+        name if name.is_empty() => "Parts of a round trip".to_owned(),
+        name => format!("Parts of a round trip, {name}"),
+    };
+    let plots = groups.iter().enumerate().filter_map(|(number, group)| {
+        let own = group.factors.0.iter();
+        let own = own.filter(|factor| !common.contains(factor));
+        let own = labelled(found.plan, &own.cloned().collect::<Vec<_>>());
+        let id = format!("latency-breakdown-{}", first + number);
+        let mut plot = area(group, found, longest, &own)?;
+        plot.set_configuration(configuration(&id));
+        Some(Drawing {
+            id,
+            label: format!("{title}, {own}: stacked stages by message size"),
+            is_change: false,
+            plot,
+        })
+    });
+    let plots: Vec<Drawing> = plots.collect();
+    (!plots.is_empty()).then(|| Figure {
+        title,
+        note: "means in us over the octets of a message; the way back is paler".into(),
+        plots,
+    })
+}
+
+fn area(group: &Group, found: &Findings<'_>, longest: f64, own: &str) -> Option<Plot> {
     let mut plot = Plot::new();
     for (place, metric) in OF_LATENCY_BREAKDOWN.iter().take(PARTS).enumerate() {
         let (mut x, mut y) = (Vec::new(), Vec::new());
@@ -57,16 +116,8 @@ fn area(number: usize, group: &Group, found: &Findings<'_>) -> Option<Figure> {
         plot.add_trace(trace);
     }
     let size = axis("message (octets)").type_(AxisType::Log);
-    let time = axis("round trip (us)").range_mode(RangeMode::ToZero);
-    plot.set_layout(layout(size, time, 460).hover_mode(HoverMode::XUnified));
-    let of = match figure::words(&group.factors.0) {
-        name if name.is_empty() => name,
-        name => format!(", {name}"),
-    };
-    Some(alone(
-        format!("Parts of a round trip{of}"),
-        "means in us over the octets of a message; the way back is paler",
-        format!("latency-breakdown-{number}"),
-        plot,
-    ))
+    let time = axis("round trip (us)").range(vec![0.0, traces::brief(longest * 1.05)]);
+    let layout = layout(size, time, 460).hover_mode(HoverMode::XUnified);
+    plot.set_layout(layout.title(small_title(own)));
+    Some(plot)
 }

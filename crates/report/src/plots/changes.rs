@@ -27,9 +27,6 @@ const ROW: usize = 26;
 const LABELLED_ROW: usize = 40;
 const REST: usize = 130;
 
-/// How far below the measured change the published one is, in rows.
-const BELOW: f64 = 0.14;
-
 /// A setting in the plot.
 struct Row<'a> {
     label: String,
@@ -225,7 +222,7 @@ fn published(rows: &[Row<'_>]) -> Option<Box<dyn Trace>> {
         let published = &row.comparison.published;
         if let Some(claim) = published.claim {
             x.push(claim.percent);
-            y.push(traces::rounded(traces::number(at) + BELOW));
+            y.push(traces::number(at));
             texts.push(text(&format!(
                 "{}: published {:+} % {}",
                 row.label,
@@ -239,7 +236,7 @@ fn published(rows: &[Row<'_>]) -> Option<Box<dyn Trace>> {
             .mode(Mode::Markers)
             .name("published")
             .meta("published")
-            .marker(Marker::new().symbol(MarkerSymbol::DiamondOpen).size(11))
+            .marker(Marker::new().symbol(MarkerSymbol::DiamondOpen).size(14))
             .hover_text_array(texts)
             .hover_info(HoverInfo::Text)
     })

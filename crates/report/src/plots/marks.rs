@@ -36,6 +36,18 @@ pub(super) fn symbol(series: usize) -> MarkerSymbol {
     SYMBOLS[(series + series / COLOURS) % COLOURS].clone()
 }
 
+/// The open form of the symbol of a series, for what was printed of it.
+pub(super) fn open(series: usize) -> MarkerSymbol {
+    match symbol(series) {
+        MarkerSymbol::Circle => MarkerSymbol::CircleOpen,
+        MarkerSymbol::Square => MarkerSymbol::SquareOpen,
+        MarkerSymbol::TriangleUp => MarkerSymbol::TriangleUpOpen,
+        MarkerSymbol::Star => MarkerSymbol::StarOpen,
+        MarkerSymbol::TriangleDown => MarkerSymbol::TriangleDownOpen,
+        _ => MarkerSymbol::HexagonOpen,
+    }
+}
+
 /// The symbol of the published values with this number among those of no series.
 pub(super) fn published(number: usize) -> MarkerSymbol {
     PUBLISHED[number % COLOURS].clone()
@@ -85,5 +97,16 @@ mod tests {
         };
         let looks: BTreeSet<_> = (0..COLOURS * 4).map(look).collect();
         assert_eq!(looks.len(), COLOURS * 4);
+    }
+
+    #[test]
+    fn the_pages_script_has_as_many_colours() {
+        let script = include_str!("../page/paint.js");
+        let lists: Vec<&str> = script.split("series: [").skip(1).collect();
+        assert_eq!(lists.len(), 2, "a light and a dark palette");
+        for list in lists {
+            let colours = list.split(']').next().unwrap().matches('#').count();
+            assert_eq!(colours, COLOURS);
+        }
     }
 }

@@ -2,15 +2,17 @@
 
 use plan::metric::{Better, Metric};
 use plotly::Plot;
-use plotly::common::{Font, Title};
 use plotly::layout::{Axis, AxisType, RangeMode};
 
 use super::clip::Range;
-use super::panels::Panel;
 use super::scale::Kind;
-use super::{Frame, axis, changes, configuration, layout, published, text, traces};
+use super::{Frame, axis, changes, configuration, layout, published, small_title, text, traces};
 use crate::document::{Drawing, Figure};
 use crate::series::{labelled, level_label};
+
+/// The heights of a small multiple and of an entry of its legend, in pixels.
+const PANEL: usize = 270;
+const LEGEND_LINE: usize = 22;
 
 /// The plots of values and changes of a metric; `None` if it was not measured.
 pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figure> {
@@ -37,7 +39,7 @@ pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figur
                 false => label.clone(),
             },
             is_change: false,
-            plot: values(frame, metric, panel, range, &name),
+            plot: values(frame, metric, number, range, &name),
         }
     });
     let mut plots: Vec<Drawing> = values.collect();
@@ -77,10 +79,11 @@ fn range(frame: &Frame<'_>, metric: &'static Metric) -> Option<Range> {
 fn values(
     frame: &Frame<'_>,
     metric: &'static Metric,
-    panel: &Panel,
+    number: usize,
     range: Option<Range>,
     name: &str,
 ) -> Plot {
+    let panel = &frame.panels[number];
     let mut plot = Plot::new();
     if metric.name == "throughput" {
         plot.add_traces(traces::limit(frame, panel).into_iter().collect());
@@ -94,18 +97,28 @@ fn values(
     }
     plot.add_traces(published::values(frame, metric, panel));
     let several = frame.panels.len() > 1;
-    let mut vertical =
-        axis(&format!("{} ({})", metric.title, metric.unit)).range_mode(match metric.better {
-            Better::Lower => RangeMode::ToZero,
-            Better::Higher => RangeMode::Normal,
-        });
+    // The caption says what small multiples are about.
+    let title = match several {
+        true => metric.unit.to_owned(),
+        false => format!("{} ({})", metric.title, metric.unit),
+    };
+    let mut vertical = axis(&title).range_mode(match metric.better {
+        Better::Lower => RangeMode::ToZero,
+        Better::Higher => RangeMode::Normal,
+    });
     // Small multiples can be compared if their axes are the same.
     if let Some(range) = range.filter(|_| several) {
         vertical = vertical.range(vec![traces::brief(range.low), traces::brief(range.high)]);
     }
-    let mut layout = layout(horizontal(frame), vertical, if several { 330 } else { 400 });
+    // Series look the same in all of them: one legend is enough.
+    let (height, has_legend) = match (several, number) {
+        (false, _) => (400, true),
+        (true, 0) => (PANEL + LEGEND_LINE * (panel.lines.len() + 1), true),
+        (true, _) => (PANEL, false),
+    };
+    let mut layout = layout(horizontal(frame), vertical, height).show_legend(has_legend);
     if several {
-        layout = layout.title(Title::with_text(text(name)).font(Font::new().size(13)));
+        layout = layout.title(small_title(name));
     }
     plot.set_layout(layout);
     plot.set_configuration(configuration(metric.name));

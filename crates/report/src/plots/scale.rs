@@ -10,7 +10,7 @@ const DECADE: f64 = 10.0;
 const SHARE: f64 = 1.0 / 12.0;
 
 /// The least distance of two ticks with labels, as a share of the axis.
-const TICK: f64 = 0.06;
+const TICK: f64 = 0.1;
 
 /// How levels are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

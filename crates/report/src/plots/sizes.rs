@@ -1,6 +1,8 @@
 //! Plots of message times by size: at each compared level, the steps, the
 //! ratios of the levels, and the readings of coarse clocks.
 
+mod close_up;
+
 use analysis::Findings;
 use analysis::sizes::{CLOCKS, Curve, median};
 use analysis::statistics::{Interval, change};
@@ -12,6 +14,8 @@ use plotly::{Plot, Scatter};
 use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::figure;
+
+pub(super) use close_up::close_up;
 
 /// The names of the clocks, in the order of [`CLOCKS`].
 const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];

@@ -2,6 +2,7 @@
 //! bands for their 95 % intervals.
 
 mod data;
+mod queue_and_average;
 
 use analysis::Findings;
 use analysis::statistics::{Interval, Mean};
@@ -13,6 +14,7 @@ use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::series::place;
 use data::{TimeSeries, series};
+pub(super) use queue_and_average::redrawn;
 
 /// The plotted quantities, in the order of the page.
 const QUANTITIES: [Quantity; 3] = [Quantity::Queue, Quantity::Average, Quantity::Drops];

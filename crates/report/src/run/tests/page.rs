@@ -158,6 +158,69 @@ fn changes_are_a_row_each_with_a_label_and_an_interval() {
 }
 
 #[test]
+fn more_than_six_series_are_small_multiples_with_one_axis_and_one_legend() {
+    let (mut plan, one) = study();
+    let (mut cells, mut trials) = (Vec::new(), Vec::new());
+    for copy in 0..4_i64 {
+        let levels = [("buffer".to_owned(), Level::Integer(copy))];
+        for cell in &plan.cells {
+            let mut cell = cell.clone();
+            cell.factors.0.splice(0..0, levels.clone());
+            cells.push(cell);
+        }
+        for trial in &one {
+            let mut trial = trial.clone();
+            trial.factors.0.splice(0..0, levels.clone());
+            trials.push(trial);
+        }
+    }
+    plan.cells = cells;
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let panels = ["plot-throughput", "plot-throughput-1"];
+    for (number, panel) in panels.into_iter().enumerate() {
+        let traces = traces(&plots, panel).iter();
+        let means: Vec<&Value> = traces
+            .filter(|trace| trace["error_y"].is_object())
+            .collect();
+        assert_eq!(means.len(), 4, "{panel}");
+        let layout = &plots[panel]["layout"];
+        assert_eq!(
+            layout["yaxis"]["range"],
+            plots[panels[0]]["layout"]["yaxis"]["range"]
+        );
+        assert_eq!(layout["showlegend"], number == 0);
+        let title = layout["title"]["text"].as_str().unwrap();
+        assert_eq!(title, ["offloads off", "offloads on"][number]);
+    }
+    assert!(plots.get("plot-throughput-2").is_none());
+}
+
+#[test]
+fn an_interval_that_would_rule_the_axis_ends_in_an_arrow() {
+    let (plan, mut trials) = study();
+    // Two trials far apart: their interval is several times as long.
+    for trial in &mut trials {
+        let of = &trial.factors;
+        if of.to_string().ends_with("offloads=on mtu=9000") && trial.repeat == 1 {
+            trial.metrics.insert("throughput".into(), 900.0);
+        }
+    }
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    for plot in ["plot-throughput", "plot-throughput-change"] {
+        let traces = traces(&plots, plot).iter();
+        let arrows: Vec<&Value> = traces
+            .filter(|trace| trace["name"] == "interval goes on")
+            .collect();
+        assert_eq!(arrows.len(), 2, "{plot}: to both sides");
+        let text = arrows[0]["hovertext"][0].as_str().unwrap();
+        assert!(
+            text.contains("on") && text.contains('%') | text.contains('±'),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn numbers_are_on_a_numeric_axis_with_lines_and_words_have_none() {
     let (mut plan, trials) = flagged_study();
     let of = |plan: &Plan| plots_of(&page(plan, &trials, &facts()))["plot-throughput"].clone();
@@ -182,6 +245,86 @@ fn numbers_are_on_a_numeric_axis_with_lines_and_words_have_none() {
         serde_json::json!([0.0, 1.0])
     );
     assert_eq!(modes(&by_offloads), ["markers"; 2]);
+}
+
+#[test]
+fn a_figure_of_a_study_has_this_runs_means_beside_the_printed_points() {
+    let (mut plan, trials) = flagged_study();
+    plan.report.figures = vec![plan::ReportFigure {
+        title: "Figure 4 of [Praptodiyono2019]".into(),
+        shows: plan::Shows::Metrics {
+            metrics: vec!["throughput".into()],
+            x: Some("mtu".into()),
+        },
+        cells: vec![("offloads".into(), vec![Level::Text("off".into())])],
+        points: Vec::new(),
+    }];
+    let page = page(&plan, &trials, &facts());
+    let plots = plots_of(&page);
+    let traces = traces(&plots, "figure-0");
+    let of = |name: &str| traces.iter().find(|trace| trace["name"] == name);
+    let ours = of("this run: scenario LU-LU").expect("it was measured");
+    assert_eq!(ours["x"], serde_json::json!([1500.0, 9000.0]));
+    let printed = of("printed: scenario LU-LU").expect("it is printed");
+    assert_eq!(printed["y"], serde_json::json!([750.94, 938.88]));
+    assert_eq!(printed["meta"], ours["meta"], "one colour");
+    assert_eq!(of("printed: scenario WS-WS").unwrap()["y"][1], 884.96);
+    assert!(of("this run: scenario WS-WS").is_none(), "no Windows here");
+    assert!(page.contains("Figure 4 of [Praptodiyono2019]"));
+}
+
+#[test]
+fn a_queue_over_time_has_its_average_its_drops_and_the_moment_that_is_named() {
+    let (mut plan, mut trials) = study();
+    for trial in &mut trials {
+        let series = serde_json::json!({ "wire": {
+            "interval_s": 0.5, "queue": "1 2 3", "average": "1 1 2",
+            "drops": "0 1 0", "arrivals": "4 2 3",
+        }});
+        trial.evidence.insert("series".into(), series);
+    }
+    plan.report.figures = vec![plan::ReportFigure {
+        title: "Figure 6".into(),
+        shows: plan::Shows::OverTime {
+            link: "wire".into(),
+            event: Some((1.0, "it begins".into())),
+        },
+        cells: [
+            ("offloads", Level::Text("off".into())),
+            ("mtu", Level::Integer(9000)),
+        ]
+        .map(|(name, level)| (name.to_owned(), vec![level]))
+        .to_vec(),
+        points: Vec::new(),
+    }];
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    for (plot, of) in [("figure-0-0", "mean of 2 trials"), ("figure-0-1", "trial ")] {
+        let title = plots[plot]["layout"]["title"]["text"].as_str().unwrap();
+        assert!(title.contains(of), "{title}");
+        let traces = traces(&plots, plot);
+        let of = |name: &str| traces.iter().find(|trace| trace["name"] == name).unwrap();
+        assert_eq!(of("queue")["y"], serde_json::json!([1.0, 2.0, 3.0, 3.0]));
+        assert_eq!(of("average")["y"], serde_json::json!([1.0, 1.0, 2.0, 2.0]));
+        assert_eq!(of("drops")["x"], serde_json::json!([0.75]));
+        assert_eq!(of("it begins")["x"], serde_json::json!([1.0, 1.0]));
+    }
+}
+
+#[test]
+fn a_distribution_goes_through_the_percentiles_of_a_flow() {
+    let (plan, mut trials) = study();
+    for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
+        for (name, value) in [("rtt_p50", 2.0), ("rtt_p95", 3.0), ("rtt_p99", 7.0)] {
+            trial.metrics.insert(name.into(), value);
+        }
+    }
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let traces = traces(&plots, "delays-0-0");
+    assert_eq!(traces.len(), 2, "two MTUs");
+    assert_eq!(traces[0]["x"], serde_json::json!([2.0, 3.0, 7.0]));
+    assert_eq!(traces[0]["y"], serde_json::json!([0.5, 0.95, 0.99]));
+    let without = plots_of(&page(&plan, &study().1, &facts()));
+    assert!(without.get("delays-0-0").is_none());
 }
 
 #[test]

@@ -1,0 +1,161 @@
+//! A queue and its average over time, as studies of queue disciplines draw them:
+//! with thresholds, drops, and the moment at which congestion begins.
+
+use analysis::Findings;
+use plan::{ReportFigure, Trial};
+use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
+use plotly::layout::RangeMode;
+use plotly::{Plot, Scatter, Trace};
+
+use super::data::{TimeSeries, series};
+use super::{Quantity, band, line};
+use crate::document::{Drawing, Figure};
+use crate::plots::{axis, configuration, layout, marks, redrawn, text, traces};
+use crate::series::labelled;
+
+/// The explanation of the plots.
+const NOTE: &str = "left the mean of all trials with its 95 % interval, right the first of them, interval by interval: packets that waited, the queue average of the discipline in the unit of its thresholds, min_th and max_th, and along the bottom a cross where packets were dropped";
+
+/// A figure of queue and average of `link` in each cell.
+pub(in crate::plots) fn redrawn(
+    found: &Findings<'_>,
+    figure: &ReportFigure,
+    link: &str,
+    event: Option<&(f64, String)>,
+    id: &str,
+) -> Option<Figure> {
+    let plan = found.plan;
+    let cells = redrawn::included(plan, figure);
+    let mut plots = Vec::new();
+    for &cell in &cells {
+        let trials = found.trials.iter();
+        let trials = trials.filter(|trial| trial.factors == plan.cells[cell].factors);
+        let trials: Vec<&Trial> = trials.filter(|trial| trial.failure.is_none()).collect();
+        let Some(first) = trials.first() else {
+            continue;
+        };
+        let name = labelled(plan, &redrawn::own(plan, &cells, cell, None));
+        let thresholds = (plan.cells[cell].setting.as_ref().ok())
+            .and_then(|setting| setting.network.links.iter().find(|of| of.name == link))
+            .and_then(plan::setting::Link::thresholds);
+        let shown = [
+            (format!("mean of {} trials", trials.len()), &trials[..]),
+            (format!("trial {}", first.id), &trials[..1]),
+        ];
+        for (what, trials) in shown {
+            let title = match name.as_str() {
+                "" => what,
+                name => format!("{name}: {what}"),
+            };
+            let Some(plot) = plot(trials, link, thresholds, event, &title) else {
+                continue;
+            };
+            let id = format!("{id}-{}", plots.len());
+            let plot = {
+                let mut plot = plot;
+                plot.set_configuration(configuration(&id));
+                plot
+            };
+            plots.push(Drawing {
+                id,
+                label: format!("{}, {title}", figure.title),
+                is_change: false,
+                plot,
+            });
+        }
+    }
+    (!plots.is_empty()).then(|| Figure {
+        title: figure.title.clone(),
+        note: NOTE.to_owned(),
+        plots,
+    })
+}
+
+fn plot(
+    trials: &[&Trial],
+    link: &str,
+    thresholds: Option<[f64; 2]>,
+    event: Option<&(f64, String)>,
+    title: &str,
+) -> Option<Plot> {
+    let of = |quantity| series(trials.iter().copied(), link, quantity);
+    let queue = of(Quantity::Queue)?;
+    let instants = queue.instants();
+    let end = instants.last().copied().unwrap_or_default();
+    let mut plot = Plot::new();
+    plot.add_traces(
+        band(&queue)
+            .map(|band| -> Box<dyn Trace> { band.meta(marks::band(0)) })
+            .into_iter()
+            .collect(),
+    );
+    plot.add_trace(line(&queue, "queue", 0));
+    if let Some(average) = of(Quantity::Average) {
+        plot.add_trace(line(&average, "average", 1));
+    }
+    for (name, at) in ["min_th", "max_th"]
+        .into_iter()
+        .zip(thresholds.into_iter().flatten())
+    {
+        plot.add_trace(
+            Scatter::new(vec![0.0, end], vec![at, at])
+                .mode(Mode::Lines)
+                .name(format!("{name} {at}"))
+                .meta("limit")
+                .line(Line::new().width(1.2).dash(match name {
+                    "min_th" => DashType::Dot,
+                    _ => DashType::Dash,
+                }))
+                .hover_info(HoverInfo::Name),
+        );
+    }
+    plot.add_traces(drops(of(Quantity::Drops)).into_iter().collect());
+    if let Some((at, words)) = event {
+        let means = queue.means.iter().flatten();
+        let top = means.fold(0.0, |top, mean| mean.mean.max(top));
+        let top = thresholds.map_or(top, |[_, most]| most.max(top));
+        plot.add_trace(
+            Scatter::new(vec![*at, *at], vec![0.0, traces::brief(top * 1.05)])
+                .mode(Mode::Lines)
+                .name(text(words))
+                .meta("published")
+                .line(Line::new().width(1.5).dash(DashType::DashDot))
+                .hover_info(HoverInfo::Name),
+        );
+    }
+    let [time, packets] = ["time (s)", "queue, average (packets)"].map(axis);
+    let layout = layout(
+        time.range(vec![0.0, end]),
+        packets.range_mode(RangeMode::ToZero),
+        380,
+    );
+    plot.set_layout(layout.title(crate::plots::small_title(title)));
+    Some(plot)
+}
+
+/// A cross at the bottom for each interval in which packets were dropped.
+fn drops(series: Option<TimeSeries>) -> Option<Box<dyn Trace>> {
+    let series = series?;
+    let instants = series.instants();
+    let (mut x, mut texts) = (Vec::new(), Vec::new());
+    for (bounds, mean) in instants.windows(2).zip(&series.means) {
+        if let Some(mean) = mean.filter(|mean| mean.mean > 0.0) {
+            x.push(traces::rounded(f64::midpoint(bounds[0], bounds[1])));
+            texts.push(format!(
+                "{} to {} s: {:.2} % of arrivals dropped",
+                bounds[0], bounds[1], mean.mean
+            ));
+        }
+    }
+    (!x.is_empty()).then(|| -> Box<dyn Trace> {
+        let y = vec![0.0; x.len()];
+        Scatter::new(x, y)
+            .mode(Mode::Markers)
+            .name("drops")
+            .meta("published")
+            .clip_on_axis(false)
+            .marker(Marker::new().symbol(MarkerSymbol::X).size(5))
+            .hover_text_array(texts)
+            .hover_info(HoverInfo::Text)
+    })
+}
