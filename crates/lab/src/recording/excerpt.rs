@@ -56,7 +56,11 @@ pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueR
     let (direction, Excerpt { packets, decided }) = Excerpt::of_link(parts);
     let name = |(number, flow): (usize, &u64)| match *flow {
         CROSS_TRAFFIC => "cross traffic".to_owned(),
-        _ => format!("flow {}", number + 1),
+        // Letters: a page gives names that differ by numbers alone one colour.
+        _ => match u8::try_from(number).ok().filter(|number| *number < 26) {
+            Some(letter) => format!("flow {}", char::from(b'A' + letter)),
+            None => format!("flow {}", number + 1),
+        },
     };
     Ok(Some(QueueRecording {
         trial: trial.id.clone(),
@@ -154,7 +158,7 @@ mod tests {
             (found.link.as_str(), found.direction, found.recorded),
             ("a-b", 0, 4)
         );
-        assert_eq!(found.flows, ["flow 1", "cross traffic"]);
+        assert_eq!(found.flows, ["flow A", "cross traffic"]);
         assert_eq!(found.decided, Some(2));
         let waiting: Vec<u32> = found.packets.iter().map(|packet| packet.waiting).collect();
         assert_eq!(waiting, [0, 0, 1, 1]);
