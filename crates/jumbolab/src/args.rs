@@ -20,6 +20,8 @@ use crate::{exit, output};
 pub(crate) use claims::Claims;
 pub(crate) use decode::{Decode, Metrics};
 pub(crate) use emulate::Emulate;
+#[cfg(test)]
+pub(crate) use examples::Example;
 pub(crate) use examples::examples_of;
 pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};

@@ -19,4 +19,6 @@ pub(crate) mod run;
 pub(crate) mod send;
 pub(crate) mod shell;
 pub(crate) mod show;
+#[cfg(test)]
+mod tests;
 mod traffic;

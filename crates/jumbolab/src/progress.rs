@@ -103,9 +103,6 @@ impl run::Progress for Progress<'_> {
                 .left()
                 .map_or_else(String::new, |left| format!(", about {left} remaining"));
             output::say(&format!("{} of {} trials{left}", self.done, self.total));
-            for line in report::progress(plan, trials) {
-                output::say(&format!("  {line}"));
-            }
         }
     }
 

@@ -60,12 +60,14 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     })?;
     let path = folder.path().to_owned();
     page::write(&path, EXPERIMENT, &study.written())?;
-    output::say(&format!("results go to {}", path.display()));
+    if !args.detail.quiet {
+        output::say(&format!("results go to {}", path.display()));
+    }
     let kept = format!(
         "what was measured is in {}; add --resume to go on",
         path.display()
     );
-    let mut progress = Progress::new();
+    let mut progress = Progress::new(args.detail.quiet);
     let end = robustness::run(
         &study,
         &mut bench,
@@ -136,12 +138,13 @@ fn study(args: &Robustness) -> Result<Study> {
 
 /// Says how far a search has come: a bar on a terminal, lines elsewhere.
 struct Progress {
+    quiet: bool,
     bar: Option<ProgressBar>,
     said: Time,
 }
 
 impl Progress {
-    fn new() -> Self {
+    fn new(quiet: bool) -> Self {
         let style =
             ProgressStyle::with_template("{bar:32} {elapsed} elapsed, {eta} left  {wide_msg}");
         let bar = || {
@@ -149,7 +152,8 @@ impl Progress {
                 .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         };
         Self {
-            bar: io::stderr().is_terminal().then(bar),
+            quiet,
+            bar: (!quiet && io::stderr().is_terminal()).then(bar),
             said: clock::monotonic(),
         }
     }
@@ -172,7 +176,7 @@ impl robustness::Progress for Progress {
             )]
             bar.set_position((part.clamp(0.0, 1.0) * WHOLE as f64) as u64);
             bar.set_message(words);
-        } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
+        } else if !self.quiet && clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             output::say(&format!(
                 "{words}, {:.0} % of the budget",

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
-use plan::Plan;
+use plan::{Cell, Plan, Trial};
 use report::{Paths, Places};
 use results::folder::{Folder, Opening, Resume};
 
@@ -65,18 +65,19 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         shard,
         complete,
     })?;
-    output::say(&format!("writing results to {}", folder.path().display()));
+    let mut progress: Box<dyn lab::run::Progress + '_> = match args.detail.quiet {
+        true => Box::new(Silent),
+        false => {
+            output::say(&format!("writing results to {}", folder.path().display()));
+            Box::new(Progress::new(&plan, args.plain))
+        }
+    };
     let kept = format!(
         "the trials so far are in {}; add --resume to continue",
         folder.path().display()
     );
     bench
-        .run(
-            &plan,
-            how,
-            &mut folder,
-            &mut Progress::new(&plan, args.plain),
-        )
+        .run(&plan, how, &mut folder, &mut *progress)
         .context(kept)?;
     folder.leave_out_disturbed();
     if plan.world.profile().runs_side_by_side {
@@ -136,8 +137,19 @@ fn dry_run(plan: &Plan) -> String {
     format!("{title}\n\n{drawn}\n{trials}")
 }
 
+/// The progress of a run that is asked to be quiet.
+struct Silent;
+
+impl lab::run::Progress for Silent {
+    fn begin(&mut self, _: usize, _: usize) {}
+    fn trial(&mut self, _: &Cell, _: u32) {}
+    fn done(&mut self, _: &Plan, _: &[Trial], _: &Trial) {}
+    fn again(&mut self, _: usize) {}
+    fn end(&mut self) {}
+}
+
 /// The experiment with all options of the command line applied.
-fn plan(args: &Run) -> Result<Plan> {
+pub(super) fn plan(args: &Run) -> Result<Plan> {
     let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
     for assignment in &args.set {
         experiment.set(assignment)?;

@@ -32,6 +32,7 @@ mod sandbox;
 mod shell;
 mod sim;
 mod traffic;
+mod tutorials;
 mod undisturbed;
 mod view;
 mod ways_in;

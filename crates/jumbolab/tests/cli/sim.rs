@@ -103,6 +103,40 @@ fn a_run_that_was_cut_short_is_gone_on_with_to_the_same_end() {
 }
 
 #[test]
+fn a_quiet_run_prints_its_answer_and_paths_and_nothing_else() {
+    let dir = Dir::new();
+    let outcome = dir.run(&format!("{SHORT} -o r --quiet")).fine();
+    assert_eq!(outcome.stderr, "");
+    let (answer, paths) = outcome.stdout.split_once("\n\n").unwrap();
+    assert!(
+        answer.starts_with("Simulated: 100 Mbit/s links"),
+        "{answer}"
+    );
+    assert_eq!(paths, "Results: r\nPage: r/report.html\n");
+}
+
+#[test]
+fn a_report_is_short_unless_asked_otherwise_and_coloured_on_request() {
+    let dir = Dir::new();
+    dir.run(&format!("{SHORT} -o r")).fine();
+    let lines = |options: &str| {
+        let text = dir.run(&format!("report r {options}")).fine().stdout;
+        text.lines().count()
+    };
+    let (short, verbose, full) = (lines(""), lines("-v"), lines("--full"));
+    assert!(
+        short <= 40 && short < verbose && 40 < full,
+        "{short} {verbose} {full}"
+    );
+    let coloured = |variable: &str| {
+        let mut command = dir.command();
+        let output = command.args(["report", "r"]).env(variable, "1").output();
+        output.unwrap().stdout.contains(&0x1b)
+    };
+    assert!(coloured("CLICOLOR_FORCE") && !coloured("NO_COLOR"));
+}
+
+#[test]
 fn mtu_and_queues_says_what_a_small_packet_pays() {
     let dir = Dir::new();
     let outcome = dir

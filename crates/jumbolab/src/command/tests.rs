@@ -1,0 +1,164 @@
+//! The commands that docs/index.md, its tutorials and README.md tell users to
+//! type.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use experiment::Experiment;
+
+use super::run::plan;
+use crate::args::{Args, Command, Example};
+
+/// A document with commands.
+struct Document {
+    path: PathBuf,
+    text: String,
+}
+
+fn documents() -> Vec<Document> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = vec![root.join("README.md"), root.join("docs/index.md")];
+    let tutorials = fs::read_dir(root.join("docs/tutorials")).unwrap();
+    paths.extend(tutorials.map(|entry| entry.unwrap().path()));
+    let read = |path: PathBuf| Document {
+        text: fs::read_to_string(&path).unwrap(),
+        path,
+    };
+    paths.into_iter().map(read).collect()
+}
+
+impl Document {
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// The command lines: those of indented blocks, without a remark behind three
+    /// spaces, and those in backquotes.
+    fn commands(&self) -> Vec<String> {
+        let block = |line: &str| {
+            let line = line.strip_prefix("    ")?;
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            let built = line.strip_prefix("cargo run --release -- ");
+            let line = built.map_or_else(|| line.to_owned(), |rest| format!("jumbolab {rest}"));
+            let line = line.split("   ").next().unwrap_or_default().to_owned();
+            line.starts_with("jumbolab ").then_some(line)
+        };
+        let blocks = self.text.lines().filter_map(block);
+        let prose = self.text.lines().filter(|line| !line.starts_with("    "));
+        let prose = prose.collect::<Vec<_>>().join(" ");
+        let inline = prose.split('`').skip(1).step_by(2);
+        // A command's name alone is no line to type.
+        let inline =
+            inline.filter(|text| text.starts_with("jumbolab ") && text.split(' ').count() > 2);
+        let all = blocks.chain(inline.map(str::to_owned));
+        all.filter(|line| !line.ends_with("--help") && !line.starts_with("jumbolab: "))
+            .collect()
+    }
+
+    /// The experiment that it writes, after each of its parts.
+    fn experiments(&self) -> Vec<String> {
+        let mut whole = String::new();
+        let blocks = self.text.split("```toml\n").skip(1);
+        let blocks = blocks.map(|rest| rest.split("```").next().unwrap_or_default());
+        let add = |block: &str| {
+            whole.push_str(block);
+            whole.clone()
+        };
+        blocks.map(add).collect()
+    }
+}
+
+fn parsed(line: &str) -> Args {
+    let line: &'static str = line.to_owned().leak();
+    Example { purpose: "", line }.parse()
+}
+
+#[test]
+fn each_command_parses_and_names_what_exists() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("my.toml");
+    for document in documents() {
+        let mut planned = 0;
+        let whole = document.experiments().pop();
+        fs::write(&own, whole.unwrap_or_default()).unwrap();
+        for line in document.commands() {
+            let place = format!("{}: {line}", document.name());
+            match parsed(&line).command {
+                Command::Run(mut args) => {
+                    let named = args.experiment.clone().unwrap_or_default();
+                    if named == "my.toml" {
+                        args.experiment = Some(own.display().to_string());
+                    }
+                    let placeholder = named == "NAME" || named.starts_with("results/");
+                    if !args.template && args.trace.is_none() && !placeholder && named != "replay" {
+                        plan(&args).unwrap_or_else(|error| panic!("{place}: {error:#}"));
+                        planned += 1;
+                    }
+                }
+                Command::Show(args) => {
+                    let named = args.experiment.filter(|name| name != "NAME");
+                    assert!(
+                        named.is_none_or(|name| Experiment::load(&name).is_ok()),
+                        "{place}"
+                    );
+                }
+                Command::Robustness(args) => {
+                    let loaded = Experiment::load(&args.experiment);
+                    assert!(loaded.unwrap().written().contains("unstated"), "{place}");
+                }
+                Command::Shell(args) => {
+                    Experiment::load(&args.experiment).unwrap();
+                }
+                _ => {}
+            }
+        }
+        assert!(planned >= 1, "{}: no command", document.name());
+    }
+}
+
+#[test]
+fn experiments_in_tutorials_have_plans() {
+    let mut planned = 0;
+    for document in documents() {
+        for text in document.experiments() {
+            let experiment = Experiment::parse(&text, "my.toml").unwrap();
+            let world = experiment.world().unwrap().unwrap_or_default();
+            lab::world::plan(experiment, world).unwrap();
+            planned += 1;
+        }
+    }
+    assert!(planned >= 2);
+}
+
+#[test]
+fn each_link_leads_to_a_file_and_a_heading() {
+    let heading = |text: &str| {
+        let letters = text.trim_start_matches('#').trim().to_lowercase();
+        let letters = letters
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        letters
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect::<String>()
+    };
+    for document in documents() {
+        for target in document.text.split("](").skip(1) {
+            let target = target.split(')').next().unwrap_or_default();
+            if target.starts_with("http") {
+                continue;
+            }
+            let place = format!("{}: {target}", document.name());
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = match file {
+                "" => document.path.clone(),
+                file => document.path.with_file_name("").join(file),
+            };
+            assert!(path.exists(), "{place}");
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(&path).unwrap();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                assert!(headings.any(|line| heading(line) == anchor), "{place}");
+            }
+        }
+    }
+}
