@@ -156,12 +156,13 @@ const WRONG_WORDS: &[WrongWord] = &[
 ];
 
 /// The short options of iperf3's client, and what to write for `send`.
-const LETTERS: [(&str, &str); 16] = [
+const LETTERS: [(&str, &str); 17] = [
     ("-B", "--bind ADDRESS"),
     ("-C", "--congestion cubic"),
     ("-J", "--json"),
     ("-M", "--mss 1428"),
     ("-P", "--flows 4"),
+    ("-R", "--reverse"),
     ("-S", "--dscp EF"),
     ("-b", "--rate 10mbit"),
     ("-c", "jumbolab send HOST, without an option"),
