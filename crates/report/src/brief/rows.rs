@@ -101,22 +101,19 @@ impl<'a> Rows<'a> {
     /// The first `count` rows in the order of the report, for a terminal of `width`
     /// columns, and the number of the others.
     pub(super) fn table(&self, count: usize, width: u16) -> Table {
-        if let Some(mut table) = ranking::table(self.found) {
-            let left = table.rows.len().saturating_sub(count);
-            table.brief_rows = Some(count);
-            table.more = more(left);
-            return table;
+        let ranked = |means| ranking::table(self.found, count, means);
+        let fits = |table: &Table| terminal::line_width(table, width) <= usize::from(width);
+        if let Some(table) = ranked(true).filter(fits).or_else(|| ranked(false)) {
+            return Table {
+                more: more(self.count() - table.rows.len()),
+                ..table
+            };
         }
         let tables = LAYOUTS.iter().map(|layout| self.with(count, *layout));
         let mut tables = tables.peekable();
         loop {
             match tables.next() {
-                Some(table)
-                    if tables.peek().is_none()
-                        || terminal::line_width(&table, width) <= usize::from(width) =>
-                {
-                    return table;
-                }
+                Some(table) if tables.peek().is_none() || fits(&table) => return table,
                 Some(_) => {}
                 None => return Table::default(),
             }

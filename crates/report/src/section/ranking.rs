@@ -4,9 +4,9 @@ mod text;
 
 use analysis::Findings;
 use analysis::ranking::Ranked;
-use plan::{Plan, Ranking};
+use plan::{Level, Plan, Ranking};
 
-use crate::document::{Block, Cell, Column, Section, Style, Table};
+use crate::document::{Block, Cell, Column, Fit, Section, Style, Table};
 use text::{PrintedFigures, varied};
 
 /// The number of settings on a terminal; the page and JSON have all.
@@ -54,12 +54,40 @@ pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
     text::nearest(plan, ranking, first, ranked)
 }
 
-/// The rows of the nearest settings, without the changes by other levels.
-pub(crate) fn table(found: &Findings<'_>) -> Option<Table> {
+/// The `count` nearest settings with one line each and levels as written; the means
+/// of the printed values only if `means`.
+pub(crate) fn table(found: &Findings<'_>, count: usize, means: bool) -> Option<Table> {
     let (plan, ranked) = (found.plan, found.ranking.as_slice());
     let ranking = plan.ranking.as_ref().filter(|_| !ranked.is_empty())?;
     let figures = PrintedFigures::of(ranking);
-    Some(nearest(plan, ranking, &figures, &varied(plan), ranked))
+    let names = varied(plan);
+    let counted = !ranking.countings.is_empty();
+    let mut columns = vec![Column::right("#")];
+    columns.extend(names.iter().map(Column::new));
+    columns.extend(counted.then(|| Column::new("counted")));
+    columns.push(Column::right("distance"));
+    columns.extend(means.then(|| figures.columns()).into_iter().flatten());
+    let row = |(place, one): (usize, &Ranked)| {
+        let level = |name: &String| one.factors.level(name).map(Level::to_string);
+        let mut cells = vec![Cell::figure((place + 1).to_string())];
+        cells.extend(
+            names
+                .iter()
+                .map(|name| Cell::Text(level(name).unwrap_or_default())),
+        );
+        cells.extend(counted.then(|| Cell::Text(text::first_counting(ranking, one))));
+        cells.push(Cell::figure(format!("{:.2}", one.distance)));
+        let measured = one.figures.iter().enumerate().filter(|_| means);
+        cells.extend(measured.map(|(place, figure)| Cell::figure(figures.bare(place, figure))));
+        cells
+    };
+    Some(Table {
+        caption: Some("Distances from the printed values, nearest settings first:".to_owned()),
+        columns,
+        rows: ranked.iter().take(count).enumerate().map(row).collect(),
+        fit: Fit::Line,
+        ..Table::default()
+    })
 }
 
 /// One row per setting: its factors, counting method, distance, and the mean of
