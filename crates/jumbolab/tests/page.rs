@@ -306,8 +306,8 @@ fn every_kind_of_page_draws_all_its_plots() {
             last = Some(jumbolab(folder.path(), line).stdout);
         }
         let last = last.unwrap();
-        let name = (last.lines().last())
-            .and_then(|line| line.strip_prefix("Page: "))
+        let name = (last.lines().rev())
+            .find_map(|line| line.strip_prefix("Page: "))
             .unwrap_or_else(|| panic!("{kind}: {last}"));
         let page = folder.path().join(name);
         let seen = browse_with(folder.path(), &page, SCROLLED, false);
