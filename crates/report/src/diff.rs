@@ -161,15 +161,28 @@ fn headline(shifts: &[Shift], runs: [&Run<'_>; 2]) -> String {
     }
 }
 
+/// The number of changes that the summary names, the largest.
+const MOST_NAMED: usize = 6;
+
 /// The metrics of the study that changed, with cell and size.
 fn sentence(shifts: &[Shift]) -> String {
     let primary: Vec<&Shift> = shifts
         .iter()
         .filter(|shift| shift.after.metric.table().is_some())
         .collect();
-    let found: Vec<String> = primary
+    let mut changed: Vec<&Shift> = primary
         .iter()
+        .copied()
         .filter(|shift| shift.after.difference == Some(Difference::Found))
+        .collect();
+    let size = |shift: &Shift| {
+        let percent = shift.after.change.and_then(|change| change.percent);
+        percent.map_or(0.0, f64::abs)
+    };
+    changed.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    let found: Vec<String> = changed
+        .iter()
+        .take(MOST_NAMED)
         .map(|shift| {
             let (metric, factors) = (shift.after.metric.name, &shift.after.factors);
             let change = figure::change_percent(&shift.after);
@@ -194,9 +207,14 @@ fn sentence(shifts: &[Shift]) -> String {
         });
         return format!("From A to B no change was found{margin}.");
     }
+    let named = if changed.len() > MOST_NAMED {
+        ", most of all"
+    } else {
+        ""
+    };
     format!(
-        "From A to B changed {} of {}: {}.",
-        found.len(),
+        "From A to B changed {} of {}{named}: {}.",
+        changed.len(),
         primary.len(),
         found.join("; ")
     )

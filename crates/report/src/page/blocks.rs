@@ -15,6 +15,9 @@ use crate::{replay, topology};
 /// The digits of a number in a plot, more than a screen has pixels.
 const DIGITS: usize = 7;
 
+/// A figure with more plots folds them, if one of changes stays.
+const MOST_PANELS: usize = 6;
+
 /// A page so far.
 #[derive(Default)]
 pub(super) struct Renderer {
@@ -122,10 +125,22 @@ impl Renderer {
             }
         });
         let drawings: Vec<Markup> = drawings.collect();
+        let (panels, changes): (Vec<usize>, Vec<usize>) =
+            (0..drawings.len()).partition(|&at| !figure.plots[at].is_change);
+        // Changes say in one plot what many panels show in detail.
+        let is_long = panels.len() > MOST_PANELS && !changes.is_empty();
         html! {
             figure id=(id) {
                 figcaption { b { (figure.title) } " " span.note { (figure.note) } (link(&id)) }
-                div.plots { @for drawing in &drawings { (drawing) } }
+                @if is_long {
+                    div.plots { @for &at in &changes { (drawings[at]) } }
+                    details.fold {
+                        summary { (panels.len()) " plots, one a setting" }
+                        div.plots { @for &at in &panels { (drawings[at]) } }
+                    }
+                } @else {
+                    div.plots { @for drawing in &drawings { (drawing) } }
+                }
             }
         }
     }
