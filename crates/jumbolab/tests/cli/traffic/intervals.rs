@@ -149,3 +149,19 @@ fn a_path_mtu_is_told_with_the_router_that_stated_it() {
     let results = printed.matches(" too large: path MTU 1500, told by 10.9.1.2\n");
     assert_eq!(results.count(), 2, "{printed}");
 }
+
+#[test]
+fn datagrams_that_the_senders_own_queue_drops_are_sent_and_lost() {
+    let dir = Dir::new();
+    let script = "\
+        ip link set lo up; \
+        tc qdisc add dev lo root tbf rate 8mbit burst 5000 limit 5000; \
+        \"$0\" recv --bind 127.0.0.1 >/dev/null 2>said & receiver=$!; \
+        trap 'kill $receiver' EXIT; \
+        until grep -qs 'port 7770' said; do kill -0 $receiver; done; \
+        \"$0\" send 127.0.0.1 --message 1000 --rate 80mbit --for 300ms --json";
+    let flow = dir.in_namespaces(script).fine().json().remove(0);
+    assert!(flow.count("sent") > 1_000, "{flow}");
+    assert_eq!(flow.count("unsent"), 0, "{flow}");
+    assert!(flow.count("lost") > flow.count("sent") / 2, "{flow}");
+}

@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd;
 
+use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
 use wire::control::Meter;
 use wire::message::{Echo, Message};
@@ -39,6 +40,17 @@ impl Ready {
         })
     }
 
+    /// Hands datagrams to the kernel. One that a queue of this host drops in front of an
+    /// interface counts as sent, and is lost on the path: the kernel reports it only
+    /// because it keeps errors of the path for this socket
+    /// ([`crate::traffic::path_mtu`]).
+    fn send_out(&self, octets: &[u8]) -> nix::Result<()> {
+        match send(raw(&self.socket), octets, MsgFlags::empty()) {
+            Ok(_) | Err(Errno::ENOBUFS) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Sends one message per call.
     fn send_single(
         &mut self,
@@ -58,11 +70,7 @@ impl Ready {
             if let Some(unanswered) = &mut unanswered {
                 unanswered.ask(&message, &mut self.log_sink);
             }
-            match send(
-                raw(&self.socket),
-                &room[..departure.size],
-                MsgFlags::empty(),
-            ) {
+            match self.send_out(&room[..departure.size]) {
                 Ok(_) => {
                     sequence += 1;
                     log.sent(departure.size, now);
@@ -129,7 +137,7 @@ impl Ready {
             emit(message, place)?;
         }
         let octets = &room[..bundle.len() * size];
-        match send(raw(&self.socket), octets, MsgFlags::empty()) {
+        match self.send_out(octets) {
             Ok(_) => {
                 for message in bundle.iter() {
                     log.sent(size, now);
@@ -158,11 +166,7 @@ impl Ready {
             };
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
-            match send(
-                raw(&self.socket),
-                &room[..departure.size],
-                MsgFlags::empty(),
-            ) {
+            match self.send_out(&room[..departure.size]) {
                 Ok(_) => {}
                 Err(error) if is_passing(error) => {
                     log.unsent(1, error);
