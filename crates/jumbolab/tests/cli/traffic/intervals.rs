@@ -136,7 +136,7 @@ fn a_path_mtu_is_told_with_the_router_that_stated_it() {
         at $far ip addr add 10.9.2.2/24 dev end; at $far ip link set end up; \
         at $router sysctl -q net.ipv4.ip_forward=1; \
         ip route add default via 10.9.1.2; at $far ip route add default via 10.9.2.1; \
-        at $far \"$0\" recv --open --bind 10.9.2.2 >/dev/null 2>said & receiver=$!; \
+        nsenter --target $far --net -- \"$0\" recv --open --bind 10.9.2.2 >/dev/null 2>said & receiver=$!; \
         until grep -qs 'port 7770' said; do kill -0 $receiver; done; \
         for flow in '--protocol udp' '--protocol echo'; do \
             \"$0\" send 10.9.2.2 $flow --path-mtu do --message uniform:1000,4000 --gap 5ms \
