@@ -93,6 +93,12 @@ pub(crate) fn nanos_of(time: Time) -> u64 {
     first_reading().saturating_add(time.as_nanos())
 }
 
+/// The reading of [`monotonic`] when CLOCK_MONOTONIC shows `nanos`; its first reading for
+/// earlier instants.
+pub(crate) fn time_of(nanos: u64) -> Time {
+    Time::from_nanos(nanos.saturating_sub(first_reading()))
+}
+
 /// Identifies the clock that [`monotonic_nanos`] reads. Two processes have the same
 /// value if they read the same clock (otherwise only by a rare collision). Every boot
 /// and every time namespace has its own [time_namespaces(7)].

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use units::{Span, Time};
+use units::Span;
 use wire::control::{Reason, Reverse};
 
 use super::running::{Counted, Done, Running};
@@ -56,7 +56,7 @@ impl Conversation<'_> {
             delay: Span::ZERO,
             echoed: false,
         };
-        let epoch = Time::from_nanos(clocks.offset.to_other(clocks.epoch));
+        let epoch = clock::time_of(clocks.offset.to_other(clocks.epoch));
         let to = self.to.clone();
         let thread = thread::Builder::new()
             .name(format!("flow {}", flow.name.as_str()))
