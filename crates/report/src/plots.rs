@@ -69,6 +69,22 @@ fn text(words: &str) -> String {
         .replace('>', "&gt;")
 }
 
+/// Escaped text in lines of about `width` characters, broken between words.
+fn wrapped(words: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + word.chars().count() < width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    let lines: Vec<String> = lines.iter().map(|line| text(line)).collect();
+    lines.join("<br>")
+}
+
 /// An axis with a title.
 fn axis(title: &str) -> Axis {
     Axis::new()
@@ -126,4 +142,17 @@ fn configuration(name: &str) -> Configuration {
             ModeBarButtonName::AutoScale2d,
         ])
         .to_image_button_options(image)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_labels_are_broken_between_words_and_short_ones_are_not() {
+        let broken = wrapped("MRED, drop from the oldest frame", 14);
+        assert_eq!(broken, "MRED, drop<br>from the<br>oldest frame");
+        assert_eq!(wrapped("RED & others", 14), "RED &amp; others");
+        assert_eq!(wrapped("unbreakably-long", 5), "unbreakably-long");
+    }
 }

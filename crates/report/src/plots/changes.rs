@@ -7,11 +7,11 @@ use analysis::compare::{Comparison, Difference, find};
 use analysis::statistics::Interval;
 use plan::metric::Metric;
 use plotly::common::{Anchor, ErrorData, ErrorType, HoverInfo, Marker, MarkerSymbol, Mode};
-use plotly::layout::{Annotation, Axis};
+use plotly::layout::{Annotation, Axis, HAlign};
 use plotly::{Plot, Scatter, Trace};
 
 use super::clip::Range;
-use super::{Frame, axis, configuration, layout, text, traces};
+use super::{Frame, axis, configuration, layout, text, traces, wrapped};
 use crate::figure;
 use crate::series::{level_label, place};
 
@@ -20,6 +20,10 @@ const MOST_ROWS: usize = 48;
 
 /// The length in characters from which a label stands above its row, not beside.
 const LONG: usize = 14;
+
+/// The width of a label above its row in characters, and the height of a line.
+const LINE: usize = 46;
+const LABEL_LINE: usize = 15;
 
 /// The heights of a row in pixels, without and with a label above, and of all
 /// else: axis, legend and margins.
@@ -88,7 +92,10 @@ pub(super) fn plot(frame: &Frame<'_>, metric: &'static Metric) -> Option<(Plot, 
         .zero_line(true)
         .zero_line_width(2);
     let is_long = rows.iter().any(|row| row.label.chars().count() > LONG);
-    let height = rows.len() * if is_long { LABELLED_ROW } else { ROW } + REST;
+    let lines = |row: &Row<'_>| wrapped(&row.label, LINE).matches("<br>").count();
+    let more = rows.iter().map(lines).max().unwrap_or(0) * LABEL_LINE;
+    let row = if is_long { LABELLED_ROW + more } else { ROW };
+    let height = rows.len() * row + REST;
     let mut layout = layout(horizontal, vertical(&rows, is_long), height);
     if is_long {
         layout = layout.annotations(labels(&rows));
@@ -278,13 +285,14 @@ fn vertical(rows: &[Row<'_>], is_long: bool) -> Axis {
 fn labels(rows: &[Row<'_>]) -> Vec<Annotation> {
     let label = |(at, row): (usize, &Row<'_>)| {
         Annotation::new()
-            .text(text(&row.label))
+            .text(wrapped(&row.label, LINE))
             .show_arrow(false)
             .x_ref("paper")
             .x(0.0)
             .x_anchor(Anchor::Left)
             .y_ref("y")
             .y(traces::number(at))
+            .align(HAlign::Left)
             .y_anchor(Anchor::Bottom)
             .y_shift(5.0)
     };

@@ -6,9 +6,12 @@ use plotly::layout::{Axis, AxisType, RangeMode};
 
 use super::clip::Range;
 use super::scale::Kind;
-use super::{Frame, axis, changes, configuration, layout, published, small_title, text, traces};
+use super::{Frame, axis, changes, configuration, layout, published, small_title, traces, wrapped};
 use crate::document::{Drawing, Figure};
 use crate::series::{labelled, level_label};
+
+/// The width of the label of a tick, in characters.
+const TICK_WIDTH: usize = 14;
 
 /// The heights of a small multiple and of an entry of its legend, in pixels.
 const PANEL: usize = 270;
@@ -131,7 +134,8 @@ fn horizontal(frame: &Frame<'_>) -> Axis {
     let of_baseline = frame.levels.iter().position(|level| *level == baseline);
     let ticks = frame.scale.ticks(of_baseline);
     let names = ticks.iter().map(|&position| {
-        let mut name = text(&level_label(frame.plan, &frame.levels[position]));
+        let label = level_label(frame.plan, &frame.levels[position]);
+        let mut name = wrapped(&label, TICK_WIDTH);
         if of_baseline == Some(position) {
             name += "<br>baseline";
         }

@@ -12,7 +12,7 @@ use plotly::{Scatter, Trace};
 
 use super::clip::Range;
 use super::panels::{Line as Series, Panel};
-use super::{Frame, marks, text};
+use super::{Frame, marks, text, wrapped};
 use crate::figure;
 use crate::series::place;
 
@@ -32,6 +32,9 @@ const SPREAD: f64 = 0.7;
 /// Multiples of the golden ratio fill an interval evenly, whatever their
 /// number.
 const GOLDEN: f64 = 0.618_033_988_749_895;
+
+/// The width of an entry of the legend, in characters.
+const LEGEND_WIDTH: usize = 44;
 
 /// The state of a trial that its symbol shows.
 #[derive(Clone, Copy, PartialEq)]
@@ -258,7 +261,7 @@ fn measured(
 ) -> Box<Scatter<f64, f64>> {
     let title = match series.name.as_str() {
         "" => "measured".into(),
-        name => text(name),
+        name => wrapped(name, LEGEND_WIDTH),
     };
     let mode = match frame.scale.has_lines() {
         true => Mode::LinesMarkers,
