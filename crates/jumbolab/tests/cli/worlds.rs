@@ -59,7 +59,7 @@ fn a_simulated_and_a_live_run_stand_beside_what_was_published() {
         assert!(text.contains(part), "`{part}` is not in: {text}");
     }
     let page = fs::read_to_string(dir.path().join("s/worlds.html")).unwrap();
-    for part in ["world sim", "world netns", "published LU-LU"] {
+    for part in ["sim %", "netns %", "id=\"plot-throughput\""] {
         assert!(page.contains(part), "`{part}` is not in the page");
     }
 
