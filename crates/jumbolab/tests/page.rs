@@ -63,7 +63,8 @@ fn browse(folder: &Path, page: &Path, dark: bool) -> Seen {
         .args(["--enable-logging=stderr", "--v=0"])
         .args([
             "--window-size=1280,1600",
-            "--virtual-time-budget=60000",
+            // Time of the page, which does not pass while it draws.
+            "--virtual-time-budget=1000000",
             "--dump-dom",
         ])
         .arg(format!("file://{}", page.display()))
@@ -125,11 +126,11 @@ impl Seen {
         (seen, places, count(seen, "class=\"plot-container plotly\""))
     }
 
-    /// Asserts besides that every plot is drawn.
+    /// Asserts besides that every plot of this kind of page is drawn.
     #[track_caller]
-    fn drawn(&self) -> (&str, usize) {
+    fn drawn(&self, kind: &str) -> (&str, usize) {
         let (seen, places, drawn) = self.plots();
-        assert_eq!(drawn, places);
+        assert_eq!(drawn, places, "{kind}");
         (seen, places)
     }
 }
@@ -144,7 +145,7 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
     let page = folder.path().join("r/report.html");
     for (dark, ink) in [(false, "rgb(0, 114, 178)"), (true, "rgb(86, 180, 233)")] {
         let seen = browse_with(folder.path(), &page, SCROLLED, dark);
-        let (drawn, places) = seen.drawn();
+        let (drawn, places) = seen.drawn("a run");
         // Figures and changes of six metrics at least.
         assert!(places >= 12, "{places} plots");
         // Two series, each with a mean at two levels.
@@ -177,7 +178,7 @@ fn plots_out_of_view_are_drawn_when_they_come_into_view_or_are_printed() {
         "{drawn} of {places} plots are drawn at once"
     );
     let printed = browse_with(folder.path(), &page, PRINTED, false);
-    let (seen, places) = printed.drawn();
+    let (seen, places) = printed.drawn("on paper");
     assert!(places > drawn);
     let open = seen.split("<details").skip(1);
     let open = open.filter(|rest| rest.split('>').next().unwrap().contains("open"));
@@ -311,7 +312,7 @@ fn every_kind_of_page_draws_all_its_plots() {
             .unwrap_or_else(|| panic!("{kind}: {last}"));
         let page = folder.path().join(name);
         let seen = browse_with(folder.path(), &page, SCROLLED, false);
-        let (drawn, places) = seen.drawn();
+        let (drawn, places) = seen.drawn(kind);
         for part in parts {
             assert!(drawn.contains(part), "{kind}: `{part}` is not in the page");
         }
