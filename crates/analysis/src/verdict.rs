@@ -189,7 +189,7 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     };
     if interval.half() > size {
         return below(format!(
-            "our interval spans +-{} points, more than the published change of {size:.2} %; run more trials",
+            "our interval spans ±{} points, more than the published change of {size:.2} %; run more trials",
             digits(interval.half())
         ));
     }

@@ -104,7 +104,10 @@ fn trace(frame: &Frame<'_>, set: Set, number: usize, unit: &str) -> Box<dyn Trac
         .iter()
         .map(|value| text(&format!("published, {which}: {value} {unit} {source}")))
         .collect();
-    let levels: Vec<String> = factors.iter().map(|(_, level)| level.to_string()).collect();
+    let levels = factors.iter();
+    let levels: Vec<String> = levels
+        .map(|(name, level)| frame.plan.label(name, level))
+        .collect();
     let title = format!("published {}", levels.join(" "));
     let mode = match frame.scale.has_lines() {
         true => Mode::LinesMarkers,
