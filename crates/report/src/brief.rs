@@ -1,5 +1,5 @@
-//! The short report of a run for a terminal: the answer, one table, verdicts,
-//! warnings, and where the whole report is.
+//! The short report of a run for a terminal: the answer and the doubts about it, verdicts
+//! counted, one table, and where the whole report is.
 
 mod rows;
 
@@ -56,7 +56,8 @@ pub fn facts(found: &Findings<'_>, width: u16) -> String {
 /// The answer alone, with the warnings about it and the paths.
 pub fn answer(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
     let mut lines = headline::answer(found);
-    lines.extend(warnings(found));
+    lines.extend(doubts(found));
+    lines.extend(head::unmeasured(found));
     let head = vec![
         Block::Paragraphs(Style::Answer, lines),
         Block::Verbatim(paths(files)),
@@ -115,8 +116,13 @@ fn document(
     count: usize,
     width: u16,
 ) -> Document {
-    let first = answer.first().cloned();
+    let doubts = doubts(found);
+    let first = answer.first().map(|first| match doubts.is_empty() {
+        true => first.clone(),
+        false => format!("{first} Doubtful: see above."),
+    });
     let mut lines = answer.to_vec();
+    lines.extend(doubts);
     lines.extend(headline::counted(found));
     lines.extend(headline::not_measured(found));
     let mut head = vec![
@@ -131,7 +137,7 @@ fn document(
         head.push(Block::Table(rows.table(count, width)));
     }
     let mut below = vec![head::finished(found)];
-    below.extend(warnings(found));
+    below.extend(head::unmeasured(found));
     head.push(Block::Paragraphs(Style::Plain, below));
     let paths = Block::Verbatim(paths(files));
     head.push(paths);
@@ -149,19 +155,18 @@ fn of(head: Vec<Block>) -> Document {
 }
 
 /// The reasons not to rely on the answer, a line each.
-fn warnings(found: &Findings<'_>) -> Vec<String> {
+fn doubts(found: &Findings<'_>) -> Vec<String> {
     let certificate = &found.certificate;
-    let mut warnings = Vec::new();
+    let mut lines = Vec::new();
     if certificate.state() == State::Failed {
         let faults = certificate.faults.join("; ");
-        warnings.push(format!("Do not rely on these results: {faults}."));
+        lines.push(format!("Do not rely on these results: {faults}."));
     }
     if !certificate.doubts.is_empty() {
         let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
-        warnings.push(format!("Doubtful: {}.", doubts.join("; ")));
+        lines.push(format!("Doubtful: {}.", doubts.join("; ")));
     }
-    warnings.extend(head::unmeasured(found));
-    warnings
+    lines
 }
 
 fn paths(files: Places<'_>) -> String {
