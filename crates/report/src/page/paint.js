@@ -52,6 +52,8 @@ const painted = (plot, palette, extent) => {
     // What a reader hid or enlarged stays so when the colours change.
     uirevision: "kept",
   }, extent);
+  // Labels of rows lie on the lines of the plot.
+  for (const label of layout.annotations ?? []) label.bgcolor = palette.paper;
   // Below the axis, however many lines it takes, and out of the buttons' way.
   Object.assign(layout.legend, { x: 0, y: 0, yanchor: "bottom", yref: "container" });
   // On a touch screen a finger on a plot moves the page.
