@@ -8,7 +8,8 @@ use std::path::Path;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let package = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
+    let folder = Path::new(&package).join("../../docs/results");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder)? {

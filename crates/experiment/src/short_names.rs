@@ -1,4 +1,4 @@
-//! What `--set` takes besides dotted keys: the aliases of an experiment and its
+//! Names for `--set` besides dotted keys: the aliases of an experiment and its
 //! words.
 
 use anyhow::Result;

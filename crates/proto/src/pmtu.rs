@@ -108,7 +108,7 @@ pub enum Ignored {
     Refuted,
 }
 
-/// What became of the probes of one size.
+/// Counts of the probes of one size by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// Acknowledged probes.

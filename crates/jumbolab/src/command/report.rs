@@ -10,7 +10,7 @@ use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
 use lab::robustness::{Study, is_search};
 use plan::{Plan, RunFacts, Trial};
-use report::{Paths, Places, Run};
+use report::{Document, Paths, Places, Run};
 use results::folder::Folder;
 
 use super::{page, printed, robustness};
@@ -177,17 +177,7 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
         output::print_lines(run_lines(&runs))?;
     } else {
         let document = report::of_changes(first, second);
-        // Print the requested output even if the folder cannot be written to.
-        let page = report::html(&document);
-        let page = page::write(second.folder, report::CHANGES_PAGE, &page);
-        if let Err(error) = &page {
-            output::complain(error);
-        }
-        let files = Places {
-            folder: None,
-            page: page.as_deref().ok(),
-        };
-        printed::other(&document, files, args.detail)?;
+        print_with_page(&document, second.folder, report::CHANGES_PAGE, args)?;
     }
     Ok(ending(args, &runs))
 }
@@ -207,12 +197,14 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
         return Ok(ending(args, &runs));
     }
     let document = report::of_worlds(&all, &runs);
-    // Print the requested output even if the folder cannot be written to.
-    let page = page::write(
-        runs[0].folder,
-        report::WORLDS_PAGE,
-        &report::html(&document),
-    );
+    print_with_page(&document, runs[0].folder, report::WORLDS_PAGE, args)?;
+    Ok(ending(args, &runs))
+}
+
+/// Prints a report of several folders and writes its page. The requested output is
+/// printed even if the folder cannot be written to.
+fn print_with_page(document: &Document, folder: &Path, name: &str, args: &Report) -> Result<()> {
+    let page = page::write(folder, name, &report::html(document));
     if let Err(error) = &page {
         output::complain(error);
     }
@@ -220,6 +212,5 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
         folder: None,
         page: page.as_deref().ok(),
     };
-    printed::other(&document, files, args.detail)?;
-    Ok(ending(args, &runs))
+    printed::other(document, files, args.detail)
 }

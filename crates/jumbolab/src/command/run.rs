@@ -128,7 +128,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     Ok(Ending::of(state, args.strict))
 }
 
-/// What `--dry-run` prints: the title, the test bed, and the trials.
+/// The output of `--dry-run`: the title, the test bed, and the trials.
 fn dry_run(plan: &Plan) -> String {
     let width = output::width().min(WIDEST_DRAWING);
     let drawn = report::topology_text(plan, width.into());

@@ -24,7 +24,7 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 /// The fewest columns with room for a bar.
 const WIDE: usize = 70;
 
-/// The part of the lines that a drawing of the test bed may take: one in so many.
+/// The divisor of the terminal's lines that limits the drawing of the test bed.
 const DRAWING: usize = 3;
 
 /// The lines besides those of the means: the bar, the trial, and a line to spare.

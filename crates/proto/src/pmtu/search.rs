@@ -40,7 +40,7 @@ struct Suspect {
     path_works: bool,
 }
 
-/// What is known about sizes above the confirmed one.
+/// Knowledge about sizes above the confirmed one.
 #[derive(Clone, Debug)]
 pub(super) struct Search {
     up_to: u32,

@@ -58,7 +58,7 @@ pub struct Law {
     pub parameters: [u64; 2],
 }
 
-/// What the sender of such a flow counted. Times are in nanoseconds.
+/// The counters of such a flow's sender. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SentReport {
     /// Number of the flow in the session.

@@ -242,7 +242,7 @@ impl Figures {
         }
     }
 
-    /// What can be added up of several flows.
+    /// The figures of which several flows have a sum.
     fn sum(flows: &[FlowInterval], seconds: f64) -> Self {
         let sent = flows.iter().filter_map(|flow| flow.sent);
         let sent = sent.reduce(|one, other| SentInterval {
@@ -274,7 +274,7 @@ impl Figures {
     }
 }
 
-/// What a line of figures does not say: that the sender fell behind, and a path MTU.
+/// Remarks below a line of figures: that the sender fell behind, and a path MTU.
 fn remark(name: &str, sent: &SentInterval, seconds: f64) -> String {
     let mut text = String::new();
     if let Some(notice) = &sent.path_mtu {

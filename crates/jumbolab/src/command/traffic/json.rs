@@ -61,7 +61,7 @@ pub(super) fn sent(
     format!("{}\n", Value::Object(object))
 }
 
-/// What the sender of a flow counted.
+/// The counters of a flow's sender.
 fn departures(object: &mut Map<String, Value>, sent: &Sent) {
     let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
     object.insert("offered".into(), json!(sent.offered));

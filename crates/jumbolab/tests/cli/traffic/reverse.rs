@@ -1,7 +1,7 @@
 //! Flows that the receiver sends: `--reverse` and `--bidir`.
 #![expect(
     clippy::disallowed_methods,
-    reason = "strangers open sockets of their own"
+    reason = "the test opens sockets as an untrusted client"
 )]
 
 use std::io::{Read, Write};
@@ -173,25 +173,25 @@ fn combinations_without_meaning_are_refused_by_name() {
 }
 
 /// A sender of the test's own, up to the comparison of the clocks.
-struct Stranger {
+struct UntrustedClient {
     control: TcpStream,
     client: Client,
 }
 
-impl Stranger {
+impl UntrustedClient {
     fn connect(receiver: &Receiver) -> Self {
         let control = TcpStream::connect(("127.0.0.1", receiver.port)).unwrap();
         control
             .set_read_timeout(Some(Duration::from_secs(20)))
             .unwrap();
         let client = Client::new(None, [7; 16], [7; 8]);
-        let mut stranger = Self { control, client };
+        let mut peer = Self { control, client };
         assert!(matches!(
-            stranger.hear().unwrap(),
+            peer.hear().unwrap(),
             ReceiverMessage::Welcome { .. }
         ));
-        stranger.client.clocks(0, 0, 0);
-        stranger
+        peer.client.clocks(0, 0, 0);
+        peer
     }
 
     fn hear(&mut self) -> Result<ReceiverMessage, Fault> {
@@ -254,8 +254,8 @@ fn flood(transport: Transport) -> Reverse {
 fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    let mut stranger = Stranger::connect(&receiver);
-    let port = stranger.ask(flood(Transport::Udp)).unwrap();
+    let mut peer = UntrustedClient::connect(&receiver);
+    let port = peer.ask(flood(Transport::Udp)).unwrap();
     let open = |address: &str| {
         let socket = UdpSocket::bind((address, 0)).unwrap();
         socket.connect(("127.0.0.1", port)).unwrap();
@@ -267,12 +267,9 @@ fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
     let [wrong, elsewhere, right] = ["127.0.0.1", "127.0.0.2", "127.0.0.1"].map(open);
     wrong.send(&[0; 16]).unwrap();
     elsewhere.send(&COOKIE).unwrap();
-    stranger.client.begin();
-    stranger
-        .control
-        .write_all(stranger.client.output())
-        .unwrap();
-    stranger.client.output().clear();
+    peer.client.begin();
+    peer.control.write_all(peer.client.output()).unwrap();
+    peer.client.output().clear();
     let mut room = [0; 2000];
     assert!(wrong.recv(&mut room).is_err() && elsewhere.recv(&mut room).is_err());
     // Now the address is proven: its cookie comes back, and then the flow.
@@ -286,14 +283,14 @@ fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
 fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--max-rate 80kbit");
-    let mut stranger = Stranger::connect(&receiver);
-    let port = stranger.ask(flood(Transport::Udp)).unwrap();
+    let mut peer = UntrustedClient::connect(&receiver);
+    let port = peer.ask(flood(Transport::Udp)).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(("127.0.0.1", port)).unwrap();
     socket.send(&COOKIE).unwrap();
     let begun = Instant::now();
-    stranger.client.begin();
-    let refused = stranger.hear();
+    peer.client.begin();
+    let refused = peer.hear();
     assert_eq!(refused, Err(Fault::Refused(Reason::Late)));
     assert!(begun.elapsed() < Duration::from_secs(10));
     receiver.says("said nothing for 5 s");
@@ -317,13 +314,13 @@ fn flows_that_a_receiver_does_not_send_are_refused() {
         for change in changed {
             let mut asked = flood(transport);
             change(&mut asked);
-            let answer = Stranger::connect(&receiver).ask(asked);
+            let answer = UntrustedClient::connect(&receiver).ask(asked);
             assert_eq!(answer, Err(Fault::Refused(Reason::Limit)), "{asked:?}");
         }
     }
     // No module of the kernel is loaded for others.
     let mut asked = flood(Transport::Tcp);
     asked.traffic.congestion[..7].copy_from_slice(b"unknown");
-    let answer = Stranger::connect(&receiver).ask(asked);
+    let answer = UntrustedClient::connect(&receiver).ask(asked);
     assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
 }

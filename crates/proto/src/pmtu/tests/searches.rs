@@ -1,4 +1,4 @@
-//! What searches find, with how many probes, and how often they are wrong.
+//! Results of searches, the number of their probes, and the share of wrong ones.
 
 use proptest::prelude::*;
 use units::{Span, Time};
