@@ -5,16 +5,19 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::certificate::word;
-use analysis::compare::{Difference, Shift, diff};
+use analysis::compare::{Comparison, Difference, Shift, diff};
 use analysis::statistics::WIDE;
 use plan::Plan;
 use plan::metric::Metric;
 
 use crate::document::{Badge, Block, Cell, Column, Document, Remark, Section, Style, Table, Tone};
 use crate::figure;
+use crate::plots::Frame;
+use crate::plots::changes::between_runs;
 use crate::rows::{aligned, factor_cells, factor_names};
 use crate::section::certificate;
 use crate::section::headline::mostly_disturbed;
+use crate::section::metrics::no_script;
 
 /// A run to compare with another one.
 pub struct Run<'a> {
@@ -47,7 +50,7 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
             Block::paragraph(Style::Answer, headline(&shifts, [first, second])),
         ],
         sections: vec![
-            metrics(second.found.plan, &shifts),
+            metrics(&second.found, &shifts),
             others(first, second),
             Section {
                 id: "method",
@@ -66,13 +69,22 @@ const READ: &str = "± and [..] are 95 % intervals. A change is found at 5 % ove
                     the resolution of both runs. \"gain\" is how the gain over the baseline changed. The runs were not \
                     interleaved: whatever differed between their times counts as a change.";
 
-/// A table for each metric of the study.
-fn metrics(plan: &Plan, shifts: &[Shift]) -> Section {
+/// The explanation of the plots.
+const SYMBOLS: &str = "A row is a setting: the change of its mean from A to B with its 95 % interval. A filled symbol is a change that was found; the thick line is no change. An arrow ends an interval that goes on beyond the axis.";
+
+/// A plot and a table for each metric of the study.
+fn metrics(found: &Findings<'_>, shifts: &[Shift]) -> Section {
+    let after: Vec<Comparison> = shifts.iter().map(|shift| shift.after.clone()).collect();
+    let frame = Frame::of(found.plan, found.trials, &after);
     let metrics = shifts.iter().map(|shift| shift.after.metric);
     let mut metrics: Vec<&'static Metric> =
         metrics.filter(|metric| metric.table().is_some()).collect();
     metrics.dedup();
-    let mut blocks = vec![Block::Page(vec![Block::heading("Changes")])];
+    let mut blocks = vec![Block::Page(vec![
+        Block::heading("Changes"),
+        Block::paragraph(Style::Note, SYMBOLS),
+        no_script(),
+    ])];
     for metric in metrics {
         let of_metric = shifts.iter().filter(|shift| shift.after.metric == metric);
         let of_metric: Vec<&Shift> = of_metric.collect();
@@ -84,7 +96,9 @@ fn metrics(plan: &Plan, shifts: &[Shift]) -> Section {
             .iter()
             .flat_map(|shift| [&shift.before, &shift.after]);
         let note = figure::trimmed(rows);
-        blocks.push(Block::Table(table(plan, &of_metric)));
+        let figure = between_runs(&frame, metric);
+        blocks.extend(figure.map(|figure| Block::Page(vec![Block::Figure(figure)])));
+        blocks.push(Block::Table(table(found.plan, &of_metric)));
         blocks.extend(note.map(|note| Block::paragraph(Style::Note, note)));
     }
     Section {
@@ -150,7 +164,7 @@ fn headline(shifts: &[Shift], runs: [&Run<'_>; 2]) -> String {
         doubts.map(move |doubt| format!("{name}: {doubt}"))
     });
     let doubts: Vec<String> = doubts.collect();
-    let sentence = sentence(shifts);
+    let sentence = sentence(runs[1].found.plan, shifts);
     match doubts.as_slice() {
         [] => sentence,
         doubts => format!(
@@ -165,7 +179,7 @@ fn headline(shifts: &[Shift], runs: [&Run<'_>; 2]) -> String {
 const MOST_NAMED: usize = 6;
 
 /// The metrics of the study that changed, with cell and size.
-fn sentence(shifts: &[Shift]) -> String {
+fn sentence(plan: &Plan, shifts: &[Shift]) -> String {
     let primary: Vec<&Shift> = shifts
         .iter()
         .filter(|shift| shift.after.metric.table().is_some())
@@ -184,9 +198,9 @@ fn sentence(shifts: &[Shift]) -> String {
         .iter()
         .take(MOST_NAMED)
         .map(|shift| {
-            let (metric, factors) = (shift.after.metric.name, &shift.after.factors);
+            let setting = plan.labelled(&shift.after.factors);
             let change = figure::change_percent(&shift.after);
-            format!("{metric} at {factors} {change}")
+            format!("{} at {setting} {change}", shift.after.metric.name)
         })
         .collect();
     if primary.is_empty() {
@@ -318,118 +332,4 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::terminal::wrapped;
-    use crate::{changes_json, text};
-    use plan::synthetic::{facts, study};
-    use plan::{RunFacts, Trial};
-
-    fn report(change: impl Fn(&mut Plan, &mut Vec<Trial>, &mut RunFacts)) -> (String, Vec<String>) {
-        let (plan, trials) = study();
-        let (mut later, mut later_trials, mut later_facts) =
-            (plan.clone(), trials.clone(), facts());
-        change(&mut later, &mut later_trials, &mut later_facts);
-        let facts = facts();
-        let (first, second) = (
-            Run {
-                folder: Path::new("a"),
-                found: Findings::of(&plan, &trials, &facts),
-            },
-            Run {
-                folder: Path::new("b"),
-                found: Findings::of(&later, &later_trials, &later_facts),
-            },
-        );
-        (
-            text(&of_changes(&first, &second), 100),
-            changes_json(&first, &second),
-        )
-    }
-
-    #[test]
-    fn a_run_held_against_itself_has_not_changed() {
-        let (text, json) = report(|_, _, _| {});
-        assert!(
-            text.starts_with("A: a\nB: b\n\nFrom A to B no change was found"),
-            "{text}"
-        );
-        assert!(
-            text.contains("Plans, program and machine are the same."),
-            "{text}"
-        );
-        assert!(!text.contains("CHANGED"), "{text}");
-        assert!(
-            json.iter()
-                .all(|line| line.contains(r#""difference":"not_found""#)),
-            "{json:?}"
-        );
-    }
-
-    #[test]
-    fn a_disturbed_run_makes_the_change_doubtful_or_leaves_no_figure() {
-        let disturbed = |count: usize| {
-            report(|_, trials, _| {
-                for trial in &mut trials[..count] {
-                    trial.flags.push("disturbed".to_owned());
-                }
-            })
-        };
-        let sentence = |text: String| {
-            let sentence = text.lines().skip(3).take_while(|line| !line.is_empty());
-            sentence.map(str::trim).collect::<Vec<_>>().join(" ")
-        };
-        let some = sentence(disturbed(2).0);
-        let doubt =
-            " (doubtful: B: other work disturbed 2 of 8 trials; repeat on an idle machine).";
-        assert!(some.ends_with(doubt), "{some}");
-        let most = sentence(disturbed(8).0);
-        assert_eq!(
-            most,
-            "No figure: B: other work disturbed 8 of 8 trials; repeat on an idle machine."
-        );
-    }
-
-    #[test]
-    fn what_changed_and_what_else_differs_is_named() {
-        let (text, json) = report(|plan, trials, facts| {
-            plan.text = plan.text.replace("repeat = 2", "repeat = 3");
-            facts.host.as_mut().unwrap().kernel = "Linux 7.0.0".into();
-            for trial in trials
-                .iter_mut()
-                .filter(|trial| trial.factors.to_string().ends_with("off mtu=9000"))
-            {
-                *trial.metrics.get_mut("throughput").unwrap() *= 0.9;
-            }
-        });
-        let sentence = "From A to B changed 1 of 8: throughput at scenario=LU-LU offloads=off mtu=9000 -10.0 %";
-        assert!(
-            wrapped(std::slice::from_ref(&text), 9999).contains(sentence),
-            "{text}"
-        );
-        for line in [
-            "CHANGED; gain -10",
-            "  kernel: Linux 6.18.0 -> Linux 7.0.0",
-            "  trials.repeat: 2 -> 3",
-        ] {
-            assert!(text.contains(line), "{line}: {text}");
-        }
-        let found = json
-            .iter()
-            .filter(|line| line.contains(r#""difference":"found""#));
-        assert_eq!(found.count(), 1);
-        assert!(
-            text.lines().all(|line| line.chars().count() <= 100),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn runs_without_a_common_cell_say_so() {
-        let (text, json) = report(|plan, _, _| plan.cells.clear());
-        assert!(
-            text.contains("nothing can be said") && json.is_empty(),
-            "{text}"
-        );
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@
 //! `meta` of a trace states its role.
 
 pub(crate) mod areas;
-mod changes;
+pub(crate) mod changes;
 mod clip;
 pub(crate) mod delays;
 pub(crate) mod fronts;

@@ -1,17 +1,22 @@
 //! Changes as a forest plot: a row for each setting with the change, its
 //! interval, and the published change as a diamond.
+//!
+//! A change is that of a level against the baseline, or of one run against
+//! another.
 
 use std::cmp::Reverse;
 
 use analysis::compare::{Comparison, Difference, find};
 use analysis::statistics::Interval;
-use plan::metric::Metric;
+use analysis::verdict::Claim;
+use plan::metric::{Better, Metric};
 use plotly::common::{Anchor, ErrorData, ErrorType, HoverInfo, Marker, MarkerSymbol, Mode};
 use plotly::layout::{Annotation, Axis, HAlign};
 use plotly::{Plot, Scatter, Trace};
 
 use super::clip::Range;
 use super::{Frame, axis, configuration, layout, text, traces, wrapped};
+use crate::document::{Drawing, Figure};
 use crate::figure;
 use crate::series::{level_label, place};
 
@@ -31,18 +36,73 @@ const ROW: usize = 26;
 const LABELLED_ROW: usize = 40;
 const REST: usize = 130;
 
+/// The measurement that changes are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// That of the baseline, in the same run.
+    Baseline,
+    /// That of the same setting in another run.
+    OtherRun,
+}
+
 /// A setting in the plot.
 struct Row<'a> {
     label: String,
     comparison: &'a Comparison,
     percent: f64,
     interval: Interval,
+    /// The published change against the same reference.
+    published: Option<Claim>,
+}
+
+/// The figure of the changes between two runs, `frame` holding those of the second
+/// against the first; `None` without measured changes in per cent.
+pub(crate) fn between_runs(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figure> {
+    let (plot, left_out) = plot(frame, metric, Reference::OtherRun)?;
+    let better = match metric.better {
+        Better::Higher => "more",
+        Better::Lower => "less",
+    };
+    Some(Figure {
+        title: format!("{}, change from A to B", metric.title),
+        note: format!(
+            "{}; {better} is better{}",
+            metric.definition,
+            rest(left_out)
+        ),
+        plots: vec![Drawing {
+            id: id(metric),
+            label: format!(
+                "{}: change of each setting from A to B, with its 95 % interval",
+                metric.title
+            ),
+            is_change: true,
+            plot,
+        }],
+    })
+}
+
+/// The id of the element of a metric's changes.
+pub(super) fn id(metric: &Metric) -> String {
+    format!("plot-{}-change", metric.name)
+}
+
+/// A note on the settings that a plot leaves out; empty if it has all.
+pub(super) fn rest(left_out: usize) -> String {
+    match left_out {
+        0 => String::new(),
+        left_out => format!("; {left_out} settings with smaller changes are in the table only"),
+    }
 }
 
 /// A forest plot and the number of settings that it leaves out; `None` without
 /// measured changes in per cent.
-pub(super) fn plot(frame: &Frame<'_>, metric: &'static Metric) -> Option<(Plot, usize)> {
-    let mut rows = rows(frame, metric);
+pub(super) fn plot(
+    frame: &Frame<'_>,
+    metric: &'static Metric,
+    reference: Reference,
+) -> Option<(Plot, usize)> {
+    let mut rows = rows(frame, metric, reference);
     let left_out = choose(&mut rows);
     let range = range(&rows)?;
     let mut plot = Plot::new();
@@ -82,11 +142,16 @@ pub(super) fn plot(frame: &Frame<'_>, metric: &'static Metric) -> Option<(Plot, 
         }
     }
     plot.add_traces(published(&rows).into_iter().collect());
-    let baseline = level_label(frame.plan, &frame.plan.compare.baseline.to_string());
-    let title = format!(
-        "change against {} {baseline} (%)",
-        frame.plan.compare.factor
-    );
+    let title = match reference {
+        Reference::Baseline => {
+            let baseline = level_label(frame.plan, &frame.plan.compare.baseline.to_string());
+            format!(
+                "change against {} {baseline} (%)",
+                frame.plan.compare.factor
+            )
+        }
+        Reference::OtherRun => "change from A to B (%)".to_owned(),
+    };
     let horizontal = axis(&title)
         .range(vec![range.low, range.high])
         .zero_line(true)
@@ -101,12 +166,12 @@ pub(super) fn plot(frame: &Frame<'_>, metric: &'static Metric) -> Option<(Plot, 
         layout = layout.annotations(labels(&rows));
     }
     plot.set_layout(layout);
-    plot.set_configuration(configuration(&format!("{}-change", metric.name)));
+    plot.set_configuration(configuration(&id(metric)));
     Some((plot, left_out))
 }
 
 /// The measured changes in the order of the plan.
-fn rows<'a>(frame: &'a Frame<'_>, metric: &'static Metric) -> Vec<Row<'a>> {
+fn rows<'a>(frame: &'a Frame<'_>, metric: &'static Metric, reference: Reference) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     for series in &frame.series {
         for &cell in &series.cells {
@@ -134,6 +199,10 @@ fn rows<'a>(frame: &'a Frame<'_>, metric: &'static Metric) -> Vec<Row<'a>> {
                     low: percent,
                     high: percent,
                 }),
+                published: match reference {
+                    Reference::Baseline => comparison.published.claim,
+                    Reference::OtherRun => None,
+                },
             });
         }
     }
@@ -148,10 +217,9 @@ fn choose(rows: &mut Vec<Row<'_>>) -> usize {
         return 0;
     }
     let mut order: Vec<usize> = (0..all).collect();
-    let is_published = |row: &Row<'_>| row.comparison.published.claim.is_some();
     order.sort_by(|&a, &b| {
         let by_size = rows[b].percent.abs().total_cmp(&rows[a].percent.abs());
-        let published = |at: usize| Reverse(is_published(&rows[at]));
+        let published = |at: usize| Reverse(rows[at].published.is_some());
         published(a).cmp(&published(b)).then(by_size)
     });
     order.truncate(MOST_ROWS);
@@ -162,7 +230,7 @@ fn choose(rows: &mut Vec<Row<'_>>) -> usize {
 
 /// The range of the axis: all changes, measured and published, and 0.
 fn range(rows: &[Row<'_>]) -> Option<Range> {
-    let claims = rows.iter().filter_map(|row| row.comparison.published.claim);
+    let claims = rows.iter().filter_map(|row| row.published);
     let values = rows.iter().map(|row| row.percent);
     let values = values.chain(claims.map(|claim| claim.percent));
     let mut values: Vec<f64> = values.collect();
@@ -226,15 +294,18 @@ fn arrows(rows: &[(usize, &Row<'_>)], range: Range, role: &str) -> Vec<Box<dyn T
 fn published(rows: &[Row<'_>]) -> Option<Box<dyn Trace>> {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for (at, row) in rows.iter().enumerate() {
-        let published = &row.comparison.published;
-        if let Some(claim) = published.claim {
+        if let Some(claim) = row.published {
             x.push(claim.percent);
             y.push(traces::number(at));
             texts.push(text(&format!(
                 "{}: published {:+} % {}",
                 row.label,
                 claim.percent,
-                published.source.as_deref().unwrap_or_default()
+                row.comparison
+                    .published
+                    .source
+                    .as_deref()
+                    .unwrap_or_default()
             )));
         }
     }

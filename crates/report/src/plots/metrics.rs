@@ -4,6 +4,7 @@ use plan::metric::{Better, Metric};
 use plotly::Plot;
 use plotly::layout::{Axis, AxisType, RangeMode};
 
+use super::changes::Reference;
 use super::clip::Range;
 use super::scale::Kind;
 use super::{Frame, axis, changes, configuration, layout, published, small_title, traces, wrapped};
@@ -46,10 +47,10 @@ pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figur
         }
     });
     let mut plots: Vec<Drawing> = values.collect();
-    let changes = changes::plot(frame, metric);
+    let changes = changes::plot(frame, metric, Reference::Baseline);
     let (rows, left_out) = changes.map_or((None, 0), |(plot, left_out)| (Some(plot), left_out));
     plots.extend(rows.map(|plot| Drawing {
-        id: format!("plot-{}-change", metric.name),
+        id: changes::id(metric),
         label: format!(
             "{label}: change of each setting against {}, with its 95 % interval",
             frame.plan.compare.baseline
@@ -57,10 +58,7 @@ pub(crate) fn figure(frame: &Frame<'_>, metric: &'static Metric) -> Option<Figur
         is_change: true,
         plot,
     }));
-    let chosen = match left_out {
-        0 => String::new(),
-        left_out => format!("; {left_out} settings with smaller changes are in the table only"),
-    };
+    let chosen = changes::rest(left_out);
     Some(Figure {
         title: metric.title.to_owned(),
         note: format!("{}; {better} is better{chosen}", metric.definition),

@@ -125,7 +125,7 @@ pub(super) fn means(
         let at = frame.scale.position(level, centre(panel, slot));
         let about = text(&format!(
             "{}: {} {}, mean of {} trials",
-            row.factors,
+            figure::cell(frame.plan, &row.factors),
             figure::mean(row),
             metric.unit,
             mean.n
@@ -220,7 +220,7 @@ pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Box<dyn Trace>> 
             y.extend([Some(limit), Some(limit), None]);
             let words = text(&format!(
                 "{}: the link carries {limit:.1} Mbit/s at most",
-                frame.plan.cells[cell].factors
+                figure::cell(frame.plan, &frame.plan.cells[cell].factors)
             ));
             texts.extend([words.clone(), words, String::new()]);
         }

@@ -40,11 +40,16 @@ pub(crate) fn opening(note: &str) -> Vec<Block> {
     vec![
         Block::heading("Plots"),
         Block::paragraph(Style::Note, note),
-        Block::paragraph(
-            Style::NoScript,
-            "The plots need JavaScript; the tables below contain the same values.",
-        ),
+        no_script(),
     ]
+}
+
+/// The words in place of plots in a browser without scripts.
+pub(crate) fn no_script() -> Block {
+    Block::paragraph(
+        Style::NoScript,
+        "The plots need JavaScript; the tables below contain the same values.",
+    )
 }
 
 /// The figures of the measured ones of `metrics`.

@@ -24,8 +24,11 @@ pub(super) fn table(all: &AcrossWorlds, metric: &Metric) -> Table {
     factors.push(compared);
     let mut columns: Vec<(String, Vec<String>)> = Vec::new();
     for name in factors {
-        let level = |row: &Row<'_>| row.factors.level(name).map(Level::to_string);
-        let levels = rows.iter().map(|row| level(row).unwrap_or_default());
+        let label = |row: &Row<'_>| {
+            let level = row.factors.level(name);
+            level.map(|level| all.plan.label(name, level))
+        };
+        let levels = rows.iter().map(|row| label(row).unwrap_or_default());
         columns.push((name.clone(), levels.collect()));
     }
     let measured = |run: &usize| {
