@@ -15,6 +15,7 @@ pub mod latency_breakdown;
 pub mod link;
 mod message_plan;
 pub mod pmtu;
+pub mod probe;
 pub mod request_response;
 mod stream;
 pub mod streaming_recorder;

@@ -1,0 +1,136 @@
+//! What a driver sends, and what comes back.
+
+use core::net::IpAddr;
+
+use units::Bytes;
+
+/// The protocol of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
+pub enum Protocol {
+    /// Echo requests of ICMP [RFC792] or ICMPv6 [RFC4443 s4.1].
+    Icmp,
+    /// Datagrams to a reflector, or else to a port that should be closed: the far end
+    /// answers with port unreachable.
+    Udp,
+    /// TCP segments with SYN, and data in larger ones: the far end answers with SYN/ACK
+    /// or RST.
+    Tcp,
+}
+
+/// Whom a probe is addressed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// The far end of the path.
+    FarEnd,
+    /// A router that was seen on the path.
+    Router(IpAddr),
+}
+
+/// The size of the answer that a probe asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReplySize {
+    /// As the far end answers by itself: an echo reply and a reflected packet are as
+    /// large as the probe, other answers are small.
+    Same,
+    /// Small, which only a reflector can do: the answer proves the way there alone.
+    Small,
+}
+
+/// One packet to send, or one packet in fragments.
+///
+/// The first eight octets of the payload of ICMP and UDP are `id`, in network order. A TCP
+/// segment has the low 32 bits of `id` as its sequence number. A packet to a reflector
+/// has `id` where the reflector repeats it. A router may quote less than that; then the
+/// flow tells the probe: of one flow, protocol, and size class only one is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// What an answer has to repeat. Nobody off the path can guess it if the seed is
+    /// secret.
+    pub id: u64,
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The destination.
+    pub to: Target,
+    /// The size of the whole IP packet, before fragmentation.
+    pub size: Bytes,
+    /// The hop limit; `None` for the system's default.
+    pub hop_limit: Option<u8>,
+    /// Number of the flow, from 0: each has its own source port, flow label, or identifier
+    /// of echo requests, so that other branches of the path are met.
+    pub flow: u16,
+    /// `None` for a whole packet that no router may fragment (DF set over IPv4);
+    /// otherwise the packet is sent in fragments of at most this size.
+    pub fragment_size: Option<Bytes>,
+    /// The size of the answer asked for.
+    pub reply: ReplySize,
+}
+
+/// What came back for a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The identifier that the answer, or the packet quoted in it, holds.
+    pub id: u64,
+    /// The source address of the answer.
+    pub from: IpAddr,
+    /// Its content.
+    pub kind: AnswerKind,
+}
+
+/// The content of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnswerKind {
+    /// The addressee received the probe: an echo reply, a reflected packet, port
+    /// unreachable from the addressee, a SYN/ACK or RST.
+    Reply {
+        /// The size of the whole IP packet, after reassembly.
+        size: Bytes,
+        /// The largest fragment, if it arrived in fragments and the driver can tell.
+        fragment_size: Option<Bytes>,
+        /// The MSS option of a SYN/ACK.
+        mss: Option<u16>,
+        /// Whether it says that a port is unreachable. Such answers are limited in rate.
+        is_unreachable: bool,
+        /// What a reflector tells besides.
+        reflected: Option<Reflected>,
+    },
+    /// The hop limit ended at the sender of the answer.
+    HopLimitExceeded,
+    /// The sender of the answer says that the probe was too big for its next link. The
+    /// investigation checks it, a driver passes on what the message says.
+    TooBig {
+        /// The MTU that it announces; 0 if none.
+        announced: Bytes,
+        /// The size that the quoted header states.
+        quoted: Bytes,
+    },
+    /// No route, host, or protocol; or a filter.
+    Unreachable {
+        /// The code of the message.
+        code: u8,
+        /// Whether it says that a filter refused the packet.
+        prohibited: bool,
+    },
+    /// The own system refused to send: the MTU of the interface or the route.
+    LocallyTooBig {
+        /// That MTU.
+        mtu: Bytes,
+    },
+}
+
+/// What a reflector tells about a probe that it received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reflected {
+    /// The reflector's own sequence number, which counts the probes it received from this
+    /// sender. From a stateless reflector it repeats the sender's number.
+    pub sequence: u32,
+    /// The sequence number that the sender had given the probe: the difference of both
+    /// tells the losses on the way there.
+    pub sent: u32,
+    /// The hop limit with which the probe arrived.
+    pub hop_limit: u8,
+}

@@ -1,0 +1,118 @@
+//! The settings of an investigation.
+
+use core::net::IpAddr;
+
+use units::{Bytes, IpVersion, Span};
+
+use super::Protocol;
+use crate::pmtu;
+
+/// What to find out, with which means, and how sure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The far end. Its address says which Internet Protocol is used.
+    pub far_end: IpAddr,
+    /// The size that the path should carry.
+    pub asked: Bytes,
+    /// The MTU of the own interface towards the far end; `None` if unknown.
+    pub interface_mtu: Option<Bytes>,
+    /// The protocols to probe with that were asked for.
+    pub protocols: Vec<Protocol>,
+    /// Whether the own system lets the driver send echo requests.
+    pub can_echo: bool,
+    /// Which TCP segments the driver can send.
+    pub tcp: TcpProbes,
+    /// Whether the driver can send fragments.
+    pub can_fragment: bool,
+    /// Whether UDP probes go to a STAMP reflector.
+    pub reflector: bool,
+    /// The accepted probability that an investigation takes ordinary loss for a problem.
+    pub false_alarm: f64,
+    /// The share of exchanges (a probe and its answer) that are assumed to get lost
+    /// whatever their size; more is assumed where more is seen.
+    pub ordinary_loss: f64,
+    /// The number of flows that are sent to meet the branches of a path.
+    pub flows: u16,
+    /// The largest hop limit of probes that look for routers.
+    pub most_hops: u8,
+    /// How often one system answers with time exceeded or port unreachable.
+    pub answer_rate: AnswerRate,
+    /// The least time between two probes.
+    pub spacing: Span,
+    /// Bounds of the time after which a probe without an answer counts as lost.
+    pub least_timeout: Span,
+    /// The upper bound, which holds until the first round trip is measured.
+    pub most_timeout: Span,
+    /// The longest that an investigation takes.
+    pub most_time: Span,
+    /// The most probes that it sends.
+    pub most_probes: u32,
+}
+
+/// Which TCP segments a driver can send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TcpProbes {
+    /// None.
+    None,
+    /// The system's own connection attempts: small, with the default hop limit.
+    Connect,
+    /// Segments of any size and hop limit, which needs raw sockets.
+    Any,
+}
+
+/// How often one system sends error messages to one peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerRate {
+    /// Messages in a row.
+    pub burst: u32,
+    /// The time after which one more is sent.
+    pub every: Span,
+}
+
+/// Settings that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadSettings {
+    /// The size asked for.
+    #[error(transparent)]
+    Asked(#[from] pmtu::BadSettings),
+    /// There is nothing to probe with.
+    #[error("there is no protocol to probe with that this system lets the program send")]
+    NoProtocol,
+}
+
+impl Settings {
+    /// Everything that a driver with all rights can send, without a reflector.
+    pub fn new(far_end: IpAddr, asked: Bytes) -> Self {
+        Self {
+            far_end,
+            asked,
+            interface_mtu: None,
+            protocols: vec![Protocol::Icmp, Protocol::Udp, Protocol::Tcp],
+            can_echo: true,
+            tcp: TcpProbes::Any,
+            can_fragment: true,
+            reflector: false,
+            false_alarm: 0.01,
+            ordinary_loss: 0.15,
+            flows: 16,
+            most_hops: 30,
+            answer_rate: AnswerRate {
+                burst: 6,
+                every: Span::from_secs(1),
+            },
+            spacing: Span::from_micros(500),
+            least_timeout: Span::from_millis(100),
+            most_timeout: Span::from_secs(1),
+            most_time: Span::from_secs(60),
+            most_probes: 4000,
+        }
+    }
+
+    /// The Internet Protocol of the path.
+    pub const fn version(&self) -> IpVersion {
+        match self.far_end {
+            IpAddr::V4(_) => IpVersion::V4,
+            IpAddr::V6(_) => IpVersion::V6,
+        }
+    }
+}
