@@ -69,6 +69,8 @@ pub enum Field {
     Label,
     /// A sequence number.
     Sequence,
+    /// The error estimate of a timestamp.
+    ErrorEstimate,
 }
 
 impl fmt::Display for Field {
@@ -98,6 +100,7 @@ impl fmt::Display for Field {
             Self::Fragment => "place of a fragment",
             Self::Label => "label",
             Self::Sequence => "sequence number",
+            Self::ErrorEstimate => "error estimate",
         })
     }
 }

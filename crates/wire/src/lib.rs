@@ -6,6 +6,7 @@
 //! | [`protocol`] | the protocols that packets consist of, one file each |
 //! | [`frame`] | classification of captured frames |
 //! | [`datagram`], [`segment`], [`jumbogram`], [`bundle`], [`too_big`] | packets that are built; some are parsed, too |
+//! | [`stamp`] | test packets of measurements between two ends |
 //! | [`message`], [`control`], [`log`] | formats of our own |
 //! | [`pcapng`] | captures for other programs |
 //!
@@ -39,6 +40,7 @@ mod octets;
 pub mod pcapng;
 pub mod protocol;
 pub mod segment;
+pub mod stamp;
 pub mod too_big;
 
 pub use error::{Error, Field};

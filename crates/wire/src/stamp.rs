@@ -1,0 +1,186 @@
+//! Test packets of STAMP, the Simple Two-way Active Measurement Protocol, in
+//! unauthenticated mode [RFC8762] with TLVs [RFC8972].
+//!
+//! A session-sender sends [`SenderPacket`]s over UDP; a session-reflector answers each
+//! with a [`ReflectorPacket`] of the same length. TLVs and padding follow behind either.
+//! [`Probe`] writes the test packets of path probes and reads what comes back;
+//! [`reflect`] writes what a reflector returns.
+//!
+//! # The identifier of a probe
+//!
+//! A probe carries 64 random bits that nobody off the path can guess. The sequence number
+//! and the timestamp of a test packet can be guessed, so the identifier has a TLV of its
+//! own, the first one: type 252, which is for private use [RFC8972 s5.1], with the
+//! identifier in its first eight octets, at offset [`Probe::ID_AT`] of the UDP payload.
+//! Every reflector returns it: one that knows no TLVs copies what follows the base packet
+//! [RFC8762 s4.3], one that does not know this type copies the TLV and sets its U flag
+//! [RFC8972 s4]. A reflector of this crate clears the flag, by which a sender knows that
+//! the sequence numbers of the replies are the reflector's own.
+//!
+//! # Replies that are shorter than the request
+//!
+//! A probe that asks for a short reply holds the Reflected Test Packet Control TLV
+//! [RFC10052 s3], type 12. It asks for one packet without Extra Padding. A reflector that
+//! does not know the TLV sets its U flag and sends a reply of the same length. RFC 10052
+//! allows longer and repeated replies as well; [`reflect`] refuses those, because they
+//! amplify.
+
+mod probe;
+mod reflection;
+mod timestamp;
+mod tlv;
+
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod tests;
+
+use crate::octets::{array, demand, demand_mut, put, u8_at, u16_at, u32_at, u64_at};
+use crate::{Error, Field};
+pub use probe::{LengthControl, Probe, Reflected};
+pub use reflection::{LARGEST, reflect};
+pub use timestamp::{ErrorEstimate, Format, Timestamp};
+pub use tlv::{Flags, Tlv, Tlvs, kind, tlvs};
+
+/// The UDP port of a session-reflector, unless another one is agreed on [RFC8762 s4.1].
+pub const PORT: u16 = 862;
+
+/// Octets of a test packet without TLVs and padding, in both directions
+/// [RFC8762 s4.2.1, s4.3.1].
+pub const BASE_LEN: usize = 44;
+
+/// Offsets in both packets [RFC8762 s4.2.1, s4.3.1] [RFC8972 s3].
+mod field {
+    pub(super) const SEQUENCE: usize = 0;
+    pub(super) const SENT: usize = 4;
+    pub(super) const ERROR: usize = 12;
+    pub(super) const SESSION: usize = 14;
+    /// A session-sender's packet is zero from here on.
+    pub(super) const RECEIVED: usize = 16;
+    pub(super) const SENDER_SEQUENCE: usize = 24;
+    pub(super) const SENDER_SENT: usize = 28;
+    pub(super) const SENDER_ERROR: usize = 36;
+    /// Zero up to the next field.
+    pub(super) const ZERO: usize = 38;
+    pub(super) const HOP_LIMIT: usize = 40;
+    /// Zero up to the end.
+    pub(super) const ZERO_TOO: usize = 41;
+}
+
+/// The base of a test packet from a session-sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SenderPacket {
+    /// The sequence number in the session, from 0.
+    pub sequence: u32,
+    /// The instant of sending, on the sender's clock.
+    pub sent: Timestamp,
+    /// The format and the error of the timestamp.
+    pub error: ErrorEstimate,
+    /// The session identifier (SSID), not zero; 0: none [RFC8972 s3].
+    pub session: u16,
+}
+
+impl SenderPacket {
+    /// Reads the base of a test packet.
+    ///
+    /// The octets that must be zero are checked although [RFC8762 s4.2.1] tells receivers
+    /// to ignore them: a reply has the instant of reception there, so two reflectors
+    /// cannot be made to answer each other for ever.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] with fewer than [`BASE_LEN`] octets; [`Error::Malformed`] if
+    /// the error estimate has no value, or the reserved octets are not zero.
+    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+        let octets = demand(octets, BASE_LEN)?;
+        if octets[field::RECEIVED..].iter().any(|octet| *octet != 0) {
+            return Err(Error::Malformed(Field::Reserved));
+        }
+        Ok(Self {
+            sequence: u32_at(octets, field::SEQUENCE)?,
+            sent: Timestamp(u64_at(octets, field::SENT)?),
+            error: ErrorEstimate::parse(array(octets, field::ERROR)?)?,
+            session: u16_at(octets, field::SESSION)?,
+        })
+    }
+
+    /// Writes the base to the first [`BASE_LEN`] of `octets`; the others are unchanged.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it has no room.
+    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+        let octets = demand_mut(octets, BASE_LEN)?;
+        octets.fill(0);
+        put(octets, field::SEQUENCE, self.sequence.to_be_bytes());
+        put(octets, field::SENT, self.sent.0.to_be_bytes());
+        put(octets, field::ERROR, self.error.octets());
+        put(octets, field::SESSION, self.session.to_be_bytes());
+        Ok(())
+    }
+}
+
+/// The base of a test packet from a session-reflector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReflectorPacket {
+    /// The sequence number: the reflector's own, from 0 in each session, or a copy of the
+    /// sender's if the reflector keeps no state [RFC8762 s4.3].
+    pub sequence: u32,
+    /// The instant at which the reply was sent, on the reflector's clock.
+    pub sent: Timestamp,
+    /// The format and the error of the reflector's timestamps.
+    pub error: ErrorEstimate,
+    /// The instant at which the test packet was received, on the reflector's clock.
+    pub received: Timestamp,
+    /// The packet that this one answers.
+    pub request: SenderPacket,
+    /// The TTL or hop limit with which the test packet arrived.
+    pub hop_limit: u8,
+}
+
+impl ReflectorPacket {
+    /// Reads the base of a reply.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] with fewer than [`BASE_LEN`] octets; [`Error::Malformed`] if
+    /// an error estimate has no value.
+    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+        let octets = demand(octets, BASE_LEN)?;
+        Ok(Self {
+            sequence: u32_at(octets, field::SEQUENCE)?,
+            sent: Timestamp(u64_at(octets, field::SENT)?),
+            error: ErrorEstimate::parse(array(octets, field::ERROR)?)?,
+            received: Timestamp(u64_at(octets, field::RECEIVED)?),
+            request: SenderPacket {
+                sequence: u32_at(octets, field::SENDER_SEQUENCE)?,
+                sent: Timestamp(u64_at(octets, field::SENDER_SENT)?),
+                error: ErrorEstimate::parse(array(octets, field::SENDER_ERROR)?)?,
+                session: u16_at(octets, field::SESSION)?,
+            },
+            hop_limit: u8_at(octets, field::HOP_LIMIT)?,
+        })
+    }
+
+    /// Writes the base to the first [`BASE_LEN`] of `octets`; the others are unchanged.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if it has no room.
+    pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
+        let octets = demand_mut(octets, BASE_LEN)?;
+        put(octets, field::SEQUENCE, self.sequence.to_be_bytes());
+        put(octets, field::SENT, self.sent.0.to_be_bytes());
+        put(octets, field::ERROR, self.error.octets());
+        put(octets, field::SESSION, self.request.session.to_be_bytes());
+        put(octets, field::RECEIVED, self.received.0.to_be_bytes());
+        let request = &self.request;
+        put(
+            octets,
+            field::SENDER_SEQUENCE,
+            request.sequence.to_be_bytes(),
+        );
+        put(octets, field::SENDER_SENT, request.sent.0.to_be_bytes());
+        put(octets, field::SENDER_ERROR, request.error.octets());
+        octets[field::ZERO..field::HOP_LIMIT].fill(0);
+        octets[field::HOP_LIMIT] = self.hop_limit;
+        octets[field::ZERO_TOO..].fill(0);
+        Ok(())
+    }
+}
