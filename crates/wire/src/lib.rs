@@ -7,6 +7,7 @@
 //! | [`frame`] | classification of captured frames |
 //! | [`datagram`], [`segment`], [`jumbogram`], [`bundle`], [`too_big`] | packets that are built; some are parsed, too |
 //! | [`stamp`] | test packets of measurements between two ends |
+//! | [`ip_packet`], [`icmp_error`], [`probe`] | packets that probe a path, and those that answer them |
 //! | [`message`], [`control`], [`log`] | formats of our own |
 //! | [`pcapng`] | captures for other programs |
 //!
@@ -33,11 +34,14 @@ mod error;
 pub mod frame;
 #[cfg(test)]
 mod fuzz;
+pub mod icmp_error;
+pub mod ip_packet;
 pub mod jumbogram;
 pub mod log;
 pub mod message;
 mod octets;
 pub mod pcapng;
+pub mod probe;
 pub mod protocol;
 pub mod segment;
 pub mod stamp;

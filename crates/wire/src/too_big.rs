@@ -5,33 +5,20 @@
 //! because a wire has no address. Hosts check the quoted packet, not the source of the
 //! message [RFC8201 s4].
 
-mod offending;
-
-use core::net::{Ipv4Addr, Ipv6Addr};
-
 use units::IpVersion;
 
 use crate::Error;
+use crate::icmp_error::{Cause, IcmpError, Offending};
 use crate::octets::demand_mut;
-use crate::protocol::checksum::Checksum;
-use crate::protocol::ip::{Addresses, number};
-use crate::protocol::{ethernet, icmp, icmpv4, icmpv6, ipv4, ipv6};
-use offending::Offending;
-
-/// The largest answers: every link carries IPv6 packets of this size [RFC4443 s3.2],
-/// and every host accepts IPv4 packets of this size [RFC1812 s4.3.2.3].
-const LARGEST_V6: usize = 1280;
-const LARGEST_V4: usize = 576;
-
-/// The service octet of internetwork control, which ICMP errors carry
-/// [RFC1812 s4.3.2.5].
-const CONTROL: u8 = 0xc0;
+use crate::protocol::ip::Addresses;
+use crate::protocol::{ethernet, ipv4, vlan};
 
 /// The answer to a packet that exceeds the MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooBig<'a> {
-    offending: Offending<'a>,
-    mtu: u32,
+    /// The Ethernet header with its tag.
+    link_header: &'a [u8],
+    error: IcmpError<'a>,
 }
 
 impl<'a> TooBig<'a> {
@@ -48,19 +35,40 @@ impl<'a> TooBig<'a> {
     /// - IPv4 that may be fragmented: a router would fragment it, a wire does not;
     /// - IPv6 if `mtu` is below 1280 octets, which hosts ignore.
     pub fn to(frame: &'a [u8], mtu: u32) -> Option<Self> {
-        let offending = Offending::read(frame)?;
-        let larger = u32::try_from(offending.packet.len()).is_ok_and(|length| length > mtu);
-        let heeded = match offending.addresses.version() {
-            IpVersion::V4 => u16::try_from(mtu).is_ok(),
+        let (kind, header) = vlan::inside(frame, 1).ok()?;
+        let (link_header, octets) = frame.split_at_checked(header)?;
+        let ends = ethernet::Header::of(link_header).addresses().ok()?;
+        if ends.into_iter().any(ethernet::is_group) {
+            return None;
+        }
+        let Offending { packet, addresses } = Offending::read(octets)?;
+        let larger = u32::try_from(packet.len()).is_ok_and(|length| length > mtu);
+        let (heeded, reversed) = match addresses {
+            Addresses::V4([source, destination]) => {
+                let whole = ipv4::Header::of(packet).dont_fragment().ok()?;
+                let heeded = whole && u16::try_from(mtu).is_ok();
+                (heeded, Addresses::V4([destination, source]))
+            }
             // Hosts ignore smaller values [RFC8201 s4].
-            IpVersion::V6 => mtu >= IpVersion::V6.smallest_mtu(),
+            Addresses::V6([source, destination]) => {
+                let heeded = mtu >= IpVersion::V6.smallest_mtu();
+                (heeded, Addresses::V6([destination, source]))
+            }
         };
-        (larger && heeded).then_some(Self { offending, mtu })
+        let right = kind == ethernet::ip_type(addresses.version());
+        (right && larger && heeded).then_some(Self {
+            link_header,
+            error: IcmpError {
+                cause: Cause::TooBig { mtu },
+                packet,
+                addresses: reversed,
+            },
+        })
     }
 
     /// Octets that [`Self::emit`] writes: a frame without FCS.
     pub fn buffer_len(&self) -> usize {
-        self.offending.link_header.len() + self.headers() + self.quoted().len()
+        self.link_header.len() + self.error.buffer_len()
     }
 
     /// Writes the frame to send back, with checksums, to the first [`Self::buffer_len`]
@@ -70,78 +78,11 @@ impl<'a> TooBig<'a> {
     /// [`Error::Truncated`] if it has no room.
     pub fn emit(&self, octets: &mut [u8]) -> Result<(), Error> {
         let octets = demand_mut(octets, self.buffer_len())?;
-        let (link_header, packet) = octets.split_at_mut(self.offending.link_header.len());
-        link_header.copy_from_slice(self.offending.link_header);
+        let (link_header, packet) = octets.split_at_mut(self.link_header.len());
+        link_header.copy_from_slice(self.link_header);
         let [to, from] = ethernet::Header::of(&link_header).addresses()?;
         ethernet::Header::of(link_header).set_addresses([from, to])?;
-        match self.offending.addresses {
-            Addresses::V4(ends) => self.emit_v4(packet, ends),
-            Addresses::V6(ends) => self.emit_v6(packet, ends),
-        }
-    }
-
-    /// Writes the IPv4 answer to `packet`, which has the right length. The addresses
-    /// are those of the offending packet.
-    fn emit_v4(
-        &self,
-        packet: &mut [u8],
-        [source, destination]: [Ipv4Addr; 2],
-    ) -> Result<(), Error> {
-        let fields = ipv4::Fields {
-            service: CONTROL,
-            total_length: u16::try_from(packet.len()).unwrap_or(u16::MAX),
-            identification: 0,
-            dont_fragment: true,
-            more_fragments: false,
-            offset: 0,
-            protocol: number::ICMP,
-            addresses: [destination, source],
-        };
-        let message = fields.emit(packet)?;
-        let mtu = u16::try_from(self.mtu).unwrap_or(u16::MAX);
-        let quote = icmpv4::fragmentation_needed(mtu).emit(message)?;
-        quote.copy_from_slice(self.quoted());
-        icmp::set_checksum(message, Checksum::default().add(message).finish())
-    }
-
-    /// Writes the IPv6 answer likewise.
-    fn emit_v6(
-        &self,
-        packet: &mut [u8],
-        [source, destination]: [Ipv6Addr; 2],
-    ) -> Result<(), Error> {
-        let length = packet.len().saturating_sub(ipv6::HEADER_LEN);
-        let length = u16::try_from(length).unwrap_or(u16::MAX);
-        let addresses = [destination, source];
-        let fields = ipv6::Fields {
-            traffic_class: 0,
-            payload_length: length,
-            next_header: number::ICMPV6,
-            addresses,
-        };
-        let message = fields.emit(packet)?;
-        let quote = icmpv6::packet_too_big(self.mtu).emit(message)?;
-        quote.copy_from_slice(self.quoted());
-        let sum = Addresses::V6(addresses)
-            .pseudo_header(number::ICMPV6, length.into())
-            .add(message)
-            .finish();
-        icmp::set_checksum(message, sum)
-    }
-
-    /// Octets of the answer's IP and ICMP headers.
-    const fn headers(&self) -> usize {
-        self.offending.addresses.header_len() + icmp::HEADER_LEN
-    }
-
-    /// The part of the offending packet that the answer has room for.
-    fn quoted(&self) -> &'a [u8] {
-        let largest = match self.offending.addresses.version() {
-            IpVersion::V4 => LARGEST_V4,
-            IpVersion::V6 => LARGEST_V6,
-        };
-        let packet = self.offending.packet;
-        &packet[..packet.len().min(largest - self.headers())]
+        self.error.emit(packet)
     }
 }
 

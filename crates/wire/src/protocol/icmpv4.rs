@@ -3,16 +3,17 @@
 use super::icmp;
 
 /// Types of messages [RFC792].
-mod kind {
+pub(crate) mod kind {
     pub(super) const ECHO_REPLY: u8 = 0;
-    pub(super) const DESTINATION_UNREACHABLE: u8 = 3;
+    pub(crate) const DESTINATION_UNREACHABLE: u8 = 3;
     pub(super) const ECHO: u8 = 8;
+    pub(crate) const TIME_EXCEEDED: u8 = 11;
     pub(super) const TIMESTAMP: u8 = 13;
     pub(super) const TIMESTAMP_REPLY: u8 = 14;
 }
 
 /// Code: the packet is too large and must not be fragmented [RFC792].
-const FRAGMENTATION_NEEDED: u8 = 4;
+pub(crate) const FRAGMENTATION_NEEDED: u8 = 4;
 
 /// The types of echo request and echo reply.
 pub(super) const ECHO: [u8; 2] = [kind::ECHO, kind::ECHO_REPLY];

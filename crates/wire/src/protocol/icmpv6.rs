@@ -7,8 +7,10 @@ use super::icmp;
 pub use router_advertisement::{Prefix, RouterAdvertisement};
 
 /// Types of messages [RFC4443 s3] [RFC4443 s4] [RFC4861 s4].
-mod kind {
-    pub(super) const PACKET_TOO_BIG: u8 = 2;
+pub(crate) mod kind {
+    pub(crate) const DESTINATION_UNREACHABLE: u8 = 1;
+    pub(crate) const PACKET_TOO_BIG: u8 = 2;
+    pub(crate) const TIME_EXCEEDED: u8 = 3;
     pub(super) const ECHO_REQUEST: u8 = 128;
     pub(super) const ECHO_REPLY: u8 = 129;
     pub(super) const ROUTER_ADVERTISEMENT: u8 = 134;

@@ -50,7 +50,7 @@ impl Addresses {
     }
 
     /// The version of IP.
-    pub(crate) const fn version(&self) -> IpVersion {
+    pub const fn version(&self) -> IpVersion {
         match self {
             Self::V4(_) => IpVersion::V4,
             Self::V6(_) => IpVersion::V6,

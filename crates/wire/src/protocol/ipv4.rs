@@ -93,6 +93,26 @@ impl<T: AsRef<[u8]>> Header<T> {
         Ok(self.fragment()? & fragment::OFFSET != 0)
     }
 
+    /// Octets of the packet's payload in front of this fragment.
+    pub(crate) fn fragment_offset(&self) -> Result<u16, Error> {
+        Ok((self.fragment()? & fragment::OFFSET) * 8)
+    }
+
+    /// Whether another fragment follows.
+    pub(crate) fn more_fragments(&self) -> Result<bool, Error> {
+        Ok(self.fragment()? & fragment::MORE_FRAGMENTS != 0)
+    }
+
+    /// Identification, which all fragments of one packet share.
+    pub(crate) fn identification(&self) -> Result<u16, Error> {
+        u16_at(self.0.as_ref(), field::IDENTIFICATION)
+    }
+
+    /// The time to live.
+    pub(crate) fn hop_limit(&self) -> Result<u8, Error> {
+        u8_at(self.0.as_ref(), field::TIME_TO_LIVE)
+    }
+
     fn fragment(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::FRAGMENT)
     }
@@ -123,6 +143,13 @@ impl<T: AsMut<[u8]>> Header<T> {
     /// Changes the service octet, and updates the checksum.
     pub(crate) fn set_service(&mut self, service: u8) -> Result<(), Error> {
         self.change(field::VERSION, |word| word & 0xff00 | u16::from(service))
+    }
+
+    /// Changes the time to live, and updates the checksum.
+    pub(crate) fn set_hop_limit(&mut self, hops: u8) -> Result<(), Error> {
+        self.change(field::TIME_TO_LIVE, |word| {
+            word & 0x00ff | u16::from(hops) << 8
+        })
     }
 
     /// Lowers the total length by `by` octets, and updates the checksum.

@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use super::ip;
 use super::ip::HOP_LIMIT;
-use crate::octets::{array, array_mut, demand, put, split_mut, u8_at, u16_at};
+use crate::octets::{array, array_mut, demand, put, split_mut, u8_at, u16_at, u32_at};
 use crate::{Error, Field};
 
 /// The header [RFC8200 s3].
@@ -27,6 +27,8 @@ pub(crate) mod field {
 /// The mask of the traffic class in the first two octets, and its shift.
 const CLASS_MASK: u16 = 0x0ff0;
 const CLASS_SHIFT: u32 = 4;
+/// The mask of the flow label in the first four octets.
+const FLOW_LABEL_MASK: u32 = 0x000f_ffff;
 /// The version, in the first two octets.
 const VERSION_6: u16 = 0x6000;
 
@@ -63,6 +65,16 @@ impl<T: AsRef<[u8]>> Header<T> {
         u8_at(self.0.as_ref(), field::NEXT_HEADER)
     }
 
+    /// The flow label [RFC6437].
+    pub(crate) fn flow_label(&self) -> Result<u32, Error> {
+        Ok(u32_at(self.0.as_ref(), field::VERSION)? & FLOW_LABEL_MASK)
+    }
+
+    /// The hop limit.
+    pub(crate) fn hop_limit(&self) -> Result<u8, Error> {
+        u8_at(self.0.as_ref(), field::HOP_LIMIT)
+    }
+
     /// Source and destination.
     pub(crate) fn addresses(&self) -> Result<[Ipv6Addr; 2], Error> {
         let octets = self.0.as_ref();
@@ -80,6 +92,21 @@ impl<T: AsMut<[u8]>> Header<T> {
         self.change(field::VERSION, |word| {
             word & !CLASS_MASK | u16::from(class) << CLASS_SHIFT
         })
+    }
+
+    /// Changes the flow label; bits above its 20 are ignored.
+    pub(crate) fn set_flow_label(&mut self, label: u32) -> Result<(), Error> {
+        let word = array_mut(self.0.as_mut(), field::VERSION)?;
+        let rest = u32::from_be_bytes(*word) & !FLOW_LABEL_MASK;
+        *word = (rest | label & FLOW_LABEL_MASK).to_be_bytes();
+        Ok(())
+    }
+
+    /// Changes the hop limit.
+    pub(crate) fn set_hop_limit(&mut self, hops: u8) -> Result<(), Error> {
+        let [place] = array_mut(self.0.as_mut(), field::HOP_LIMIT)?;
+        *place = hops;
+        Ok(())
     }
 
     /// Lowers the payload length by `by` octets.

@@ -2,7 +2,7 @@
 
 pub(crate) mod option;
 
-use crate::octets::{array_mut, put, split_mut, u8_at, u16_at};
+use crate::octets::{array_mut, put, split_mut, u8_at, u16_at, u32_at};
 use crate::{Error, Field};
 
 /// The header [RFC9293 s3.1].
@@ -29,6 +29,8 @@ const WORD: usize = 4;
 pub mod flag {
     /// SYN: opens the connection.
     pub const SYN: u8 = 0x02;
+    /// RST: ends or refuses the connection.
+    pub const RST: u8 = 0x04;
     /// ACK: the acknowledgement number is valid.
     pub const ACK: u8 = 0x10;
     /// ECE: the receiver saw a congestion mark.
@@ -54,6 +56,38 @@ impl<T: AsRef<[u8]>> Header<T> {
 
     pub(crate) fn destination_port(&self) -> Result<u16, Error> {
         u16_at(self.0.as_ref(), field::DESTINATION_PORT)
+    }
+
+    /// Sequence number of the first octet.
+    pub(crate) fn sequence(&self) -> Result<u32, Error> {
+        u32_at(self.0.as_ref(), field::SEQUENCE)
+    }
+
+    /// Sequence number of the next octet expected.
+    pub(crate) fn acknowledgement(&self) -> Result<u32, Error> {
+        u32_at(self.0.as_ref(), field::ACKNOWLEDGEMENT)
+    }
+
+    /// Bits of [`flag`].
+    pub(crate) fn flags(&self) -> Result<u8, Error> {
+        u8_at(self.0.as_ref(), field::FLAGS)
+    }
+
+    /// The receive window.
+    pub(crate) fn window(&self) -> Result<u16, Error> {
+        u16_at(self.0.as_ref(), field::WINDOW)
+    }
+
+    /// The checksum.
+    pub(crate) fn checksum(&self) -> Result<u16, Error> {
+        u16_at(self.0.as_ref(), field::CHECKSUM)
+    }
+
+    /// The options.
+    pub(crate) fn options(&self) -> Result<&[u8], Error> {
+        let (octets, end) = (self.0.as_ref(), self.header_len()?);
+        let options = octets.get(HEADER_LEN..end);
+        options.ok_or(Error::Malformed(Field::HeaderLength))
     }
 
     /// Octets of the header, options included, from its length field.

@@ -4,6 +4,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::frame::{Summary, Transport};
+use crate::protocol::checksum::Checksum;
 
 const HERE: [u8; 6] = [0x02, 0, 0, 0, 0, 1];
 const THERE: [u8; 6] = [0x02, 0, 0, 0, 0, 2];

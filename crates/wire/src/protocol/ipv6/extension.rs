@@ -1,7 +1,7 @@
 //! Extension headers of IPv6 [RFC8200 s4].
 
 use crate::Error;
-use crate::octets::{put, split_mut, u8_at, u16_at};
+use crate::octets::{put, split_mut, u8_at, u16_at, u32_at};
 use crate::protocol::ip::number;
 
 /// Offsets in every extension header [RFC8200 s4.3], and in that of fragments
@@ -75,7 +75,7 @@ fn length(octets: &[u8]) -> Result<usize, Error> {
 }
 
 /// The fields of a Fragment header [RFC8200 s4.5].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fragment {
     /// The protocol number of the payload of the whole packet.
     pub(crate) next_header: u8,
@@ -88,6 +88,17 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
+    /// Reads the header at the start of `octets`.
+    pub(crate) fn parse(octets: &[u8]) -> Result<Self, Error> {
+        let place = u16_at(octets, field::FRAGMENT_OFFSET)?;
+        Ok(Self {
+            next_header: u8_at(octets, field::NEXT_HEADER)?,
+            offset: place & OFFSET_MASK,
+            more_fragments: place & MORE_FRAGMENTS != 0,
+            identification: u32_at(octets, field::IDENTIFICATION)?,
+        })
+    }
+
     /// Writes the header. Returns the octets behind it.
     pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<FRAGMENT_LEN>(octets)?;
@@ -140,6 +151,7 @@ mod tests {
         let mut octets = [0xee; FRAGMENT_LEN];
         assert_eq!(first.emit(&mut octets), Ok(&mut [][..]));
         assert_eq!(octets, [17, 0, 0, 1, 1, 2, 3, 4]);
+        assert_eq!(Fragment::parse(&octets), Ok(first));
         let later = |octets: &[u8]| {
             Extension::parse(44, octets)
                 .unwrap()

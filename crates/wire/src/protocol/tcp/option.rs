@@ -1,13 +1,14 @@
-//! Options of TCP [RFC9293 s3.2]: timestamps [RFC7323 s3.2] and selective
+//! Options of TCP [RFC9293 s3.2]: the maximum segment size, timestamps [RFC7323 s3.2] and selective
 //! acknowledgements [RFC2018 s3].
 
-use crate::octets::put;
+use crate::octets::{put, u16_at};
 
 /// Offsets in every option of more than one octet.
 mod field {
     pub(super) const KIND: usize = 0;
     pub(super) const LENGTH: usize = 1;
     pub(super) const BLOCKS: usize = 2;
+    pub(super) const SEGMENT_SIZE: usize = 2;
     /// The sender's timestamp, and the last one that it received.
     pub(super) const VALUE: usize = 2;
     pub(super) const ECHO: usize = 6;
@@ -15,7 +16,9 @@ mod field {
 
 /// Kinds of options.
 mod kind {
+    pub(super) const END: u8 = 0;
     pub(super) const NOTHING: u8 = 1;
+    pub(super) const SEGMENT_SIZE: u8 = 2;
     pub(super) const BLOCKS: u8 = 5;
     pub(super) const TIMESTAMPS: u8 = 8;
 }
@@ -27,6 +30,38 @@ const PADDED_TIMESTAMPS: usize = 12;
 const PADDING: usize = 2;
 /// Octets of a SACK block.
 const BLOCK_LEN: usize = 8;
+
+/// Octets of the option with the maximum segment size [RFC9293 s3.2].
+pub(crate) const SEGMENT_SIZE_LEN: u8 = 4;
+
+/// The option with the maximum segment size [RFC9293 s3.2].
+pub(crate) const fn segment_size(octets: u16) -> [u8; SEGMENT_SIZE_LEN as usize] {
+    let [upper, lower] = octets.to_be_bytes();
+    [kind::SEGMENT_SIZE, SEGMENT_SIZE_LEN, upper, lower]
+}
+
+/// The maximum segment size among `options`, and its place; `None` if they state none,
+/// or are malformed in front of it.
+pub(crate) fn find_segment_size(options: &[u8]) -> Option<(usize, u16)> {
+    let mut at = 0;
+    // Each round moves on by at least one octet.
+    loop {
+        let option = options.get(at..)?;
+        let step = match *option.first()? {
+            kind::END => return None,
+            kind::NOTHING => 1,
+            found => {
+                let length = *option.get(field::LENGTH)?;
+                if found == kind::SEGMENT_SIZE && length == SEGMENT_SIZE_LEN {
+                    let size = u16_at(option, field::SEGMENT_SIZE).ok()?;
+                    return Some((at + field::SEGMENT_SIZE, size));
+                }
+                usize::from(length).max(field::SEGMENT_SIZE)
+            }
+        };
+        at += step;
+    }
+}
 
 /// Fills the room behind the fixed header: timestamps first, then as many SACK blocks
 /// as fit, each option aligned to the end of its words.
@@ -63,6 +98,23 @@ pub(crate) fn fill(room: &mut [u8], timestamps: Option<[u32; 2]>, blocks: &[[u32
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_maximum_segment_size_is_found_behind_other_options() {
+        let timestamps = [1, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0];
+        let options = [&timestamps[..], &segment_size(1_460)].concat();
+        assert_eq!(find_segment_size(&options), Some((13, 1_460)));
+        for without in [
+            &[][..],
+            &[0, 2, 4, 5, 6],
+            &[2],
+            &[2, 4, 5],
+            &[2, 3, 5],
+            &[8, 0, 1],
+        ] {
+            assert_eq!(find_segment_size(without), None, "{without:?}");
+        }
+    }
 
     #[test]
     fn options_are_laid_out_as_in_the_figures() {

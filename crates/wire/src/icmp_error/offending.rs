@@ -2,42 +2,30 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::protocol::ethernet::ether_type;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension::Extension;
-use crate::protocol::{ethernet, icmpv4, icmpv6, ip, ipv4, ipv6, vlan};
+use crate::protocol::{icmpv4, icmpv6, ip, ipv4, ipv6};
 
 /// A whole IP packet from one host to one other, about which an ICMP error is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offending<'a> {
-    /// The Ethernet header with its tag.
-    pub(super) link_header: &'a [u8],
+pub(crate) struct Offending<'a> {
     /// The packet without padding.
-    pub(super) packet: &'a [u8],
+    pub(crate) packet: &'a [u8],
     /// Source and destination.
-    pub(super) addresses: Addresses,
+    pub(crate) addresses: Addresses,
 }
 
 impl<'a> Offending<'a> {
-    /// Reads the packet in `frame`, if an error about it is allowed.
-    pub(super) fn read(frame: &'a [u8]) -> Option<Self> {
-        let (kind, header) = vlan::inside(frame, 1).ok()?;
-        let (link_header, packet) = frame.split_at_checked(header)?;
-        let ends = ethernet::Header::of(link_header).addresses().ok()?;
-        if ends.into_iter().any(ethernet::is_group) {
-            return None;
-        }
-        match kind {
-            ether_type::IPV4 => Self::read_ipv4(link_header, packet),
-            ether_type::IPV6 => Self::read_ipv6(link_header, packet),
+    /// Reads the packet at the start of `octets`, if an error about it is allowed.
+    pub(crate) fn read(octets: &'a [u8]) -> Option<Self> {
+        match ip::version(octets).ok()? {
+            4 => Self::read_ipv4(octets),
+            6 => Self::read_ipv6(octets),
             _ => None,
         }
     }
 
-    fn read_ipv4(link_header: &'a [u8], packet: &'a [u8]) -> Option<Self> {
-        if ip::version(packet).ok()? != 4 {
-            return None;
-        }
+    fn read_ipv4(packet: &'a [u8]) -> Option<Self> {
         let total = usize::from(ipv4::Header::of(packet).total_length().ok()?);
         let packet = packet.get(..total)?;
         let ip = ipv4::Header::of(packet);
@@ -46,7 +34,7 @@ impl<'a> Offending<'a> {
         if !ip.checksum_holds().ok()? {
             return None;
         }
-        if !ip.dont_fragment().ok()? || ip.is_later_fragment().ok()? {
+        if ip.is_later_fragment().ok()? {
             return None;
         }
         let addresses = ip.addresses().ok()?;
@@ -57,19 +45,17 @@ impl<'a> Offending<'a> {
             return None;
         }
         Some(Self {
-            link_header,
             packet,
             addresses: Addresses::V4(addresses),
         })
     }
 
-    fn read_ipv6(link_header: &'a [u8], packet: &'a [u8]) -> Option<Self> {
+    fn read_ipv6(packet: &'a [u8]) -> Option<Self> {
         let ip = ipv6::Fields::parse(packet).ok()?;
         let packet = packet.get(..ipv6::HEADER_LEN + usize::from(ip.payload_length))?;
         let single = ip.addresses.iter().all(is_single_v6);
         let answerable = answerable(ip.next_header, &packet[ipv6::HEADER_LEN..]);
         (single && answerable).then_some(Self {
-            link_header,
             packet,
             addresses: Addresses::V6(ip.addresses),
         })

@@ -1,0 +1,159 @@
+//! The headers of an IP packet of either version, as routers, hosts and quotes need
+//! them.
+
+use units::IpVersion;
+
+use crate::octets::demand;
+use crate::protocol::ip::{Addresses, number};
+use crate::protocol::ipv6::extension::{Extension, Fragment};
+use crate::protocol::{ip, ipv4, ipv6};
+use crate::{Error, Field};
+
+/// The headers of an IP packet, extensions included, and what is there of its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpPacket<'a> {
+    /// Source and destination.
+    pub addresses: Addresses,
+    /// Octets of the whole packet, as its header states.
+    pub size: u32,
+    /// The hop limit (IPv4: time to live).
+    pub hop_limit: u8,
+    /// The flow label [RFC6437]; 0 for IPv4.
+    pub flow_label: u32,
+    /// Whether routers must not fragment it; always so for IPv6 [RFC8200 s5].
+    pub dont_fragment: bool,
+    /// The place in the whole packet, if this is a fragment.
+    pub fragment: Option<FragmentPlace>,
+    /// The protocol number of the payload, behind all extension headers.
+    pub protocol: u8,
+    /// The payload, as far as there are octets of it.
+    pub payload: &'a [u8],
+}
+
+/// The place of a fragment in the payload of the whole packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FragmentPlace {
+    /// Octets of the payload in front of the fragment.
+    pub offset: u16,
+    /// Whether another fragment follows.
+    pub more: bool,
+    /// The number that the fragments of one packet share.
+    pub identification: u32,
+}
+
+impl<'a> IpPacket<'a> {
+    /// Reads the headers at the start of `octets`. The payload may be cut short, as in
+    /// the quotes of ICMP errors; octets behind the packet are ignored.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the headers are cut short, [`Error::Malformed`] for
+    /// another version, and for lengths that cannot be.
+    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
+        match ip::version(octets)? {
+            4 => Self::parse_v4(octets),
+            6 => Self::parse_v6(octets),
+            _ => Err(Error::Malformed(Field::Version)),
+        }
+    }
+
+    /// Reads a packet that must be complete, and have a valid header checksum.
+    ///
+    /// # Errors
+    /// As [`Self::parse`], and for a packet that is cut short or damaged.
+    pub fn parse_whole(octets: &'a [u8]) -> Result<Self, Error> {
+        let packet = Self::parse(octets)?;
+        demand(octets, usize::try_from(packet.size).unwrap_or(usize::MAX))?;
+        match packet.addresses {
+            Addresses::V4(_) if !ipv4::Header::of(octets).checksum_holds()? => {
+                Err(Error::Malformed(Field::Checksum))
+            }
+            _ => Ok(packet),
+        }
+    }
+
+    fn parse_v4(octets: &'a [u8]) -> Result<Self, Error> {
+        let header = ipv4::Header::of(demand(octets, ipv4::HEADER_LEN)?);
+        let size = header.total_length()?;
+        let end = octets.len().min(size.into());
+        let payload = octets.get(header.header_len()?..end);
+        let fragment = FragmentPlace {
+            offset: header.fragment_offset()?,
+            more: header.more_fragments()?,
+            identification: header.identification()?.into(),
+        };
+        Ok(Self {
+            addresses: Addresses::V4(header.addresses()?),
+            size: size.into(),
+            hop_limit: header.hop_limit()?,
+            flow_label: 0,
+            dont_fragment: header.dont_fragment()?,
+            fragment: header.is_fragment()?.then_some(fragment),
+            protocol: header.protocol()?,
+            payload: payload.ok_or(Error::Malformed(Field::Length))?,
+        })
+    }
+
+    fn parse_v6(octets: &'a [u8]) -> Result<Self, Error> {
+        let fields = ipv6::Fields::parse(octets)?;
+        let header = ipv6::Header::of(octets);
+        let size = ipv6::HEADER_LEN + usize::from(fields.payload_length);
+        let mut next = fields.next_header;
+        let mut rest = &octets[ipv6::HEADER_LEN..octets.len().min(size)];
+        let mut place = None;
+        // Each round consumes at least eight octets of `rest`. Behind the header of a
+        // later fragment is the payload of another part of the packet.
+        while place.is_none_or(|place: FragmentPlace| place.offset == 0) {
+            let Some(extension) = Extension::parse(next, rest)? else {
+                break;
+            };
+            if next == number::FRAGMENT {
+                let header = Fragment::parse(rest)?;
+                place = Some(FragmentPlace {
+                    offset: header.offset,
+                    more: header.more_fragments,
+                    identification: header.identification,
+                });
+            }
+            next = extension.next_header;
+            rest = rest.get(extension.length..).ok_or(Error::Truncated {
+                need: extension.length,
+                have: rest.len(),
+            })?;
+        }
+        Ok(Self {
+            addresses: Addresses::V6(fields.addresses),
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+            hop_limit: header.hop_limit()?,
+            flow_label: header.flow_label()?,
+            dont_fragment: true,
+            fragment: place,
+            protocol: next,
+            payload: rest,
+        })
+    }
+
+    /// The version of IP.
+    pub const fn version(&self) -> IpVersion {
+        self.addresses.version()
+    }
+
+    /// Whether the packet lacks the start of the payload: a fragment other than the
+    /// first.
+    pub fn is_later_fragment(&self) -> bool {
+        self.fragment.is_some_and(|place| place.offset != 0)
+    }
+}
+
+/// Writes a hop limit into the packet in `octets`, and updates the header checksum of
+/// IPv4.
+///
+/// # Errors
+/// [`Error::Truncated`] if the header is cut short, [`Error::Malformed`] for another
+/// version.
+pub fn set_hop_limit(octets: &mut [u8], hops: u8) -> Result<(), Error> {
+    match ip::version(octets)? {
+        4 => ipv4::Header::of(octets).set_hop_limit(hops),
+        6 => ipv6::Header::of(octets).set_hop_limit(hops),
+        _ => Err(Error::Malformed(Field::Version)),
+    }
+}
