@@ -1,0 +1,93 @@
+//! Damaged packets: nothing that a path delivers makes a reader panic.
+
+use std::vec;
+use std::vec::Vec;
+
+use units::IpVersion;
+
+use super::tests::{emitted, error, probes};
+use super::{Content, Fragments, Quote, Received, clamp_segment_size, reassemble};
+use crate::fuzz::{cases, chance};
+use crate::icmp_error::{Cause, IcmpError};
+use crate::ip_packet::{IpPacket, set_hop_limit};
+
+/// Probes, fragments of them and errors about them.
+fn seeds() -> Vec<Vec<u8>> {
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    for more in [8, 60, 700] {
+        for mut probe in probes(more) {
+            all.push(emitted(&probe));
+            for cause in [
+                Cause::TooBig { mtu: 1_400 },
+                Cause::HopLimitExceeded,
+                Cause::Unreachable { code: 3 },
+            ] {
+                all.push(error(&emitted(&probe), cause));
+            }
+            probe.dont_fragment = false;
+            for fragment in Fragments::of(&emitted(&probe), 128, 7).unwrap().take(2) {
+                let mut part = vec![0; fragment.buffer_len()];
+                fragment.emit(&mut part).unwrap();
+                all.push(part);
+            }
+        }
+    }
+    all
+}
+
+/// Gives the octets to all that read them.
+fn read(octets: &mut [u8]) {
+    let _ = Received::parse(octets).map(|received| received.id());
+    let _ = Quote::parse(octets);
+    for (version, header) in [(IpVersion::V4, 20), (IpVersion::V6, 40)] {
+        let message = octets.get(header..).unwrap_or_default();
+        if let Ok(Content::Error { quote, .. }) = Content::of_icmp(message, version) {
+            assert!(quote.packet.payload.len() <= message.len());
+        }
+    }
+    if let Ok(packet) = IpPacket::parse_whole(octets) {
+        assert!(packet.payload.len() < octets.len());
+        let from = packet.addresses.ends()[1];
+        if let Some(error) = IcmpError::about(octets, Cause::HopLimitExceeded, from) {
+            let mut room = [0; 1_280];
+            error.emit(&mut room).unwrap();
+        }
+    }
+    if let Ok(fragments) = Fragments::of(octets, 300, 1) {
+        assert!(fragments.count() <= octets.len() / 8 + 1);
+    }
+    let _ = reassemble(octets, &[0; 8], &mut [0; 100]);
+    let _ = clamp_segment_size(octets, 500);
+    let _ = set_hop_limit(octets, 1);
+}
+
+#[test]
+fn no_damage_to_packets_makes_a_reader_panic() {
+    let seeds = seeds();
+    let mut chance = chance(20);
+    let mut below = |most: usize| {
+        let number = usize::try_from(chance() >> 33).unwrap();
+        number % most.max(1)
+    };
+    let mut octets = Vec::new();
+    for _ in 0..cases(60_000) {
+        octets.clear();
+        octets.extend_from_slice(&seeds[below(seeds.len())]);
+        // Damage in the headers is of more interest than in the data.
+        for _ in 0..=below(4) {
+            let reach = [60, 100, octets.len()][below(3)].min(octets.len());
+            octets[below(reach)] =
+                [0, 1, 0x7f, 0x80, 0xff, below(256).try_into().unwrap()][below(6)];
+        }
+        if below(3) == 0 {
+            octets.truncate(below(octets.len()));
+        }
+        // A valid sum in front of the header of IPv4 lets the damage pass further.
+        if octets.len() >= 20 && octets[0] == 0x45 && below(2) == 0 {
+            octets[10..12].fill(0);
+            let sum = crate::protocol::checksum::Checksum::default().add(&octets[..20]);
+            octets[10..12].copy_from_slice(&sum.finish().to_be_bytes());
+        }
+        read(&mut octets);
+    }
+}
