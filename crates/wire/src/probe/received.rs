@@ -55,6 +55,8 @@ pub struct Quote<'a> {
     /// The start of the header behind that of IP; `None` for another protocol, a later
     /// fragment, and a quote that ends before.
     pub transport: Option<QuotedTransport>,
+    /// The quoted octets behind the header of an echo or a datagram.
+    pub data: &'a [u8],
     /// The identifier at the start of the data; `None` if the quote ends before, and for
     /// TCP.
     pub id: Option<u64>,
@@ -193,6 +195,7 @@ impl<'a> Quote<'a> {
         Ok(Self {
             packet,
             transport,
+            data: data.unwrap_or_default(),
             id: data.and_then(identifier),
         })
     }
