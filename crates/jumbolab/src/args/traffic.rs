@@ -198,7 +198,7 @@ pub(crate) struct FlowKeys {
     #[arg(long, value_name = "TIME", help_heading = DURATION)]
     start: Option<String>,
     /// Duration [default: 10s; with --packets or --octets, unlimited].
-    #[arg(long = "for", value_name = "TIME", help_heading = DURATION)]
+    #[arg(long = "for", alias = "duration", value_name = "TIME", help_heading = DURATION)]
     pub(crate) length: Option<String>,
     /// Stop time, counted as --start is. Replaces --for.
     #[arg(long, value_name = "TIME", conflicts_with = "length", help_heading = DURATION)]

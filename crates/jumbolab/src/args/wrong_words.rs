@@ -155,8 +155,8 @@ const WRONG_WORDS: &[WrongWord] = &[
     wrong(&["version"], "`jumbolab --version` prints the version"),
 ];
 
-/// The short options of iperf3's client, and what to write for `send`.
-const LETTERS: [(&str, &str); 17] = [
+/// Options of iperf3's client, and what to write for `send`.
+const IPERF3: [(&str, &str); 30] = [
     ("-B", "--bind ADDRESS"),
     ("-C", "--congestion cubic"),
     ("-J", "--json"),
@@ -174,9 +174,25 @@ const LETTERS: [(&str, &str); 17] = [
     ("-t", "--for 10s"),
     ("-u", "--protocol udp, which is the default"),
     ("-w", "--send-buffer 1MB --receive-buffer 1MB"),
+    ("--bandwidth", "--rate 10mbit"),
+    ("--bitrate", "--rate 10mbit"),
+    ("--blockcount", "--packets 1000"),
+    ("--bytes", "--octets 10MB"),
+    ("--client", "jumbolab send HOST, without an option"),
+    ("--length", "--message 1400"),
+    (
+        "--no-delay",
+        "nothing: Nagle's algorithm is off unless --nagle asks for it",
+    ),
+    ("--parallel", "--flows 4"),
+    ("--set-mss", "--mss 1428"),
+    ("--time", "--for 10s"),
+    ("--tos", "--dscp EF"),
+    ("--udp", "--protocol udp, which is the default"),
+    ("--window", "--send-buffer 1MB --receive-buffer 1MB"),
 ];
 
-/// The line for a usage error about an unknown command, or a short option of
+/// The line for a usage error about an unknown command, or an option of
 /// iperf3 behind `send`; nothing for other errors. `typed` is the command line.
 pub(super) fn answer(error: &clap::Error, typed: &[String]) -> Option<String> {
     let context = |kind| match error.get(kind) {
@@ -187,19 +203,19 @@ pub(super) fn answer(error: &clap::Error, typed: &[String]) -> Option<String> {
         ErrorKind::InvalidSubcommand => answer_to(context(ContextKind::InvalidSubcommand)?),
         ErrorKind::UnknownArgument => {
             let command = typed.get(1).map(String::as_str);
-            answer_to_letter(command?, context(ContextKind::InvalidArg)?)
+            answer_to_option(command?, context(ContextKind::InvalidArg)?)
         }
         _ => None,
     }
 }
 
-/// The answer to a short option behind a command.
-fn answer_to_letter(command: &str, letter: &str) -> Option<String> {
+/// The answer to an option behind a command.
+fn answer_to_option(command: &str, letter: &str) -> Option<String> {
     match (command, letter) {
         ("send", "-s") => Some("`-s` is iperf3's: write `jumbolab recv`".into()),
         ("recv", "-s") => Some("`-s` is iperf3's: `jumbolab recv` needs no option".into()),
         ("send", _) => {
-            let (_, option) = LETTERS.iter().find(|(known, _)| *known == letter)?;
+            let (_, option) = IPERF3.iter().find(|(known, _)| *known == letter)?;
             Some(format!("`{letter}` is iperf3's: write {option}"))
         }
         _ => None,
@@ -297,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_iperf3_are_answered_with_options_that_there_are() {
+    fn options_of_iperf3_are_answered_with_options_that_there_are() {
         let command = super::super::command();
         let send = command.find_subcommand("send").unwrap();
         let longs: Vec<&str> = send
             .get_arguments()
             .filter_map(|arg| arg.get_long())
             .collect();
-        for (letter, answer) in LETTERS {
+        for (letter, answer) in IPERF3 {
             let options = answer
                 .split([' ', ','])
                 .filter_map(|word| word.strip_prefix("--"));
