@@ -14,6 +14,7 @@ mod goodput_window;
 pub mod latency_breakdown;
 pub mod link;
 mod message_plan;
+pub mod middlebox;
 pub mod pmtu;
 pub mod probe;
 pub mod request_response;

@@ -7,6 +7,7 @@ use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use units::IpVersion;
 
+use crate::ip_packet::IpPacket;
 use crate::octets::demand_mut;
 use crate::protocol::checksum::Checksum;
 use crate::protocol::ip::{Addresses, number};
@@ -120,6 +121,44 @@ impl Cause {
     }
 }
 
+/// The cause that the whole packet in `octets` states, if it is an ICMP error.
+pub fn cause(octets: &[u8]) -> Option<Cause> {
+    let packet = IpPacket::parse_whole(octets).ok()?;
+    let version = packet.version();
+    let is_icmp = match version {
+        IpVersion::V4 => packet.protocol == number::ICMP,
+        IpVersion::V6 => packet.protocol == number::ICMPV6,
+    };
+    let message = icmp::Fields::parse(packet.payload).ok()?;
+    (is_icmp && packet.fragment.is_none()).then(|| Cause::of(message, version))?
+}
+
+/// Changes the MTU that the whole packet in `octets` announces, and updates the
+/// checksum. Returns whether it did: not if the packet is no error about a packet that
+/// was too big.
+///
+/// # Errors
+/// If the packet is cut short or malformed.
+pub fn set_announced_mtu(octets: &mut [u8], mtu: u32) -> Result<bool, Error> {
+    let Some(Cause::TooBig { .. }) = cause(octets) else {
+        return Ok(false);
+    };
+    let packet = IpPacket::parse_whole(octets)?;
+    let (addresses, protocol) = (packet.addresses, packet.protocol);
+    let end = usize::try_from(packet.size).unwrap_or(usize::MAX);
+    let start = end - packet.payload.len();
+    let message = &mut octets[start..end];
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
+    let header = Cause::TooBig { mtu }.header(addresses.version());
+    header.emit(message)?;
+    let covered = match addresses {
+        Addresses::V4(_) => Checksum::default(),
+        Addresses::V6(_) => addresses.pseudo_header(protocol, length),
+    };
+    icmp::set_checksum(message, covered.add(message).finish())?;
+    Ok(true)
+}
+
 /// An ICMP error about a packet, to be sent to its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpError<'a> {
@@ -226,3 +265,6 @@ impl<'a> IcmpError<'a> {
 fn length(octets: usize) -> Result<u16, Error> {
     u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length))
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use units::IpVersion;
 use crate::octets::demand;
 use crate::protocol::ip::{Addresses, number};
 use crate::protocol::ipv6::extension::{Extension, Fragment};
-use crate::protocol::{ip, ipv4, ipv6};
+use crate::protocol::{ethernet, ip, ipv4, ipv6, vlan};
 use crate::{Error, Field};
 
 /// The headers of an IP packet, extensions included, and what is there of its payload.
@@ -155,5 +155,36 @@ pub fn set_hop_limit(octets: &mut [u8], hops: u8) -> Result<(), Error> {
         4 => ipv4::Header::of(octets).set_hop_limit(hops),
         6 => ipv6::Header::of(octets).set_hop_limit(hops),
         _ => Err(Error::Malformed(Field::Version)),
+    }
+}
+
+/// The IP packet in an Ethernet frame without FCS, behind at most one tag; `None` if the
+/// frame holds something else.
+pub fn in_frame(frame: &mut [u8]) -> Option<&mut [u8]> {
+    let (kind, header) = vlan::inside(frame, 1).ok()?;
+    let octets = frame.get_mut(header..)?;
+    let version = match ip::version(octets).ok()? {
+        4 => IpVersion::V4,
+        6 => IpVersion::V6,
+        _ => return None,
+    };
+    (kind == ethernet::ip_type(version)).then_some(octets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_found_behind_a_tag_and_nothing_else_is_taken_for_one() {
+        let mut tagged = [2; 40];
+        tagged[12..18].copy_from_slice(&[0x81, 0, 0, 7, 0x86, 0xdd]);
+        tagged[18] = 0x60;
+        assert_eq!(in_frame(&mut tagged).map(|packet| packet.len()), Some(22));
+        tagged[18] = 0x45;
+        assert_eq!(in_frame(&mut tagged), None);
+        tagged[16..18].copy_from_slice(&[0x08, 0x06]);
+        assert_eq!(in_frame(&mut tagged), None);
+        assert_eq!(in_frame(&mut tagged[..12]), None);
     }
 }

@@ -1,0 +1,213 @@
+//! A device inside a path that breaks packets, without I/O: rules on the octets of IP
+//! packets.
+//!
+//! The rules are the faults that path MTU discovery meets [RFC8899 s1]: packets above a
+//! size vanish, messages that a packet was too big are dropped, rare or wrong, the
+//! maximum segment size is changed, fragments are dropped. The emulator applies them to
+//! frames, the simulator to packets.
+
+mod flow;
+#[cfg(test)]
+mod tests;
+
+use units::{Bytes, Seed, Span, Time};
+use wire::icmp_error::{Cause, cause, set_announced_mtu};
+use wire::ip_packet::{IpPacket, in_frame};
+use wire::probe::clamp_segment_size;
+
+use flow::Flow;
+
+/// The direction of a packet on its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Direction {
+    /// From the sender to the receiver.
+    Forward,
+    /// From the receiver to the sender.
+    Backward,
+}
+
+impl Direction {
+    /// Both directions, in the order of a link's directions.
+    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
+}
+
+/// A transport protocol that a rule is restricted to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Protocol {
+    /// ICMP and ICMPv6, errors included.
+    Icmp,
+    /// UDP.
+    Udp,
+    /// TCP.
+    Tcp,
+}
+
+/// A rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Rule {
+    /// The direction that it applies to; `None`: both.
+    pub direction: Option<Direction>,
+    /// The protocol that it applies to; `None`: all.
+    pub protocol: Option<Protocol>,
+    /// The share of flows that it applies to, from 0 to 1: those that take one branch of
+    /// several paths of equal cost.
+    pub share: f64,
+    /// When it begins, counted from the start of the middlebox.
+    pub from: Span,
+    /// When it ends; `None`: never.
+    pub until: Option<Span>,
+    /// The effect.
+    pub action: Action,
+}
+
+/// The effect of a rule on the packets that it applies to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Action {
+    /// Packets above this size are dropped without a message.
+    DropAbove(Bytes),
+    /// Messages that a packet was too big are dropped.
+    DropTooBig,
+    /// One such message may pass, and then one after each of these spans.
+    LimitTooBig(Span),
+    /// Such messages announce this MTU.
+    AnnounceMtu(u32),
+    /// A SYN announces no larger segments than these [RFC9293 s3.7.1].
+    ClampMss(u16),
+    /// Fragments are dropped.
+    DropFragments,
+}
+
+impl Rule {
+    /// A rule for all packets at any time.
+    pub const fn always(action: Action) -> Self {
+        Self {
+            direction: None,
+            protocol: None,
+            share: 1.0,
+            from: Span::ZERO,
+            until: None,
+            action,
+        }
+    }
+
+    fn is_active(&self, since_start: Span) -> bool {
+        self.from <= since_start && self.until.is_none_or(|until| since_start < until)
+    }
+}
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It goes on, possibly changed.
+    Forward,
+    /// It is dropped.
+    Drop,
+}
+
+/// A device with rules.
+#[derive(Clone, Debug)]
+pub struct Middlebox {
+    rules: Vec<State>,
+    seed: Seed,
+    start: Time,
+}
+
+/// A rule and the state of its rate limit.
+#[derive(Clone, Debug)]
+struct State {
+    rule: Rule,
+    /// When the next limited message may pass.
+    next: Time,
+}
+
+impl Middlebox {
+    /// A device that starts at `start`. The seed decides which flows the rules for a
+    /// share of them apply to; it should be the same for all devices of one path whose
+    /// rules belong to one branch.
+    pub fn new(rules: impl IntoIterator<Item = Rule>, seed: Seed, start: Time) -> Self {
+        let state = |rule| State {
+            rule,
+            next: Time::ZERO,
+        };
+        Self {
+            rules: rules.into_iter().map(state).collect(),
+            seed,
+            start,
+        }
+    }
+
+    /// Starts again at `start`, as if new.
+    pub fn restart(&mut self, start: Time) {
+        self.start = start;
+        for state in &mut self.rules {
+            state.next = Time::ZERO;
+        }
+    }
+
+    /// Applies the rules to the IP packet in `octets`. A packet that is malformed goes
+    /// on as it is.
+    pub fn pass(&mut self, now: Time, octets: &mut [u8], direction: Direction) -> Outcome {
+        if self.rules.is_empty() {
+            return Outcome::Forward;
+        }
+        let since_start = now.since(self.start).unwrap_or(Span::ZERO);
+        let Ok(packet) = IpPacket::parse_whole(octets) else {
+            return Outcome::Forward;
+        };
+        let (size, is_fragment) = (u64::from(packet.size), packet.fragment.is_some());
+        let flow = Flow::of(&packet);
+        for State { rule, next } in &mut self.rules {
+            let concerned = rule.direction.is_none_or(|only| only == direction)
+                && rule.protocol.is_none_or(|only| flow.protocol == Some(only))
+                && rule.is_active(since_start)
+                && (rule.share >= 1.0 || flow.place(self.seed) < rule.share);
+            if !concerned {
+                continue;
+            }
+            let dropped = match rule.action {
+                Action::DropAbove(most) => size > most.get(),
+                Action::DropFragments => is_fragment,
+                Action::DropTooBig => is_too_big(octets),
+                Action::LimitTooBig(every) => {
+                    is_too_big(octets) && {
+                        let early = now < *next;
+                        if !early {
+                            *next = now + every;
+                        }
+                        early
+                    }
+                }
+                // A malformed packet is not changed.
+                Action::AnnounceMtu(mtu) => {
+                    let _ = set_announced_mtu(octets, mtu);
+                    false
+                }
+                Action::ClampMss(most) => {
+                    let _ = clamp_segment_size(octets, most);
+                    false
+                }
+            };
+            if dropped {
+                return Outcome::Drop;
+            }
+        }
+        Outcome::Forward
+    }
+
+    /// Applies the rules to the IP packet in an Ethernet frame without FCS; other frames
+    /// go on.
+    pub fn pass_frame(&mut self, now: Time, frame: &mut [u8], direction: Direction) -> Outcome {
+        match in_frame(frame) {
+            Some(packet) => self.pass(now, packet, direction),
+            None => Outcome::Forward,
+        }
+    }
+}
+
+fn is_too_big(octets: &[u8]) -> bool {
+    matches!(cause(octets), Some(Cause::TooBig { .. }))
+}

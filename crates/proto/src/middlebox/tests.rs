@@ -1,0 +1,258 @@
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use wire::icmp_error::IcmpError;
+use wire::probe::{Content, Echo, Fragments, ProbePacket, Received, Tcp, Transport};
+use wire::protocol::ip::Addresses;
+use wire::protocol::tcp::flag;
+
+use super::*;
+
+const V4: Addresses = Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]);
+const V6: Addresses = Addresses::V6([
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
+]);
+
+const ECHO: Transport = Transport::Echo(Echo {
+    reply: false,
+    identifier: 7,
+    sequence: 1,
+});
+
+const fn udp(source: u16) -> Transport {
+    Transport::Udp {
+        ports: [source, 33_434],
+    }
+}
+
+const fn syn(mss: u16) -> Transport {
+    Transport::Tcp(Tcp {
+        ports: [50_000, 443],
+        sequence: 1,
+        acknowledgement: 0,
+        flags: flag::SYN,
+        window: 65_535,
+        mss: Some(mss),
+    })
+}
+
+fn packet(addresses: Addresses, transport: Transport, size: u32) -> Vec<u8> {
+    let probe = ProbePacket {
+        addresses,
+        hop_limit: 64,
+        flow_label: 0,
+        identification: 7,
+        dont_fragment: false,
+        transport,
+        data: &[],
+        size,
+    };
+    let mut octets = vec![0; probe.buffer_len()];
+    probe.emit(&mut octets).unwrap();
+    octets
+}
+
+fn too_big(addresses: Addresses, mtu: u32) -> Vec<u8> {
+    let from: IpAddr = match addresses {
+        Addresses::V4(_) => Ipv4Addr::new(198, 18, 9, 9).into(),
+        Addresses::V6(_) => Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 9).into(),
+    };
+    let octets = packet(addresses, udp(1), 3_000);
+    let error = IcmpError::about(&octets, Cause::TooBig { mtu }, from).unwrap();
+    let mut octets = vec![0; error.buffer_len()];
+    error.emit(&mut octets).unwrap();
+    octets
+}
+
+fn one(rule: Rule) -> Middlebox {
+    Middlebox::new([rule], Seed::new(1), Time::ZERO)
+}
+
+/// Whether the packet passes a device with this rule alone, unchanged.
+fn passes(rule: Rule, octets: &[u8], direction: Direction) -> bool {
+    let mut after = octets.to_vec();
+    let outcome = one(rule).pass(Time::ZERO, &mut after, direction);
+    assert_eq!(after, octets);
+    outcome == Outcome::Forward
+}
+
+#[test]
+fn packets_above_the_size_are_dropped_and_no_smaller_ones() {
+    let rule = Rule::always(Action::DropAbove(Bytes::new(1_500)));
+    for addresses in [V4, V6] {
+        for (size, expected) in [(1_499, true), (1_500, true), (1_501, false), (9_000, false)] {
+            for direction in Direction::BOTH {
+                let octets = packet(addresses, ECHO, size);
+                assert_eq!(passes(rule, &octets, direction), expected, "{size}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_rule_holds_for_its_direction_and_its_protocol() {
+    let rule = Rule {
+        direction: Some(Direction::Backward),
+        protocol: Some(Protocol::Udp),
+        ..Rule::always(Action::DropAbove(Bytes::new(1_500)))
+    };
+    for addresses in [V4, V6] {
+        for (transport, direction, expected) in [
+            (udp(1), Direction::Backward, false),
+            (udp(1), Direction::Forward, true),
+            (ECHO, Direction::Backward, true),
+            (syn(1_460), Direction::Backward, true),
+        ] {
+            let octets = packet(addresses, transport, 2_000);
+            assert_eq!(passes(rule, &octets, direction), expected, "{transport:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_begins_and_ends() {
+    let rule = Rule {
+        from: Span::from_secs(2),
+        until: Some(Span::from_secs(5)),
+        ..Rule::always(Action::DropAbove(Bytes::new(1_500)))
+    };
+    let start = Time::ZERO + Span::from_secs(100);
+    let mut device = Middlebox::new([rule], Seed::new(1), Time::ZERO);
+    device.restart(start);
+    let passed = (0..8).map(|second| {
+        let now = start + Span::from_secs(second);
+        device.pass(now, &mut packet(V6, ECHO, 9_000), Direction::Forward) == Outcome::Forward
+    });
+    let passed: Vec<bool> = passed.collect();
+    assert_eq!(passed, [true, true, false, false, false, true, true, true]);
+}
+
+#[test]
+fn a_share_of_the_flows_meets_the_rule_always_and_the_others_never() {
+    let rule = Rule {
+        share: 0.25,
+        ..Rule::always(Action::DropAbove(Bytes::new(1_500)))
+    };
+    for addresses in [V4, V6] {
+        let dropped = |source: u16| {
+            let fates = [(2_000, 0), (3_000, 0), (1_501, 1)].map(|(size, second)| {
+                let mut octets = packet(addresses, udp(source), size);
+                let now = Time::ZERO + Span::from_secs(second);
+                one(rule).pass(now, &mut octets, Direction::Forward)
+            });
+            assert!(fates.windows(2).all(|pair| pair[0] == pair[1]));
+            fates[0] == Outcome::Drop
+        };
+        let many = (1..=4_000).filter(|source| dropped(*source)).count();
+        // 1000 expected; four standard deviations are 110.
+        assert!((890..=1_110).contains(&many), "{many}");
+    }
+}
+
+#[test]
+fn messages_about_size_are_dropped_and_others_are_not() {
+    let rule = Rule::always(Action::DropTooBig);
+    for addresses in [V4, V6] {
+        assert!(!passes(
+            rule,
+            &too_big(addresses, 1_400),
+            Direction::Backward
+        ));
+        assert!(passes(
+            rule,
+            &packet(addresses, ECHO, 9_000),
+            Direction::Backward
+        ));
+    }
+}
+
+#[test]
+fn messages_about_size_are_limited_to_one_in_each_span() {
+    let mut device = one(Rule::always(Action::LimitTooBig(Span::from_secs(1))));
+    let passed = (0..40).filter(|tenth| {
+        let now = Time::ZERO + Span::from_millis(100 * tenth);
+        let outcome = device.pass(now, &mut too_big(V6, 1_400), Direction::Backward);
+        let other = device.pass(now, &mut packet(V6, ECHO, 100), Direction::Backward);
+        assert_eq!(other, Outcome::Forward);
+        outcome == Outcome::Forward
+    });
+    assert_eq!(passed.collect::<Vec<u64>>(), [0, 10, 20, 30]);
+}
+
+#[test]
+fn messages_about_size_announce_another_mtu() {
+    for addresses in [V4, V6] {
+        let mut octets = too_big(addresses, 1_400);
+        let mut device = one(Rule::always(Action::AnnounceMtu(4_000)));
+        let outcome = device.pass(Time::ZERO, &mut octets, Direction::Backward);
+        assert_eq!(outcome, Outcome::Forward);
+        assert_eq!(octets, too_big(addresses, 4_000));
+    }
+}
+
+#[test]
+fn the_segment_size_of_a_syn_is_lowered() {
+    for addresses in [V4, V6] {
+        for (announced, expected) in [(8_960, 1_360), (1_300, 1_300)] {
+            let mut octets = packet(addresses, syn(announced), 200);
+            let mut device = one(Rule::always(Action::ClampMss(1_360)));
+            let outcome = device.pass(Time::ZERO, &mut octets, Direction::Forward);
+            assert_eq!(outcome, Outcome::Forward);
+            let received = Received::parse(&octets).unwrap();
+            let Content::Data {
+                transport: Transport::Tcp(tcp),
+                ..
+            } = received.content
+            else {
+                panic!("{received:?}");
+            };
+            assert_eq!(tcp.mss, Some(expected));
+        }
+    }
+}
+
+#[test]
+fn fragments_are_dropped_and_whole_packets_are_not() {
+    let rule = Rule::always(Action::DropFragments);
+    for addresses in [V4, V6] {
+        let octets = packet(addresses, udp(1), 3_000);
+        assert!(passes(rule, &octets, Direction::Forward));
+        for fragment in Fragments::of(&octets, 1_400, 9).unwrap() {
+            let mut part = vec![0; fragment.buffer_len()];
+            fragment.emit(&mut part).unwrap();
+            assert!(!passes(rule, &part, Direction::Forward));
+        }
+    }
+}
+
+#[test]
+fn several_rules_apply_in_order() {
+    let rules = [
+        Rule::always(Action::AnnounceMtu(4_000)),
+        Rule::always(Action::DropAbove(Bytes::new(5_000))),
+        Rule::always(Action::DropFragments),
+    ];
+    let mut device = Middlebox::new(rules, Seed::new(1), Time::ZERO);
+    let mut octets = too_big(V6, 1_400);
+    let outcome = device.pass(Time::ZERO, &mut octets, Direction::Backward);
+    assert_eq!(outcome, Outcome::Forward);
+    assert_eq!(octets, too_big(V6, 4_000));
+    let outcome = device.pass(
+        Time::ZERO,
+        &mut packet(V6, ECHO, 5_001),
+        Direction::Backward,
+    );
+    assert_eq!(outcome, Outcome::Drop);
+}
+
+#[test]
+fn frames_without_a_packet_go_on_and_those_with_one_meet_the_rules() {
+    let mut device = one(Rule::always(Action::DropAbove(Bytes::new(1_500))));
+    let mut frame = [&[2; 12][..], &[0x86, 0xdd], &packet(V6, ECHO, 2_000)].concat();
+    let outcome = device.pass_frame(Time::ZERO, &mut frame, Direction::Forward);
+    assert_eq!(outcome, Outcome::Drop);
+    frame[12..14].copy_from_slice(&[0x88, 0xcc]);
+    let before = frame.clone();
+    let outcome = device.pass_frame(Time::ZERO, &mut frame, Direction::Forward);
+    assert_eq!((outcome, frame), (Outcome::Forward, before));
+}

@@ -1,0 +1,80 @@
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+const SIX: [Ipv6Addr; 2] = [
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1),
+    Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 2),
+];
+
+/// A datagram of zeros without a checksum, which no reader here needs.
+fn offending(version: IpVersion) -> Vec<u8> {
+    let mut octets = vec![0; 1_500];
+    match version {
+        IpVersion::V4 => {
+            let fields = ipv4::Fields {
+                service: 0,
+                total_length: 1_500,
+                identification: 7,
+                dont_fragment: true,
+                more_fragments: false,
+                offset: 0,
+                protocol: number::UDP,
+                addresses: [1, 2].map(|end| Ipv4Addr::new(198, 18, 0, end)),
+            };
+            fields.emit(&mut octets).unwrap();
+        }
+        IpVersion::V6 => {
+            let fields = ipv6::Fields {
+                traffic_class: 0,
+                payload_length: 1_460,
+                next_header: number::UDP,
+                addresses: SIX,
+            };
+            fields.emit(&mut octets).unwrap();
+        }
+    }
+    octets
+}
+
+fn error(version: IpVersion, cause: Cause) -> Vec<u8> {
+    let from: IpAddr = match version {
+        IpVersion::V4 => Ipv4Addr::new(198, 18, 9, 9).into(),
+        IpVersion::V6 => Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 9).into(),
+    };
+    let octets = offending(version);
+    let error = IcmpError::about(&octets, cause, from).unwrap();
+    let mut octets = vec![0; error.buffer_len()];
+    error.emit(&mut octets).unwrap();
+    octets
+}
+
+#[test]
+fn the_announced_mtu_of_an_error_is_replaced_as_if_it_had_been_written() {
+    for version in [IpVersion::V4, IpVersion::V6] {
+        let mut octets = error(version, Cause::TooBig { mtu: 1_400 });
+        assert_eq!(cause(&octets), Some(Cause::TooBig { mtu: 1_400 }));
+        assert_eq!(set_announced_mtu(&mut octets, 9_000), Ok(true));
+        assert_eq!(octets, error(version, Cause::TooBig { mtu: 9_000 }));
+    }
+}
+
+#[test]
+fn only_errors_about_size_announce_an_mtu() {
+    for version in [IpVersion::V4, IpVersion::V6] {
+        for mut octets in [error(version, Cause::HopLimitExceeded), offending(version)] {
+            let before = octets.clone();
+            assert_eq!(set_announced_mtu(&mut octets, 9_000), Ok(false));
+            assert_eq!(octets, before);
+        }
+    }
+}
+
+#[test]
+fn an_error_has_an_address_of_the_same_version() {
+    let octets = offending(IpVersion::V4);
+    let error = IcmpError::about(&octets, Cause::HopLimitExceeded, SIX[0].into());
+    assert_eq!(error, None);
+}
