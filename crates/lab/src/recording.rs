@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use units::Time;
 
 pub use excerpt::excerpt;
+pub(crate) use excerpt::{Flows, excerpt_of};
 pub use read::{Decision, Recorded, Traced};
 
 /// The version of the format.

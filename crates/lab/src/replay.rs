@@ -6,13 +6,13 @@ mod settings;
 mod summary;
 
 use anyhow::{Result, anyhow, ensure};
+use plan::replayed_link::ReplayedQueue;
 use proto::link::{Arrival, Event, Link, Settings};
 use queue::{Packet, Spec, View};
 use units::{Bytes, Seed, Span, Time};
 
-use crate::recording::{Decision, Recorded, Traced};
+use crate::recording::{Decision, Flows, Recorded, Traced, excerpt_of};
 pub use settings::{Variant, variants};
-pub use summary::Summary;
 
 /// The agreement of one direction's replay under the recorded settings with the
 /// recording.
@@ -69,22 +69,65 @@ pub fn reproduce(recorded: &Recorded, direction: usize) -> Result<Agreement> {
     Ok(agreement)
 }
 
-/// A summary of the recorded fates of one direction.
-pub fn recorded(traced: &Traced) -> Summary {
-    let decided = traced.packets.iter();
-    Summary::of(decided.filter_map(|(arrival, decision)| Some((arrival.at, (*decision)?))))
+/// One direction as recorded; with the packets about its first loss or mark if
+/// `has_window`.
+///
+/// # Errors
+/// The recording drops a packet without a reason.
+pub fn recorded(recorded: &Recorded, direction: usize, has_window: bool) -> Result<ReplayedQueue> {
+    let traced = &recorded.directions[direction];
+    let packets = traced.packets.iter();
+    let decided = packets.map(|(arrival, decision)| (arrival, *decision));
+    queue(decided, &traced.settings, direction, has_window)
 }
 
-/// A summary of the fates in `direction` on a link with `settings`.
+/// One direction on a link with `settings`, as [`recorded`].
 ///
 /// # Errors
 /// The settings are invalid, or packets would have to be dropped out of
 /// bundles.
-pub fn replay_with(recorded: &Recorded, direction: usize, settings: &Settings) -> Result<Summary> {
+pub fn replay_with(
+    recorded: &Recorded,
+    direction: usize,
+    variant: &Variant,
+    has_window: bool,
+) -> Result<ReplayedQueue> {
     let traced = &recorded.directions[direction];
-    let decided = drive(settings, traced, recorded.origin)?;
-    let arrivals = traced.packets.iter().map(|(arrival, _)| arrival.at);
-    Ok(Summary::of(arrivals.zip(decided)))
+    let settings = &variant.directions[direction];
+    let decisions = drive(settings, traced, recorded.origin)?;
+    let arrivals = traced.packets.iter().map(|(arrival, _)| arrival);
+    let decided = arrivals.zip(decisions.into_iter().map(Some));
+    Ok(ReplayedQueue {
+        settings: Some(variant.name.clone()),
+        ..queue(decided, settings, direction, has_window)?
+    })
+}
+
+fn queue<'a>(
+    decided: impl Iterator<Item = (&'a Arrival, Option<Decision>)> + Clone,
+    settings: &Settings,
+    direction: usize,
+    has_window: bool,
+) -> Result<ReplayedQueue> {
+    let (fates, waits) = summary::summary(decided.clone());
+    let window = match has_window {
+        false => None,
+        true => {
+            let mut flows = Flows::default();
+            let part = excerpt_of(decided.clone(), &mut flows, Time::ZERO)?;
+            let all = decided.clone().count() as u64;
+            Some(flows.window(direction, part, all))
+        }
+    };
+    Ok(ReplayedQueue {
+        direction,
+        settings: None,
+        discipline: settings.queue.clone(),
+        fates,
+        waits,
+        over_time: summary::over_time(decided),
+        window,
+    })
 }
 
 /// The decisions of a link with `settings` about the packets of `traced`, in

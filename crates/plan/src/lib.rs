@@ -18,6 +18,7 @@ mod patience;
 mod plan;
 mod printed;
 pub mod queue_recording;
+pub mod replayed_link;
 mod report;
 mod report_figure;
 pub mod setting;

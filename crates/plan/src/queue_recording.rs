@@ -18,7 +18,7 @@ const LOSSES: [(&str, &str); 7] = [
     ("damaged", "damaged on the wire"),
 ];
 
-/// Successive packets of one direction of a link.
+/// A part of what a trial recorded of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueRecording {
     /// The trial's name.
@@ -27,6 +27,13 @@ pub struct QueueRecording {
     pub factors: Factors,
     /// The link's name.
     pub link: String,
+    /// The part.
+    pub window: QueueWindow,
+}
+
+/// Successive packets of one direction of a link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueWindow {
     /// 0 from the link's first end to its second, 1 back.
     pub direction: usize,
     /// The names of the flows.

@@ -12,6 +12,7 @@ mod latex;
 mod page;
 mod plots;
 mod replay;
+mod replayed_link;
 mod robustness;
 mod rows;
 mod run;
@@ -28,6 +29,7 @@ pub use document::Document;
 pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
 pub use page::html;
 pub use replay::replayed_from;
+pub use replayed_link::of_replay;
 pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;
 pub use running_means::running_means;
@@ -44,3 +46,6 @@ pub const CHANGES_PAGE: &str = "changes.html";
 
 /// The file name of the page of several runs, in the folder of the first.
 pub const WORLDS_PAGE: &str = "worlds.html";
+
+/// The file name of the page of a replayed recording.
+pub const REPLAY_PAGE: &str = "replay.html";

@@ -13,6 +13,7 @@ pub(crate) mod metrics;
 mod panels;
 mod published;
 pub(crate) mod redrawn;
+pub(crate) mod replayed;
 mod scale;
 pub(crate) mod sizes;
 pub(crate) mod time_series;

@@ -3,7 +3,7 @@
 
 use analysis::Findings;
 use maud::{Markup, PreEscaped, html};
-use plan::queue_recording::{Loss, QueueRecording, QueuedPacket};
+use plan::queue_recording::{Loss, QueueRecording, QueueWindow, QueuedPacket};
 use plan::setting::Traffic;
 use plan::{Hosts, Plan, Setting};
 use queue::{Spec, Unit};
@@ -22,6 +22,18 @@ const MOST_ROWS: usize = 20;
 
 /// Recordings as the page's script reads them.
 pub(crate) struct Replay(Value);
+
+/// A recorded queue to show.
+pub(crate) struct ShownQueue<'a> {
+    /// Its name, which tells it from the others.
+    pub(crate) name: String,
+    /// The discipline, if it is known.
+    pub(crate) discipline: Option<Spec>,
+    /// The packets.
+    pub(crate) window: &'a QueueWindow,
+    /// The instant of which the packets are about, behind "the first loss or mark".
+    pub(crate) after: &'static str,
+}
 
 /// The instant from which the begin of congestion is looked for in a trial of
 /// `setting`: the start of the last flow.
@@ -86,10 +98,23 @@ fn hint(plan: &Plan) -> Option<Section> {
     })
 }
 
+/// The recordings of a run.
 fn section(plan: &Plan, recordings: &[QueueRecording]) -> Section {
-    let runs: Vec<Value> = recordings.iter().map(|one| data(plan, one)).collect();
-    let about = recordings.iter().map(|one| about(plan, one)).collect();
-    let tables = recordings.iter().map(|one| Block::Table(table(plan, one)));
+    let queue = |recording| ShownQueue {
+        name: name(plan, recording),
+        discipline: discipline(plan, recording),
+        window: &recording.window,
+        after: " after the last flow began",
+    };
+    let queues: Vec<ShownQueue<'_>> = recordings.iter().map(queue).collect();
+    replays(&queues)
+}
+
+/// The section that replays `queues`.
+pub(crate) fn replays(queues: &[ShownQueue<'_>]) -> Section {
+    let runs: Vec<Value> = queues.iter().map(data).collect();
+    let about = queues.iter().map(about).collect();
+    let tables = queues.iter().map(|one| Block::Table(table(one)));
     let fold = Block::Fold {
         summary: "The first decisions as a table".to_owned(),
         blocks: tables.collect(),
@@ -106,20 +131,22 @@ fn section(plan: &Plan, recordings: &[QueueRecording]) -> Section {
 }
 
 /// The part of a recording that is shown.
-fn about(plan: &Plan, recording: &QueueRecording) -> String {
+fn about(queue: &ShownQueue<'_>) -> String {
+    let window = queue.window;
     let seconds = |packet: Option<&QueuedPacket>| packet.map_or(0.0, |packet| seconds(packet.at));
     format!(
-        "{}: the {} packets from {:.3} s to {:.3} s, of {} in the recording, about the first loss or mark after the last flow began.",
-        name(plan, recording),
-        recording.packets.len(),
-        seconds(recording.packets.first()),
-        seconds(recording.packets.last()),
-        recording.recorded,
+        "{}: the {} packets from {:.3} s to {:.3} s, of {} in the recording, about the first loss or mark{}.",
+        queue.name,
+        window.packets.len(),
+        seconds(window.packets.first()),
+        seconds(window.packets.last()),
+        window.recorded,
+        queue.after,
     )
 }
 
 fn name(plan: &Plan, recording: &QueueRecording) -> String {
-    let way = if recording.direction == 0 {
+    let way = if recording.window.direction == 0 {
         ""
     } else {
         ", backward"
@@ -140,8 +167,8 @@ struct Thresholds {
     one: f64,
 }
 
-/// The thresholds of the recorded link, if its discipline has some.
-fn thresholds(plan: &Plan, recording: &QueueRecording) -> Option<Thresholds> {
+/// The discipline of the recorded link.
+fn discipline(plan: &Plan, recording: &QueueRecording) -> Option<Spec> {
     let cell = plan
         .cells
         .iter()
@@ -152,7 +179,12 @@ fn thresholds(plan: &Plan, recording: &QueueRecording) -> Option<Thresholds> {
         .wires
         .iter()
         .find(|wire| wire.name == recording.link)?;
-    let (curve, unit, mean_size) = match network.links[wire.link].queue() {
+    Some(network.links[wire.link].queue())
+}
+
+/// The thresholds of a discipline, if it has some.
+fn thresholds(discipline: &Spec) -> Option<Thresholds> {
+    let (curve, unit, mean_size) = match discipline {
         Spec::Red(red) => (red.curve, red.unit, red.mean_size),
         Spec::Mred(mred) => (mred.curve, mred.unit, mred.mean_size),
         Spec::Rio(rio) => (rio.outside, Unit::Frames, rio.mean_size),
@@ -177,10 +209,11 @@ fn thresholds(plan: &Plan, recording: &QueueRecording) -> Option<Thresholds> {
 
 /// A recording in columns; times in nanoseconds since the first packet, and since
 /// the packet's arrival.
-fn data(plan: &Plan, recording: &QueueRecording) -> Value {
-    let packets = &recording.packets;
+fn data(queue: &ShownQueue<'_>) -> Value {
+    let window = queue.window;
+    let packets = &window.packets;
     let begin = packets.first().map_or(Time::ZERO, |first| first.at);
-    let thresholds = thresholds(plan, recording);
+    let thresholds = queue.discipline.as_ref().and_then(thresholds);
     let one = thresholds.as_ref().map_or(1.0, |own| own.one);
     let average = |packet: &QueuedPacket| {
         packet
@@ -204,10 +237,10 @@ fn data(plan: &Plan, recording: &QueueRecording) -> Value {
     };
     let column = |of: &dyn Fn(&QueuedPacket) -> Value| packets.iter().map(of).collect::<Vec<_>>();
     json!({
-        "name": name(plan, recording),
-        "flows": recording.flows,
+        "name": queue.name,
+        "flows": window.flows,
         "begin": seconds(begin),
-        "decided": recording.decided,
+        "decided": window.decided,
         "min": thresholds.as_ref().map(|own| own.min),
         "max": thresholds.as_ref().map(|own| own.max),
         "at": column(&|packet| json!(since(begin, packet.at))),
@@ -233,7 +266,8 @@ fn seconds(at: Time) -> f64 {
 }
 
 /// The first losses and marks.
-fn table(plan: &Plan, recording: &QueueRecording) -> Table {
+fn table(queue: &ShownQueue<'_>) -> Table {
+    let window = queue.window;
     let row = |packet: &QueuedPacket| {
         let inner = match packet.inner_drops.len() {
             0 => None,
@@ -249,13 +283,7 @@ fn table(plan: &Plan, recording: &QueueRecording) -> Table {
         (!decision.is_empty()).then(|| {
             vec![
                 Cell::figure(format!("{:.6}", seconds(packet.at))),
-                Cell::Text(
-                    recording
-                        .flows
-                        .get(packet.flow)
-                        .cloned()
-                        .unwrap_or_default(),
-                ),
+                Cell::Text(window.flows.get(packet.flow).cloned().unwrap_or_default()),
                 Cell::figure(packet.size.to_string()),
                 Cell::figure(packet.waiting.to_string()),
                 Cell::figure(average),
@@ -264,7 +292,7 @@ fn table(plan: &Plan, recording: &QueueRecording) -> Table {
         })
     };
     Table {
-        caption: Some(name(plan, recording)),
+        caption: Some(queue.name.clone()),
         columns: vec![
             Column::right("arrival (s)"),
             Column::new("flow"),
@@ -273,7 +301,7 @@ fn table(plan: &Plan, recording: &QueueRecording) -> Table {
             Column::right("average before"),
             Column::new("decision"),
         ],
-        rows: recording
+        rows: window
             .packets
             .iter()
             .filter_map(row)
@@ -293,7 +321,7 @@ pub(crate) fn figure(Replay(runs): &Replay) -> Markup {
         .replace('&', "\\u0026");
     html! {
         figure.replay hidden {
-            p { label { "Trial " select.run {} } }
+            p { label { "Queue " select.run {} } }
             canvas.queue role="img" {}
             p.event aria-live="polite" {}
             canvas.history role="img" {}

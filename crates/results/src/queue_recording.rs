@@ -8,7 +8,7 @@ use files::Folder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use plan::Trial;
-use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueuedPacket};
+use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueueWindow, QueuedPacket};
 use units::Time;
 
 /// The folder of the recordings in a results folder, and how their names end.
@@ -33,13 +33,13 @@ pub fn read(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueReco
     let files = Folder::open(folder).and_then(|results| results.folder(FOLDER));
     let file = files.and_then(|files| files.open_file(&name));
     let file = file.with_context(place)?;
-    let mut read = window(file, from).with_context(place)?;
-    if let Some(recording) = &mut read {
-        recording.trial = trial.id.clone();
-        recording.factors = trial.factors.clone();
-        recording.link = link;
-    }
-    Ok(read)
+    let window = window(file, from).with_context(place)?;
+    Ok(window.map(|window| QueueRecording {
+        trial: trial.id.clone(),
+        factors: trial.factors.clone(),
+        link,
+        window,
+    }))
 }
 
 /// The file name of the first recorded queue of a trial, and its link.
@@ -70,7 +70,7 @@ const COLUMNS: [&str; 11] = [
     "inner_drops",
 ];
 
-fn window(file: File, from: Time) -> Result<Option<QueueRecording>> {
+fn window(file: File, from: Time) -> Result<Option<QueueWindow>> {
     let reader = SerializedFileReader::new(file)?;
     let metadata = reader.metadata().file_metadata();
     let columns = metadata.schema_descr().columns();
@@ -90,10 +90,7 @@ fn window(file: File, from: Time) -> Result<Option<QueueRecording>> {
         }
     }
     let (direction, Excerpt { packets, decided }) = Excerpt::of_link(parts);
-    Ok(Some(QueueRecording {
-        trial: String::new(),
-        factors: plan::Factors::default(),
-        link: String::new(),
+    Ok(Some(QueueWindow {
         direction,
         flows,
         packets: packets.into(),
@@ -237,7 +234,9 @@ mod tests {
         let folder = folder(9_000);
         let read_from = |from: u64| {
             let from = Time::from_picos(from * 1_000_000);
-            read(folder.path(), &watched(), from).unwrap().unwrap()
+            let recording = read(folder.path(), &watched(), from).unwrap().unwrap();
+            assert_eq!(recording.link, "bottleneck");
+            recording.window
         };
         let early = read_from(0);
         // The bundle number 2999 lost two packets.
@@ -257,7 +256,6 @@ mod tests {
             (early.flows[decided.flow].as_str(), early.recorded),
             ("b", 9_000)
         );
-        assert_eq!(early.link, "bottleneck");
         let later = read_from(5_001);
         let (_, loss) = later.packets[Excerpt::BEFORE].left.unwrap();
         assert_eq!(
@@ -273,7 +271,7 @@ mod tests {
         let recording = read(folder.path(), &watched(), Time::ZERO)
             .unwrap()
             .unwrap();
-        assert_eq!(recording.packets.len(), 2_000);
+        assert_eq!(recording.window.packets.len(), 2_000);
         let plain = trial(factors(1500), 1, &[]);
         assert_eq!(read(folder.path(), &plain, Time::ZERO).unwrap(), None);
     }

@@ -53,7 +53,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "COUNT", help_heading = "Experiment")]
     pub(crate) repeat: Option<String>,
     /// With `run replay`: recording to replay, from `emulate --record` or from a run.
-    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["output", "repeat", "resume", "threads", "shard", "dry_run", "strict"])]
+    #[arg(long, value_name = "FILE", help_heading = "Experiment", conflicts_with_all = ["repeat", "resume", "threads", "shard", "dry_run", "strict"])]
     pub(crate) trace: Option<PathBuf>,
     /// Print a commented experiment file to start from, and exit.
     #[arg(long, exclusive = true, help_heading = "Experiment")]
@@ -85,7 +85,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "I/N", help_heading = "Execution")]
     pub(crate) shard: Option<String>,
 
-    /// Folder for the results [default: results/NAME-HASH].
+    /// Folder for the results [default: results/NAME-HASH; of a replay results/replay-RECORDING].
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub(crate) output: Option<PathBuf>,
     /// Print the results as one JSON object per line instead of tables.

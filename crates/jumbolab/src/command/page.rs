@@ -13,8 +13,8 @@ use results::queue_recording;
 
 use crate::output;
 
-/// The most recorded queues on a page, each of another cell.
-const MOST_QUEUES: usize = 4;
+/// The most recorded queues that a page replays packet by packet.
+pub(super) const MOST_QUEUES: usize = 4;
 
 /// Writes a page atomically as the file `name` of a results folder; returns its
 /// path.

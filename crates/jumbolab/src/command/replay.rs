@@ -1,15 +1,20 @@
 //! `jumbolab run replay`: sends recorded arrivals through their link again.
 
-use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use lab::recording::{Decision, Recorded};
-use lab::replay::{self, Agreement, Difference, Summary};
+use lab::replay::{self, Agreement, Difference};
+use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 use proto::link::Fate;
 use queue::Reason;
+use report::Places;
 use serde_json::{Value, json};
 use units::Time;
 
+use super::page::{self, MOST_QUEUES};
+use super::printed;
+use super::run::RESULTS;
 use crate::args::Run;
 use crate::output;
 
@@ -29,139 +34,114 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         bail!("--on {world}: a replay is always simulated; leave it out");
     }
     let recorded = Recorded::read(path)?;
-    if !recorded.is_whole {
-        let packets = recorded
-            .directions
-            .iter()
-            .map(|traced| traced.packets.len());
+    let packets = recorded.directions.iter();
+    let packets = packets.map(|traced| traced.packets.len()).sum();
+    let cut_after = (!recorded.is_whole).then_some(packets);
+    if let Some(packets) = cut_after {
         output::say(&format!(
-            "warning: {}: the recording was cut; its first {} packets are replayed",
+            "warning: {}: the recording was cut; its first {packets} packets are replayed",
             path.display(),
-            packets.sum::<usize>()
         ));
     }
     let variants = replay::variants(&recorded, &args.set)?;
-    let mut rows = Vec::new();
+    let mut agreements = Vec::new();
+    let mut queues = Vec::new();
     for direction in 0..recorded.directions.len() {
-        let was = replay::recorded(&recorded.directions[direction]);
-        let agreement = replay::reproduce(&recorded, direction)?;
-        rows.push(Row {
-            direction,
-            name: "recorded",
-            summary: was,
-            agreement: Some(agreement),
-        });
-        for variant in &variants {
-            rows.push(Row {
-                direction,
-                name: &variant.name,
-                summary: replay::replay_with(&recorded, direction, &variant.directions[direction])?,
-                agreement: None,
-            });
-        }
-    }
-    match args.json {
-        true => output::print_lines(rows.iter().map(|row| row.json().to_string())),
-        false => output::print(&format!("{}{}\n", table(&rows), verdict(&rows))),
-    }
-}
-
-/// The fates of the packets of one direction: recorded, or under other
-/// settings.
-struct Row<'a> {
-    direction: usize,
-    name: &'a str,
-    summary: Summary,
-    /// For the recorded settings: the agreement of the replay with the
-    /// recording.
-    agreement: Option<Agreement>,
-}
-
-impl Row<'_> {
-    fn json(&self) -> Value {
-        let fates = |fate| self.summary.of_fate(fate);
-        let dropped = |reason| self.summary.dropped_for(reason);
-        let waits = self.summary.waits;
-        let mut object = json!({
-            "way": self.direction,
-            "settings": self.name,
-            "delivered": fates(Fate::Delivered),
-            "duplicated": fates(Fate::Duplicated),
-            "dropped": fates(Fate::Dropped),
-            "dropped_full": dropped(Reason::Full),
-            "dropped_early": dropped(Reason::Early),
-            "dropped_forced": dropped(Reason::Forced),
-            "dropped_late": dropped(Reason::Late),
-            "lost": fates(Fate::Lost),
-            "damaged": fates(Fate::Damaged),
-            "too_big": fates(Fate::TooBig),
-            "marked": self.summary.marked,
-            "wait_mean_ms": waits.mean * 1e3,
-            "wait_median_ms": waits.median * 1e3,
-            "wait_p99_ms": waits.p99 * 1e3,
-            "wait_longest_ms": waits.longest * 1e3,
-        });
-        if let Some(agreement) = &self.agreement {
-            object["compared"] = agreement.compared.into();
-            object["agreed"] = agreement.agreed.into();
-            object["first_difference"] = agreement
-                .first
-                .as_ref()
-                .map_or(Value::Null, |first| first.number.into());
-        }
-        object
-    }
-}
-
-fn table(rows: &[Row<'_>]) -> String {
-    let widest = rows.iter().map(|row| row.name.chars().count()).max();
-    let width = widest.unwrap_or_default().max(8);
-    let mut text = format!(
-        "way  {:width$} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>7} {:>8} {:>10} {:>10} {:>10}\n",
-        "settings",
-        "forwarded",
-        "dropped",
-        "full",
-        "early",
-        "forced",
-        "late",
-        "marked",
-        "lost",
-        "wait ms",
-        "median ms",
-        "p99 ms",
-    );
-    for row in rows {
-        let summary = &row.summary;
-        let fates = |fate| summary.of_fate(fate);
-        let [full, early, forced, late] = summary.dropped;
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{:3}  {:width$} {:>9} {:>8} {full:>7} {early:>7} {forced:>7} {late:>7} {:>7} {:>8} {:>10.4} {:>10.4} {:>10.4}",
-            row.direction,
-            row.name,
-            fates(Fate::Delivered) + fates(Fate::Duplicated),
-            fates(Fate::Dropped),
-            summary.marked,
-            fates(Fate::Lost) + fates(Fate::Damaged),
-            summary.waits.mean * 1e3,
-            summary.waits.median * 1e3,
-            summary.waits.p99 * 1e3,
+        agreements.push(replay::reproduce(&recorded, direction)?);
+        // Packets of the direction in which most went; there are more than a page can hold.
+        let most = usize::from(
+            recorded.directions[1].packets.len() > recorded.directions[0].packets.len(),
         );
+        let has_window = |place: usize| direction == most && place < MOST_QUEUES;
+        queues.push(replay::recorded(&recorded, direction, has_window(0))?);
+        for (place, variant) in (1..).zip(&variants) {
+            let has_window = has_window(place);
+            queues.push(replay::replay_with(
+                &recorded, direction, variant, has_window,
+            )?);
+        }
     }
-    text
+    let link = ReplayedLink {
+        recording: path.display().to_string(),
+        cut_after,
+        verdict: verdict(&agreements),
+        is_reproduced: agreements.iter().all(|own| own.first.is_none()),
+        queues,
+    };
+    let document = report::of_replay(&link);
+    let folder = folder(args.output.as_deref(), path);
+    let page = files::create_folder(&folder)
+        .map_err(anyhow::Error::from)
+        .and_then(|()| page::write(&folder, report::REPLAY_PAGE, &report::html(&document)));
+    // Print the requested output even if the folder cannot be written to.
+    if let Err(error) = &page {
+        output::complain(error);
+    }
+    if args.json {
+        return output::print_lines(link.queues.iter().map(|queue| {
+            let is_recorded = queue.settings.is_none();
+            let agreement = is_recorded.then(|| &agreements[queue.direction]);
+            json(queue, agreement).to_string()
+        }));
+    }
+    let files = Places {
+        folder: None,
+        page: page.as_deref().ok(),
+    };
+    printed::other(&document, files, args.detail)
+}
+
+/// The folder of the page: the one that is asked for, or one that is named after the
+/// recording.
+fn folder(asked: Option<&Path>, recording: &Path) -> PathBuf {
+    let name = recording.file_stem().unwrap_or_default().to_string_lossy();
+    asked.map_or_else(
+        || Path::new(RESULTS).join(format!("{EXPERIMENT}-{name}")),
+        Path::to_owned,
+    )
+}
+
+/// A line for programs; `agreement` of the recorded settings.
+fn json(queue: &ReplayedQueue, agreement: Option<&Agreement>) -> Value {
+    let fates = |fate| queue.fates.of(fate);
+    let dropped = |reason| queue.fates.dropped_for(reason);
+    let waits = &queue.waits;
+    let mut object = json!({
+        "way": queue.direction,
+        "settings": queue.settings.as_deref().unwrap_or("recorded"),
+        "delivered": fates(Fate::Delivered),
+        "duplicated": fates(Fate::Duplicated),
+        "dropped": fates(Fate::Dropped),
+        "dropped_full": dropped(Reason::Full),
+        "dropped_early": dropped(Reason::Early),
+        "dropped_forced": dropped(Reason::Forced),
+        "dropped_late": dropped(Reason::Late),
+        "lost": fates(Fate::Lost),
+        "damaged": fates(Fate::Damaged),
+        "too_big": fates(Fate::TooBig),
+        "marked": queue.fates.marked,
+        "wait_mean_ms": waits.mean * 1e3,
+        "wait_median_ms": waits.median * 1e3,
+        "wait_p99_ms": waits.p99 * 1e3,
+        "wait_longest_ms": waits.longest * 1e3,
+    });
+    if let Some(agreement) = agreement {
+        object["compared"] = agreement.compared.into();
+        object["agreed"] = agreement.agreed.into();
+        object["first_difference"] = agreement
+            .first
+            .as_ref()
+            .map_or(Value::Null, |first| first.number.into());
+    }
+    object
 }
 
 /// Whether the link repeated its decisions, in one line.
-fn verdict(rows: &[Row<'_>]) -> String {
-    let directions = || {
-        let of_record = rows.iter();
-        of_record.filter_map(|row| Some((row.direction, row.agreement.as_ref()?)))
-    };
-    let compared: usize = directions().map(|(_, agreement)| agreement.compared).sum();
-    let agreed: usize = directions().map(|(_, agreement)| agreement.agreed).sum();
-    let first = directions().find_map(|(direction, agreement)| Some((direction, agreement.first?)));
+fn verdict(agreements: &[Agreement]) -> String {
+    let compared: usize = agreements.iter().map(|own| own.compared).sum();
+    let agreed: usize = agreements.iter().map(|own| own.agreed).sum();
+    let mut first = agreements.iter().enumerate();
+    let first = first.find_map(|(direction, own)| Some((direction, own.first?)));
     match first {
         None => {
             format!("reproduced: all {compared} decisions are as recorded, each at the same time")

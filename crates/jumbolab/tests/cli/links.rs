@@ -240,9 +240,16 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
     );
     assert_eq!(rows[1]["settings"], "queue=droptail");
     assert_eq!(rows[1]["dropped_early"], 0);
-    let table = dir.run(replay);
-    let last = table.fine().stdout.lines().last().unwrap().to_owned();
-    assert!(last.starts_with("reproduced: all "), "{last}");
+    let outcome = dir.run(&format!("{replay} -o replayed"));
+    let words = outcome.fine().stdout;
+    assert!(words.contains("reproduced: all "), "{words}");
+    assert!(words.contains("Page: replayed/replay.html"), "{words}");
+    let read = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    let page = read("replayed/replay.html");
+    assert!(page.contains("What became of the packets"));
+    assert!(page.contains("<figure class=\"replay\" hidden>"));
+    let unasked = "results/replay-c00-r01-router-receiver/replay.html";
+    assert!(read(unasked).len() > page.len(), "with two settings");
 }
 
 #[test]

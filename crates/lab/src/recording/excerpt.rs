@@ -1,17 +1,17 @@
 //! The part of a recording that a page replays.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use files::Folder;
 use plan::Trial;
-use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueuedPacket};
+use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueueWindow, QueuedPacket};
 use proto::link::{Arrival, Fate};
 use units::Time;
 
-use super::{Decision, FOLDER, Recorded, Traced, reason, word};
+use super::{Decision, FOLDER, Recorded, reason, word};
 
 /// The largest recording of which a page shows a part: 64 MiB.
 const LARGEST: u64 = 1 << 26;
@@ -46,39 +46,87 @@ pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueR
         return Ok(None);
     }
     let recorded = Recorded::parse(file).with_context(place)?;
-    let mut flows: Vec<u64> = Vec::new();
+    let mut flows = Flows::default();
     let mut parts: [Excerpt; 2] = Default::default();
     for (part, traced) in parts.iter_mut().zip(&recorded.directions) {
-        for packet in packets(traced, &mut flows).with_context(place)? {
-            part.take(packet, from);
-        }
+        let decided = traced.packets.iter();
+        let decided = decided.map(|(arrival, decision)| (arrival, *decision));
+        *part = excerpt_of(decided, &mut flows, from).with_context(place)?;
     }
-    let (direction, Excerpt { packets, decided }) = Excerpt::of_link(parts);
-    let name = |(number, flow): (usize, &u64)| match *flow {
-        CROSS_TRAFFIC => "cross traffic".to_owned(),
-        // Letters: a page gives names that differ by numbers alone one colour.
-        _ => match u8::try_from(number).ok().filter(|number| *number < 26) {
-            Some(letter) => format!("flow {}", char::from(b'A' + letter)),
-            None => format!("flow {}", number + 1),
-        },
-    };
+    let (direction, part) = Excerpt::of_link(parts);
+    let all = recorded.directions[direction].packets.len() as u64;
     Ok(Some(QueueRecording {
         trial: trial.id.clone(),
         factors: trial.factors.clone(),
         link: link.to_owned(),
-        direction,
-        flows: flows.iter().enumerate().map(name).collect(),
-        packets: packets.into(),
-        decided,
-        recorded: recorded.directions[direction].packets.len() as u64,
+        window: flows.window(direction, part, all),
     }))
 }
 
-/// The packets of one direction. The average of the discipline is not recorded.
-fn packets(traced: &Traced, flows: &mut Vec<u64>) -> Result<Vec<QueuedPacket>> {
+/// The flows of a recording, numbered as they come.
+#[derive(Default)]
+pub(crate) struct Flows(BTreeMap<u64, usize>);
+
+impl Flows {
+    fn number(&mut self, flow: u64) -> usize {
+        let next = self.0.len();
+        *self.0.entry(flow).or_insert(next)
+    }
+
+    /// The shown part of one direction, which has `recorded` packets. Its flows are
+    /// numbered anew and named.
+    pub(crate) fn window(&self, direction: usize, part: Excerpt, recorded: u64) -> QueueWindow {
+        let cross_traffic = self.0.get(&CROSS_TRAFFIC);
+        let mut shown: BTreeMap<usize, usize> = BTreeMap::new();
+        let (mut flows, mut named) = (Vec::new(), 0);
+        let Excerpt {
+            mut packets,
+            decided,
+        } = part;
+        for packet in &mut packets {
+            let is_cross = cross_traffic == Some(&packet.flow);
+            packet.flow = *shown.entry(packet.flow).or_insert_with(|| {
+                flows.push(match is_cross {
+                    true => "cross traffic".to_owned(),
+                    false => name(named),
+                });
+                named += usize::from(!is_cross);
+                flows.len() - 1
+            });
+        }
+        QueueWindow {
+            direction,
+            flows,
+            packets: packets.into(),
+            decided,
+            recorded,
+        }
+    }
+}
+
+/// The name of a flow: a letter, since a page gives names that differ by numbers
+/// alone one colour.
+fn name(number: usize) -> String {
+    match u8::try_from(number).ok().filter(|number| *number < 26) {
+        Some(letter) => format!("flow {}", char::from(b'A' + letter)),
+        None => format!("flow {}", number + 1),
+    }
+}
+
+/// The packets of one direction about the first loss or mark at or after `from`. The
+/// average of the discipline is not recorded.
+pub(crate) fn excerpt_of<'a>(
+    decided: impl Iterator<Item = (&'a Arrival, Option<Decision>)>,
+    flows: &mut Flows,
+    from: Time,
+) -> Result<Excerpt> {
     // When the packets that wait leave the queue, the next one on top.
     let mut leaving: BinaryHeap<Reverse<Time>> = BinaryHeap::new();
-    let packet = |(arrival, decision): &(Arrival, Option<Decision>)| {
+    let mut excerpt = Excerpt::default();
+    for (arrival, decision) in decided {
+        if excerpt.is_whole() {
+            break;
+        }
         while leaving.peek().is_some_and(|next| next.0 <= arrival.at) {
             leaving.pop();
         }
@@ -86,30 +134,25 @@ fn packets(traced: &Traced, flows: &mut Vec<u64>) -> Result<Vec<QueuedPacket>> {
         leaving.push(Reverse(
             decision.map_or(Time::from_picos(u64::MAX), |decision| decision.at),
         ));
-        let flow = flows.iter().position(|flow| *flow == arrival.flow);
-        let flow = flow.unwrap_or_else(|| {
-            flows.push(arrival.flow);
-            flows.len() - 1
-        });
-        let left = match decision {
+        let left = match &decision {
             None => None,
             Some(decision) => Some((decision.at, loss(decision)?)),
         };
-        Ok(QueuedPacket {
+        let packet = QueuedPacket {
             at: arrival.at,
             waiting,
             average: None,
-            flow,
+            flow: flows.number(arrival.flow),
             size: arrival.size,
             inner: arrival.header.live.max(1),
             left,
             is_marked: decision.is_some_and(|decision| decision.marked),
             inner_drops: Vec::new(),
-        })
-    };
-    traced.packets.iter().map(packet).collect()
+        };
+        excerpt.take(packet, from);
+    }
+    Ok(excerpt)
 }
-
 /// The loss that a decision means; `None` if the packet was delivered.
 fn loss(decision: &Decision) -> Result<Option<Loss>> {
     let name = match (decision.fate, decision.reason) {
@@ -140,7 +183,7 @@ mod tests {
         let first = json!({"format": 3, "origin_ps": 0, "ways": [settings, settings]});
         let text = format!(
             "# jumbolab recording {first}\n{}\n# chance 0 0 0 1\n# chance 1 0 0 2\n\
-             10,10,0,1518,7,delivered,1,,0,0,0,0,0,1,\n\
+             10,10,0,1518,{CROSS_TRAFFIC},delivered,1,,0,0,0,0,0,1,\n\
              20,90,0,1518,7,delivered,2,,0,0,0,0,0,1,\n\
              30,30,0,1518,{CROSS_TRAFFIC},dropped,3,full,0,0,0,0,0,1,\n\
              40,,0,64,7,waiting,4,,0,0,0,0,0,1,\n# end\n",
@@ -154,11 +197,10 @@ mod tests {
         let files = json!(["recordings/c00-r01-a-b.csv"]);
         trial.evidence.insert("recordings".into(), files);
         let found = excerpt(folder.path(), &trial, Time::ZERO).unwrap().unwrap();
-        assert_eq!(
-            (found.link.as_str(), found.direction, found.recorded),
-            ("a-b", 0, 4)
-        );
-        assert_eq!(found.flows, ["flow A", "cross traffic"]);
+        assert_eq!(found.link, "a-b");
+        let found = found.window;
+        assert_eq!((found.direction, found.recorded), (0, 4));
+        assert_eq!(found.flows, ["cross traffic", "flow A"]);
         assert_eq!(found.decided, Some(2));
         let waiting: Vec<u32> = found.packets.iter().map(|packet| packet.waiting).collect();
         assert_eq!(waiting, [0, 0, 1, 1]);

@@ -63,6 +63,15 @@ pub(super) fn dash(series: usize) -> DashType {
     }
 }
 
+/// The dash of a line that may lie on another one, which then shows in its gaps. The
+/// first [`MOST_DASHED`] lines differ in colour or dash.
+pub(super) fn overlaid(series: usize) -> DashType {
+    dash(series * COLOURS)
+}
+
+/// The number of lines that [`overlaid`] tells apart.
+pub(super) const MOST_DASHED: usize = 12;
+
 /// The role of the traces of a series, and the group of its legend entry.
 pub(super) fn role(series: usize) -> String {
     format!("series {series}")
@@ -97,6 +106,17 @@ mod tests {
         };
         let looks: BTreeSet<_> = (0..COLOURS * 4).map(look).collect();
         assert_eq!(looks.len(), COLOURS * 4);
+    }
+
+    #[test]
+    fn no_two_overlaid_lines_have_the_same_colour_and_dash() {
+        let look = |series: usize| {
+            let dash = serde_json::to_string(&overlaid(series)).unwrap();
+            (series % COLOURS, dash)
+        };
+        let looks: BTreeSet<_> = (0..MOST_DASHED).map(look).collect();
+        assert_eq!(looks.len(), MOST_DASHED);
+        assert_ne!(look(0).1, look(1).1);
     }
 
     #[test]

@@ -30,23 +30,31 @@ fn recording(plan: &Plan) -> QueueRecording {
         trial: "c00-r01".into(),
         factors: plan.cells[0].factors.clone(),
         link: "bottleneck".into(),
-        direction: 0,
-        flows: vec!["</script><b>".into()],
-        packets: vec![
-            packet(10, Some((20, None))),
-            packet(30, Some((30, Some("early")))),
-            thinned,
-            packet(60, None),
-        ],
-        decided: Some(1),
-        recorded: 4,
+        window: QueueWindow {
+            direction: 0,
+            flows: vec!["</script><b>".into()],
+            packets: vec![
+                packet(10, Some((20, None))),
+                packet(30, Some((30, Some("early")))),
+                thinned,
+                packet(60, None),
+            ],
+            decided: Some(1),
+            recorded: 4,
+        },
     }
 }
 
 #[test]
 fn the_data_has_every_packet_with_its_fate_and_the_thresholds() {
     let plan = plan();
-    let data = data(&plan, &recording(&plan));
+    let recording = recording(&plan);
+    let data = data(&ShownQueue {
+        name: name(&plan, &recording),
+        discipline: discipline(&plan, &recording),
+        window: &recording.window,
+        after: "",
+    });
     assert_eq!((&data["min"], &data["max"]), (&json!(5.0), &json!(15.0)));
     assert_eq!(data["at"], json!([0, 20_000, 30_000, 50_000]));
     assert_eq!(data["left"], json!([10_000, 0, 50_000, null]));
