@@ -7,6 +7,8 @@
 use hdrhistogram::Histogram;
 use units::{Bytes, Span, Time};
 
+use crate::streaming_recorder::SHARES;
+
 mod summary;
 
 pub use summary::Summary;
@@ -68,8 +70,12 @@ impl FlowRecorder {
                 .map(|delay| measure(delay.as_secs_f64() - mean));
             Some(deviations.sum::<f64>() / float(count(delays.len())))
         };
-        let [delay_p50, delay_p95, delay_p99] = quantiles(&delays, [0.50, 0.95, 0.99]);
-        let [ipdv_p95] = quantiles(&ipdv, [0.95]);
+        let delay_quantiles = quantiles(&delays, SHARES);
+        let [_, _, _, _, delay_p50, _, _, delay_p95, delay_p99, _] = match delay_quantiles {
+            Some(quantiles) => quantiles.map(Some),
+            None => [None; SHARES.len()],
+        };
+        let ipdv_p95 = quantiles(&ipdv, [0.95]).map(|[p95]| p95);
         Summary {
             received: count(self.arrivals.len()),
             expected,
@@ -87,6 +93,7 @@ impl FlowRecorder {
             delay_p50,
             delay_p95,
             delay_p99,
+            delay_quantiles,
             jitter_mean_deviation: average_deviation(f64::abs),
             jitter_ditg: self::mean(&differences(&every)),
             jitter_rfc3550: jitter_rfc3550(&every),
@@ -161,10 +168,8 @@ fn mean(spans: &[Span]) -> Option<f64> {
 
 /// Quantiles in seconds, of whole nanoseconds to three digits [HdrHistogram], clamped
 /// to the range of the measured values.
-fn quantiles<const N: usize>(spans: &[Span], wanted: [f64; N]) -> [Option<f64>; N] {
-    let (Some(min), Some(max)) = (spans.iter().min(), spans.iter().max()) else {
-        return [None; N];
-    };
+fn quantiles<const N: usize>(spans: &[Span], wanted: [f64; N]) -> Option<[f64; N]> {
+    let (min, max) = (spans.iter().min()?, spans.iter().max()?);
     let mut histogram =
         Histogram::<u64>::new(3).expect("three is a number of digits that histograms have");
     for span in spans {
@@ -172,10 +177,8 @@ fn quantiles<const N: usize>(spans: &[Span], wanted: [f64; N]) -> [Option<f64>; 
         let recorded = histogram.record(span.as_nanos());
         recorded.expect("213 days of nanoseconds to three digits are half a megabyte");
     }
-    wanted.map(|quantile| {
-        let span = Span::from_nanos(histogram.value_at_quantile(quantile));
-        Some(span.clamp(*min, *max).as_secs_f64())
-    })
+    let at = |quantile| Span::from_nanos(histogram.value_at_quantile(quantile));
+    Some(wanted.map(|quantile| at(quantile).clamp(*min, *max).as_secs_f64()))
 }
 
 /// A count of items in memory as a `u64`.

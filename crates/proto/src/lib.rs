@@ -21,6 +21,7 @@ pub mod request_response;
 mod stream;
 pub mod streaming_recorder;
 pub mod tcp;
+pub mod time_series;
 pub mod traffic;
 
 pub use flow_recorder::{FlowRecorder, Summary};

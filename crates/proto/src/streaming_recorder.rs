@@ -12,7 +12,7 @@ mod delay;
 mod order;
 mod summary;
 
-pub use delay::{DelayRecorder, Delays, NEIGHBOURS};
+pub use delay::{DelayRecorder, Delays, NEIGHBOURS, SHARES};
 pub use order::{ArrivalClass, DEGREES, OrderRecorder, RUNS, WINDOW};
 pub use summary::{DelaySummary, FlowSummary, OrderSummary};
 

@@ -2,6 +2,8 @@
 
 use units::Bytes;
 
+use crate::streaming_recorder::SHARES;
+
 /// The statistics of a transfer. Times are in seconds; undefined values, such as the
 /// mean delay without arrivals, are `None`.
 ///
@@ -46,6 +48,10 @@ pub struct Summary {
     pub delay_p95: Option<f64>,
     /// 99th percentile of one-way delay, to three digits [RFC7679 s5.1].
     pub delay_p99: Option<f64>,
+    /// The quantiles [`SHARES`](crate::streaming_recorder::SHARES) of one-way delay, to
+    /// three digits [RFC7679 s5.1].
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub delay_quantiles: Option<[f64; SHARES.len()]>,
     /// Mean of |delay - mean delay| [Praptodiyono2019 s3.2].
     pub jitter_mean_deviation: Option<f64>,
     /// Mean of |D(i) - D(i-1)| in the order of arrival, duplicates included, regardless

@@ -10,6 +10,9 @@ use super::summary::DelaySummary;
 /// further apart do not form a pair.
 pub const NEIGHBOURS: usize = 1024;
 
+/// The shares of messages whose quantiles describe a distribution of delays.
+pub const SHARES: [f64; 10] = [0.01, 0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.99, 0.999];
+
 /// The delays of one flow, or of several flows together.
 #[derive(Clone, Debug, Default)]
 pub struct DelayRecorder {
@@ -225,6 +228,11 @@ impl Delays {
     /// A quantile in seconds, to three digits, clamped to the measured range.
     pub fn quantile(&self, quantile: f64) -> Option<f64> {
         self.quantile_in_nanos(quantile).map(super::seconds)
+    }
+
+    /// The quantiles [`SHARES`] in seconds, likewise.
+    pub fn quantiles(&self) -> Option<[f64; SHARES.len()]> {
+        (self.count > 0).then(|| SHARES.map(|share| self.quantile(share).unwrap_or_default()))
     }
 
     /// A quantile in nanoseconds, likewise.

@@ -90,7 +90,7 @@ struct Bursts {
 
 impl OrderRecorder {
     /// A recorder without arrivals.
-    pub(super) fn new(expected: Option<u64>) -> Self {
+    pub fn new(expected: Option<u64>) -> Self {
         Self {
             limit: expected.unwrap_or(u64::MAX),
             next: 0,
@@ -113,7 +113,7 @@ impl OrderRecorder {
 
     /// Records the arrival of a number.
     #[inline]
-    pub(super) fn record(&mut self, sequence: u64) -> ArrivalClass {
+    pub fn record(&mut self, sequence: u64) -> ArrivalClass {
         // No number follows the last one, so it is never sent.
         if sequence >= self.limit {
             self.unexpected += 1;
