@@ -1,6 +1,7 @@
 //! The measurements of a trial before they are written to the journal.
 
 pub(crate) mod flows;
+pub(crate) mod over_time;
 
 use std::collections::BTreeMap;
 

@@ -95,7 +95,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.series"],
         kinds: &[],
-        about: "The same figures over time, kept of every trial (`series` of docs/formats.md) and plotted on the page.",
+        about: "The same figures over time, and goodput, delays and round trips of all flows (`series`, `flow_series` and quantiles of docs/formats.md), kept of every trial and plotted on the page.",
         worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
         keys: &[Key {
             name: "interval",

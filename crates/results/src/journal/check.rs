@@ -9,9 +9,15 @@ use serde_json::Value;
 /// 64 bits, such as seeds and instants, are below.
 const LARGEST_NUMBER: f64 = 1e20;
 
-/// The evidence whose texts are lists of numbers: by message size, and by link
-/// over time.
-const LISTS: [&str; 2] = ["sizes", "series"];
+/// The evidence whose texts are lists of numbers: by message size, by link and by flow
+/// over time, and quantiles by flow.
+const LISTS: [&str; 5] = [
+    "sizes",
+    "series",
+    "flow_series",
+    "delay_quantiles",
+    "rtt_quantiles",
+];
 
 /// The word of such a list for an unknown value.
 const UNKNOWN: &str = "-";
@@ -124,6 +130,7 @@ mod tests {
                 "series",
                 json!({ "wire": { "interval_s": 0.5, "average": "- 1.5" } }),
             ),
+            ("delay_quantiles", json!({ "web": "0.5 1.5" })),
         ] {
             good.evidence.insert(key.into(), value);
         }
@@ -171,6 +178,21 @@ mod tests {
                 "series",
                 json!({ "wire": { "queue": "1 NaN" } }),
                 "series.wire.queue = NaN",
+            ),
+            (
+                "flow_series",
+                json!({ "web": { "octets": "1 x" } }),
+                "flow_series.web.octets = x",
+            ),
+            (
+                "delay_quantiles",
+                json!({ "web": "1 1e19" }),
+                "delay_quantiles.web = 1e19",
+            ),
+            (
+                "rtt_quantiles",
+                json!({ "web": "-inf" }),
+                "rtt_quantiles.web = -inf",
             ),
         ] {
             let mut bad = good.clone();

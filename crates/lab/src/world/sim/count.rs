@@ -4,6 +4,7 @@
 //! an arrival adds the rest of the window after its instant, and a departure
 //! subtracts it.
 
+mod flows;
 mod losses;
 mod series;
 mod window;
@@ -19,6 +20,7 @@ use units::{Span, Time};
 
 use crate::link_window::LinkEvents;
 use crate::measurements::Measurements;
+use flows::FlowCounters;
 use losses::Losses;
 use series::Series;
 use window::{GatherMetrics, Window};
@@ -27,6 +29,8 @@ use window::{GatherMetrics, Window};
 pub(super) struct Counter {
     /// By link number of the scenario; `None`: no counters.
     links: Vec<Option<LinkCounters>>,
+    /// The flows over time, if a link has a time series.
+    flows: Option<FlowCounters>,
 }
 
 /// The counters in the direction from a link's first end to its second.
@@ -83,7 +87,19 @@ impl Counter {
             })
         };
         let links: Vec<Option<LinkCounters>> = graph.wires.iter().map(&mut counters_of).collect();
-        links.iter().any(Option::is_some).then_some(Self { links })
+        let intervals = setting.network.links.iter();
+        let interval = intervals.filter_map(|link| link.counted.series).min();
+        let flows = match &setting.traffic {
+            Traffic::Flows(flows) => {
+                interval.map(|interval| FlowCounters::new(setting, flows, interval))
+            }
+            Traffic::Transfer(_)
+            | Traffic::Command(_)
+            | Traffic::LatencyBreakdown(_)
+            | Traffic::RequestResponse(_) => None,
+        };
+        let is_any = links.iter().any(Option::is_some);
+        is_any.then_some(Self { links, flows })
     }
 
     /// Adds the counts to `measurements`; `transfer` is the counted part of a
@@ -108,6 +124,9 @@ impl Counter {
         }
         if !series.is_empty() {
             measurements.note("series", Value::Object(series));
+        }
+        if let Some(flows) = self.flows {
+            flows.put(measurements);
         }
     }
 
@@ -202,6 +221,9 @@ impl Tracer for Counter {
     }
 
     fn delivered(&mut self, at: Time, _: usize, packet: Seen) {
+        if let Some(flows) = &mut self.flows {
+            flows.delivered(at, &packet);
+        }
         let delay = at.since(packet.sent).unwrap_or_default();
         let links = self.links.iter_mut().flatten();
         for counters in links.filter(|counters| counters.mark & packet.marks != 0) {
@@ -211,7 +233,10 @@ impl Tracer for Counter {
         }
     }
 
-    fn acted(&mut self, _: Time, flow: usize, _: State, counts: Counts) {
+    fn acted(&mut self, at: Time, flow: usize, _: State, counts: Counts) {
+        if let Some(flows) = &mut self.flows {
+            flows.acted(at, flow, counts);
+        }
         let links = self.links.iter_mut().flatten();
         for losses in links.filter_map(|counters| counters.losses.as_mut()) {
             losses.acted(flow, counts.timeouts);

@@ -50,7 +50,7 @@ pub(super) fn simulator(settings: &[Setting]) -> Simulator {
 }
 
 #[track_caller]
-fn measurements(text: &str, sets: &[&str]) -> Measurements {
+pub(super) fn measurements(text: &str, sets: &[&str]) -> Measurements {
     let settings = settings(text, sets);
     let trial = simulator(&settings).run(&settings[0], Seed::new(1));
     trial.unwrap().0

@@ -51,6 +51,7 @@ fn counter(interval: u64) -> Counter {
             transfer: None,
             losses: None,
         })],
+        flows: None,
     }
 }
 

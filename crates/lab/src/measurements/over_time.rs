@@ -1,0 +1,187 @@
+//! Evidence of flows over time, and of the distributions of their delays, in one
+//! format for all worlds.
+
+use std::fmt::Write as _;
+
+use plan::UNKNOWN;
+use proto::streaming_recorder::SHARES;
+use proto::time_series::{Interval, TimeSeries};
+use serde_json::{Map, Value, json};
+use units::Span;
+
+use super::Measurements;
+
+/// Quantiles of delays or round trips in seconds, of the shares [`SHARES`].
+pub(crate) type Quantiles = [f64; SHARES.len()];
+
+/// What a flow, or several equal flows together, carried over time.
+pub(crate) struct FlowOverTime {
+    pub(crate) name: String,
+    /// Octets of payload and one-way delays, by instant of arrival.
+    pub(crate) arrivals: Option<TimeSeries>,
+    /// Round trips, by the instant at which they ended.
+    pub(crate) round_trips: Option<TimeSeries>,
+    /// Quantiles of one-way delays.
+    pub(crate) delay_quantiles: Option<Quantiles>,
+    /// Quantiles of round trips.
+    pub(crate) rtt_quantiles: Option<Quantiles>,
+}
+
+impl Measurements {
+    /// Adds the evidence `flow_series`, `delay_quantiles` and `rtt_quantiles`. Nothing was observed
+    /// after `end`, if that is known.
+    pub(crate) fn note_over_time(&mut self, flows: &[FlowOverTime], end: Option<Span>) {
+        let mut series = Map::new();
+        let intervals = Intervals::of(flows, end);
+        for flow in flows {
+            if let Some(of_flow) = intervals.as_ref().and_then(|all| all.of_flow(flow)) {
+                series.insert(flow.name.clone(), of_flow);
+            }
+        }
+        if !series.is_empty() {
+            self.note("flow_series", series.into());
+        }
+        self.note_quantiles("delay_quantiles", flows, |flow| flow.delay_quantiles);
+        self.note_quantiles("rtt_quantiles", flows, |flow| flow.rtt_quantiles);
+    }
+
+    fn note_quantiles(
+        &mut self,
+        name: &str,
+        flows: &[FlowOverTime],
+        of: fn(&FlowOverTime) -> Option<Quantiles>,
+    ) {
+        let of_flow = |flow: &FlowOverTime| {
+            let millis = of(flow)?.map(|seconds| Some(seconds * 1e3));
+            let list: Value = numbers(millis.into_iter()).into();
+            Some((flow.name.clone(), list))
+        };
+        let quantiles: Map<String, Value> = flows.iter().filter_map(of_flow).collect();
+        if !quantiles.is_empty() {
+            self.note(name, quantiles.into());
+        }
+    }
+}
+
+impl FlowOverTime {
+    fn series(&self) -> impl Iterator<Item = &TimeSeries> {
+        self.arrivals.iter().chain(&self.round_trips)
+    }
+}
+
+/// The mean of quantiles of several flows, weighted by their numbers of messages.
+pub(crate) fn mean_quantiles(
+    flows: impl Iterator<Item = (u64, Option<Quantiles>)>,
+) -> Option<Quantiles> {
+    let (mut sums, mut messages) = ([0.0; SHARES.len()], 0);
+    for (count, quantiles) in flows {
+        let Some(quantiles) = quantiles.filter(|_| count > 0) else {
+            continue;
+        };
+        messages += count;
+        for (sum, quantile) in sums.iter_mut().zip(quantiles) {
+            *sum += quantile * count as f64;
+        }
+    }
+    (messages > 0).then(|| sums.map(|sum| sum / messages as f64))
+}
+
+/// The intervals that all flows of a trial have in common.
+struct Intervals {
+    length: Span,
+    count: usize,
+    /// The length of the last one, if it is shorter.
+    last: Option<Span>,
+}
+
+impl Intervals {
+    /// `None` without observations.
+    fn of(flows: &[FlowOverTime], end: Option<Span>) -> Option<Self> {
+        let all = || flows.iter().flat_map(FlowOverTime::series);
+        let length = all().map(TimeSeries::interval).max()?;
+        let observed = all().map(|series| coarsened(series, length).intervals().len());
+        let (end, picos) = (end.unwrap_or_default().as_picos(), length.as_picos());
+        let whole = usize::try_from(end.div_ceil(picos)).unwrap_or(0);
+        let count = observed.max()?.max(whole);
+        let rest = Span::from_picos(end % picos);
+        Some(Self {
+            length,
+            count,
+            last: (count == whole && rest > Span::ZERO).then_some(rest),
+        })
+    }
+
+    /// The lists of numbers of a flow; a list without any value is left out.
+    fn of_flow(&self, flow: &FlowOverTime) -> Option<Value> {
+        let list = |series: &Option<TimeSeries>, of: fn(&Interval) -> Option<f64>| {
+            let series = coarsened(series.as_ref()?, self.length);
+            let none = Interval::default();
+            let at = |place| series.intervals().get(place).unwrap_or(&none);
+            let values: Vec<Option<f64>> = (0..self.count).map(|place| of(at(place))).collect();
+            let has_value = values.iter().flatten().any(|value| *value > 0.0);
+            has_value.then(|| numbers(values.into_iter()))
+        };
+        let (arrivals, round_trips) = (&flow.arrivals, &flow.round_trips);
+        let lists = [
+            ("octets", list(arrivals, |one| Some(one.octets as f64))),
+            ("delay_ms", list(arrivals, Interval::mean_ms)),
+            ("delay_max_ms", list(arrivals, Interval::longest_ms)),
+            ("rtt_ms", list(round_trips, Interval::mean_ms)),
+            ("rtt_max_ms", list(round_trips, Interval::longest_ms)),
+        ];
+        let lists = lists.into_iter().filter_map(|(key, list)| {
+            let list: Value = list?.into();
+            Some((key.to_owned(), list))
+        });
+        let mut of_flow: Map<String, Value> = lists.collect();
+        if of_flow.is_empty() {
+            return None;
+        }
+        let seconds = |span: Span| json!(span.as_secs_f64());
+        of_flow.insert("interval_s".into(), seconds(self.length));
+        if let Some(last) = self.last {
+            of_flow.insert("last_s".into(), seconds(last));
+        }
+        Some(of_flow.into())
+    }
+}
+
+/// The series with intervals of length `interval`.
+fn coarsened(series: &TimeSeries, interval: Span) -> TimeSeries {
+    let mut coarse = TimeSeries::new(interval, series.intervals().len());
+    coarse.add(series);
+    coarse
+}
+
+/// Numbers with five significant digits and spaces between; whole ones are exact. A
+/// run may hold thousands of trials, all of which are in memory at its end.
+fn numbers(values: impl Iterator<Item = Option<f64>>) -> String {
+    let mut text = String::new();
+    for value in values {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        // Writing to a `String` cannot fail.
+        let _ = match value {
+            None => write!(text, "{UNKNOWN}"),
+            Some(value) if value.fract() == 0.0 => write!(text, "{value}"),
+            Some(value) => write!(text, "{}", short(value)),
+        };
+    }
+    text
+}
+
+fn short(value: f64) -> String {
+    // Each factor of ten is a digit before the point.
+    let before = (1..5).take_while(|digits| value.abs() >= 10_f64.powi(*digits));
+    let leading = (1..9).take_while(|digits| value.abs() < 10_f64.powi(-*digits));
+    let decimals = 4 - before.count() + leading.count();
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;
