@@ -8,10 +8,12 @@ mod acknowledged;
 pub mod latency_breakdown;
 mod receive;
 mod send;
+mod smoothed_rtt;
 mod socket;
 
 use std::net::IpAddr;
 
+use proto::time_series::TimeSeries;
 use proto::{Goodput, MessagePlan, Summary};
 use units::{Bytes, Rate, Span, Time, Transport};
 pub use wire::message::HEADER_LEN;
@@ -20,6 +22,7 @@ use crate::clock::Epoch;
 use crate::meter::Process;
 pub use receive::Receiver;
 pub use send::send;
+pub(crate) use smoothed_rtt::SmoothedRtt;
 pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
 pub(crate) use socket::{
     available_congestion_controls, choose_congestion_control, endpoint, receive_buffer,
@@ -111,6 +114,8 @@ pub struct Sent {
     pub echoes_took: Option<Span>,
     /// TCP's statistics at the end.
     pub tcp: Option<TcpState>,
+    /// TCP's smoothed round-trip time since the first write, pre-roll included.
+    pub smoothed_rtt: TimeSeries,
     /// SO_SNDBUF at the end, in octets of kernel memory.
     pub send_buffer: u64,
     /// Processor time of this process.
@@ -148,6 +153,8 @@ pub struct Received {
     pub goodput: Option<Goodput>,
     /// One-way delays and losses of the counted messages.
     pub delays: Summary,
+    /// Octets that arrived since the sender's first write, pre-roll included.
+    pub arrivals: TimeSeries,
     /// SO_RCVBUF at the end, in octets of kernel memory.
     pub receive_buffer: u64,
     /// Processor time of this process.

@@ -57,6 +57,22 @@ fn flows_of_both_kinds_arrive_and_every_packet_is_logged() {
         let restated = 6000.0 * 8.0 / trial.metric("latency/bulk") / 1e3;
         assert!((trial.metric("paper_throughput/bulk") / restated - 1.0).abs() < 1e-9);
 
+        let evidence = &trial["evidence"];
+        let over_time = |flow: &str, key: &str| evidence["flow_series"][flow].list(key);
+        for flow in ["voice", "bulk"] {
+            let octets: f64 = over_time(flow, "octets").iter().sum();
+            assert!(octets > 0.0 && trial.metric(&format!("throughput/{flow}")) > 0.0);
+            let longest = over_time(flow, "delay_max_ms");
+            let longest = longest.into_iter().fold(0.0, f64::max);
+            let quantiles = evidence["delay_quantiles"].list(flow);
+            assert!(quantiles.is_sorted() && quantiles.len() == 10, "{trial}");
+            assert!(quantiles[9] <= longest * 1.001, "{trial}");
+        }
+        assert!(!over_time("bulk", "rtt_ms").is_empty(), "TCP's own");
+        let bulk: f64 = over_time("bulk", "octets").iter().sum();
+        assert_eq!(bulk % 6000.0, 0.0, "whole messages");
+        assert!(evidence["flow_series"]["voice"]["rtt_ms"].is_null());
+
         let log = trial["evidence"]["packet_log"].as_str().unwrap();
         let octets = std::fs::metadata(dir.path().join("r").join(log))
             .unwrap()

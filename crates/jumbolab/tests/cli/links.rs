@@ -344,6 +344,8 @@ fn copies_of_datagrams_stand_for_no_others() {
         "{trial}"
     );
     assert!(trial["evidence"]["counted_octets"].as_u64() <= Some(500_000));
+    let octets = trial["evidence"]["flow_series"]["transfer"].list("octets");
+    assert_eq!(octets.iter().sum::<f64>(), 500_000.0, "{trial}");
 }
 
 #[test]
@@ -357,6 +359,13 @@ fn whole_echoes_go_one_at_a_time_and_take_both_directions() {
             ),
         );
         assert_eq!(trial["evidence"]["echoes"], 10, "{protocol}");
+        for kind in ["delay_quantiles", "rtt_quantiles"] {
+            let quantiles = trial["evidence"][kind].list("transfer");
+            assert!(quantiles.is_sorted() && quantiles[0] > 0.0, "{protocol}");
+        }
+        let bulk = &trial["evidence"]["flow_series"]["transfer"];
+        assert!(bulk.list("octets").iter().sum::<f64>() >= 500_000.0);
+        assert_eq!(bulk["rtt_ms"].is_string(), protocol == "tcp", "{bulk}");
         // 500 kB there and back at 200 Mbit/s are 40 ms without any framing,
         // as if nothing of one message overlapped with the next.
         assert!(

@@ -10,6 +10,9 @@ pub(crate) trait Object {
     /// The whole number at `key`.
     fn count(&self, key: &str) -> u64;
 
+    /// The numbers of a list in the evidence of a trial; unknown ones are left out.
+    fn list(&self, key: &str) -> Vec<f64>;
+
     /// A metric of a trial, in the unit of the catalogue.
     fn metric(&self, name: &str) -> f64;
 }
@@ -25,6 +28,14 @@ impl Object for Value {
     fn count(&self, key: &str) -> u64 {
         let count = self[key].as_u64();
         count.unwrap_or_else(|| panic!("no whole number {key} in {self}"))
+    }
+
+    #[track_caller]
+    fn list(&self, key: &str) -> Vec<f64> {
+        let list = self[key].as_str();
+        let list = list.unwrap_or_else(|| panic!("no list {key} in {self}"));
+        let known = list.split(' ').filter(|word| *word != "-");
+        known.map(|word| word.parse().unwrap()).collect()
     }
 
     #[track_caller]

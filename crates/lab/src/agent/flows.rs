@@ -17,12 +17,15 @@ use live::traffic::{
 };
 use live::transfer::TcpState;
 use proto::control::Limits;
+use proto::time_series::TimeSeries;
 use proto::traffic::{Bursts, Law, PathMtu, Schedule};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time, Transport};
 
 pub(crate) use arrived::Arrived;
 use arrived::Collector;
+
+use crate::measurements::over_time::Quantiles;
 
 /// A flow as requested from the sender's agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -91,6 +94,10 @@ pub(crate) struct Departed {
     pub(crate) echoes: u64,
     /// Round-trip times: mean, median, 95th and 99th percentile.
     pub(crate) round_trips: Option<[u64; 4]>,
+    /// Quantiles of round-trip times in seconds.
+    pub(crate) round_trip_quantiles: Option<Quantiles>,
+    /// Round trips over time; of a stream without echoes TCP's smoothed ones.
+    pub(crate) round_trips_over_time: TimeSeries,
     /// Position and time of messages with stamped first octets.
     pub(crate) departures: Vec<(u64, u64)>,
     pub(crate) tcp: Option<TcpState>,
@@ -194,6 +201,8 @@ impl Departed {
             round_trips: sent
                 .round_trips
                 .map(|trips| [trips.mean, trips.median, trips.p95, trips.p99].map(Span::as_nanos)),
+            round_trip_quantiles: sent.round_trip_quantiles,
+            round_trips_over_time: sent.round_trips_over_time,
             lateness: lateness.map(|late| [late.median, late.p99, late.most].map(Span::as_nanos)),
             departures: departures.map(|one| (one.sequence, one.nanos)).collect(),
             tcp: sent.tcp,

@@ -50,12 +50,13 @@ impl Pass {
             return Some(Self::of_metric(metric));
         }
         match name {
-            "goodput_after_preroll_mbit" | "counted_octets" | "goodput_late_percent" => {
-                Some(Self::Throughput)
-            }
+            "goodput_after_preroll_mbit"
+            | "counted_octets"
+            | "goodput_late_percent"
+            | "flow_series" => Some(Self::Throughput),
             "negative_delays" | "reordered" | "send_buffer" | "receive_buffer" | "congestion"
-            | "segment_size" => Some(Self::Delay),
-            "echoes" => Some(Self::RoundTrip),
+            | "segment_size" | "delay_quantiles" => Some(Self::Delay),
+            "echoes" | "rtt_quantiles" => Some(Self::RoundTrip),
             "run_queue_wait_percent" => Some(Self::Cpu),
             _ if name.starts_with("cpu_") => Some(Self::Cpu),
             _ => None,

@@ -17,6 +17,7 @@ use super::pass::Pass;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use crate::measurements::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
+use crate::measurements::over_time::FlowOverTime;
 
 /// Both ends of one transfer.
 pub(super) type Ends = (Sent, Received);
@@ -70,6 +71,7 @@ impl Measurements {
         if let Some((ends, used)) = &passes.metered {
             measurements.take_metered(ends, used);
         }
+        measurements.take_over_time(passes);
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
         measurements.note("unstamped_reads", json!(unstamped));
         measurements
@@ -92,6 +94,20 @@ impl Measurements {
         ];
         self.note("largest_packet_sent", json!(sent.get()));
         self.note("largest_packet_received", json!(received.get()));
+    }
+
+    /// The bulk transfer over time, and the distributions of the other two.
+    fn take_over_time(&mut self, passes: &Passes) {
+        let (sent, received) = &passes.rated;
+        let round_trips = |(sent, _): &Ends| sent.round_trips.as_ref()?.delay_quantiles;
+        let transfer = FlowOverTime {
+            name: "transfer".to_owned(),
+            arrivals: Some(received.arrivals.clone()),
+            round_trips: Some(sent.smoothed_rtt.clone()),
+            delay_quantiles: passes.one_way.1.delays.delay_quantiles,
+            rtt_quantiles: passes.echoed.as_ref().and_then(round_trips),
+        };
+        self.note_over_time(&[transfer], None);
     }
 
     fn take_rated(&mut self, (_, received): &Ends) {

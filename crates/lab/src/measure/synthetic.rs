@@ -6,6 +6,7 @@ use live::transfer::{Received, Sent, TcpState};
 use plan::command_line::Addresses;
 use plan::setting::Transfer;
 use plan::{Setting, World};
+use proto::time_series::TimeSeries;
 use proto::{FlowRecorder, Goodput, Summary};
 use units::{Bytes, Span, Time, Transport};
 
@@ -105,6 +106,7 @@ pub(super) fn ends() -> Ends {
         round_trips: None,
         echoes_took: None,
         tcp: Some(tcp()),
+        smoothed_rtt: TimeSeries::default(),
         send_buffer: 200_000,
         process: process(1),
     };
@@ -114,6 +116,7 @@ pub(super) fn ends() -> Ends {
         spread: Span::from_micros(10),
         goodput: Some(goodput(94e6)),
         delays: delays(),
+        arrivals: TimeSeries::default(),
         receive_buffer: 400_000,
         process: process(2),
     };
@@ -185,6 +188,8 @@ pub(super) fn flow() -> (Departed, Arrived) {
         lateness: Some([1_000, 2_000, 3_000]),
         echoes: 0,
         round_trips: None,
+        round_trip_quantiles: None,
+        round_trips_over_time: TimeSeries::default(),
         departures: Vec::new(),
         tcp: None,
         send_buffer: 0,
@@ -201,6 +206,7 @@ pub(super) fn flow() -> (Departed, Arrived) {
         by_program: delays(),
         first: Some(2_000_000),
         counted: Some((1_000_000, 1_000_000_000)),
+        over_time: TimeSeries::default(),
         samples: Vec::new(),
         cpu: 0,
     };

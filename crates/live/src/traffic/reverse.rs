@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use proto::time_series::TimeSeries;
 use proto::traffic::{Law, PathMtu};
 use units::{Bytes, Rate, Seed, Span, Transport};
 use wire::control::{self, LONGEST_CONGESTION, Meter, SentReport, Traffic, congestion_name};
@@ -187,6 +188,8 @@ pub(super) fn sent(report: &SentReport) -> Sent {
             ..DelayDistribution::default()
         }),
         round_trips: None,
+        round_trip_quantiles: None,
+        round_trips_over_time: TimeSeries::default(),
         echoes: 0,
         copies: 0,
         unstamped: 0,

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use proto::streaming_recorder::{Arrival, ArrivalClass, StreamingFlowRecorder};
-use units::Bytes;
+use proto::streaming_recorder::{Arrival, ArrivalClass, SHARES, StreamingFlowRecorder};
+use proto::time_series::TimeSeries;
+use units::{Bytes, Span, Time};
 use wire::message::Message;
 
 use super::counters::SentCounters;
@@ -16,6 +17,7 @@ pub(super) struct RoundTripRecorder {
     /// Echoes without the kernel's timestamp although one was requested.
     pub(super) unstamped: u64,
     counters: Arc<SentCounters>,
+    over_time: TimeSeries,
 }
 
 impl RoundTripRecorder {
@@ -25,6 +27,7 @@ impl RoundTripRecorder {
             arrivals: StreamingFlowRecorder::new(None),
             unstamped: 0,
             counters: Arc::clone(counters),
+            over_time: TimeSeries::default(),
         }
     }
 
@@ -40,6 +43,8 @@ impl RoundTripRecorder {
             size: echo.length,
         });
         if class.counts() {
+            let at = Time::from_nanos(received);
+            self.over_time.took(at, Span::from_nanos(nanos));
             let size = Bytes::new(echo.length.into());
             let echoes = &self.counters.echoes;
             echoes.received(echo.sequence, size, Some(nanos));
@@ -67,12 +72,21 @@ impl RoundTripRecorder {
     pub(super) fn distribution(&self) -> Option<DelayDistribution> {
         DelayDistribution::of(self.arrivals.delays().delays())
     }
+
+    /// The quantiles [`SHARES`] of the round-trip times, in seconds.
+    pub(super) fn quantiles(&self) -> Option<[f64; SHARES.len()]> {
+        self.arrivals.delays().delays().quantiles()
+    }
+
+    /// The round trips over time, by the arrivals of their echoes.
+    pub(super) fn over_time(self) -> TimeSeries {
+        self.over_time
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Time;
     use wire::message::Echo;
 
     #[test]
@@ -95,5 +109,11 @@ mod tests {
         assert_eq!((recorder.echoes(), recorder.copies()), (7, 14));
         let round_trips = recorder.distribution().unwrap();
         assert_eq!((round_trips.count, round_trips.most.as_nanos()), (7, 500));
+        assert_eq!(recorder.quantiles(), Some([500e-9; SHARES.len()]));
+        let over_time = recorder.over_time();
+        let [interval] = over_time.intervals() else {
+            panic!("all within 10 ms");
+        };
+        assert_eq!((interval.times, interval.longest), (7, 500));
     }
 }

@@ -14,6 +14,8 @@ use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
+use proto::streaming_recorder::SHARES;
+use proto::time_series::TimeSeries;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::Meter;
 use wire::message::{Echo, Message};
@@ -29,7 +31,7 @@ use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
-use crate::transfer::{TcpState, send_buffer, tcp_state};
+use crate::transfer::{SmoothedRtt, TcpState, send_buffer, tcp_state};
 pub(super) use datagrams::emit;
 
 /// The longest time of a call on a flow's socket before the flow checks whether it is
@@ -71,6 +73,11 @@ pub struct Sent {
     pub lateness: Option<DelayDistribution>,
     /// Round-trip times.
     pub round_trips: Option<DelayDistribution>,
+    /// Their quantiles [`SHARES`] in seconds.
+    pub round_trip_quantiles: Option<[f64; SHARES.len()]>,
+    /// Round trips by the arrivals of their echoes, since the start of the session; of
+    /// streams without echoes TCP's smoothed round-trip time.
+    pub round_trips_over_time: TimeSeries,
     /// Messages whose echo arrived, each counted once.
     pub echoes: u64,
     /// Further echoes of messages whose echo had arrived.
@@ -290,6 +297,7 @@ pub(super) struct Log {
     begun: Option<Time>,
     last: Time,
     pub(super) round_trips: RoundTripRecorder,
+    pub(super) smoothed_rtt: SmoothedRtt,
     pub(super) departures: Vec<Departed>,
 }
 
@@ -306,6 +314,7 @@ impl Log {
             begun: None,
             last: epoch,
             round_trips: RoundTripRecorder::new(counters),
+            smoothed_rtt: SmoothedRtt::default(),
             departures: Vec::new(),
         }
     }
@@ -346,6 +355,17 @@ impl Log {
         send_buffer: u64,
     ) -> Sent {
         let (offered, refused, lateness) = departures.totals();
+        let lasted = self.lasted();
+        let first = self.begun.or(self.first);
+        let first = first.map(|first| self.since_epoch(first).as_nanos());
+        let (distribution, quantiles) = (
+            self.round_trips.distribution(),
+            self.round_trips.quantiles(),
+        );
+        let [echoes, copies] = [self.round_trips.echoes(), self.round_trips.copies()];
+        let unstamped = self.round_trips.unstamped;
+        let mut round_trips_over_time = self.round_trips.over_time();
+        round_trips_over_time.add(&self.smoothed_rtt.finish());
         Sent {
             offered,
             messages: self.messages,
@@ -354,16 +374,15 @@ impl Log {
             unsent: self.unsent,
             too_large: self.too_large,
             path_mtu: self.counters.path_mtu(),
-            lasted: self.lasted(),
-            first: self
-                .begun
-                .or(self.first)
-                .map(|first| self.since_epoch(first).as_nanos()),
+            lasted,
+            first,
             lateness,
-            round_trips: self.round_trips.distribution(),
-            echoes: self.round_trips.echoes(),
-            copies: self.round_trips.copies(),
-            unstamped: self.round_trips.unstamped,
+            round_trips: distribution,
+            round_trip_quantiles: quantiles,
+            echoes,
+            copies,
+            unstamped,
+            round_trips_over_time,
             departures: self.departures,
             tcp,
             send_buffer,

@@ -9,6 +9,7 @@ use nix::sys::socket::{
     Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, accept4, bind,
     getsockname, listen, recvmsg, send, sendto,
 };
+use proto::time_series::TimeSeries;
 use proto::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
@@ -76,6 +77,7 @@ impl Receiver {
             delays: recorder
                 .delays
                 .finish(recorder.message_plan.counted_messages()),
+            arrivals: recorder.arrivals,
             receive_buffer,
             process,
         })
@@ -119,6 +121,9 @@ struct TransferRecorder<'a> {
     octets: Bytes,
     goodput_window: GoodputWindow,
     delays: FlowRecorder,
+    /// The first write of the sender, in the header of the first message.
+    began: Option<Time>,
+    arrivals: TimeSeries,
     /// The datagrams that arrived, by sequence number, and their number without
     /// duplicates.
     known: Vec<bool>,
@@ -152,6 +157,8 @@ impl<'a> TransferRecorder<'a> {
             octets: Bytes::ZERO,
             goodput_window: GoodputWindow::new(message_plan.preroll(), counted, transfer.pace),
             delays: FlowRecorder::new(),
+            began: None,
+            arrivals: TimeSeries::default(),
             known: Vec::new(),
             seen: 0,
             unstamped: 0,
@@ -188,6 +195,7 @@ impl<'a> TransferRecorder<'a> {
                 }
                 Some(piece) => {
                     self.octets += Bytes::new(piece.length as u64);
+                    self.take_down(&buffer[..piece.length], piece.stamp);
                     self.count(connection, &piece)?;
                     stream
                         .receive(&buffer[..piece.length], |message| {
@@ -242,6 +250,7 @@ impl<'a> TransferRecorder<'a> {
             timeout = self.transfer.quiet;
             if self.is_new(message.sequence) {
                 self.octets += Bytes::new(piece.length as u64);
+                self.take_down(&buffer[..piece.length], piece.stamp);
                 self.goodput_window.record(self.octets, piece.stamp, true);
             }
             self.note(message, piece.stamp);
@@ -253,6 +262,16 @@ impl<'a> TransferRecorder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Adds data that arrived at `stamp` to the series of arrivals.
+    fn take_down(&mut self, data: &[u8], stamp: Time) {
+        let began = *self.began.get_or_insert_with(|| {
+            // All data begin with a header, unless the first read is shorter.
+            Message::parse(data).map_or(stamp, |message| message.sent)
+        });
+        let at = Time::ZERO + stamp.since(began).unwrap_or_default();
+        self.arrivals.carried(at, Bytes::new(data.len() as u64));
     }
 
     /// Whether no datagram with this number arrived before.

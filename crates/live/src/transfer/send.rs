@@ -10,7 +10,7 @@ use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
 use super::socket::{self, endpoint, raw, stalled, wait};
-use super::{Echo as Answer, Sent, Transfer, acknowledged};
+use super::{Echo as Answer, Sent, SmoothedRtt, Transfer, acknowledged};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
@@ -44,6 +44,7 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
             Transport::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
             Transport::Udp => None,
         },
+        smoothed_rtt: sender.smoothed_rtt.finish(),
         send_buffer: socket::send_buffer(sender.socket.as_fd())?,
         process: Process::sample()? - before,
     })
@@ -70,7 +71,11 @@ struct Sender<'a> {
     transfer: &'a Transfer,
     message_plan: MessagePlan,
     socket: OwnedFd,
+    /// The first write of all.
+    began: Option<Time>,
+    /// The first write that counts.
     first_write: Option<Time>,
+    smoothed_rtt: SmoothedRtt,
     echoes: Option<Echoes>,
 }
 
@@ -100,7 +105,9 @@ impl<'a> Sender<'a> {
             transfer,
             message_plan: transfer.message_plan(),
             socket,
+            began: None,
             first_write: None,
+            smoothed_rtt: SmoothedRtt::default(),
             echoes,
         })
     }
@@ -133,6 +140,11 @@ impl<'a> Sender<'a> {
             let sent = self.transfer.epoch.elapsed();
             if !preroll {
                 self.first_write.get_or_insert(sent);
+            }
+            let began = *self.began.get_or_insert(sent);
+            if self.transfer.protocol == Transport::Tcp {
+                let at = Time::ZERO + sent.since(began).unwrap_or_default();
+                self.smoothed_rtt.sample(at, self.socket.as_fd());
             }
             let length = usize::try_from(length.get())
                 .unwrap_or(longest)

@@ -12,9 +12,10 @@ use anyhow::{Context, Result, anyhow};
 use live::traffic::{
     Asked, Entry, KeepSession, Meter, OutOfOrder, Record, Records, Report, SETTLING, Session,
 };
+use proto::time_series::TimeSeries;
 use proto::{FlowRecorder, Summary};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Time};
+use units::{Bytes, Span, Time};
 
 use crate::packet_log::{LogOwner, PacketLog, Zero};
 
@@ -39,6 +40,8 @@ pub(crate) struct Arrived {
     /// Received octets and the time in which they arrived; `None` if that time
     /// is zero.
     pub(crate) counted: Option<(u64, u64)>,
+    /// Octets and one-way delays over time, duplicates excluded.
+    pub(crate) over_time: TimeSeries,
     /// Every n-th message.
     pub(crate) samples: Vec<Sample>,
     /// CPU time of the receiving process for all flows.
@@ -80,6 +83,7 @@ struct FlowArrivals {
 
 /// A message that arrived; times in nanoseconds.
 struct Arrival {
+    sequence: u64,
     sent: u64,
     at: u64,
     octets: u64,
@@ -192,6 +196,7 @@ impl FlowArrivals {
         self.read.record(number, sent, at(read), size);
         self.latest_read = self.latest_read.max(read);
         self.arrivals.push(Arrival {
+            sequence: number,
             sent: record.sent,
             at: received,
             octets: record.size.into(),
@@ -206,7 +211,7 @@ impl FlowArrivals {
     }
 
     fn finish(self, report: &Report) -> Arrived {
-        let counted = self.counted();
+        let (counted, over_time) = (self.counted(), self.over_time());
         let first = self.arrivals.iter().map(|arrival| arrival.at).min();
         let expected = self.expected.max(report.messages);
         Arrived {
@@ -219,6 +224,7 @@ impl FlowArrivals {
             by_program: self.read.finish(expected),
             first,
             counted,
+            over_time,
             samples: self.samples,
             cpu: 0,
         }
@@ -255,6 +261,23 @@ impl FlowArrivals {
             }
         };
         (end > begin).then(|| (octets, end - begin))
+    }
+
+    /// The first arrival of each message over time, since the start of the session.
+    fn over_time(&self) -> TimeSeries {
+        let mut series = TimeSeries::default();
+        let mut firsts: Vec<&Arrival> = self.arrivals.iter().collect();
+        // The sort is stable: of equal numbers the first arrival stays first.
+        firsts.sort_by_key(|arrival| arrival.sequence);
+        firsts.dedup_by_key(|arrival| arrival.sequence);
+        for arrival in firsts {
+            let at = Time::from_nanos(arrival.at);
+            series.carried(at, Bytes::new(arrival.octets));
+            if let Some(delay) = arrival.at.checked_sub(arrival.sent) {
+                series.took(at, Span::from_nanos(delay));
+            }
+        }
+        series
     }
 
     fn octets_of(&self, counts: impl Fn(&Arrival) -> bool) -> u64 {

@@ -12,8 +12,10 @@ use crate::agent::{Arrived, Departed};
 use crate::measure::passes::connection;
 use crate::measurements::Measurements;
 use crate::measurements::flows::{
-    Carried, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule, Spread,
+    Carried, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule, Spread, groups,
 };
+use crate::measurements::over_time::{FlowOverTime, mean_quantiles};
+use proto::time_series::TimeSeries;
 
 /// Both ends of one flow.
 type Ends<'a> = (&'a Departed, &'a Arrived);
@@ -25,6 +27,7 @@ impl Measurements {
         let stats: Vec<FlowStats> = ends.iter().map(stats).collect();
         self.put_flows(flows, &stats, Spread::Averaged);
         self.support(&ends);
+        self.take_flows_over_time(flows, &ends);
     }
 
     /// Records the CPU time per message. The kernel handles a packet in an
@@ -76,6 +79,31 @@ impl Measurements {
         if !nodes.is_empty() {
             self.note("fragments", Value::Object(nodes));
         }
+    }
+
+    /// The flows over time and the distributions of their delays, equal flows together.
+    fn take_flows_over_time(&mut self, flows: &Flows, ends: &[Ends<'_>]) {
+        let sum = |parts: &mut dyn Iterator<Item = &TimeSeries>| {
+            let mut sum = TimeSeries::default();
+            parts.for_each(|part| sum.add(part));
+            sum
+        };
+        let groups = flows.flows.iter().zip(groups(flows, ends));
+        let groups = groups.map(|(flow, alike)| FlowOverTime {
+            name: flow.name.clone(),
+            arrivals: Some(sum(&mut alike.iter().map(|(_, came)| &came.over_time))),
+            round_trips: Some(sum(&mut alike
+                .iter()
+                .map(|(sent, _)| &sent.round_trips_over_time))),
+            delay_quantiles: mean_quantiles(
+                { alike.iter() }.map(|(_, came)| (came.messages, came.summary.delay_quantiles)),
+            ),
+            rtt_quantiles: mean_quantiles(
+                { alike.iter() }.map(|(sent, _)| (sent.echoes, sent.round_trip_quantiles)),
+            ),
+        });
+        let groups: Vec<FlowOverTime> = groups.collect();
+        self.note_over_time(&groups, None);
     }
 
     fn support(&mut self, ends: &[Ends<'_>]) {

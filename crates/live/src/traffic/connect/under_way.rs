@@ -48,7 +48,7 @@ struct UnderWay<'a> {
 
 /// The end of a flow's thread.
 enum Ended {
-    Sent(Result<Sent>),
+    Sent(Box<Result<Sent>>),
     Received(Result<Report>),
 }
 
@@ -161,14 +161,16 @@ impl Session {
     fn finish(&mut self, under_way: &mut UnderWay<'_>, number: u16, end: Ended) {
         if let Some(outcome) = under_way.outcomes.get_mut(usize::from(number)) {
             match end {
-                Ended::Sent(Ok(sent)) => {
-                    self.client.ended(number, sent.messages, sent.octets.get());
-                    outcome.sent = Some(sent);
-                }
-                Ended::Sent(Err(error)) => {
-                    self.client.ended(number, 0, 0);
-                    outcome.fault = Some(error.to_string());
-                }
+                Ended::Sent(sent) => match *sent {
+                    Ok(sent) => {
+                        self.client.ended(number, sent.messages, sent.octets.get());
+                        outcome.sent = Some(sent);
+                    }
+                    Err(error) => {
+                        self.client.ended(number, 0, 0);
+                        outcome.fault = Some(error.to_string());
+                    }
+                },
                 Ended::Received(Ok(report)) => outcome.report = Some(report),
                 Ended::Received(Err(error)) => outcome.fault = Some(error.to_string()),
             }
@@ -281,7 +283,8 @@ fn start<'scope, 'env>(
         let body = move || {
             let _ = up.send(());
             // The receiving end of this channel waits for it.
-            let _ = to.send((number, Ended::Sent(flow.run(epoch, *begin.wait(), stop))));
+            let sent = Box::new(flow.run(epoch, *begin.wait(), stop));
+            let _ = to.send((number, Ended::Sent(sent)));
         };
         note(
             number,

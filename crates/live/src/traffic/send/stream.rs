@@ -76,6 +76,8 @@ impl Ready {
             sequence += 1;
             log.sent(departure.size, now);
             if one_way {
+                let at = log.since_epoch(now);
+                log.smoothed_rtt.sample(at, self.socket.as_fd());
                 self.log_sink.keep_sent(self.number, &message);
             }
         }

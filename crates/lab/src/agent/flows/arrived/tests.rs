@@ -7,9 +7,10 @@ const MILLI: u64 = 1_000_000;
 /// A flow of messages with times of arrival and octets, each sent and read then.
 fn flow(arrivals: impl IntoIterator<Item = (u64, u64)>) -> FlowArrivals {
     let mut flow = FlowArrivals::default();
-    for (at, octets) in arrivals {
+    for (sequence, (at, octets)) in (0..).zip(arrivals) {
         flow.latest_read = flow.latest_read.max(at);
         flow.arrivals.push(Arrival {
+            sequence,
             sent: at,
             at,
             octets,
@@ -24,6 +25,20 @@ fn a_rate_counts_from_an_arrival_to_the_last_without_its_own_octets() {
     assert_eq!(flow([(5, 100)]).counted(), None);
     let three = flow([(5, 100), (5, 100), (15, 70)]);
     assert_eq!(three.counted(), Some((70, 10)));
+}
+
+#[test]
+fn a_message_counts_over_time_when_it_first_arrives() {
+    let mut copied = flow([(5 * MILLI, 100), (6 * MILLI, 100), (25 * MILLI, 70)]);
+    copied.arrivals[0].sent = 3 * MILLI;
+    copied.arrivals[1].sequence = 0;
+    // Clocks that differ yield no delay.
+    copied.arrivals[2].sent = 26 * MILLI;
+    let series = copied.over_time();
+    let octets: Vec<u64> = series.intervals().iter().map(|one| one.octets).collect();
+    assert_eq!(octets, [100, 0, 70]);
+    let delays: Vec<Option<f64>> = series.intervals().iter().map(|one| one.mean_ms()).collect();
+    assert_eq!(delays, [Some(2.0), None, None]);
 }
 
 #[test]

@@ -82,3 +82,37 @@ fn nodes_are_told_by_what_they_did_with_packets_that_did_not_fit_meanwhile() {
     none.take_fragments(&before, &before);
     assert!(none.evidence.is_empty());
 }
+
+#[test]
+fn equal_flows_are_one_over_time_and_their_quantiles_are_averaged() {
+    let flows = |count| {
+        let text = format!(
+            "format = 1\nname = \"x\"\n[network]\nmtu = 1500\n[traffic]\nkind = \"flows\"\nduration = \"1s\"\n[flows.a]\nmessage = 100\ngap = \"1ms\"\ncount = {count}\n[sweep]\n\"network.mtu\" = [1500]\n"
+        );
+        let experiment = experiment::Experiment::parse(&text, "x.toml").unwrap();
+        let plan = experiment.plan(plan::World::Netns, |_| Ok(())).unwrap();
+        match &plan.cells[0].setting.as_ref().unwrap().traffic {
+            plan::setting::Traffic::Flows(flows) => flows.clone(),
+            _ => unreachable!("it has flows"),
+        }
+    };
+    let (mut sent, came) = flow();
+    let ends = |octets| {
+        let mut came = came.clone();
+        came.over_time
+            .carried(Time::ZERO, units::Bytes::new(octets));
+        came.messages = octets;
+        came.summary.delay_quantiles = Some([octets as f64 / 1e5; 10]);
+        came
+    };
+    let both = [ends(100), ends(300)];
+    sent.echoes = 2;
+    sent.round_trip_quantiles = Some([0.004; 10]);
+    let mut measurements = Measurements::default();
+    let ends: Vec<Ends<'_>> = both.iter().map(|came| (&sent, came)).collect();
+    measurements.take_flows_over_time(&flows(2), &ends);
+    let evidence = &measurements.evidence;
+    assert_eq!(evidence["flow_series"]["a"]["octets"], "400");
+    assert_eq!(evidence["delay_quantiles"]["a"], ["2.5"; 10].join(" "));
+    assert_eq!(evidence["rtt_quantiles"]["a"], ["4"; 10].join(" "));
+}
