@@ -6,6 +6,7 @@ mod comparisons;
 mod curves;
 mod fronts;
 mod line;
+mod over_time;
 mod paired;
 mod ranking;
 mod rivals;
@@ -21,7 +22,7 @@ pub use shifts::changes_json;
 pub use worlds::worlds_json;
 
 /// One object a metric and cell, then one a cell, then those of claims, rival
-/// explanations, fronts, curves, the ranking and differences run by run, without line ends.
+/// explanations, fronts, curves, flows and links over time, the ranking and differences run by run, without line ends.
 pub fn json_lines(found: &Findings<'_>) -> Vec<String> {
     [
         comparisons::lines(found),
@@ -30,6 +31,7 @@ pub fn json_lines(found: &Findings<'_>) -> Vec<String> {
         rivals::lines(&found.rivals),
         fronts::lines(&found.fronts),
         curves::lines(&found.curves),
+        over_time::lines(found),
         ranking::lines(found.plan, &found.ranking),
         paired::lines(found),
     ]

@@ -66,6 +66,17 @@ fn one_object_has_the_figures_of_a_cell_with_both_halves() {
                     "{trial}"
                 );
             }
+            let small = &trial["evidence"]["flow_series"]["small"];
+            for kind in ["octets", "rtt_ms", "rtt_max_ms"] {
+                let words = small[kind].as_str().map(|list| list.split(' ').count());
+                assert_eq!(words, Some(8), "{kind} of {trial}");
+            }
+            let quantiles = &trial["evidence"]["rtt_quantiles"]["small"];
+            assert_eq!(
+                quantiles.as_str().unwrap().split(' ').count(),
+                10,
+                "{trial}"
+            );
             let has_average = !trial["factors"]["queue"]
                 .as_str()
                 .unwrap()
@@ -73,6 +84,11 @@ fn one_object_has_the_figures_of_a_cell_with_both_halves() {
             assert_eq!(series["average"].is_string(), has_average, "{trial}");
         }
         let page = fs::read_to_string(dir.path().join(name).join("report.html")).unwrap();
+        assert!(page.contains("id=\"flows-0\"") && page.contains("id=\"delays-0-0\""));
+        let over_time = dir.run(&format!("report {name} --json")).fine().json();
+        let over_time = over_time.with("over_time");
+        // Four flows and a link.
+        assert_eq!(over_time.len(), 5 * lines.len());
         for plot in ["queue", "average", "drops"] {
             assert!(
                 page.contains(&format!("id=\"course-bottleneck-{plot}-0\"")),

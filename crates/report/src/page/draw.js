@@ -98,7 +98,7 @@ addEventListener("beforeprint", () => {
     draw(place, palettes.light, {
       autosize: false,
       width: place.matches(".change") ? 262 : 400,
-      height: place.matches(".change") ? plots[place.id].layout.height : 280,
+      height: place.matches(".change") || plots[place.id].layout.yaxis2 ? plots[place.id].layout.height : 280,
     });
   }
 });

@@ -58,8 +58,8 @@ const painted = (plot, palette, extent) => {
   Object.assign(layout.legend, { x: 0, y: 0, yanchor: "bottom", yref: "container" });
   // On a touch screen a finger on a plot moves the page.
   if (matchMedia("(pointer: coarse)").matches) layout.dragmode = false;
-  for (const axis of [layout.xaxis, layout.yaxis]) {
-    Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.muted, zerolinecolor: palette.muted });
+  for (const [name, axis] of Object.entries(layout)) {
+    if (/^[xy]axis\d*$/.test(name)) Object.assign(axis, { gridcolor: palette.grid, linecolor: palette.muted, zerolinecolor: palette.muted });
   }
   return { data, layout };
 };

@@ -1,17 +1,20 @@
-//! Cumulative distributions of round-trip times, as far as trials hold them: a
-//! journal has percentiles, not the times of single messages.
+//! Cumulative distributions of delays and round-trip times, as far as trials hold them: a
+//! journal has quantiles, not the times of single messages.
 
 use std::collections::BTreeSet;
 
 use analysis::Findings;
 use analysis::compare::find;
+use plan::Trial;
 use plan::metric::Metric;
 use plotly::common::{HoverInfo, Line, Marker, Mode};
 use plotly::layout::{Axis, AxisType};
 use plotly::{Plot, Scatter};
+use proto::streaming_recorder::SHARES;
 
 use super::{Frame, axis, configuration, layout, marks, small_title, text, traces};
 use crate::document::{Drawing, Figure};
+use crate::quantiles::{Kind, quantiles};
 use crate::series::{level_label, place};
 
 /// The metrics of percentiles, and the shares of messages that they state.
@@ -22,34 +25,54 @@ const PERCENTILES: [(&str, f64); 3] = [("rtt_p50", 0.50), ("rtt_p95", 0.95), ("r
 const WIDE: f64 = 20.0;
 
 /// The explanation of the plots.
-const NOTE: &str = "share of messages that were answered within a time, through the 50th, 95th and 99th percentile of each trial, means over the trials; the lines between these points are drawn, not measured";
+const NOTE: &str = "share of messages that took no longer than a time, through quantiles of each trial, means over the trials; the lines between these points are drawn, not measured";
 
 /// Times in ms with the shares of messages that took no longer.
 type Curve = Vec<(f64, f64)>;
 
-/// A figure for each flow with percentiles: a plot for each series of cells.
+/// The subject of a figure.
+struct Subject<'a> {
+    kind: Kind,
+    flow: &'a str,
+}
+
+/// A figure for each flow with quantiles: a plot for each series of cells.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
-    let first = PERCENTILES[0].0;
-    let names = frame.comparisons.iter().map(|row| row.metric.name);
-    let mut flows: BTreeSet<&str> = names.filter_map(|name| name.strip_prefix(first)).collect();
-    // The metric without a flow is the largest of all.
-    if flows.len() > 1 {
-        flows.remove("");
-    }
     let mut figures = Vec::new();
-    for (number, flow) in flows.into_iter().enumerate() {
-        figures.extend(figure(frame, flow, number));
+    for kind in [Kind::Delay, Kind::RoundTrip] {
+        let mut flows = kind.flows(frame.trials.iter());
+        if flows.is_empty() && kind == Kind::RoundTrip {
+            flows = with_percentiles(frame);
+        }
+        for flow in flows {
+            let subject = Subject { kind, flow };
+            figures.extend(figure(frame, &subject, figures.len()));
+        }
     }
     figures
 }
 
-/// The plots of one flow; `flow` is empty or begins with a slash.
-fn figure(frame: &Frame<'_>, flow: &str, number: usize) -> Option<Figure> {
+/// The flows of which there are metrics of percentiles only, as in journals of older
+/// versions.
+fn with_percentiles<'a>(frame: &Frame<'a>) -> BTreeSet<&'a str> {
+    let first = PERCENTILES[0].0;
+    let names = frame.comparisons.iter().map(|row| row.metric.name);
+    let names = names.filter_map(|name| name.strip_prefix(first));
+    let mut flows: BTreeSet<&str> = names.map(|name| name.trim_start_matches('/')).collect();
+    // The metric without a flow is the largest of all.
+    if flows.len() > 1 {
+        flows.remove("");
+    }
+    flows
+}
+
+/// The plots of one flow.
+fn figure(frame: &Frame<'_>, subject: &Subject<'_>, number: usize) -> Option<Figure> {
     let series = frame.series.iter().map(|series| {
         let curves = series.cells.iter().filter_map(|&cell| {
             let level = place(frame.plan, &frame.levels, cell)?;
-            Some((level, curve(frame, flow, cell)?))
+            Some((level, curve(frame, subject, cell)?))
         });
         (
             series.name.as_str(),
@@ -66,18 +89,25 @@ fn figure(frame: &Frame<'_>, flow: &str, number: usize) -> Option<Figure> {
     if series.is_empty() {
         return None;
     }
-    let title = match flow.trim_start_matches('/') {
-        "" => "Distribution of round-trip times".to_owned(),
-        flow => format!("Distribution of round-trip times, flow {flow}"),
+    let shares = series.iter().flat_map(|(_, curves)| curves);
+    let shares = shares.flat_map(|(_, curve)| curve.iter().map(|(_, share)| *share));
+    let (times, axis_title) = match subject.kind {
+        Kind::Delay => ("one-way delays", "one-way delay (ms)"),
+        Kind::RoundTrip => ("round-trip times", "round-trip time (ms)"),
     };
+    let title = match subject.flow {
+        "" => format!("Distribution of {times}"),
+        flow => format!("Distribution of {times}, flow {flow}"),
+    };
+    let first_share = shares.fold(f64::INFINITY, f64::min);
     let plots = series
         .into_iter()
         .enumerate()
         .map(|(position, (name, curves))| {
             let id = format!("delays-{number}-{position}");
             let mut plot = plot(frame, curves);
-            let time = time_axis(least, most);
-            let share = axis("share of messages").range(vec![0.45, 1.01]);
+            let time = time_axis(axis_title, least, most);
+            let share = axis("share of messages").range(vec![first_share - 0.05, 1.03]);
             plot.set_layout(layout(time, share, 320).title(small_title(name)));
             plot.set_configuration(configuration(&id));
             Drawing {
@@ -94,14 +124,26 @@ fn figure(frame: &Frame<'_>, flow: &str, number: usize) -> Option<Figure> {
     })
 }
 
-/// The percentiles of a cell, if it has all of them.
-fn curve(frame: &Frame<'_>, flow: &str, cell: usize) -> Option<Curve> {
+/// The quantiles of a cell, or else its percentiles, if it has all of them.
+fn curve(frame: &Frame<'_>, subject: &Subject<'_>, cell: usize) -> Option<Curve> {
+    let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
+    let trials: Vec<&Trial> = trials.collect();
+    if let Some(means) = quantiles(&trials, subject.kind, subject.flow) {
+        let times = means.map(|mean| traces::brief(mean.mean));
+        return Some(times.into_iter().zip(SHARES).collect());
+    }
     let point = |(name, share): (&str, f64)| {
-        let metric = Metric::named(&format!("{name}{flow}"))?;
+        let metric = match subject.flow {
+            "" => Metric::named(name)?,
+            flow => Metric::named(&format!("{name}/{flow}"))?,
+        };
         let mean = find(frame.comparisons, metric, cell)?.mean?;
         Some((traces::brief(mean.mean), share))
     };
-    PERCENTILES.into_iter().map(point).collect()
+    match subject.kind {
+        Kind::RoundTrip => PERCENTILES.into_iter().map(point).collect(),
+        Kind::Delay => None,
+    }
 }
 
 fn plot(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Plot {
@@ -110,7 +152,7 @@ fn plot(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Plot {
         let name = level_label(frame.plan, &frame.levels[level]);
         let name = format!("{} {name}", frame.plan.compare.factor);
         let texts = curve.iter().map(|(time, share)| {
-            let percent = share * 100.0;
+            let percent = traces::brief(share * 100.0);
             text(&format!("{name}: {percent} % within {time} ms"))
         });
         let texts = texts.collect();
@@ -130,8 +172,8 @@ fn plot(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Plot {
 }
 
 /// The axis of times, the same in all plots of a figure.
-fn time_axis(least: f64, most: f64) -> Axis {
-    let axis = axis("round-trip time (ms)");
+fn time_axis(title: &str, least: f64, most: f64) -> Axis {
+    let axis = axis(title);
     match least > 0.0 && most / least > WIDE {
         true => {
             let range = vec![least.log10() - 0.05, most.log10() + 0.05];

@@ -1,7 +1,7 @@
-//! Plots of a link's queue over time: means over the trials as lines, with
+//! Plots of flows and of links' queues over time: means over the trials as lines, with
 //! bands for their 95 % intervals.
 
-mod data;
+mod flows;
 mod queue_and_average;
 
 use analysis::Findings;
@@ -10,68 +10,65 @@ use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode};
 use plotly::layout::{Axis, RangeMode};
 use plotly::{Plot, Scatter, Trace};
 
+use super::clip::Range;
 use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
+use crate::over_time::{Quantity, TimeSeries};
 use crate::series::place;
-use data::{TimeSeries, series};
 pub(super) use queue_and_average::redrawn;
 
-/// The plotted quantities, in the order of the page.
-const QUANTITIES: [Quantity; 3] = [Quantity::Queue, Quantity::Average, Quantity::Drops];
+/// The maximum number of points of a line; more are indistinguishable and enlarge the
+/// page.
+const MOST_POINTS: usize = 1_000;
 
-/// A quantity that changes during a trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quantity {
-    Queue,
-    Average,
-    Drops,
+/// The least number of trials with a value in an interval that has a band: that of two
+/// is 13 times as wide as their standard error.
+const LEAST_TRIALS: usize = 3;
+
+/// The plotted quantities of links, in the order of the page.
+const QUANTITIES: [OfLink; 3] = [
+    OfLink {
+        quantity: Quantity::Queue,
+        word: "queue",
+        title: "Queue",
+        axis: "queue (packets)",
+        definition: "packets that waited, on average over each interval",
+    },
+    OfLink {
+        quantity: Quantity::Average,
+        word: "average",
+        title: "Average queue of the discipline",
+        axis: "average (unit of the thresholds)",
+        definition: "queue average of the discipline, mean over the arrivals of each interval",
+    },
+    OfLink {
+        quantity: Quantity::Drops,
+        word: "drops",
+        title: "Dropped",
+        axis: "dropped (% of arrivals)",
+        definition: "packets that the queue dropped, of those that came in each interval",
+    },
+];
+
+/// A quantity of a link, as it is plotted.
+struct OfLink {
+    quantity: Quantity,
+    /// Its name in the id of a plot.
+    word: &'static str,
+    title: &'static str,
+    axis: &'static str,
+    definition: &'static str,
 }
 
-impl Quantity {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Average => "average",
-            Self::Drops => "drops",
-        }
-    }
-
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Queue => "Queue",
-            Self::Average => "Average queue of the discipline",
-            Self::Drops => "Dropped",
-        }
-    }
-
-    const fn axis(self) -> &'static str {
-        match self {
-            Self::Queue => "queue (packets)",
-            Self::Average => "average (unit of the thresholds)",
-            Self::Drops => "dropped (% of arrivals)",
-        }
-    }
-
-    const fn definition(self) -> &'static str {
-        match self {
-            Self::Queue => "packets that waited, on average over each interval",
-            Self::Average => {
-                "queue average of the discipline, mean over the arrivals of each interval"
-            }
-            Self::Drops => "packets that the queue dropped, of those that came in each interval",
-        }
-    }
-}
-
-/// The plots of all links with a time series: one for each quantity and series
-/// of cells.
+/// The plots of flows, one for each cell; then of all links with a time series: one for
+/// each quantity and series of cells.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
-    let mut figures = Vec::new();
-    for link in data::links(frame.trials) {
-        for quantity in QUANTITIES {
+    let mut figures: Vec<Figure> = flows::figure(found).into_iter().collect();
+    for link in Quantity::Queue.names(frame.trials.iter()) {
+        for own in QUANTITIES {
             for (number, series) in frame.series.iter().enumerate() {
-                let Some(plot) = plot(frame, &link, quantity, &series.cells) else {
+                let Some(plot) = plot(frame, link, own.quantity, &series.cells) else {
                     continue;
                 };
                 let others = match series.name.as_str() {
@@ -79,10 +76,10 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
                     name => format!(", {name}"),
                 };
                 figures.push(alone(
-                    format!("{} of {link}{others}", quantity.title()),
-                    quantity.definition(),
-                    format!("course-{link}-{}-{number}", quantity.word()),
-                    finished(plot, quantity),
+                    format!("{} of {link}{others}", own.title),
+                    own.definition,
+                    format!("course-{link}-{}-{number}", own.word),
+                    finished(plot, &own),
                 ));
             }
         }
@@ -96,7 +93,7 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
     let mut lines: Vec<Box<dyn Trace>> = Vec::new();
     for &cell in cells {
         let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
-        let series = series(trials, link, quantity);
+        let series = TimeSeries::of(trials, link, quantity, MOST_POINTS);
         let (Some(series), Some(level)) = (series, place(frame.plan, &frame.levels, cell)) else {
             continue;
         };
@@ -133,21 +130,39 @@ fn line(series: &TimeSeries, name: &str, level: usize) -> Box<Scatter<f64, Optio
         .hover_info(HoverInfo::All)
 }
 
-/// Their confidence band: along the upper ends, and back along the lower ones.
-fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, f64>>> {
+/// Their confidence band, as one outline for each stretch without a gap: along the upper
+/// ends, and back along the lower ones. An interval that would rule the axis is cut.
+fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, Option<f64>>>> {
+    let interval = |mean: &Option<Mean>| mean.filter(|mean| mean.n >= LEAST_TRIALS)?.ci95;
+    let intervals: Vec<Option<Interval>> = series.means.iter().map(interval).collect();
+    let known: Vec<Interval> = intervals.iter().copied().flatten().collect();
+    let means = series.means.iter().flatten().map(|mean| mean.mean);
+    let range = Range::of(&means.collect::<Vec<f64>>(), &known)?;
     let instants = series.instants();
-    let (mut there, mut back) = (Vec::new(), Vec::new());
-    for (bounds, mean) in instants.windows(2).zip(&series.means) {
-        let Some(Interval { low, high }) = mean.and_then(|mean| mean.ci95) else {
+    let steps: Vec<(&[f64], Option<Interval>)> = instants.windows(2).zip(intervals).collect();
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for stretch in steps.split(|(_, interval)| interval.is_none()) {
+        let (mut there, mut back) = (Vec::new(), Vec::new());
+        for &(bounds, interval) in stretch {
+            let Some(shown) = interval.map(|interval| range.clip(interval)) else {
+                continue;
+            };
+            for &at in bounds {
+                there.push((at, traces::brief(shown.high)));
+                // No quantity is negative.
+                back.push((at, traces::brief(shown.low.max(0.0))));
+            }
+        }
+        let Some(&(begin, _)) = there.first() else {
             continue;
         };
-        for &at in bounds {
-            there.push((at, traces::brief(high)));
-            back.push((at, traces::brief(low)));
+        for (at, end) in there.into_iter().chain(back.into_iter().rev()) {
+            x.push(at);
+            y.push(Some(end));
         }
+        x.push(begin);
+        y.push(None);
     }
-    let outline = there.into_iter().chain(back.into_iter().rev());
-    let (x, y): (Vec<f64>, Vec<f64>) = outline.unzip();
     (!x.is_empty()).then(|| {
         Scatter::new(x, y)
             .mode(Mode::Lines)
@@ -158,9 +173,53 @@ fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, f64>>> {
     })
 }
 
-fn finished(mut plot: Plot, quantity: Quantity) -> Plot {
-    let [time, of_quantity] = ["time (s)", quantity.axis()].map(axis);
+fn finished(mut plot: Plot, own: &OfLink) -> Plot {
+    let [time, of_quantity] = ["time (s)", own.axis].map(axis);
     let from_zero = |axis: Axis| axis.range_mode(RangeMode::ToZero);
     plot.set_layout(layout(from_zero(time), from_zero(of_quantity), 400));
     plot
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::statistics::mean;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_band_has_an_outline_for_each_stretch_and_ends_where_it_would_rule_the_axis() {
+        let means = [
+            mean(&[3.0, 4.0, 5.0]),
+            None,
+            mean(&[3.0, 9.0]),
+            mean(&[4.0, 5.0, 6.0]),
+            mean(&[0.0, 1.0, 500.0]),
+        ];
+        let [first, .., fourth, _] = means.map(|mean| mean.and_then(|mean| mean.ci95));
+        let series = TimeSeries {
+            interval: 1.0,
+            means: means.to_vec(),
+        };
+        let band = serde_json::to_value(band(&series).unwrap()).unwrap();
+        assert_eq!(
+            band["x"],
+            json!([
+                0.0, 1.0, 1.0, 0.0, 0.0, 3.0, 4.0, 4.0, 5.0, 5.0, 4.0, 4.0, 3.0, 3.0
+            ])
+        );
+        let y: Vec<Option<f64>> = serde_json::from_value(band["y"].clone()).unwrap();
+        let ends = |interval: Option<Interval>| {
+            let Interval { low, high } = interval.unwrap();
+            [high, high, low, low].map(|end| Some(traces::brief(end)))
+        };
+        assert_eq!(y[..4], ends(first));
+        assert_eq!((y[4], y[13]), (None, None), "between outlines");
+        assert_eq!((y[5], y[12]), (ends(fourth)[0], ends(fourth)[2]));
+        assert!(
+            y[7] < means[4].unwrap().ci95.map(|interval| interval.high),
+            "cut"
+        );
+        assert_eq!(y[9], Some(0.0), "not below zero");
+    }
 }

@@ -7,9 +7,9 @@ use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::layout::RangeMode;
 use plotly::{Plot, Scatter, Trace};
 
-use super::data::{TimeSeries, series};
-use super::{Quantity, band, line};
+use super::{MOST_POINTS, band, line};
 use crate::document::{Drawing, Figure};
+use crate::over_time::{Quantity, TimeSeries};
 use crate::plots::{axis, configuration, layout, marks, redrawn, text, traces};
 use crate::series::labelled;
 
@@ -78,7 +78,7 @@ fn plot(
     event: Option<&(f64, String)>,
     title: &str,
 ) -> Option<Plot> {
-    let of = |quantity| series(trials.iter().copied(), link, quantity);
+    let of = |quantity| TimeSeries::of(trials.iter().copied(), link, quantity, MOST_POINTS);
     let queue = of(Quantity::Queue)?;
     let instants = queue.instants();
     let end = instants.last().copied().unwrap_or_default();

@@ -311,6 +311,97 @@ fn a_queue_over_time_has_its_average_its_drops_and_the_moment_that_is_named() {
 }
 
 #[test]
+fn flows_over_time_are_panels_upon_each_other_and_single_trials_wait_to_be_clicked() {
+    let (plan, mut trials) = study();
+    for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
+        let flows = serde_json::json!({
+            "bulk": { "interval_s": 0.5, "octets": "62500 125000", "rtt_ms": "4 -" },
+            "talk": { "interval_s": 0.5, "octets": "62500 0", "delay_ms": "1 2" },
+        });
+        trial.evidence.insert("flow_series".into(), flows);
+        let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});
+        trial.evidence.insert("series".into(), wire);
+    }
+    let page = page(&plan, &trials, &facts());
+    let plots = plots_of(&page);
+    let cell = (0..plan.cells.len()).find(|cell| {
+        let factors = &plan.cells[*cell].factors;
+        { trials.iter() }
+            .filter(|trial| trial.failure.is_none() && trial.factors == *factors)
+            .count()
+            > 1
+    });
+    let id = format!("flows-{}", cell.unwrap());
+    let traces = traces(&plots, &id);
+    let of = |name: &str, axis: &str| {
+        let mut found = traces
+            .iter()
+            .filter(|trace| trace["name"] == name && trace["yaxis"] == axis);
+        found.next().unwrap_or_else(|| panic!("{name} on {axis}"))
+    };
+    assert_eq!(
+        of("all flows", "y")["y"],
+        serde_json::json!([2.0, 2.0, 2.0])
+    );
+    assert_eq!(of("bulk", "y")["y"], serde_json::json!([1.0, 2.0, 2.0]));
+    assert_eq!(of("bulk", "y2")["y"], serde_json::json!([4.0, null, null]));
+    assert_eq!(
+        of("bulk", "y2")["meta"],
+        of("bulk", "y")["meta"],
+        "one colour"
+    );
+    assert_eq!(of("bulk", "y2")["showlegend"], false, "named once");
+    assert_eq!(of("talk", "y3")["y"], serde_json::json!([1.0, 2.0, 2.0]));
+    assert_eq!(
+        of("queue of wire", "y4")["y"],
+        serde_json::json!([3.0, 4.0, 4.0])
+    );
+    let hidden = traces
+        .iter()
+        .filter(|trace| trace["visible"] == "legendonly");
+    let hidden: Vec<_> = hidden.collect();
+    let named = hidden.iter().filter(|trace| trace["showlegend"] == true);
+    assert_eq!((hidden.len(), named.count()), (2 * 6, 2), "{hidden:?}");
+    let layout = &plots[&id]["layout"];
+    assert_eq!(layout["xaxis"]["anchor"], "y4", "the lowest panel");
+    let bottom = layout["yaxis4"]["domain"][0].as_f64().unwrap();
+    assert!(bottom.abs() < 1e-9 && layout["yaxis"]["domain"][1] == 1.0);
+    assert!(page.contains("id=\"over-time\""));
+    let without = plots_of(&page_of_study());
+    assert!(without.get(&id).is_none());
+}
+
+fn page_of_study() -> String {
+    let (plan, trials) = study();
+    page(&plan, &trials, &facts())
+}
+
+#[test]
+fn a_distribution_goes_through_the_quantiles_of_a_flow() {
+    let (plan, mut trials) = study();
+    for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
+        for (key, first) in [("delay_quantiles", 1), ("rtt_quantiles", 3)] {
+            let times: Vec<String> = (first..first + 10).map(|time| time.to_string()).collect();
+            let flows = serde_json::json!({ "talk": times.join(" ") });
+            trial.evidence.insert(key.into(), flows);
+        }
+    }
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let [delays, round_trips] = ["delays-0-0", "delays-1-0"].map(|id| traces(&plots, id));
+    assert_eq!((delays.len(), round_trips.len()), (2, 2), "two MTUs");
+    assert_eq!(
+        (&delays[0]["x"][0], &delays[0]["y"][0]),
+        (&1.0.into(), &0.01.into())
+    );
+    assert_eq!(
+        (&round_trips[0]["x"][9], &round_trips[0]["y"][9]),
+        (&12.0.into(), &0.999.into())
+    );
+    let title = &plots["delays-0-0"]["layout"]["xaxis"]["title"]["text"];
+    assert_eq!(title, "one-way delay (ms)");
+}
+
+#[test]
 fn a_distribution_goes_through_the_percentiles_of_a_flow() {
     let (plan, mut trials) = study();
     for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {

@@ -1,0 +1,268 @@
+//! The flows of a cell over time, as flent draws them: goodput of each flow and of all,
+//! round trips, delays and queues, in panels upon each other with one axis of time.
+
+use analysis::Findings;
+use plan::Trial;
+use plotly::common::{AxisSide, DashType, Visible};
+use plotly::layout::{Axis, RangeMode};
+use plotly::{Plot, Scatter, Trace};
+
+use super::{band, line};
+use crate::document::{Drawing, Figure};
+use crate::over_time::{Quantity, TimeSeries};
+use crate::plots::{axis, configuration, layout, marks, redrawn, small_title, text, traces};
+use crate::series::labelled;
+
+/// The maximum number of points of a line: panels are small, and lines many.
+const MOST_POINTS: usize = 250;
+
+/// The number of single trials that can be shown in a plot.
+const SINGLE_TRIALS: usize = 2;
+
+/// The heights of a panel, and of axis and legend below all of them, in pixels.
+const PANEL: usize = 150;
+const BELOW: usize = 130;
+
+/// The space between two panels, as a share of the height of all.
+const GAP: f64 = 0.05;
+
+/// The explanation of the plots.
+const NOTE: &str = "payload that arrived in each interval, of all flows in both directions; round trips as TCP or echoes measure them; one-way delays of messages; packets that waited; a click on the name of a trial shows it alone";
+
+/// A line of a panel.
+struct Line {
+    name: String,
+    /// The position among the series; `None`: the sum of all, or the only one.
+    mark: Option<usize>,
+    dash: DashType,
+    source: Source,
+}
+
+/// The source of a line.
+enum Source {
+    Total,
+    Of(String, Quantity),
+}
+
+/// Lines that share an axis.
+struct Panel {
+    title: &'static str,
+    lines: Vec<Line>,
+}
+
+impl Line {
+    fn series(&self, trials: &[&Trial]) -> Option<TimeSeries> {
+        let trials = trials.iter().copied();
+        match &self.source {
+            Source::Total => TimeSeries::total(trials, MOST_POINTS),
+            Source::Of(name, quantity) => TimeSeries::of(trials, name, *quantity, MOST_POINTS),
+        }
+    }
+
+    /// The role of its traces, which has its colour.
+    fn role(&self) -> String {
+        self.mark.map_or_else(|| "whole".to_owned(), marks::role)
+    }
+
+    fn role_of_band(&self) -> String {
+        self.mark.map_or_else(|| "whole".to_owned(), marks::band)
+    }
+}
+
+/// A figure with a plot for each cell that has flows over time.
+pub(super) fn figure(found: &Findings<'_>) -> Option<Figure> {
+    let plan = found.plan;
+    let measured = |cell: &usize| !finished(found, *cell).is_empty();
+    let cells: Vec<usize> = (0..plan.cells.len()).filter(measured).collect();
+    let drawings = cells.iter().filter_map(|&cell| {
+        let name = labelled(plan, &redrawn::own(plan, &cells, cell, None));
+        let mut plot = plot(&finished(found, cell), &name)?;
+        let id = format!("flows-{cell}");
+        plot.set_configuration(configuration(&id));
+        Some(Drawing {
+            id,
+            label: format!("Flows over time, {name}"),
+            is_change: false,
+            plot,
+        })
+    });
+    let plots: Vec<Drawing> = drawings.collect();
+    (!plots.is_empty()).then(|| Figure {
+        title: "Flows over time".to_owned(),
+        note: NOTE.to_owned(),
+        plots,
+    })
+}
+
+fn finished<'a>(found: &Findings<'a>, cell: usize) -> Vec<&'a Trial> {
+    let trials = found.by_cell[cell].iter().copied();
+    let has_flows = |trial: &&Trial| trial.evidence.contains_key("flow_series");
+    let finished = trials.filter(|trial| trial.failure.is_none());
+    finished.filter(has_flows).collect()
+}
+
+/// The plot of a cell; `None` without a line.
+fn plot(trials: &[&Trial], title: &str) -> Option<Plot> {
+    let panels: Vec<Panel> = panels(trials);
+    let mut plot = Plot::new();
+    let mut named: Vec<String> = Vec::new();
+    // Later traces lie upon earlier ones.
+    for (number, panel) in panels.iter().enumerate() {
+        for line in &panel.lines {
+            let band = line.series(trials).as_ref().and_then(band);
+            plot.add_traces(
+                band.into_iter()
+                    .map(|band| -> Box<dyn Trace> {
+                        let band = band.meta(line.role_of_band()).y_axis(axis_name(number));
+                        band.legend_group(line.name.clone())
+                    })
+                    .collect(),
+            );
+        }
+    }
+    for (number, panel) in panels.iter().enumerate() {
+        for line in &panel.lines {
+            let is_named = named.contains(&line.name);
+            let trace = trace(line, number, trials, &line.name, !is_named);
+            named.push(line.name.clone());
+            plot.add_traces(
+                trace
+                    .into_iter()
+                    .map(|trace| -> Box<dyn Trace> { trace })
+                    .collect(),
+            );
+        }
+    }
+    if trials.len() > 1 {
+        for trial in trials.iter().take(SINGLE_TRIALS) {
+            plot.add_traces(single(trial, &panels));
+        }
+    }
+    let has_lines = !panels.is_empty();
+    plot.set_layout(stacked(&panels, title));
+    has_lines.then_some(plot)
+}
+
+/// The lines of one trial, hidden until its name is clicked.
+fn single(trial: &Trial, panels: &[Panel]) -> Vec<Box<dyn Trace>> {
+    let name = format!("trial {}", trial.id);
+    let mut traces: Vec<Box<dyn Trace>> = Vec::new();
+    for (number, panel) in panels.iter().enumerate() {
+        for line in &panel.lines {
+            let Some(trace) = trace(line, number, &[trial], &name, traces.is_empty()) else {
+                continue;
+            };
+            let thin = plotly::common::Line::new().width(1.0);
+            let thin = thin
+                .shape(plotly::common::LineShape::Hv)
+                .dash(DashType::Dot);
+            traces.push(trace.line(thin).visible(Visible::LegendOnly));
+        }
+    }
+    traces
+}
+
+/// A line over `trials` in the panel `number`, in the group `group` of the legend, with
+/// or without a name there.
+fn trace(
+    own: &Line,
+    number: usize,
+    trials: &[&Trial],
+    group: &str,
+    is_named: bool,
+) -> Option<Box<Scatter<f64, Option<f64>>>> {
+    let series = own.series(trials)?;
+    let shape = plotly::common::Line::new()
+        .width(if own.mark.is_none() { 2.6 } else { 1.6 })
+        .shape(plotly::common::LineShape::Hv)
+        .dash(own.dash.clone());
+    let name = if is_named { group } else { &own.name };
+    Some(
+        line(&series, &text(name), own.mark.unwrap_or(0))
+            .meta(own.role())
+            .line(shape)
+            .y_axis(axis_name(number))
+            .legend_group(group)
+            .show_legend(is_named),
+    )
+}
+
+/// The panels with lines, from top to bottom.
+fn panels(trials: &[&Trial]) -> Vec<Panel> {
+    let of_trials = || trials.iter().copied();
+    let flows: Vec<&str> = Quantity::Goodput.names(of_trials()).into_iter().collect();
+    let lines = |quantity| {
+        let lines = flows.iter().enumerate().map(|(mark, flow)| Line {
+            name: (*flow).to_owned(),
+            mark: Some(mark),
+            dash: marks::dash(mark),
+            source: Source::Of((*flow).to_owned(), quantity),
+        });
+        let has = |line: &Line| line.series(trials).is_some();
+        lines.filter(has).collect::<Vec<Line>>()
+    };
+    let mut goodput = lines(Quantity::Goodput);
+    if goodput.len() > 1 {
+        // Below the others, which it may run along.
+        let total = Line {
+            name: "all flows".to_owned(),
+            mark: None,
+            dash: DashType::Solid,
+            source: Source::Total,
+        };
+        goodput.insert(0, total);
+    }
+    let links = Quantity::Queue.names(of_trials()).into_iter();
+    let queues = (0..).zip(links).map(|(number, link)| Line {
+        name: format!("queue of {link}"),
+        mark: None,
+        // One after another, as those of series of one colour.
+        dash: marks::dash(number * marks::MOST_SERIES),
+        source: Source::Of(link.to_owned(), Quantity::Queue),
+    });
+    let panels = [
+        ("goodput (Mbit/s)", goodput),
+        ("round trip (ms)", lines(Quantity::RoundTrip)),
+        ("delay (ms)", lines(Quantity::Delay)),
+        ("queue (packets)", queues.collect()),
+    ];
+    let panels = panels.into_iter().filter(|(_, lines)| !lines.is_empty());
+    let panels = panels.map(|(title, lines)| Panel { title, lines });
+    panels.collect()
+}
+
+/// The name of the vertical axis of a panel.
+fn axis_name(panel: usize) -> String {
+    match panel {
+        0 => "y".to_owned(),
+        other => format!("y{}", other + 1),
+    }
+}
+
+fn stacked(panels: &[Panel], title: &str) -> plotly::Layout {
+    let count = panels.len().max(1);
+    let height = (1.0 - GAP * traces::number(count - 1)) / traces::number(count);
+    let vertical = |number: usize, panel: &Panel| {
+        let top = 1.0 - traces::number(number) * (height + GAP);
+        axis(panel.title)
+            .range_mode(RangeMode::ToZero)
+            .side(AxisSide::Left)
+            .domain(&[(top - height).max(0.0), top])
+    };
+    let time = axis("time (s)").range_mode(RangeMode::ToZero);
+    let time = time.anchor(axis_name(count - 1));
+    let mut all = panels.iter().enumerate();
+    let mut next = || all.next().map(|(number, panel)| vertical(number, panel));
+    let first = next().unwrap_or_else(Axis::new);
+    let mut layout = layout(time, first, PANEL * count + BELOW).title(small_title(title));
+    if let Some(axis) = next() {
+        layout = layout.y_axis2(axis);
+    }
+    if let Some(axis) = next() {
+        layout = layout.y_axis3(axis);
+    }
+    if let Some(axis) = next() {
+        layout = layout.y_axis4(axis);
+    }
+    layout
+}
