@@ -18,6 +18,7 @@ pub mod middlebox;
 pub mod pmtu;
 pub mod probe;
 pub mod request_response;
+pub mod stamp;
 mod stream;
 pub mod streaming_recorder;
 pub mod tcp;

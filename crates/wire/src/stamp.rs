@@ -14,8 +14,8 @@
 //! identifier in its first eight octets, at offset [`Probe::ID_AT`] of the UDP payload.
 //! Every reflector returns it: one that knows no TLVs copies what follows the base packet
 //! [RFC8762 s4.3], one that does not know this type copies the TLV and sets its U flag
-//! [RFC8972 s4]. A reflector of this crate clears the flag, by which a sender knows that
-//! the sequence numbers of the replies are the reflector's own.
+//! [RFC8972 s4]. A reflector of this crate clears the flag if the sequence numbers of its
+//! replies are its own, so that the sender can tell on which way packets were lost.
 //!
 //! # Replies that are shorter than the request
 //!

@@ -26,8 +26,8 @@ fn attempt(octets: &[u8]) -> bool {
     assert_eq!(again, octets[..BASE_LEN]);
     let base = reply_to(request);
     let mut reply = vec![0xdd; octets.len()];
-    assert!(reflect(octets, &base, &mut reply[1..]).is_err());
-    let Some(length) = reflect(octets, &base, &mut reply).unwrap() else {
+    assert!(reflect(octets, &base, true, &mut reply[1..]).is_err());
+    let Some(length) = reflect(octets, &base, true, &mut reply).unwrap() else {
         return true;
     };
     assert!((BASE_LEN..=octets.len()).contains(&length));

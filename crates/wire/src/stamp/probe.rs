@@ -128,8 +128,8 @@ pub struct Reflected {
     pub packet: ReflectorPacket,
     /// The identifier of the probe; `None` if the reflector does not return it.
     pub id: Option<u64>,
-    /// Whether the reflector knows the TLV of the identifier: its sequence numbers are
-    /// its own.
+    /// Whether the reflector says that its sequence numbers are its own: it clears the U
+    /// flag of the identifier.
     pub stateful: bool,
     /// The request for a short reply, if the reply has one.
     pub length_control: Option<LengthControl>,

@@ -14,7 +14,8 @@ pub const LARGEST: usize = 65_527;
 /// the request asks for no reply [RFC10052 s3].
 ///
 /// The reply repeats what follows the base [RFC8762 s4.3], with the flags of TLVs set
-/// [RFC8972 s4]: U on unknown types; M on a TLV that is malformed, behind which
+/// [RFC8972 s4]: U on unknown types, and on the identifier of a probe unless the sequence
+/// number is the reflector's own (`stateful`); M on a TLV that is malformed, behind which
 /// nothing is processed. A request for one reply that is no longer than the test packet
 /// is fulfilled; any other one gets the C flag and a reply of the same length, which is
 /// stricter than [RFC10052 s3]. Requests that only some reflectors shall answer (sub-TLVs)
@@ -26,6 +27,7 @@ pub const LARGEST: usize = 65_527;
 pub fn reflect(
     request: &[u8],
     base: &ReflectorPacket,
+    stateful: bool,
     reply: &mut [u8],
 ) -> Result<Option<usize>, Error> {
     let behind = &demand(request, request.len().max(BASE_LEN))?[BASE_LEN..];
@@ -48,7 +50,7 @@ pub fn reflect(
         match (tlv.kind, length) {
             (kind::EXTRA_PADDING, Length::Shorter(_)) => {}
             (kind::REFLECTED_CONTROL, _) => out.tlv(length.flags(), &tlv),
-            _ => out.tlv(flags(&tlv), &tlv),
+            _ => out.tlv(flags(tlv.kind, stateful), &tlv),
         }
     }
     // The rest is padding, or begins with a malformed TLV; it is copied as it is.
@@ -141,9 +143,10 @@ const fn fits(tlv: &Tlv<'_>) -> bool {
 }
 
 /// The flags of a TLV in a reply.
-const fn flags(tlv: &Tlv<'_>) -> Flags {
-    match tlv.kind {
-        kind::EXTRA_PADDING | kind::PROBE_ID => Flags(0),
+const fn flags(kind: u8, stateful: bool) -> Flags {
+    match kind {
+        kind::EXTRA_PADDING => Flags(0),
+        kind::PROBE_ID if stateful => Flags(0),
         _ => Flags::UNRECOGNISED,
     }
 }

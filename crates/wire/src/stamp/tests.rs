@@ -38,7 +38,7 @@ pub(super) fn probe(id: u64, length: usize, short_reply: bool) -> Vec<u8> {
 pub(super) fn reflected(request: &[u8]) -> Option<Vec<u8>> {
     let base = reply_to(SenderPacket::parse(request).unwrap());
     let mut octets = vec![0xdd; request.len()];
-    let length = reflect(request, &base, &mut octets).unwrap()?;
+    let length = reflect(request, &base, true, &mut octets).unwrap()?;
     octets.truncate(length);
     Some(octets)
 }
@@ -226,6 +226,11 @@ fn replies_of_other_reflectors_are_read() {
     let read = Reflected::parse(&reply).unwrap();
     assert_eq!((read.id, read.stateful), (Some(ID), false));
     assert_eq!(read.length_control, Some(LengthControl::Unknown));
+    // One that keeps no state for this session.
+    let mut reply = vec![0; octets.len()];
+    reflect(&octets, &reply_to(request(3)), false, &mut reply).unwrap();
+    let read = Reflected::parse(&reply).unwrap();
+    assert_eq!((read.id, read.stateful), (Some(ID), false));
     // One that copies nothing.
     let read = Reflected::parse(&reply[..BASE_LEN]).unwrap();
     assert_eq!(

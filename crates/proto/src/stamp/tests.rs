@@ -1,0 +1,57 @@
+mod hostile;
+mod reflecting;
+mod sending;
+
+use std::net::SocketAddr;
+
+use units::{Span, Time};
+use wire::stamp::ErrorEstimate;
+
+use super::*;
+
+/// 2026-11-23 in nanoseconds since 1970.
+const WALL: u64 = 1_795_392_000_000_000_000;
+
+fn error() -> ErrorEstimate {
+    ErrorEstimate::new(Span::from_micros(1), false)
+}
+
+fn at(micros: u64) -> Time {
+    Time::ZERO + Span::from_micros(micros)
+}
+
+fn wall(now: Time) -> u64 {
+    WALL + now.as_nanos()
+}
+
+fn peer(number: u16) -> SocketAddr {
+    SocketAddr::from(([192, 0, 2, 1], 1_024 + number))
+}
+
+/// The reply of a reflector to `octets`.
+fn reflect(
+    reflector: &mut Reflector,
+    now: Time,
+    from: SocketAddr,
+    octets: &[u8],
+) -> Result<Vec<u8>, Refusal> {
+    let arrival = Arrival {
+        from,
+        unix_nanos: wall(now),
+        hop_limit: 60,
+        octets,
+    };
+    let mut reply = vec![0; octets.len()];
+    let length = reflector.reflect(now, wall(now) + 5_000, &arrival, &mut reply)?;
+    reply.truncate(length);
+    Ok(reply)
+}
+
+/// The next packet of a sender.
+fn send(sender: &mut Sender, now: Time, id: u64, length: usize, short_reply: bool) -> Vec<u8> {
+    let mut octets = vec![0; length];
+    sender
+        .send(now, wall(now), id, short_reply, &mut octets)
+        .unwrap();
+    octets
+}
