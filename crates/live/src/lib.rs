@@ -7,7 +7,7 @@
 //! messages, or a [`request_response`] exchange message by message. An [`emulator`]
 //! imposes the behaviour of wires on links; it consists of a [`port`] at each end and
 //! [`frames`] between them. The [`meter`] reads the cost of a run, [`stalls`] what the
-//! CPUs did not do meanwhile. [`machine`],
+//! CPUs did not do meanwhile. [`stamp`] answers test packets. [`machine`],
 //! [`nic`], [`stamps`] and [`precision`] describe the machine and the quality of its
 //! clocks.
 //!
@@ -35,6 +35,7 @@ mod processor;
 pub mod request_response;
 mod sandbox;
 pub mod stalls;
+pub mod stamp;
 pub mod stamps;
 mod sys;
 pub mod testbed;

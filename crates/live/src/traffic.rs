@@ -37,6 +37,7 @@ pub use intervals::{
     SHORTEST_INTERVAL, SentInterval, TcpInterval,
 };
 pub use options::{Options, sizes};
+pub(crate) use options::{address_of, bind_to, family, plain, receive_buffer};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
 pub use send::{Departed, Sent};

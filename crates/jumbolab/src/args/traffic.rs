@@ -14,7 +14,7 @@ pub(crate) const PORT: u16 = 7770;
 #[command(after_help = RECV_NOTES)]
 pub(crate) struct Recv {
     /// Receive from `send --jumbogram` instead, without access control.
-    #[arg(long, conflicts_with_all = ["secret", "log", "interval", "json_stream"])]
+    #[arg(long, conflicts_with_all = ["secret", "log", "interval", "json_stream", "no_reflector"])]
     pub(crate) jumbogram: bool,
     /// Stop after one session, or after one complete jumbogram.
     #[arg(long)]
@@ -32,6 +32,10 @@ pub(crate) struct Recv {
     /// Serve all senders, without a secret.
     #[arg(long, conflicts_with = "secret", help_heading = "Access")]
     pub(crate) open: bool,
+
+    /// Do not reflect STAMP test packets (RFC 8762). They are answered over UDP on the same port, for any sender, at a limited rate.
+    #[arg(long, help_heading = "Access")]
+    pub(crate) no_reflector: bool,
 
     /// Maximum number of concurrent sessions.
     #[arg(

@@ -1,6 +1,7 @@
 //! `jumbolab recv`: receives traffic of any sender.
 
 mod log_thread;
+mod reflector;
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,6 +12,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use lab::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use live::clock::Epoch;
 use live::interrupt;
+use live::stamp::StampReflector;
 use live::traffic::{Event, Receiver, Records, SendingRate, Serving, Session};
 use proto::control::{Limits, Secret};
 use units::Span;
@@ -21,6 +23,10 @@ use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
 use log_thread::LogThread;
+use reflector::Reflector;
+
+/// Number of attempts to find a port that is free over TCP and UDP.
+const MOST_PORTS: u32 = 20;
 
 pub(crate) fn run(args: &Recv) -> Result<Ending> {
     if args.jumbogram {
@@ -46,7 +52,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         open: Arc::default(),
         log_thread: log.clone(),
     };
-    let receiver = open(args, secret.as_ref(), &logs, every)?;
+    let (receiver, reflector) = open_both(args, || open(args, secret.as_ref(), &logs, every))?;
     let mut printer = match every {
         Some(_) => Some(Printer::start(results.of_receiver())?),
         None => None,
@@ -58,6 +64,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
             address.port()
         ));
     }
+    let reflector = reflector.map(|opened| start(opened, &log)).transpose()?;
     let (mut failed, mut logged) = (None, true);
     let ended = receiver.run(|event| {
         if let Err(error) = report(event, results, printer.as_mut(), &log) {
@@ -66,6 +73,9 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         logged &= logs.end(PacketLog::is_over);
     });
     logged &= logs.end(|_| true);
+    if let Some(line) = reflector.flatten().and_then(Reflector::end) {
+        log.say(line);
+    }
     log.end();
     let printed = printer.map_or(Ok(false), Printer::end);
     ended?;
@@ -199,6 +209,42 @@ fn open(
         let (one, other) = addresses.split_at(1);
         attempt(one).or_else(|_| attempt(other)).map_err(|_| error)
     })
+}
+
+/// A receiver, and unless it is switched off, a reflector on its port. If the kernel
+/// chooses the port, it chooses again if the reflector's is in use.
+fn open_both(
+    args: &Recv,
+    open: impl Fn() -> Result<Receiver>,
+) -> Result<(Receiver, Option<live::Result<StampReflector>>)> {
+    let mut tries = if args.port == 0 { MOST_PORTS } else { 1 };
+    loop {
+        tries -= 1;
+        let receiver = open()?;
+        if args.no_reflector {
+            return Ok((receiver, None));
+        }
+        let reflector = reflector::open(&receiver.addresses);
+        if reflector.is_ok() || tries == 0 {
+            return Ok((receiver, Some(reflector)));
+        }
+    }
+}
+
+/// Starts a reflector and says where it listens, or why there is none: the receiver does
+/// not need it.
+fn start(opened: live::Result<StampReflector>, log: &LogThread) -> Result<Option<Reflector>> {
+    match opened {
+        Ok(opened) => {
+            log.say(reflector::describe(&opened));
+            let started = Reflector::start(opened).context("starting the STAMP reflector")?;
+            Ok(Some(started))
+        }
+        Err(error) => {
+            log.say(format!("no STAMP reflector: {error}"));
+            Ok(None)
+        }
+    }
 }
 
 /// Whether another program listens there.

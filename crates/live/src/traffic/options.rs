@@ -85,7 +85,7 @@ pub(super) fn open(transport: Transport, address: IpAddr) -> Result<OwnedFd> {
 }
 
 /// The family of an address.
-pub(super) fn family(address: IpAddr) -> AddressFamily {
+pub(crate) fn family(address: IpAddr) -> AddressFamily {
     match address {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
@@ -93,7 +93,7 @@ pub(super) fn family(address: IpAddr) -> AddressFamily {
 }
 
 /// Binds a socket to an address, including the zone of a link-local one.
-pub(super) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
+pub(crate) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
     bind(socket.as_raw_fd(), &SockaddrStorage::from(address))
         .during(|| format!("binding to {address}"))
         .map_err(|error| {
@@ -114,14 +114,14 @@ pub(super) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
 }
 
 /// The local address of a socket.
-pub(super) fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
+pub(crate) fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
     let address: SockaddrStorage = nix::sys::socket::getsockname(socket.as_raw_fd())
         .during(|| "reading a socket's address")?;
     plain(&address).ok_or_else(|| Error::new("reading a socket's address", "it is no IP address"))
 }
 
 /// Converts a socket address to the type of the standard library.
-pub(super) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
+pub(crate) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
     let four = address
         .as_sockaddr_in()
         .map(|four| SocketAddr::V4((*four).into()));
@@ -222,7 +222,7 @@ fn send_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
 }
 
 /// Requests a receive buffer likewise.
-pub(super) fn receive_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
+pub(crate) fn receive_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> {
     let octets = octets(size)?;
     let forced = option::set(socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, octets);
     forced

@@ -1,0 +1,156 @@
+//! A session-reflector of STAMP on UDP sockets [RFC8762].
+//!
+//! Replies are sent whole: with DF over IPv4, never fragmented over IPv6, and as large as
+//! the interface allows, whatever the kernel knows of the path [ip(7)] [ipv6(7)]. A reply
+//! that arrives has therefore crossed the way back in one piece. It leaves from the address
+//! to which the test packet went.
+
+mod socket;
+
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use proto::stamp::{Arrival, Counts, Limits, Reflector};
+use units::Span;
+use wire::stamp::{ErrorEstimate, LARGEST};
+
+use crate::clock::{self, Epoch};
+use crate::deadline::{Deadline, Permit};
+use crate::error::{During, Result};
+use socket::{Received, Socket};
+
+/// Interval of checks whether the reflector is to end, in milliseconds.
+const LOOK_MILLIS: u16 = 50;
+
+/// The most packets of one socket before the others have their turn.
+const TURN: usize = 64;
+
+/// The error of timestamps: the kernel takes those of arrivals in software, this program
+/// those of replies before it sends them. Whether the clock is synchronised is unknown.
+const ERROR: Span = Span::from_micros(100);
+
+/// A session-reflector that has opened its sockets.
+#[derive(Debug)]
+pub struct StampReflector {
+    sockets: Vec<Socket>,
+    reflector: Reflector,
+    /// Replies that the system did not send, for example because they are larger than
+    /// the MTU of the interface.
+    unsent: u64,
+}
+
+/// What a reflector has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Packets by what became of them.
+    pub counts: Counts,
+    /// Replies that the system did not send, for example because they are larger than
+    /// the MTU of the interface.
+    pub unsent: u64,
+}
+
+impl StampReflector {
+    /// Opens a socket at each address.
+    ///
+    /// # Errors
+    /// If the kernel refuses one of them, for example because its port is in use.
+    pub fn open(listen: &[SocketAddr], limits: Limits) -> Result<Self> {
+        let sockets = listen.iter().map(|address| Socket::open(*address));
+        Ok(Self {
+            sockets: sockets.collect::<Result<_>>()?,
+            reflector: Reflector::new(limits, ErrorEstimate::new(ERROR, false)),
+            unsent: 0,
+        })
+    }
+
+    /// The addresses with their ports.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.sockets.iter().map(|socket| socket.address).collect()
+    }
+
+    /// Answers test packets until `stop` is set.
+    ///
+    /// # Errors
+    /// If the kernel refuses an ordinary call.
+    pub fn run(mut self, stop: &Arc<AtomicBool>) -> Result<Outcome> {
+        let mut packet = vec![0; LARGEST + 1];
+        let mut reply = vec![0; LARGEST];
+        let deadline = || {
+            let look = Span::from_millis(2 * u64::from(LOOK_MILLIS));
+            Deadline::of_owner(clock::monotonic() + look, stop)
+        };
+        while deadline().permit().is_ok() {
+            for place in self.ready()? {
+                for _ in 0..TURN {
+                    let Ok(permit) = deadline().permit() else {
+                        break;
+                    };
+                    if !self.answer(place, &mut packet, &mut reply, permit)? {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(Outcome {
+            counts: self.reflector.counts(),
+            unsent: self.unsent,
+        })
+    }
+
+    /// The places of the sockets with waiting packets.
+    fn ready(&self) -> Result<Vec<usize>> {
+        let watch = |socket| PollFd::new(Socket::as_fd(socket), PollFlags::POLLIN);
+        let mut watched: Vec<PollFd> = self.sockets.iter().map(watch).collect();
+        match poll(&mut watched, PollTimeout::from(LOOK_MILLIS)) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error).during(|| "waiting for test packets"),
+        }
+        let ready = (0..).zip(&watched);
+        Ok(ready
+            .filter(|(_, watched)| watched.any() == Some(true))
+            .map(|(place, _)| place)
+            .collect())
+    }
+
+    /// Answers the next packet of a socket. Returns whether there was one.
+    fn answer(
+        &mut self,
+        place: usize,
+        packet: &mut [u8],
+        reply: &mut [u8],
+        permit: Permit,
+    ) -> Result<bool> {
+        let socket = &self.sockets[place];
+        let received = match socket.receive(packet, permit)? {
+            Received::Nothing => return Ok(false),
+            Received::Other => return Ok(true),
+            Received::Packet(received) => received,
+        };
+        let Some(octets) = packet.get(..received.length.min(LARGEST)) else {
+            return Ok(true);
+        };
+        let wall = Epoch::now().unix_nanos();
+        let arrival = Arrival {
+            from: received.from,
+            unix_nanos: received.unix_nanos.unwrap_or(wall),
+            hop_limit: received.hop_limit,
+            octets,
+        };
+        let reflected = self
+            .reflector
+            .reflect(clock::monotonic(), wall, &arrival, reply);
+        if let Ok(length) = reflected
+            && !socket.send(&reply[..length], &received)
+        {
+            self.unsent += 1;
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the senders are of the test's own"
+)]
+
+use std::net::{Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use proto::stamp::{Sender, Unmatched};
+
+use super::*;
+
+/// A reflector on a loopback address, while `body` talks to it from a socket.
+fn beside<T>(address: SocketAddr, body: impl FnOnce(&UdpSocket, SocketAddr) -> T) -> (T, Outcome) {
+    let reflector = StampReflector::open(&[address], Limits::default()).unwrap();
+    let to = reflector.addresses()[0];
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let running = thread::spawn(move || reflector.run(&stopped));
+    let socket = UdpSocket::bind(SocketAddr::new(to.ip(), 0)).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    socket.connect(to).unwrap();
+    let result = body(&socket, to);
+    stop.store(true, Ordering::Relaxed);
+    (result, running.join().unwrap().unwrap())
+}
+
+fn sender() -> Sender {
+    Sender::new(9, ErrorEstimate::new(ERROR, false))
+}
+
+fn send(sender: &mut Sender, socket: &UdpSocket, id: u64, length: usize, short: bool) {
+    let mut octets = vec![0; length];
+    let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
+    sender.send(now, wall, id, short, &mut octets).unwrap();
+    assert_eq!(socket.send(&octets).unwrap(), length);
+}
+
+#[test]
+fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
+    for address in [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] {
+        let sizes = [(56, false), (1_472, false), (9_000, true), (60_000, false)];
+        let ((), outcome) = beside(SocketAddr::new(address, 0), |socket, _| {
+            let mut sender = sender();
+            let mut room = vec![0; 65_536];
+            for (id, (length, short)) in (0..).zip(sizes) {
+                send(&mut sender, socket, id, length, short);
+                let got = socket.recv(&mut room).unwrap();
+                assert_eq!(got, if short { 72 } else { length });
+                let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
+                let reply = sender.receive(now, wall, &room[..got]).unwrap();
+                assert_eq!((reply.id, reply.sequence), (id, reply.sent));
+                assert!(reply.stateful);
+                assert_eq!(reply.hop_limit, 64, "the system's default");
+                assert_eq!(reply.lost, []);
+                // The same clock: packets do not arrive before they leave.
+                let delays = reply.delays;
+                assert!(delays.there >= 0 && delays.back >= 0, "{delays:?}");
+                assert!(delays.reflector.is_some(), "{delays:?}");
+            }
+        });
+        let counts = outcome.counts;
+        assert_eq!((counts.reflected, counts.malformed), (4, 0));
+        assert_eq!(outcome.unsent, 0);
+    }
+}
+
+#[test]
+fn garbage_gets_no_reply_and_the_next_packet_does() {
+    let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
+    let ((), outcome) = beside(address, |socket, _| {
+        let mut sender = sender();
+        for octets in [&[][..], &[0; 43], &[0xff; 200], &[0; 44]] {
+            socket.send(octets).unwrap();
+        }
+        send(&mut sender, socket, 5, 100, false);
+        let mut room = [0; 200];
+        let length = socket.recv(&mut room).unwrap();
+        let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
+        assert_eq!(sender.receive(now, wall, &room[..length]).unwrap().id, 5);
+        let again = sender.receive(now, wall, &room[..length]);
+        assert_eq!(again, Err(Unmatched::Duplicate));
+    });
+    assert_eq!((outcome.counts.reflected, outcome.counts.malformed), (1, 4));
+}
+
+#[test]
+fn replies_leave_from_the_address_to_which_packets_went() {
+    let address = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
+    let reflector = StampReflector::open(&[address], Limits::default()).unwrap();
+    let port = reflector.addresses()[0].port();
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let running = thread::spawn(move || reflector.run(&stopped));
+    let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    let to = SocketAddr::from(([127, 7, 7, 7], port));
+    let mut octets = vec![0; 100];
+    sender()
+        .send(clock::monotonic(), 0, 1, false, &mut octets)
+        .unwrap();
+    socket.send_to(&octets, to).unwrap();
+    let (_, from) = socket.recv_from(&mut octets).unwrap();
+    stop.store(true, Ordering::Relaxed);
+    running.join().unwrap().unwrap();
+    assert_eq!(from, to);
+}
+
+#[test]
+fn a_port_in_use_is_an_error_with_a_remedy() {
+    let taken = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = taken.local_addr().unwrap();
+    let error = StampReflector::open(&[address], Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("in use"), "{error}");
+}
