@@ -233,7 +233,7 @@ impl Node {
         };
         *sequence = sequence.wrapping_add(1);
         let mut reply = vec![0; data.len()];
-        let length = stamp::reflect(data, &base, &mut reply).ok()??;
+        let length = stamp::reflect(data, &base, true, &mut reply).ok()??;
         reply.truncate(length);
         Some(reply)
     }
