@@ -120,8 +120,8 @@ impl Seen {
     fn plots(&self) -> (&str, usize, usize) {
         assert!(self.console.is_empty(), "{:?}", self.console);
         let (seen, _) = (self.elements)
-            .split_once("<script id=\"exports\"")
-            .expect("the tables' data");
+            .split_once("<script id=\"plots\"")
+            .expect("the data of plots");
         let places = count(seen, "class=\"plot ") + count(seen, "class=\"plot\"");
         (seen, places, count(seen, "class=\"plot-container plotly\""))
     }
@@ -161,7 +161,7 @@ fn every_plot_is_drawn_in_both_lights_and_nothing_is_asked_for() {
             "dark: {dark}"
         );
         // Eight trials, four means, and at the two levels what was published.
-        let points = count(throughput, "<path class=\"point\"");
+        let points = count(throughput, "<path class=\"point");
         assert!(points >= 8 + 4, "{points} points");
         assert!(throughput.contains(ink), "dark: {dark}");
     }
@@ -198,9 +198,68 @@ fn a_table_is_offered_in_every_format() {
     }
 }
 
+/// Puts a table with characters that formats must escape into the page, and the text
+/// of each format behind it.
+const EXPORTED: &str = r#"
+document.querySelector('main').insertAdjacentHTML('afterbegin', `<div data-export="planted"><table>
+  <thead><tr><th>queue_size</th><th class="right">measured<br><span class="note">Mbit/s</span></th><th>verdict</th></tr></thead>
+  <tbody>
+    <tr><td>a, 50 %</td><td class="figure right">  949.0 ± 2 †</td><td><b>reproduced</b>: <span>as "paper" | printed</span></td></tr>
+    <tr><td>&lt;b>\\x\n</td><td></td><td></td></tr>
+  </tbody></table></div>`);
+addEventListener('load', () => {
+  document.querySelector('main > button.tool').click();
+  const dialog = document.querySelector('dialog');
+  for (const name of ['Markdown', 'LaTeX', 'CSV']) {
+    [...dialog.querySelectorAll('button')].find((button) => button.textContent === name).click();
+    const text = document.createElement('pre');
+    text.textContent = `begin ${name}\n${dialog.querySelector('pre').textContent}end`;
+    document.body.append(text);
+  }
+});"#;
+
+#[test]
+fn formats_of_tables_escape_what_they_must() {
+    let folder = folder();
+    let page = folder.path().join("r/report.html");
+    let seen = browse_with(folder.path(), &page, EXPORTED, false);
+    assert!(seen.console.is_empty(), "{:?}", seen.console);
+    let of = |name: &str| {
+        let begin = format!("<pre>begin {name}\n");
+        let (_, text) = seen.elements.split_once(&begin).expect(name);
+        let (text, _) = text.split_once("end</pre>").expect(name);
+        let text = text.replace("&lt;", "<").replace("&gt;", ">");
+        text.replace("&amp;", "&").replace('\r', "")
+    };
+    let markdown = "\
+| queue_size | measured (Mbit/s) | verdict |
+| --- | ---: | --- |
+| a, 50 % | 949.0 ± 2 † | reproduced: as \"paper\" \\| printed |
+| &lt;b>\\\\x |  |  |
+";
+    assert_eq!(of("Markdown"), markdown);
+    let latex = "\
+\\begin{tabular}{lrl}
+\\toprule
+queue\\_size & measured (Mbit/s) & verdict \\\\
+\\midrule
+a, 50 \\% & 949.0 $\\pm$ 2 $\\dagger$ & reproduced: as \"paper\" | printed \\\\
+$<$b$>$\\textbackslash{}x &  &  \\\\
+\\bottomrule
+\\end{tabular}
+";
+    assert_eq!(of("LaTeX"), latex);
+    let csv = "\
+queue_size,measured (Mbit/s),verdict
+\"a, 50 %\",949.0 ± 2 †,\"reproduced: as \"\"paper\"\" | printed\"
+<b>\\x,,
+";
+    assert_eq!(of("CSV"), csv);
+}
+
 /// Pages of other kinds: the commands that write one into the folder `r`, and
 /// parts of it that no other kind has.
-const KINDS: [(&str, &[&str], &[&str]); 8] = [
+const KINDS: [(&str, &[&str], &[&str]); 9] = [
     (
         "worlds",
         &[
@@ -253,14 +312,26 @@ const KINDS: [(&str, &[&str], &[&str]); 8] = [
         &["What changed between two runs", "Certificate of A"],
     ),
     (
+        "replay",
+        &[
+            "run os-comparison --repeat 1 -o r --set mtu=1500 --set scenario=LU-LU --set offloads=off --set link=emulated --set links.router-receiver.record=on --set size=500kB --set preroll=300kB --set cpu_size=1MB --set rate=200mbit --set network.lateness=1min",
+            "run replay --trace r/recordings/c00-r01-router-receiver.csv --set queue=codel -o replayed",
+        ],
+        &[
+            "id=\"replayed-queue-forward\"",
+            "queue=codel",
+            "packet by packet",
+        ],
+    ),
+    (
         "search",
         &["robustness planted.toml --budget runs=5000 -o r"],
         &["class=\"strips\"", "<rect"],
     ),
 ];
 
-/// A ranking and changes are tables, and a search shows its answers as strips.
-const WITHOUT_PLOTS: [&str; 3] = ["ranking", "changes", "search"];
+/// A ranking is a table, and a search shows its answers as strips.
+const WITHOUT_PLOTS: [&str; 2] = ["ranking", "search"];
 
 /// The run of [`RUN`] in the folder `live`.
 const RUN_BESIDE: &str = "run os-comparison --repeat 2 -o live --set mtu=1500,9000 --set scenario=LU-LU \

@@ -1,12 +1,11 @@
 //! Renders documents as HTML pages: one self-contained file with interactive
 //! plots and no external requests.
 //!
-//! Text is escaped by `maud`; scripts, plots and exports of tables are packed.
+//! Text is escaped by `maud`; scripts and plots are packed.
 //! Content of a journal or plan therefore remains text.
 
 mod blocks;
 mod contents;
-mod export;
 mod library;
 mod packed;
 mod picture;
@@ -19,7 +18,7 @@ use blocks::Renderer;
 use packed::packed;
 
 #[cfg(test)]
-pub(crate) use packed::unpacked;
+pub(crate) use packed::plots_of;
 
 const STYLE: &str = concat!(
     include_str!("page/style.css"),
@@ -28,8 +27,9 @@ const STYLE: &str = concat!(
 );
 
 /// The scripts of the page, which share one scope.
-const SCRIPTS: [&str; 4] = [
+const SCRIPTS: [&str; 5] = [
     include_str!("page/contents.js"),
+    include_str!("page/formats.js"),
     include_str!("page/exports.js"),
     include_str!("page/paint.js"),
     include_str!("page/draw.js"),
@@ -71,7 +71,6 @@ pub fn html(document: &Document) -> String {
                         @for section in &sections { (section) }
                     }
                 }
-                (data("exports", &renderer.exports()))
                 (data("plots", &renderer.plots()))
                 @if renderer.has_plots() {
                     script id="library" type="text/plain" { (PreEscaped(library::script())) }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::page::unpacked;
+use crate::page::plots_of;
 use crate::terminal::wrapped;
 use crate::{changes_json, html, text};
 use plan::synthetic::{facts, study};
@@ -122,18 +122,11 @@ fn runs_without_a_common_cell_say_so() {
     );
 }
 
-/// The plots of a page, by the ids of their elements.
-fn plots(page: &str) -> Value {
-    let data = page.split("<script id=\"plots\" type=\"text/plain\">");
-    let data = data.last().unwrap().split("</script>").next().unwrap();
-    serde_json::from_str(&unpacked(data)).unwrap()
-}
-
 #[test]
 fn a_page_draws_the_changes_of_each_metric_with_a_row_for_each_setting() {
     let (document, _) = compared(|_, trials, _| slower(trials));
     let page = html(&document);
-    let plots = plots(&page);
+    let plots = plots_of(&page);
     let plot = &plots["plot-throughput-change"];
     let rows = plot["layout"]["yaxis"]["tickvals"].as_array().unwrap();
     assert_eq!(rows.len(), 4, "baselines have a row, too: {plot}");

@@ -7,7 +7,6 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::contents::Ids;
-use super::export::Export;
 use super::{picture, table};
 use crate::document::{Badge, Block, Figure, List, ListKind, Section, Style, Table};
 use crate::{replay, topology};
@@ -27,7 +26,6 @@ pub(super) struct Renderer {
     /// The last heading, after which a table is named.
     heading: String,
     plots: BTreeMap<String, Value>,
-    exports: BTreeMap<String, Export>,
 }
 
 impl Renderer {
@@ -35,14 +33,15 @@ impl Renderer {
         !self.plots.is_empty()
     }
 
-    /// The plots by element id, as JSON.
+    /// The plots with the ids of their elements, as JSON. Plots with one number have
+    /// the same trials in all metrics: side by side they pack well.
     pub(super) fn plots(&self) -> String {
-        serde_json::to_string(&self.plots).expect("a plot holds numbers, words and lists of them")
-    }
-
-    /// The exports of tables by id, as JSON.
-    pub(super) fn exports(&self) -> String {
-        serde_json::to_string(&self.exports).expect("an export holds words")
+        let mut plots: Vec<(&String, &Value)> = self.plots.iter().collect();
+        plots.sort_by_key(|(id, _)| {
+            let end = id.rsplit('-').next().unwrap_or_default();
+            (end == "change", end.parse::<u32>().ok())
+        });
+        serde_json::to_string(&plots).expect("a plot holds numbers, words and lists of them")
     }
 
     pub(super) fn section(&mut self, section: &Section) -> Markup {
@@ -105,7 +104,6 @@ impl Renderer {
             "" => self.ids.of("data", words),
             section => self.ids.of(&format!("{section}-data"), words),
         };
-        self.exports.insert(id.clone(), Export::of(own));
         table::table(own, &id, name)
     }
 

@@ -1,6 +1,15 @@
 // Draws each plot when it comes into view, and all of them before the page is
 // printed.
 
+// The text of the element `id`, which the program packed.
+const unpacked = async (id) => {
+  const packed = atob(document.getElementById(id).textContent);
+  const octets = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+  const stream = new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+};
+const unpacks = typeof DecompressionStream === "function";
+
 const places = [...document.querySelectorAll(".plot")];
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const drawn = new Set();
@@ -55,7 +64,7 @@ const run = (source) => {
 
 const begin = async () => {
   const [library, data] = await Promise.all([unpacked("library"), unpacked("plots")]);
-  plots = JSON.parse(data);
+  plots = Object.fromEntries(JSON.parse(data));
   run(library);
   for (const place of places) seen.observe(place);
   dark.addEventListener("change", () => {

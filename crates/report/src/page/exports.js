@@ -1,14 +1,5 @@
 // Offers each table as Markdown, LaTeX and CSV, and texts to be copied.
 
-// The text of the element `id`, which the program packed.
-const unpacked = async (id) => {
-  const packed = atob(document.getElementById(id).textContent);
-  const octets = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-  const stream = new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).text();
-};
-const unpacks = typeof DecompressionStream === "function";
-
 const button = (words, act) => {
   const made = document.createElement("button");
   made.type = "button";
@@ -43,9 +34,9 @@ const copying = (text, from) => button("Copy", async (event) => {
 });
 
 const formats = [
-  ["markdown", "Markdown", "md", "text/markdown"],
-  ["latex", "LaTeX", "tex", "application/x-tex"],
-  ["csv", "CSV", "csv", "text/csv"],
+  [markdown, "Markdown", "md", "text/markdown"],
+  [latex, "LaTeX", "tex", "application/x-tex"],
+  [csv, "CSV", "csv", "text/csv"],
 ];
 
 // A dialog with one table in all formats.
@@ -53,16 +44,17 @@ const offer = (name, table) => {
   const dialog = document.createElement("dialog");
   const text = document.createElement("pre");
   text.tabIndex = 0;
-  let [key, , ending, type] = formats[0];
+  const own = readTable(table);
+  let [written, , ending, type] = formats[0];
   const choose = (format) => {
-    [key, , ending, type] = format;
-    text.textContent = table[key];
+    [written, , ending, type] = format;
+    text.textContent = written(own);
     choices.forEach((choice, index) => choice.setAttribute("aria-pressed", formats[index] === format));
   };
   const choices = formats.map((format) => button(format[1], () => choose(format)));
   const acts = [
-    copying(() => table[key], text),
-    button("Download", () => download(table[key], `${name}.${ending}`, type)),
+    copying(() => written(own), text),
+    button("Download", () => download(written(own), `${name}.${ending}`, type)),
     button("Close", () => dialog.close()),
   ];
   const [row, end] = [choices, acts].map((buttons) => {
@@ -78,18 +70,11 @@ const offer = (name, table) => {
   dialog.showModal();
 };
 
-if (unpacks) {
-  let tables;
-  for (const place of document.querySelectorAll("[data-export]")) {
-    const name = place.dataset.export;
-    const made = button("Export", async () => {
-      tables ??= JSON.parse(await unpacked("exports"));
-      offer(name, tables[name]);
-    });
-    made.className = "tool";
-    made.title = "This table as Markdown, LaTeX or CSV";
-    place.before(made);
-  }
+for (const place of document.querySelectorAll("[data-export]")) {
+  const made = button("Export", () => offer(place.dataset.export, place.querySelector("table")));
+  made.className = "tool";
+  made.title = "This table as Markdown, LaTeX or CSV";
+  place.before(made);
 }
 for (const text of document.querySelectorAll("section#cite pre")) {
   const made = copying(() => text.textContent, text);

@@ -13,9 +13,20 @@ pub(super) fn packed(text: &str) -> String {
     STANDARD.encode(compress_to_vec_zlib(text.as_bytes(), LEVEL))
 }
 
+/// The plots of a page by the ids of their elements.
+#[cfg(test)]
+pub(crate) fn plots_of(page: &str) -> serde_json::Value {
+    let data = page.split_once("<script id=\"plots\" type=\"text/plain\">");
+    let (_, data) = data.expect("a page has the data of its plots");
+    let (data, _) = data.split_once("</script>").expect("the element ends");
+    let pairs: Vec<(String, serde_json::Value)> =
+        serde_json::from_str(&unpacked(data)).expect("pairs in JSON");
+    serde_json::Value::Object(pairs.into_iter().collect())
+}
+
 /// The text that [`packed`] packed.
 #[cfg(test)]
-pub(crate) fn unpacked(packed: &str) -> String {
+fn unpacked(packed: &str) -> String {
     let octets = STANDARD.decode(packed).expect("base64");
     let text = miniz_oxide::inflate::decompress_to_vec_zlib(&octets).expect("zlib");
     String::from_utf8(text).expect("text")

@@ -7,7 +7,7 @@ use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 /// The length in characters from which the text of a cell may be broken.
 const LONG: usize = 40;
 
-/// A table whose export has the id `id`, in an element that scrolls where the
+/// A table whose exports are called `id`, in an element that scrolls where the
 /// page is too narrow.
 pub(super) fn table(table: &Table, id: &str, name: &str) -> Markup {
     let is_glance = table.fit == Fit::Glance;
@@ -42,6 +42,7 @@ fn cell(cell: &Cell, column: &Column, names_row: bool) -> Markup {
             let is_long = text.chars().count() > LONG;
             html! { td class=[is_long.then_some("words")] { (text) } }
         }
+        Cell::Figure(text, _) if text.trim().is_empty() => html! { td {} },
         Cell::Figure(text, _) => {
             html! { td.figure class=[column.is_right.then_some("right")] { (text) } }
         }

@@ -66,7 +66,9 @@ pub(super) fn trials(
     ];
     let mut traces: Vec<Box<dyn Trace>> = Vec::new();
     for (mark, symbol, size, opacity) in marks {
-        let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        // The trials are the same for each metric, which packs well; their figures are not.
+        let (mut names, mut figures) = (Vec::new(), Vec::new());
         for (level, cell) in cells(frame, series) {
             let resolution = find(frame.comparisons, metric, cell).and_then(|row| row.resolution);
             let mut drawn = 0;
@@ -80,7 +82,8 @@ pub(super) fn trials(
                     let shift = centre(panel, slot) + shift(panel, trial.repeat);
                     x.push(frame.scale.position(level, shift));
                     y.push(brief(value));
-                    texts.push(about(trial, &figure::single(value, resolution), metric));
+                    names.push(name(trial));
+                    figures.push(figure::single(value, resolution));
                 }
             }
         }
@@ -96,8 +99,12 @@ pub(super) fn trials(
                 .show_legend(false)
                 .meta(marks::role(series.mark))
                 .marker(Marker::new().symbol(symbol).size(size).opacity(opacity))
-                .hover_text_array(texts)
-                .hover_info(HoverInfo::Text);
+                .custom_data(names)
+                .text_array(figures)
+                .hover_template(format!(
+                    "%{{customdata}}: %{{text}} {}<extra></extra>",
+                    metric.unit
+                ));
             traces.push(trace);
         }
     }
@@ -309,16 +316,13 @@ fn mark_of(trial: &Trial) -> Mark {
     }
 }
 
-/// The tooltip of a trial.
-fn about(trial: &Trial, value: &str, metric: &Metric) -> String {
+/// A trial in a tooltip.
+fn name(trial: &Trial) -> String {
     let flags = match trial.flags.is_empty() {
         true => String::new(),
-        false => format!("; {}", trial.flags.join(", ")),
+        false => format!(" ({})", trial.flags.join(", ")),
     };
-    text(&format!(
-        "{}, repeat {}: {value} {}{flags}",
-        trial.id, trial.repeat, metric.unit
-    ))
+    text(&format!("{}, repeat {}{flags}", trial.id, trial.repeat))
 }
 
 fn room(panel: &Panel) -> f64 {

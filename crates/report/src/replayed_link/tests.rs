@@ -1,11 +1,10 @@
 use plan::queue_recording::{Loss, QueueWindow, QueuedPacket};
 use plan::replayed_link::{Fates, QueueOverTime, Waits};
 use queue::{Limit, Spec};
-use serde_json::Value;
 use units::{Span, Time};
 
 use super::*;
-use crate::page::unpacked;
+use crate::page::plots_of;
 use crate::{html, text};
 
 /// A queue with 90 packets forwarded and 10 dropped in two intervals of a second.
@@ -88,9 +87,7 @@ fn a_terminal_has_the_verdict_a_sentence_and_a_row_for_each_setting() {
 #[test]
 fn a_page_draws_each_direction_with_packets_and_replays_the_kept_ones() {
     let page = html(&of_replay(&link()));
-    let data = page.split("<script id=\"plots\" type=\"text/plain\">");
-    let data = data.last().unwrap().split("</script>").next().unwrap();
-    let plots: Value = serde_json::from_str(&unpacked(data)).unwrap();
+    let plots = plots_of(&page);
     let ids: Vec<&String> = plots.as_object().unwrap().keys().collect();
     let expected = [
         "replayed-drops-forward",

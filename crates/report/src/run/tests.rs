@@ -1,2 +1,3 @@
 mod page;
+mod plots;
 mod tables;

@@ -111,10 +111,7 @@ fn the_page_plots_each_world_as_a_series_beside_what_was_published() {
     for part in ["Certificates", "results/n"] {
         assert!(page.contains(part), "`{part}` is not in the page");
     }
-    let (_, plots) = page
-        .split_once("id=\"plots\" type=\"text/plain\">")
-        .unwrap();
-    let plots = crate::page::unpacked(plots.split("</script>").next().unwrap());
+    let plots = crate::page::plots_of(&page).to_string();
     for part in [
         "world sim, offloads off",
         "world netns, offloads on",
