@@ -15,6 +15,7 @@ use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::over_time::{Quantity, TimeSeries};
 use crate::series::place;
+pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;
 
 /// The maximum number of points of a line; more are indistinguishable and enlarge the
@@ -60,11 +61,10 @@ struct OfLink {
     definition: &'static str,
 }
 
-/// The plots of flows, one for each cell; then of all links with a time series: one for
-/// each quantity and series of cells.
+/// The plots of all links with a time series: one for each quantity and series of cells.
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
-    let mut figures: Vec<Figure> = flows::figure(found).into_iter().collect();
+    let mut figures = Vec::new();
     for link in Quantity::Queue.names(frame.trials.iter()) {
         for own in QUANTITIES {
             for (number, series) in frame.series.iter().enumerate() {

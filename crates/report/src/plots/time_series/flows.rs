@@ -70,7 +70,7 @@ impl Line {
 }
 
 /// A figure with a plot for each cell that has flows over time.
-pub(super) fn figure(found: &Findings<'_>) -> Option<Figure> {
+pub(crate) fn figure(found: &Findings<'_>) -> Option<Figure> {
     let plan = found.plan;
     let measured = |cell: &usize| !finished(found, *cell).is_empty();
     let cells: Vec<usize> = (0..plan.cells.len()).filter(measured).collect();
