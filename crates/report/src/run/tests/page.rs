@@ -230,7 +230,9 @@ fn hostile() -> impl Strategy<Value = String> {
         Just("&lt;i&gt; %{text} $x$ \u{2028}\u{0}".to_owned()),
         any::<String>(),
     ];
-    proptest::collection::vec(fragment, 1..4).prop_map(|fragments| fragments.concat())
+    let texts = proptest::collection::vec(fragment, 1..4);
+    let texts = texts.prop_map(|fragments| fragments.concat());
+    texts.prop_filter("an empty text has no elements", |text| !text.is_empty())
 }
 
 proptest! {
