@@ -37,7 +37,9 @@ mod timer;
 use units::{Bytes, IpMtu};
 
 pub use discovery::Discovery;
+pub(crate) use loss::losses_until;
 pub use settings::{BadSettings, ProbeTimer, Settings};
+pub(crate) use timer::RoundTrip;
 
 /// The state of a discovery [RFC8899 s5.2].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,23 @@
 //! The investigation of a path without I/O: which sizes it carries, in each direction and
 //! for each protocol, where larger packets vanish, and who says so.
 //!
-//! A driver with sockets, or a virtual path, sends each [`Probe`], and passes on each
-//! [`Answer`]; a [`PathReport`] is the result.
+//! A driver with sockets, or a virtual path, runs an [`Investigation`]: it sends each
+//! [`Probe`], and passes on each [`Answer`]; a [`PathReport`] is the result.
 
+mod asker;
+mod findings;
+mod history;
+mod investigation;
+mod kind;
 mod packet;
+mod phase;
 mod report;
+mod search;
 mod settings;
+#[cfg(test)]
+mod tests;
 
+pub use investigation::{Investigation, Phase, Progress};
 pub use packet::{Answer, AnswerKind, Probe, Protocol, Reflected, ReplySize, Target};
 pub use report::{
     Advice, Device, Direction, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,

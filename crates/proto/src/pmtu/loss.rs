@@ -80,7 +80,7 @@ impl LossTest {
 }
 
 /// The smallest number of losses whose probability by chance is at most `accepted`.
-fn losses_until(accepted: f64, loss: f64) -> u32 {
+pub(crate) fn losses_until(accepted: f64, loss: f64) -> u32 {
     let mut chance = loss;
     let mut losses = 1;
     while losses < FEWEST || chance > accepted {

@@ -6,14 +6,14 @@ use super::ProbeTimer;
 
 /// The estimate of the round trip, as of retransmission timers [RFC6298 s2].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RoundTrip {
+pub(crate) struct RoundTrip {
     timer: ProbeTimer,
     /// Smoothed round trip and its variation, in picoseconds.
     smoothed: Option<(u64, u64)>,
 }
 
 impl RoundTrip {
-    pub(super) const fn new(timer: ProbeTimer) -> Self {
+    pub(crate) const fn new(timer: ProbeTimer) -> Self {
         Self {
             timer,
             smoothed: None,
@@ -21,7 +21,7 @@ impl RoundTrip {
     }
 
     /// A probe was acknowledged after `sample`.
-    pub(super) fn measured(&mut self, sample: Span) {
+    pub(crate) fn measured(&mut self, sample: Span) {
         let sample = sample.as_picos();
         self.smoothed = Some(match self.smoothed {
             None => (sample, sample / 2),
@@ -36,7 +36,7 @@ impl RoundTrip {
     }
 
     /// The time to wait for an answer.
-    pub(super) fn timeout(&self) -> Span {
+    pub(crate) fn timeout(&self) -> Span {
         match (self.timer, self.smoothed) {
             (ProbeTimer::Fixed(span), _) => span,
             (ProbeTimer::FromRoundTrips { most, .. }, None) => most,

@@ -2,10 +2,16 @@
 
 use core::net::IpAddr;
 
-use units::{Bytes, IpVersion, Span};
+use units::{Bytes, IpVersion, Rate, Span};
 
 use super::Protocol;
 use crate::pmtu;
+
+/// The greatest rate of probes unless set: 50 Mb/s.
+const RATE: Rate = match Rate::from_bits_per_second(50_000_000) {
+    Some(rate) => rate,
+    None => unreachable!(),
+};
 
 /// What to find out, with which means, and how sure.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +45,8 @@ pub struct Settings {
     pub answer_rate: AnswerRate,
     /// The least time between two probes.
     pub spacing: Span,
+    /// The greatest rate of probes.
+    pub rate: Rate,
     /// Bounds of the time after which a probe without an answer counts as lost.
     pub least_timeout: Span,
     /// The upper bound, which holds until the first round trip is measured.
@@ -101,6 +109,7 @@ impl Settings {
                 every: Span::from_secs(1),
             },
             spacing: Span::from_micros(500),
+            rate: RATE,
             least_timeout: Span::from_millis(100),
             most_timeout: Span::from_secs(1),
             most_time: Span::from_secs(60),

@@ -1,0 +1,252 @@
+//! Questions about the path, answered from the record of probes, or else by new probes.
+//!
+//! The phases of an investigation are functions that ask questions and go on from the
+//! answers. They run from the beginning each time a probe may be sent: a question that is
+//! answered costs no probe, and the first one that is open sends the next. The same
+//! functions, without sending, give the results.
+
+use units::{Seed, Span, Time};
+
+use super::Settings;
+use super::history::History;
+use super::kind::Kind;
+use super::search::{Found, Searches};
+
+/// The time between two probes of a kind one of which was lost: losses are hardly
+/// independent at once.
+const APART: Span = Span::from_millis(20);
+
+/// The time between attempts before any round-trip time is known.
+const FIRST_APART: Span = Span::from_millis(250);
+
+/// Probes of a kind that are under way at once.
+const MOST_UNDER_WAY: u32 = 8;
+
+/// The answer to a question whether packets of a kind pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Not known yet.
+    Open,
+    /// One passed.
+    Passes,
+    /// They are too big, says a router.
+    Refused,
+    /// They vanish, while others pass.
+    Vanishes,
+    /// They get no answer, nor do others.
+    Unclear,
+}
+
+impl Outcome {
+    /// Whether packets of the kind do not pass.
+    pub(super) const fn fails(self) -> bool {
+        matches!(self, Self::Refused | Self::Vanishes)
+    }
+}
+
+/// The next probe to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Next {
+    pub(super) kind: Kind,
+    pub(super) search: Option<(usize, u64)>,
+}
+
+/// Asks questions at one instant.
+pub(super) struct Asker<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) history: &'a History,
+    pub(super) searches: &'a mut Searches,
+    seed: Seed,
+    /// `None`: results only, nothing is sent.
+    now: Option<Time>,
+    next: Option<Next>,
+    wake: Option<Time>,
+    is_open: bool,
+}
+
+impl<'a> Asker<'a> {
+    pub(super) const fn new(
+        settings: &'a Settings,
+        history: &'a History,
+        searches: &'a mut Searches,
+        seed: Seed,
+        now: Option<Time>,
+    ) -> Self {
+        Self {
+            settings,
+            history,
+            searches,
+            seed,
+            now,
+            next: None,
+            wake: None,
+            is_open: false,
+        }
+    }
+
+    /// The probe to send, the instant to ask again at, and whether a question is open.
+    pub(super) const fn outcome(&self) -> (Option<Next>, Option<Time>, bool) {
+        (self.next, self.wake, self.is_open)
+    }
+
+    /// Whether a question is open.
+    pub(super) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Whether packets of this kind get an answer at all.
+    pub(super) fn answers(&mut self, kind: Kind) -> Outcome {
+        let counts = self.history.counts(kind);
+        if counts.answered > 0 {
+            return Outcome::Passes;
+        }
+        if counts.lost >= self.history.attempts() {
+            return Outcome::Unclear;
+        }
+        let apart = match self.history.round_trip() {
+            Some(_) => self.history.timeout(),
+            None => FIRST_APART,
+        };
+        if counts.lost + counts.under_way < self.history.attempts() {
+            self.send_after(kind, counts.last_sent, apart);
+        }
+        self.is_open = true;
+        Outcome::Open
+    }
+
+    /// Whether packets of this kind pass. Before they count as vanished, packets of
+    /// `control` show that answers of this kind are still given.
+    pub(super) fn passes(&mut self, kind: Kind, control: Option<Kind>) -> Outcome {
+        let counts = self.history.counts(kind);
+        if counts.answered > 0 {
+            return Outcome::Passes;
+        }
+        if counts.refused > 0 {
+            return Outcome::Refused;
+        }
+        let needed = self.history.needed(self.settings.false_alarm);
+        if counts.counted >= needed {
+            return self.confirm_by(control, counts.first_lost);
+        }
+        // Most of what was sent got lost while other packets did as well.
+        if counts.lost >= needed * 4 {
+            return Outcome::Unclear;
+        }
+        let at_once = match counts.lost {
+            0 => 1,
+            _ => (needed - counts.counted).min(MOST_UNDER_WAY),
+        };
+        if counts.under_way < at_once {
+            self.send_after(kind, counts.last_sent, APART);
+        }
+        self.is_open = true;
+        Outcome::Open
+    }
+
+    /// Packets vanish if those of the control, sent later than the first of them, arrive.
+    fn confirm_by(&mut self, control: Option<Kind>, since: Option<Time>) -> Outcome {
+        let Some(control) = control else {
+            return Outcome::Vanishes;
+        };
+        let counts = self.history.counts(control);
+        if counts.last_answered > since {
+            return Outcome::Vanishes;
+        }
+        let is_late = counts.last_sent > since;
+        if is_late && counts.under_way == 0 && counts.lost >= 2 * self.history.attempts() {
+            return Outcome::Unclear;
+        }
+        if counts.under_way == 0 || !is_late {
+            self.send_after(control, None, Span::ZERO);
+        }
+        self.is_open = true;
+        Outcome::Open
+    }
+
+    /// Whether any of `attempts` packets of this kind gets an answer.
+    pub(super) fn tries(&mut self, kind: Kind, attempts: u32) -> Outcome {
+        let counts = self.history.counts(kind);
+        if counts.answered > 0 {
+            return Outcome::Passes;
+        }
+        if counts.refused > 0 {
+            return Outcome::Refused;
+        }
+        if counts.lost >= attempts {
+            return Outcome::Unclear;
+        }
+        if counts.lost + counts.under_way < attempts {
+            self.send_after(kind, counts.last_sent, APART);
+        }
+        self.is_open = true;
+        Outcome::Open
+    }
+
+    /// Sends packets of this kind up to this number in all; whether all have their fate.
+    pub(super) fn sends(&mut self, kind: Kind, number: u32, apart: Span) -> bool {
+        let counts = self.history.counts(kind);
+        if counts.sent < number {
+            self.send_after(kind, counts.last_sent, apart);
+        }
+        let is_open = counts.sent < number || counts.under_way > 0;
+        self.is_open |= is_open;
+        !is_open
+    }
+
+    /// The largest size up to that of `kind` that passes; `None` while the search runs, or
+    /// if none passes.
+    pub(super) fn search(&mut self, kind: Kind) -> Option<Found> {
+        let round = self.history.round;
+        if self.now.is_some() && self.searches.position(round, kind).is_none() {
+            let (settings, timeout) = (self.settings, self.history.timeout());
+            self.searches
+                .begin(round, kind, settings, timeout, self.seed);
+        }
+        self.search_on(kind)
+    }
+
+    fn search_on(&mut self, kind: Kind) -> Option<Found> {
+        let index = self.searches.position(self.history.round, kind)?;
+        let search = self.searches.get_mut(index)?;
+        if search.has_ended() {
+            return search.found();
+        }
+        self.is_open = true;
+        let now = self.now?;
+        let ready = self.history.ready_at(kind, now);
+        if ready > now {
+            self.wake_at(ready);
+        } else if self.next.is_none() {
+            if let Some((kind, id)) = search.poll_probe(now) {
+                self.next = Some(Next {
+                    kind,
+                    search: Some((index, id)),
+                });
+            } else if search.has_ended() {
+                return search.found();
+            } else if let Some(wake) = search.poll_timeout() {
+                self.wake_at(wake.max(now));
+            }
+        }
+        None
+    }
+
+    /// Sends a packet of this kind if nothing else is to be sent, the last one was sent so
+    /// long ago, and its answer would not be held back.
+    pub(super) fn send_after(&mut self, kind: Kind, last: Option<Time>, apart: Span) {
+        let Some(now) = self.now else {
+            return;
+        };
+        let due = last.map_or(now, |last| last + apart);
+        let at = due.max(self.history.ready_at(kind, now));
+        if at > now {
+            self.wake_at(at);
+        } else if self.next.is_none() {
+            self.next = Some(Next { kind, search: None });
+        }
+    }
+
+    fn wake_at(&mut self, at: Time) {
+        self.wake = Some(self.wake.map_or(at, |wake| wake.min(at)));
+    }
+}

@@ -1,0 +1,68 @@
+//! The result for each direction.
+
+use super::super::kind::octets;
+use super::super::{Direction, Limit, Way};
+use super::Facts;
+
+/// The way to the far end.
+pub(super) fn there(facts: &Facts<'_>) -> Direction {
+    let walked = facts.walked;
+    let (Some(main), Some(found)) = (walked.main, walked.found) else {
+        return Direction {
+            mtu: None,
+            limit: Limit::NotSeen,
+        };
+    };
+    let ways = facts.way_there();
+    let is_hole_back = walked.hole.is_some_and(|hole| hole.way == Way::Back);
+    let is_untold = is_hole_back && ways.is_empty();
+    let of_protocols = ways.into_iter().filter_map(|(_, largest, _)| largest);
+    let of_branches = walked.branches.as_ref().map(|branches| branches.small);
+    let mtu = of_protocols.chain(of_branches).min();
+    let mtu = mtu.unwrap_or(found.mtu);
+    let refused = facts.refuser(main.protocol, mtu).is_some()
+        || walked.carried.iter().any(|one| {
+            one.fails
+                .is_some_and(|(size, refused)| refused && size == mtu + 1)
+        });
+    let limit = if mtu >= facts.asked() {
+        Limit::Asked
+    } else if mtu >= walked.up_to {
+        Limit::Interface
+    } else if refused {
+        Limit::Refused
+    } else if is_untold {
+        Limit::NotSeen
+    } else {
+        Limit::Vanish
+    };
+    Direction {
+        mtu: Some(octets(mtu)),
+        limit,
+    }
+}
+
+/// The way back.
+pub(super) fn back(facts: &Facts<'_>) -> Direction {
+    let walked = facts.walked;
+    let largest = facts.history.largest_reply();
+    let (mtu, limit) = if let Some(fragment) = facts.history.fragmented_reply() {
+        (Some(fragment), Some(Limit::Fragmented))
+    } else if let Some(back) = walked.back {
+        let limit = back.fails.map(|_| Limit::Vanish);
+        (Some(back.mtu), limit)
+    } else if walked.hole.is_some_and(|hole| hole.way == Way::Back) {
+        (walked.found.map(|found| found.mtu), Some(Limit::Vanish))
+    } else {
+        (largest, None)
+    };
+    let carries_asked = mtu >= Some(facts.asked());
+    let limit = limit.unwrap_or(match carries_asked {
+        true => Limit::Asked,
+        false => Limit::NotSeen,
+    });
+    Direction {
+        mtu: mtu.map(octets),
+        limit,
+    }
+}

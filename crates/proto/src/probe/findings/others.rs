@@ -1,0 +1,107 @@
+//! Findings about messages, MSS, fragments, changes, tunnels and loss.
+
+use std::collections::BTreeSet;
+
+use units::Bytes;
+
+use super::super::asker::Outcome;
+use super::super::kind::octets;
+use super::super::{Direction, Finding, FindingKind, Protocol};
+use super::{Facts, finding, tunnel};
+
+pub(super) fn findings(facts: &Facts<'_>, there: Direction) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(no_answer(facts));
+    findings.extend(announced(facts));
+    findings.extend(answers_limited(facts));
+    findings.extend(mss(facts, there));
+    findings.extend(fragments(facts));
+    findings.extend(changed(facts));
+    let tunnel = there.mtu.filter(|mtu| *mtu < facts.settings.asked);
+    let tunnel = tunnel.and_then(|mtu| tunnel::guess(mtu, facts.settings.asked));
+    findings.extend(tunnel.map(|tunnel| finding(FindingKind::Tunnel(tunnel), Vec::new())));
+    let loss = facts.history.loss().filter(|loss| loss.lost > 0);
+    findings.extend(loss.map(|loss| finding(FindingKind::Loss(loss), Vec::new())));
+    findings
+}
+
+fn no_answer(facts: &Facts<'_>) -> Option<Finding> {
+    let reach = &facts.walked.reach;
+    let is_silent = reach.answers.is_empty() && !reach.tcp;
+    is_silent.then(|| finding(FindingKind::NoAnswer, facts.evidence(|_| true)))
+}
+
+/// Announced sizes that are not the true ones.
+fn announced(facts: &Facts<'_>) -> Vec<Finding> {
+    let (Some(main), Some(found)) = (facts.walked.main, facts.walked.found) else {
+        return Vec::new();
+    };
+    let mut known = BTreeSet::new();
+    let mut findings = Vec::new();
+    let of_main = |one: &&_| is_of(one, main.protocol);
+    for one in facts.history.messages().filter(of_main) {
+        let kind = if one.announced < found.mtu {
+            FindingKind::AnnouncedTooSmall {
+                router: one.router,
+                announced: octets(one.announced),
+                passes: octets(found.mtu),
+            }
+        } else if one.announced >= one.size && one.announced > found.mtu {
+            FindingKind::AnnouncedTooLarge {
+                router: one.router,
+                announced: octets(one.announced),
+                fails_from: octets(found.fails.map_or(one.size, |(fails, _)| fails)),
+            }
+        } else {
+            continue;
+        };
+        if known.insert((one.router, one.announced < found.mtu)) {
+            let sizes = [one.size, found.mtu];
+            findings.push(finding(kind, facts.sizes(main.protocol, &sizes)));
+        }
+    }
+    findings
+}
+
+fn is_of(message: &super::super::history::Message, protocol: Protocol) -> bool {
+    message.protocol == protocol && message.flow == 0
+}
+
+fn answers_limited(facts: &Facts<'_>) -> Option<Finding> {
+    let refusals = facts.walked.refusals.filter(|one| one.is_limited)?;
+    let (main, found) = (facts.walked.main?, facts.walked.found?);
+    let kind = FindingKind::AnswersLimited {
+        router: facts.refuser(main.protocol, found.mtu)?,
+        sent: refusals.sent,
+        answered: refusals.answered,
+    };
+    Some(finding(kind, facts.sizes(main.protocol, &[refusals.size])))
+}
+
+/// The MSS against the size that passes: TCP does not use more than it allows.
+fn mss(facts: &Facts<'_>, there: Direction) -> Option<Finding> {
+    let seen = facts.history.mss()?;
+    let largest = facts
+        .carried(Protocol::Tcp)
+        .and_then(|(largest, _)| largest);
+    let expected = facts.mss(largest.map(octets).or(there.mtu)?);
+    let kind = FindingKind::MssClamped { seen, expected };
+    let evidence = || facts.evidence(|kind| kind.protocol == Protocol::Tcp && kind.flow == 0);
+    (seen < expected).then(|| finding(kind, evidence()))
+}
+
+fn fragments(facts: &Facts<'_>) -> Option<Finding> {
+    let evidence = || facts.evidence(|kind| kind.fragment_size.is_some());
+    let dropped = facts.walked.fragments == Outcome::Vanishes;
+    dropped.then(|| finding(FindingKind::FragmentsDropped, evidence()))
+}
+
+fn changed(facts: &Facts<'_>) -> Option<Finding> {
+    let after = facts.walked.found?.mtu;
+    let before = facts.earlier.iter().rfind(|&&size| size != after)?;
+    let (before, after): (Bytes, Bytes) = (octets(*before), octets(after));
+    Some(finding(
+        FindingKind::MtuChanged { before, after },
+        Vec::new(),
+    ))
+}

@@ -1,0 +1,111 @@
+//! Losses by chance.
+
+use super::super::Loss;
+use super::{Beats, History};
+use crate::pmtu::losses_until;
+
+/// The number of yes-or-no questions among which the accepted probability is divided.
+const QUESTIONS: f64 = 40.0;
+
+/// The standard normal deviate of a 95 % interval [Wilson1927].
+const DEVIATE: f64 = 1.96;
+
+/// The greatest loss that a path may have for questions to be worth asking.
+const GREATEST_LOSS: f64 = 0.8;
+
+impl History {
+    /// The number of lost probes of a kind after which it counts as one that the path does
+    /// not carry, if each question may be wrong with its share of `false_alarm`.
+    pub(in crate::probe) fn needed(&self, false_alarm: f64) -> u32 {
+        losses_until(share(false_alarm), self.assumed_loss())
+    }
+
+    /// The number of attempts after which a system counts as one that does not answer.
+    pub(in crate::probe) fn attempts(&self) -> u32 {
+        losses_until(0.002, self.assumed_loss())
+    }
+
+    /// The loss to count with: what is ordinary, or about as much as may explain what was
+    /// seen.
+    pub(in crate::probe) fn assumed_loss(&self) -> f64 {
+        let seen = match self.beats {
+            Beats { lost: 0, .. } => 0.0,
+            Beats { answered, lost } => {
+                let sent = f64::from(answered + lost);
+                let share = f64::from(lost) / sent;
+                share + libm::sqrt(share * (1.0 - share) / sent)
+            }
+        };
+        seen.max(self.ordinary_loss).clamp(0.0, GREATEST_LOSS)
+    }
+
+    /// The loss of small probes, if there was any.
+    pub(in crate::probe) fn loss(&self) -> Option<Loss> {
+        let Beats { answered, lost } = self.beats;
+        let sent = answered + lost;
+        (sent > 0).then(|| {
+            let (low, high) = wilson(lost, sent);
+            Loss {
+                sent,
+                lost,
+                share: f64::from(lost) / f64::from(sent),
+                low,
+                high,
+            }
+        })
+    }
+}
+
+/// The probability with which one question may be wrong.
+pub(in crate::probe) const fn share(false_alarm: f64) -> f64 {
+    false_alarm / QUESTIONS
+}
+
+/// The confidence interval of a share [Wilson1927].
+fn wilson(of: u32, all: u32) -> (f64, f64) {
+    let (n, share, z2) = (
+        f64::from(all),
+        f64::from(of) / f64::from(all),
+        DEVIATE * DEVIATE,
+    );
+    let middle = share + z2 / (2.0 * n);
+    let half = DEVIATE * libm::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n));
+    let scale = 1.0 + z2 / n;
+    (
+        ((middle - half) / scale).max(0.0),
+        ((middle + half) / scale).min(1.0),
+    )
+}
+
+/// The probability of at most `successes` in `trials` of probability `chance`.
+pub(in crate::probe) fn at_most(successes: u32, trials: u32, chance: f64) -> f64 {
+    let mut term = libm::pow(1.0 - chance, f64::from(trials));
+    let mut sum = term;
+    for k in 1..=successes.min(trials) {
+        term *= f64::from(trials - k + 1) / f64::from(k) * chance / (1.0 - chance);
+        sum += term;
+    }
+    sum.min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_of_twenty_lost_may_be_between_three_and_thirty_per_cent() {
+        let (low, high) = wilson(2, 20);
+        assert!(
+            (low - 0.028).abs() < 0.001 && (high - 0.301).abs() < 0.001,
+            "{low} {high}"
+        );
+    }
+
+    #[test]
+    fn ten_of_ten_are_at_most_ten_and_none_of_ten_is_rare() {
+        assert!((at_most(10, 10, 0.7) - 1.0).abs() < 1e-12);
+        assert!((at_most(0, 10, 0.7) - 0.3_f64.powi(10)).abs() < 1e-12);
+        // 1 - 0.7^2 for at most one of two.
+        assert!((at_most(1, 2, 0.7) - 0.51).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,23 @@
+//! What became of the probes of one kind.
+
+use units::Time;
+
+/// Counts of the probes of one kind by their fate.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::probe) struct Counts {
+    pub(in crate::probe) sent: u32,
+    pub(in crate::probe) under_way: u32,
+    /// Answered by the addressee, or by the router at which the hop limit ended.
+    pub(in crate::probe) answered: u32,
+    /// Answered by a message that they are too big.
+    pub(in crate::probe) refused: u32,
+    /// Without an answer in time.
+    pub(in crate::probe) lost: u32,
+    /// The lost ones beside which another probe shows that the path worked.
+    pub(in crate::probe) counted: u32,
+    /// When the first lost one was sent.
+    pub(in crate::probe) first_lost: Option<Time>,
+    /// When the last one was sent, and the last one that was answered.
+    pub(in crate::probe) last_sent: Option<Time>,
+    pub(in crate::probe) last_answered: Option<Time>,
+}

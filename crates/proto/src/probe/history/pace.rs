@@ -1,0 +1,122 @@
+//! The pace at which systems send error messages.
+//!
+//! Linux sends six time-exceeded or unreachable messages in a row to one peer and one in a
+//! second from then on; echo replies and messages that a packet was too big are not
+//! limited [LinuxDoc ip-sysctl]. Probes beyond that rate would get no answer, which looks like loss.
+
+use std::collections::BTreeMap;
+
+use units::{Span, Time};
+
+use super::super::kind::Kind;
+use super::super::{AnswerRate, Protocol, Settings, Target};
+
+/// The error messages of all systems that answer with them.
+#[derive(Debug)]
+pub(super) struct Pace {
+    rate: AnswerRate,
+    reflector: bool,
+    senders: BTreeMap<Sender, Allowance>,
+}
+
+/// A system that sends error messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sender {
+    FarEnd,
+    Hop(u8),
+}
+
+/// What is left of a system's allowance: the time until it is whole again.
+#[derive(Clone, Copy, Debug, Default)]
+struct Allowance {
+    spent: Span,
+    at: Time,
+    under_way: u32,
+}
+
+impl Allowance {
+    fn spend(&mut self, span: Span, now: Time) {
+        self.spent = self.spent_at(now) + span;
+        self.at = now;
+        self.under_way = self.under_way.saturating_sub(1);
+    }
+
+    fn spent_at(&self, now: Time) -> Span {
+        self.spent - now.since(self.at).unwrap_or(Span::ZERO)
+    }
+}
+
+impl Pace {
+    pub(super) const fn new(settings: &Settings) -> Self {
+        Self {
+            rate: settings.answer_rate,
+            reflector: settings.reflector,
+            senders: BTreeMap::new(),
+        }
+    }
+
+    /// The system that answers probes of this kind with an error message.
+    fn sender(&self, kind: Kind) -> Option<Sender> {
+        match kind.hop_limit {
+            Some(hop) => Some(Sender::Hop(hop)),
+            None if kind.protocol == Protocol::Udp
+                && kind.to == Target::FarEnd
+                && !self.reflector =>
+            {
+                Some(Sender::FarEnd)
+            }
+            None => None,
+        }
+    }
+
+    fn allowance(&mut self, kind: Kind) -> Option<&mut Allowance> {
+        let sender = self.sender(kind)?;
+        Some(self.senders.entry(sender).or_default())
+    }
+
+    pub(super) fn sent(&mut self, kind: Kind) {
+        if let Some(allowance) = self.allowance(kind) {
+            allowance.under_way += 1;
+        }
+    }
+
+    pub(super) fn answered(&mut self, kind: Kind, is_in_time: bool, now: Time) {
+        let every = self.rate.every;
+        if let Some(allowance) = self.allowance(kind) {
+            allowance.under_way += u32::from(!is_in_time);
+            allowance.spend(every, now);
+        }
+    }
+
+    /// The far end answered a probe with a hop limit by port unreachable.
+    pub(super) fn reached_far_end(&mut self, now: Time) {
+        let allowance = self.senders.entry(Sender::FarEnd).or_default();
+        allowance.under_way += 1;
+        allowance.spend(self.rate.every, now);
+    }
+
+    /// The answer may have been sent and lost.
+    pub(super) fn lost(&mut self, kind: Kind, now: Time) {
+        let every = self.rate.every;
+        if let Some(allowance) = self.allowance(kind) {
+            allowance.spend(Span::from_picos(every.as_picos() / 4), now);
+        }
+    }
+
+    /// Another system answered.
+    pub(super) fn refused(&mut self, kind: Kind, now: Time) {
+        if let Some(allowance) = self.allowance(kind) {
+            allowance.spend(Span::ZERO, now);
+        }
+    }
+
+    /// When a probe of this kind gets an answer if it arrives.
+    pub(super) fn ready_at(&self, kind: Kind, now: Time) -> Time {
+        let Some(allowance) = self.sender(kind).and_then(|one| self.senders.get(&one)) else {
+            return now;
+        };
+        let AnswerRate { burst, every } = self.rate;
+        let with_this = allowance.spent_at(now) + every * u64::from(allowance.under_way + 1);
+        now + (with_this - every * u64::from(burst))
+    }
+}

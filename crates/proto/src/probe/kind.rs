@@ -1,0 +1,111 @@
+//! The kinds of probes: probes of one kind are exchangeable.
+
+use core::net::IpAddr;
+
+use units::{Bytes, IpVersion};
+
+use super::{Protocol, ReplySize, Target};
+
+/// The size of probes that every path carries, with room for the headers and the test
+/// packets of each protocol.
+pub(super) const SMALL: u32 = 100;
+
+/// The TCP header with the MSS option [RFC9293 s3.7.1].
+const TCP_SYN: u32 = 24;
+
+/// Everything of a probe but its identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Kind {
+    pub(super) protocol: Protocol,
+    pub(super) to: Target,
+    pub(super) size: u32,
+    pub(super) hop_limit: Option<u8>,
+    pub(super) flow: u16,
+    pub(super) fragment_size: Option<u32>,
+    pub(super) reply: ReplySize,
+    /// Sent again at the end, to see whether the path is still the same.
+    pub(super) again: bool,
+}
+
+impl Kind {
+    /// Whole packets of `size` octets to the far end.
+    pub(super) const fn far_end(protocol: Protocol, size: u32) -> Self {
+        Self {
+            protocol,
+            to: Target::FarEnd,
+            size,
+            hop_limit: None,
+            flow: 0,
+            fragment_size: None,
+            reply: ReplySize::Same,
+            again: false,
+        }
+    }
+
+    /// Small packets to the far end.
+    pub(super) const fn small(protocol: Protocol) -> Self {
+        Self::far_end(protocol, SMALL)
+    }
+
+    /// TCP's SYN without data.
+    pub(super) fn bare_syn(version: IpVersion) -> Self {
+        let header = u32::try_from(version.header().get()).unwrap_or(SMALL);
+        Self::far_end(Protocol::Tcp, header + TCP_SYN)
+    }
+
+    pub(super) const fn router(address: IpAddr, size: u32) -> Self {
+        Self {
+            to: Target::Router(address),
+            ..Self::far_end(Protocol::Icmp, size)
+        }
+    }
+
+    pub(super) const fn with_size(self, size: u32) -> Self {
+        Self { size, ..self }
+    }
+
+    pub(super) const fn with_hop_limit(self, hop: u8) -> Self {
+        let hop_limit = Some(hop);
+        Self { hop_limit, ..self }
+    }
+
+    pub(super) const fn with_flow(self, flow: u16) -> Self {
+        Self { flow, ..self }
+    }
+
+    pub(super) const fn with_reply(self, reply: ReplySize) -> Self {
+        Self { reply, ..self }
+    }
+
+    pub(super) const fn in_fragments_of(self, size: u32) -> Self {
+        let fragment_size = Some(size);
+        Self {
+            fragment_size,
+            ..self
+        }
+    }
+
+    pub(super) const fn once_more(self) -> Self {
+        let again = true;
+        Self { again, ..self }
+    }
+
+    /// The probe of this kind with this identifier.
+    pub(super) fn probe(self, id: u64) -> super::Probe {
+        super::Probe {
+            id,
+            protocol: self.protocol,
+            to: self.to,
+            size: octets(self.size),
+            hop_limit: self.hop_limit,
+            flow: self.flow,
+            fragment_size: self.fragment_size.map(octets),
+            reply: self.reply,
+        }
+    }
+}
+
+/// A size of the investigation's own numbers.
+pub(super) const fn octets(size: u32) -> Bytes {
+    Bytes::new(size as u64)
+}

@@ -1,0 +1,83 @@
+//! The sizes that decide for one protocol, probed by the others.
+
+use super::super::Protocol;
+use super::super::asker::{Asker, Outcome};
+use super::super::kind::Kind;
+use super::super::search::Found;
+use super::Reach;
+
+/// What a protocol carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::probe) struct Carried {
+    pub(in crate::probe) protocol: Protocol,
+    /// The largest size that is known to pass.
+    pub(in crate::probe) largest: Option<u32>,
+    /// The smallest size that is known not to pass, and whether a router said so.
+    pub(in crate::probe) fails: Option<(u32, bool)>,
+}
+
+/// Probes by each protocol but the first the size that passed and the one that did not,
+/// and searches where it differs.
+pub(in crate::probe) fn walk(
+    ask: &mut Asker<'_>,
+    reach: &Reach,
+    main: Kind,
+    found: Found,
+    up_to: u32,
+) -> Vec<Carried> {
+    let others = reach.answers.iter().filter(|&&one| one != main.protocol);
+    others
+        .map(|&protocol| match found.fails {
+            None => at_most(ask, protocol, found.mtu, None),
+            Some((fails, refused)) => match passes(ask, protocol, fails) {
+                Outcome::Passes => searched(ask, protocol, up_to, Some(fails), None),
+                one if one.fails() => at_most(ask, protocol, found.mtu, Some((fails, refused))),
+                _ => at_most(ask, protocol, found.mtu, None),
+            },
+        })
+        .collect()
+}
+
+fn passes(ask: &mut Asker<'_>, protocol: Protocol, size: u32) -> Outcome {
+    let control = Kind::small(protocol);
+    ask.passes(Kind::far_end(protocol, size), Some(control))
+}
+
+/// What the protocol carries up to a size; `fails` is a size that fails above it.
+fn at_most(
+    ask: &mut Asker<'_>,
+    protocol: Protocol,
+    size: u32,
+    fails: Option<(u32, bool)>,
+) -> Carried {
+    let mut carried = Carried {
+        protocol,
+        largest: None,
+        fails,
+    };
+    match passes(ask, protocol, size) {
+        Outcome::Passes => carried.largest = Some(size),
+        Outcome::Open | Outcome::Unclear => {}
+        one => {
+            let fails = Some((size, one == Outcome::Refused));
+            return searched(ask, protocol, size - 1, None, fails);
+        }
+    }
+    carried
+}
+
+/// The result of a search up to a size, if it has ended.
+fn searched(
+    ask: &mut Asker<'_>,
+    protocol: Protocol,
+    up_to: u32,
+    passed: Option<u32>,
+    fails: Option<(u32, bool)>,
+) -> Carried {
+    let found = ask.search(Kind::far_end(protocol, up_to));
+    Carried {
+        protocol,
+        largest: found.map(|found| found.mtu).max(passed),
+        fails: found.and_then(|found| found.fails).or(fails),
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of investigations over paths.
+
+mod faults;
+mod path;
+mod properties;
