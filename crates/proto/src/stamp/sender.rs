@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use units::{Span, Time};
 use wire::Error;
-use wire::stamp::{ErrorEstimate, LengthControl, Probe, Reflected, SenderPacket, Timestamp};
+use wire::stamp::{
+    BASE_LEN, ErrorEstimate, LengthControl, Probe, Reflected, SenderPacket, Timestamp,
+};
 
 /// The most packets that are remembered; replies to older ones are unknown.
 const MOST: usize = 4_096;
@@ -219,8 +221,8 @@ impl Sender {
     }
 
     /// Reads a reply that was received at `now`, when the wall clock showed `unix_nanos`.
-    /// It has to repeat the sequence number, the timestamp and the session of a packet,
-    /// and its identifier unless the reflector returns none.
+    /// It has to repeat the sequence number, the timestamp and the identifier of a packet;
+    /// the latter only if it is longer than the base.
     ///
     /// # Errors
     /// The reason if the octets are no reply to accept. No such octets change what
@@ -246,7 +248,15 @@ impl Sender {
         let request = reflected.packet.request;
         let sent = self.packets.get_mut(&request.sequence);
         let sent = sent.ok_or(Unmatched::Unknown)?;
-        if sent.packet != request || reflected.id.is_some_and(|id| id != sent.id) {
+        // A reflector that knows no session identifiers returns zero [RFC8972 s3].
+        let session = [0, self.session].contains(&request.session);
+        let same =
+            session && (request.sent, request.error) == (sent.packet.sent, sent.packet.error);
+        // One that returns the base alone returns no identifier.
+        let id = reflected
+            .id
+            .map_or(octets.len() == BASE_LEN, |id| id == sent.id);
+        if !same || !id {
             return Err(Unmatched::Unknown);
         }
         if sent.answered {

@@ -137,6 +137,21 @@ fn a_reflector_without_state_tells_no_way() {
 }
 
 #[test]
+fn replies_of_reflectors_that_know_neither_sessions_nor_tlvs_are_accepted() {
+    let mut path = Path::new();
+    let octets = send(&mut path.sender, at(0), 1, 200, false);
+    let mut reply = reflect(&mut path.reflector, at(1), peer(1), &octets).unwrap();
+    reply[14..16].fill(0);
+    let mut receive = |octets: &[u8]| {
+        let reply = path.sender.receive(at(2), wall(at(2)), octets);
+        reply.map(|reply| reply.id)
+    };
+    assert_eq!(receive(&reply[..45]), Err(Unmatched::Unknown));
+    assert_eq!(receive(&reply[..44]), Ok(1));
+    assert_eq!(receive(&reply), Err(Unmatched::Duplicate));
+}
+
+#[test]
 fn a_packet_that_was_not_sent_leaves_no_gap() {
     let mut path = Path::new();
     path.exchange(1, None);
