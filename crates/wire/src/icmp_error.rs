@@ -97,7 +97,7 @@ impl Cause {
 
     /// The cause that the header of a message states; `None` if it is no error, or one
     /// of another kind.
-    pub(crate) fn of(header: icmp::Fields, version: IpVersion) -> Option<Self> {
+    pub fn of(header: icmp::Fields, version: IpVersion) -> Option<Self> {
         use {icmpv4::kind as v4, icmpv6::kind as v6};
         let icmp::Fields { kind, code, rest } = header;
         let [_, _, upper, lower] = rest;

@@ -103,7 +103,10 @@ impl<'a> Received<'a> {
                 Content::of_icmp(packet.payload, version)?
             }
             number::UDP => read_udp(&packet)?,
-            number::TCP => read_tcp(&packet)?,
+            number::TCP => {
+                sums_up(covered(&packet))?;
+                Content::of_segment(&packet)?
+            }
             _ => return Err(Error::Malformed(Field::Protocol)),
         };
         Ok(Self { packet, content })
@@ -153,6 +156,29 @@ impl<'a> Content<'a> {
             return Err(Error::Malformed(Field::Version));
         }
         Ok(Self::Error { cause, quote })
+    }
+
+    /// Reads a TCP segment, the payload of `packet`. Its checksum is not checked: a
+    /// sender on the same machine leaves it to an interface that does not need it.
+    ///
+    /// # Errors
+    /// If it is cut short or malformed.
+    pub fn of_segment(packet: &IpPacket<'a>) -> Result<Self, Error> {
+        let octets = packet.payload;
+        let header = tcp::Header::of(octets);
+        let options = header.options()?;
+        let tcp = Tcp {
+            ports: [header.source_port()?, header.destination_port()?],
+            sequence: header.sequence()?,
+            acknowledgement: header.acknowledgement()?,
+            flags: header.flags()?,
+            window: header.window()?,
+            mss: tcp::option::find_segment_size(options).map(|(_, size)| size),
+        };
+        Ok(Self::Data {
+            transport: Transport::Tcp(tcp),
+            data: &octets[tcp::HEADER_LEN + options.len()..],
+        })
     }
 }
 
@@ -271,24 +297,5 @@ fn read_udp<'a>(packet: &IpPacket<'a>) -> Result<Content<'a>, Error> {
     Ok(Content::Data {
         transport: Transport::Udp { ports },
         data: &packet.payload[udp::HEADER_LEN..],
-    })
-}
-
-fn read_tcp<'a>(packet: &IpPacket<'a>) -> Result<Content<'a>, Error> {
-    let octets = packet.payload;
-    let header = tcp::Header::of(octets);
-    let options = header.options()?;
-    sums_up(covered(packet))?;
-    let tcp = Tcp {
-        ports: [header.source_port()?, header.destination_port()?],
-        sequence: header.sequence()?,
-        acknowledgement: header.acknowledgement()?,
-        flags: header.flags()?,
-        window: header.window()?,
-        mss: tcp::option::find_segment_size(options).map(|(_, size)| size),
-    };
-    Ok(Content::Data {
-        transport: Transport::Tcp(tcp),
-        data: &octets[tcp::HEADER_LEN + options.len()..],
     })
 }
