@@ -30,6 +30,7 @@ pub mod nic;
 pub mod pacing;
 pub mod port;
 pub mod precision;
+pub mod probe;
 pub mod processes;
 mod processor;
 pub mod request_response;

@@ -2,6 +2,7 @@
 
 mod address;
 mod link;
+mod lookup;
 mod qdisc;
 mod route;
 
@@ -18,6 +19,7 @@ use netlink_sys::{Socket, SocketAddr};
 
 use crate::error::{During, Error, Result};
 pub(crate) use link::VethEnd;
+pub(crate) use lookup::Listed;
 pub(crate) use qdisc::TokenBucket;
 pub(crate) use route::HostRoute;
 

@@ -30,6 +30,7 @@ pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
 
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
+pub(crate) use connection::random;
 pub use delays::DelayDistribution;
 pub use flow::{Flow, Source};
 pub use intervals::{

@@ -149,7 +149,7 @@ impl Room {
 }
 
 /// Unpredictable octets.
-pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     use std::io::Read as _;
     let mut octets = [0; N];
     std::fs::File::open("/dev/urandom")

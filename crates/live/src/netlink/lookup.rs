@@ -1,0 +1,133 @@
+//! The kernel's choice of a route, and interfaces by their number.
+
+use std::net::IpAddr;
+
+use netlink_packet_core::NLM_F_ACK;
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
+
+use super::{Route, family};
+use crate::error::{During, Result};
+
+/// The route that the kernel takes to an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Chosen {
+    /// Index of the interface.
+    pub(crate) interface: u32,
+    /// The next router; `None` if the address is on the link.
+    pub(crate) gateway: Option<IpAddr>,
+    /// The source address that the kernel prefers.
+    pub(crate) source: Option<IpAddr>,
+}
+
+/// An interface in the kernel's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Its index.
+    pub(crate) index: u32,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its MTU in octets.
+    pub(crate) mtu: u32,
+    /// Whether it was set up.
+    pub(crate) up: bool,
+    /// Whether it has a carrier.
+    pub(crate) carrier: bool,
+    /// Whether it is the loopback interface.
+    pub(crate) loopback: bool,
+}
+
+impl Route {
+    /// Asks for the route to an address, if given through one interface and from one
+    /// source address.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. `ENETUNREACH` without a route.
+    pub(crate) fn choose(
+        &self,
+        to: IpAddr,
+        interface: Option<u32>,
+        source: Option<IpAddr>,
+    ) -> Result<Chosen> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(to);
+        let length = |address: IpAddr| if address.is_ipv4() { 32 } else { 128 };
+        message.header.destination_prefix_length = length(to);
+        message.attributes = vec![RouteAttribute::Destination(to.into())];
+        if let Some(source) = source {
+            message.header.source_prefix_length = length(source);
+            message
+                .attributes
+                .push(RouteAttribute::Source(source.into()));
+        }
+        message
+            .attributes
+            .extend(interface.map(RouteAttribute::Oif));
+        let mut chosen = Chosen::default();
+        let request = RouteNetlinkMessage::GetRoute(message);
+        self.request_response(request, NLM_F_ACK, |entry| {
+            if let RouteNetlinkMessage::NewRoute(route) = entry {
+                chosen = read(&route);
+            }
+        })
+        .during(|| format!("looking for the route to {to}"))?;
+        Ok(chosen)
+    }
+
+    /// All interfaces of the namespace.
+    pub(crate) fn interfaces(&self) -> Result<Vec<Listed>> {
+        let mut interfaces = Vec::new();
+        self.dump(
+            RouteNetlinkMessage::GetLink(LinkMessage::default()),
+            "listing interfaces",
+            |entry| {
+                if let RouteNetlinkMessage::NewLink(link) = entry {
+                    interfaces.push(listed(&link));
+                }
+            },
+        )?;
+        Ok(interfaces)
+    }
+}
+
+fn read(route: &RouteMessage) -> Chosen {
+    let mut chosen = Chosen::default();
+    for attribute in &route.attributes {
+        match attribute {
+            RouteAttribute::Oif(index) => chosen.interface = *index,
+            RouteAttribute::Gateway(gateway) => chosen.gateway = plain(gateway),
+            RouteAttribute::PrefSource(source) => chosen.source = plain(source),
+            _ => {}
+        }
+    }
+    chosen
+}
+
+fn plain(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some((*address).into()),
+        RouteAddress::Inet6(address) => Some((*address).into()),
+        _ => None,
+    }
+}
+
+fn listed(link: &LinkMessage) -> Listed {
+    let flags = link.header.flags;
+    let mut listed = Listed {
+        index: link.header.index,
+        name: String::new(),
+        mtu: 0,
+        up: flags.contains(LinkFlags::Up),
+        carrier: flags.contains(LinkFlags::LowerUp),
+        loopback: flags.contains(LinkFlags::Loopback),
+    };
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => listed.name.clone_from(name),
+            LinkAttribute::Mtu(mtu) => listed.mtu = *mtu,
+            _ => {}
+        }
+    }
+    listed
+}

@@ -1,0 +1,146 @@
+//! Investigates a path: drives a [`proto::probe::Investigation`] with sockets.
+//!
+//! An ordinary user's sockets suffice for most of it: ICMP echoes (if the user's group
+//! is in `net.ipv4.ping_group_range`), datagrams, and connections. The kernel keeps the
+//! errors that routers and the far end report with the octets that they quote. Raw
+//! sockets, which need CAP_NET_RAW, add large SYNs and fragments of a chosen size.
+
+mod capture;
+mod connect;
+mod datagram;
+mod driver;
+mod echo;
+mod error;
+mod fragments;
+mod line;
+mod outgoing;
+mod receive;
+mod segment;
+mod sent;
+mod socket;
+mod test_packet;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use proto::probe::{Investigation, PathReport, Progress, Protocol, Settings};
+use units::{Bytes, IpMtu, Seed, Span};
+
+use crate::clock;
+use crate::error::{Error, Result};
+use crate::traffic::random;
+use driver::Driver;
+pub use outgoing::Outgoing;
+
+/// The time after the longest investigation in which its last answers are read.
+const GRACE: Span = Span::from_secs(1);
+
+/// The time between two calls that show the progress.
+const SHOW: Span = Span::from_millis(100);
+
+/// The investigation of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The far end. The port is not used.
+    pub to: SocketAddr,
+    /// The protocols to probe with.
+    pub protocols: Vec<Protocol>,
+    /// The port of datagrams and of TCP; `None`: 33434 and 443.
+    pub port: Option<u16>,
+    /// The port at which a STAMP reflector is looked for.
+    pub reflector: Option<u16>,
+    /// The size that the path should carry; `None`: the MTU of the own interface.
+    pub up_to: Option<Bytes>,
+    /// The interface to which the sockets are bound.
+    pub interface: Option<String>,
+    /// The source address; `None`: the kernel's choice.
+    pub address: Option<IpAddr>,
+    /// Whether only the sizes that pass are looked at, by one flow and without fragments.
+    pub is_short: bool,
+    /// A new file for the packets that are sent and received.
+    pub capture: Option<PathBuf>,
+}
+
+/// The result of an investigation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Investigated {
+    /// The interface through which the probes left.
+    pub outgoing: Outgoing,
+    /// What was found out.
+    pub report: PathReport,
+}
+
+/// Investigates a path, until everything is found out or the user stops the program;
+/// then the report has what was found out so far. `show` gets the progress about ten
+/// times a second.
+///
+/// # Errors
+/// There is no route, or the user may not send any of the probes: one line with the
+/// remedy. Or the kernel's.
+pub fn investigate(task: &Task, mut show: impl FnMut(&Progress)) -> Result<Investigated> {
+    let seed = Seed::new(u64::from_ne_bytes(random()?));
+    let mut driver = Driver::open(task, seed.derive("driver"))?;
+    let reflector = match task.reflector {
+        Some(port) if task.protocols.contains(&Protocol::Udp) => driver.find_reflector(port)?,
+        _ => false,
+    };
+    let settings = Settings {
+        reflector,
+        ..settings(task, &driver)
+    };
+    let longest = settings.most_time + GRACE;
+    let mut investigation = Investigation::new(settings, seed.derive("probes"))
+        .map_err(|error| refused(&error, task, &driver))?;
+    driver.ends_after(longest);
+    let mut show_at = clock::monotonic();
+    loop {
+        let now = clock::monotonic();
+        while let Some(probe) = investigation.poll_probe(clock::monotonic()) {
+            driver.send(&probe)?;
+        }
+        if now >= show_at {
+            show(&investigation.progress());
+            show_at = now + SHOW;
+        }
+        if investigation.is_done() || driver.is_over() {
+            break;
+        }
+        driver.wait(investigation.poll_timeout())?;
+        for (at, answer) in driver.arrived() {
+            investigation.answered(at, &answer);
+        }
+    }
+    Ok(Investigated {
+        outgoing: driver.finish()?,
+        report: investigation.report(),
+    })
+}
+
+/// What to find out with the sockets that there are.
+fn settings(task: &Task, driver: &Driver) -> Settings {
+    let mtu = driver.outgoing().mtu;
+    let largest = Bytes::new(IpMtu::LARGEST.into());
+    let asked = task.up_to.unwrap_or_else(|| mtu.min(largest));
+    let base = Settings::new(task.to.ip(), asked);
+    Settings {
+        interface_mtu: Some(mtu),
+        protocols: task.protocols.clone(),
+        can_echo: driver.can_echo(),
+        tcp: driver.tcp(),
+        can_fragment: driver.can_fragment() && !task.is_short,
+        flows: if task.is_short { 1 } else { base.flows },
+        ..base
+    }
+}
+
+/// The error for an investigation that cannot begin.
+fn refused(error: &proto::probe::BadSettings, task: &Task, driver: &Driver) -> Error {
+    let problem = match task.protocols.as_slice() {
+        [Protocol::Icmp] if !driver.can_echo() => echo::REMEDY.to_owned(),
+        _ => error.to_string(),
+    };
+    Error::new(format!("probing {}", task.to.ip()), problem)
+}
+
+#[cfg(test)]
+mod tests;

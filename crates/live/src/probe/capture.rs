@@ -1,0 +1,135 @@
+//! A capture file of the packets of an investigation.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockProtocol, SockType, bind, setsockopt, socket, sockopt,
+};
+use units::{IpVersion, Time};
+use wire::ip_packet::IpPacket;
+use wire::pcapng::{Block, LinkType};
+use wire::probe::Content;
+
+use super::outgoing::Outgoing;
+use super::receive::{Queue, Room};
+use crate::capture::address;
+use crate::clock::{self, Epoch, Mapping};
+use crate::deadline::Deadline;
+use crate::error::{During, Error, Result};
+use crate::transfer::stamp_arrivals;
+
+/// Octets kept of each packet: all headers, and the start of what an error quotes.
+const SNAP: usize = 256;
+
+/// Room for packets between two looks, in octets of kernel memory.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// A capture file and the socket that feeds it.
+pub(super) struct Capture {
+    socket: OwnedFd,
+    file: File,
+    far_end: IpAddr,
+    /// The same instant on both clocks.
+    epoch: Epoch,
+    begun: Time,
+}
+
+impl Capture {
+    /// Starts a new file of the packets from and to `far_end`, and of errors about them,
+    /// on the interface.
+    ///
+    /// # Errors
+    /// The user may not capture, or the file exists or cannot be written.
+    pub(super) fn begin(path: &Path, outgoing: &Outgoing, far_end: IpAddr) -> Result<Self> {
+        let operation = || format!("--capture {}", path.display());
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        // Without the header of the link, so that every kind of link will do.
+        let kind = SockType::Datagram;
+        let socket = socket(AddressFamily::Packet, kind, flags, SockProtocol::EthAll)
+            .map_err(|_| Error::new(operation(), "capturing needs root (CAP_NET_RAW)"))?;
+        bind(socket.as_raw_fd(), &address(outgoing.index)).during(operation)?;
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
+        stamp_arrivals(socket.as_fd())?;
+        let file = files::create_new(path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Error::new(operation(), "the file exists; name a new file"),
+            _ => Error {
+                operation: operation(),
+                source: error,
+            },
+        })?;
+        let mut capture = Self {
+            socket,
+            file,
+            far_end,
+            epoch: Epoch::now(),
+            begun: clock::monotonic(),
+        };
+        capture.write(&Block::Section)?;
+        capture.write(&Block::Interface {
+            kind: LinkType::RawIp,
+            name: &outgoing.interface,
+            most: u32::try_from(SNAP).unwrap_or(0),
+        })?;
+        Ok(capture)
+    }
+
+    /// Writes the packets that have crossed the interface since the last call.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn drain(
+        &mut self,
+        room: &mut Room,
+        mapping: &Mapping,
+        deadline: &Deadline,
+    ) -> Result<()> {
+        while let Ok(permit) = deadline.permit() {
+            let Some(packet) = room.read(&self.socket, Queue::Replies, mapping, permit)? else {
+                break;
+            };
+            if !self.is_ours(packet.octets) {
+                continue;
+            }
+            let since = packet.at.since(self.begun).unwrap_or_default();
+            let octets = &packet.octets[..packet.octets.len().min(SNAP)];
+            let block = Block::Packet {
+                interface: 0,
+                nanos: self.epoch.unix_nanos() + since.as_nanos(),
+                octets,
+                length: u32::try_from(packet.octets.len()).unwrap_or(u32::MAX),
+            };
+            self.write(&block)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a packet goes to or comes from the far end, or is about such a packet.
+    fn is_ours(&self, octets: &[u8]) -> bool {
+        let Ok(packet) = IpPacket::parse(octets) else {
+            return false;
+        };
+        let is_of_far_end = |packet: &IpPacket<'_>| packet.addresses.ends().contains(&self.far_end);
+        let version = match self.far_end {
+            IpAddr::V4(_) => IpVersion::V4,
+            IpAddr::V6(_) => IpVersion::V6,
+        };
+        is_of_far_end(&packet)
+            || matches!(
+                Content::of_icmp(packet.payload, version),
+                Ok(Content::Error { quote, .. }) if is_of_far_end(&quote.packet)
+            )
+    }
+
+    fn write(&mut self, block: &Block<'_>) -> Result<()> {
+        let mut octets = vec![0; block.buffer_len()];
+        block
+            .emit(&mut octets)
+            .map_err(std::io::Error::other)
+            .and_then(|()| self.file.write_all(&octets))
+            .during(|| "writing the capture")
+    }
+}

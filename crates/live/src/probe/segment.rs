@@ -1,0 +1,197 @@
+//! TCP segments of any size with SYN, from a raw socket.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+
+use nix::sys::socket::{SockProtocol, SockType, SockaddrStorage, bind};
+use proto::probe::ReplySize;
+use std::os::fd::{AsFd, AsRawFd};
+use units::Bytes;
+use wire::ip_packet::IpPacket;
+use wire::probe::{Content, ProbePacket, QuotedTransport, Tcp, Transport};
+use wire::protocol::ip::Addresses;
+use wire::protocol::tcp::flag;
+
+use super::error::version;
+use super::line::{Format, Line, Reply, addresses};
+use super::sent::{Latest, Sent};
+use super::socket::{self, Ends};
+use crate::error::{During, Error, Result};
+use crate::traffic::address_of;
+
+/// Octets of TCP's header [RFC9293 s3.1].
+const HEADER: u64 = 20;
+
+/// The receive window that the segments state.
+const WINDOW: u16 = u16::MAX;
+
+/// The protocol number of TCP [RFC9293 s3.1].
+const TCP: u8 = 6;
+
+/// The format of segments.
+struct Segment {
+    addresses: Addresses,
+    ports: [u16; 2],
+    /// The MSS that they announce: what the own interface receives.
+    mss: u16,
+    /// Keeps the source port, so that no other program gets it. The kernel answers a
+    /// SYN/ACK with RST, which ends the far end's half of the connection.
+    _port: OwnedFd,
+}
+
+/// Whether this process may send segments to `to`.
+pub(super) fn is_allowed(to: SocketAddr) -> bool {
+    open(to).is_ok()
+}
+
+fn open(to: SocketAddr) -> nix::Result<OwnedFd> {
+    socket::open(to, SockType::Raw, Some(SockProtocol::Tcp))
+}
+
+/// Opens a line for segments.
+///
+/// # Errors
+/// The kernel's.
+pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
+    let to = ends.to;
+    let operation = || "opening a raw socket for TCP";
+    let port = socket::open(to, SockType::Stream, None).during(operation)?;
+    bind(
+        port.as_raw_fd(),
+        &SockaddrStorage::from(SocketAddr::new(here, 0)),
+    )
+    .during(operation)?;
+    let source = address_of(port.as_fd())?.port();
+    let socket = open(to).during(operation)?;
+    socket::prepare(&socket, &ends)?;
+    // The address of a raw socket has no port.
+    let mut far_end = to;
+    far_end.set_port(0);
+    socket::join(&socket, far_end).during(|| format!("connecting to {}", to.ip()))?;
+    let addresses = addresses(here, to.ip())?;
+    let headers = version(here).header().get() + HEADER;
+    let segment = Segment {
+        addresses,
+        ports: [source, to.port()],
+        mss: u16::try_from(mtu.get().saturating_sub(headers)).unwrap_or(u16::MAX),
+        _port: port,
+    };
+    Ok(Line::new(socket, ends, here, Box::new(segment)))
+}
+
+impl Segment {
+    /// The header of a probe.
+    fn syn(&self, id: u64) -> Tcp {
+        Tcp {
+            ports: self.ports,
+            sequence: sequence(id),
+            acknowledgement: 0,
+            flags: flag::SYN,
+            window: WINDOW,
+            mss: Some(self.mss),
+        }
+    }
+
+    /// The segment in a packet that the kernel delivered, with its header over IPv4, and
+    /// the size of the packet.
+    fn received(&self, octets: &[u8]) -> Option<(Tcp, Bytes)> {
+        let packet = match self.addresses {
+            Addresses::V4(_) => IpPacket::parse(octets).ok()?,
+            Addresses::V6([here, to]) => bare(Addresses::V6([to, here]), octets)?,
+        };
+        match Content::of_segment(&packet).ok()? {
+            Content::Data {
+                transport: Transport::Tcp(tcp),
+                ..
+            } => Some((tcp, Bytes::new(packet.size.into()))),
+            _ => None,
+        }
+    }
+}
+
+/// The sequence number of a probe.
+fn sequence(id: u64) -> u32 {
+    u32::try_from(id & u64::from(u32::MAX)).unwrap_or(0)
+}
+
+/// A packet of which only the payload is there.
+fn bare(addresses: Addresses, payload: &[u8]) -> Option<IpPacket<'_>> {
+    let size = addresses.version().header() + Bytes::new(payload.len() as u64);
+    Some(IpPacket {
+        addresses,
+        size: u32::try_from(size.get()).ok()?,
+        hop_limit: 0,
+        flow_label: 0,
+        dont_fragment: true,
+        fragment: None,
+        protocol: TCP,
+        payload,
+    })
+}
+
+impl Format for Segment {
+    fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
+        let mut packet = ProbePacket {
+            addresses: self.addresses,
+            hop_limit: 0,
+            flow_label: 0,
+            identification: 0,
+            dont_fragment: true,
+            transport: Transport::Tcp(self.syn(id)),
+            data: &[],
+            size: u32::try_from(size.get()).unwrap_or(u32::MAX),
+        };
+        packet.size = packet
+            .size
+            .max(u32::try_from(packet.headers()).unwrap_or(0));
+        octets.clear();
+        octets.resize(packet.buffer_len(), 0);
+        packet
+            .emit(octets)
+            .map_err(|error| Error::new("writing a segment", error.to_string()))?;
+        // The kernel writes the header of IP.
+        let header = usize::try_from(self.addresses.version().header().get()).unwrap_or(0);
+        octets.drain(..header);
+        Ok(sequence(id))
+    }
+
+    fn transport(&mut self, id: u64, _port: u16) -> Transport {
+        Transport::Tcp(self.syn(id))
+    }
+
+    fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+        let (tcp, size) = self.received(octets)?;
+        let [here, there] = self.ports;
+        let is_answer = tcp.ports == [there, here]
+            && (tcp.flags & (flag::SYN | flag::ACK) == flag::SYN | flag::ACK
+                || tcp.flags & (flag::RST | flag::ACK) == flag::RST | flag::ACK);
+        if !is_answer {
+            return None;
+        }
+        // The SYN counts one; the far end may accept the data, or not [RFC9293 s3.4].
+        let sent = latest.latest(|sent| {
+            let accepted = tcp.acknowledgement.wrapping_sub(sent.number);
+            accepted >= 1 && u64::from(accepted) <= sent.size.get()
+        })?;
+        Some(Reply {
+            id: sent.id,
+            size,
+            mss: tcp.mss.filter(|_| tcp.flags & flag::SYN != 0),
+            reflected: None,
+        })
+    }
+
+    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Sent> {
+        match QuotedTransport::parse(&bare(self.addresses, octets)?).ok()? {
+            QuotedTransport::Tcp { ports, sequence } if ports == self.ports => {
+                latest.latest(|sent| sent.number == sequence)
+            }
+            _ => None,
+        }
+    }
+
+    fn before_quote(&self) -> Bytes {
+        // The message has a header of 8 octets [RFC792] [RFC4443 s2.1].
+        self.addresses.version().header() * 2 + Bytes::new(8)
+    }
+}

@@ -1,0 +1,149 @@
+//! Probes over loopback.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use proto::probe::{Answer, AnswerKind, Probe, Protocol, ReplySize, Target};
+use units::{Bytes, Seed, Span};
+
+use super::Task;
+use super::driver::Driver;
+use crate::clock;
+
+const LOOPBACK: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::LOCALHOST),
+    IpAddr::V6(Ipv6Addr::LOCALHOST),
+];
+
+/// A driver to a port of loopback that is closed.
+fn driver(to: IpAddr) -> Driver {
+    let task = Task {
+        to: SocketAddr::new(to, 0),
+        protocols: vec![Protocol::Icmp, Protocol::Udp, Protocol::Tcp],
+        // The discard service, which nobody offers.
+        port: Some(9),
+        reflector: None,
+        up_to: None,
+        is_short: false,
+        capture: None,
+        interface: None,
+        address: None,
+    };
+    Driver::open(&task, Seed::new(1)).unwrap()
+}
+
+fn probe(id: u64, protocol: Protocol, size: u64) -> Probe {
+    Probe {
+        id,
+        protocol,
+        to: Target::FarEnd,
+        size: Bytes::new(size),
+        hop_limit: None,
+        flow: 0,
+        fragment_size: None,
+        reply: ReplySize::Same,
+    }
+}
+
+/// The first answer to a probe.
+fn answer(driver: &mut Driver, probe: &Probe) -> Answer {
+    driver.send(probe).unwrap();
+    loop {
+        assert!(!driver.is_over(), "no answer to {probe:?}");
+        driver
+            .wait(Some(clock::monotonic() + Span::from_millis(20)))
+            .unwrap();
+        let arrived = driver.arrived();
+        if let Some((_, answer)) = arrived
+            .into_iter()
+            .find(|(_, answer)| answer.id == probe.id)
+        {
+            return answer;
+        }
+    }
+}
+
+#[test]
+fn an_echo_of_any_size_comes_back_as_large_as_it_was_sent() {
+    for to in LOOPBACK {
+        let mut driver = driver(to);
+        assert!(driver.can_echo());
+        for (id, size) in [(0x1_0000_0000_0007, 100), (2, 1500), (3, 9000), (4, 65_535)] {
+            let answer = answer(&mut driver, &probe(id, Protocol::Icmp, size));
+            assert_eq!(answer.from, to);
+            let AnswerKind::Reply { size: back, .. } = answer.kind else {
+                panic!("{answer:?}");
+            };
+            assert_eq!(back, Bytes::new(size));
+        }
+    }
+}
+
+#[test]
+fn a_closed_port_answers_that_it_is_unreachable() {
+    for to in LOOPBACK {
+        let mut driver = driver(to);
+        for (id, size) in [(1, 100), (2, 9000)] {
+            let answer = answer(&mut driver, &probe(id, Protocol::Udp, size));
+            assert_eq!(answer.from, to);
+            let AnswerKind::Reply {
+                is_unreachable: true,
+                size,
+                ..
+            } = answer.kind
+            else {
+                panic!("{answer:?}");
+            };
+            assert!(size < Bytes::new(1281), "{size}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_port_of_tcp_answers_with_a_reset() {
+    for to in LOOPBACK {
+        let mut driver = driver(to);
+        for (id, size) in [(0xffff_ffff_0000_0001, 60), (2, 9000)] {
+            let answer = answer(&mut driver, &probe(id, Protocol::Tcp, size));
+            assert_eq!(answer.from, to);
+            let AnswerKind::Reply {
+                is_unreachable: false,
+                mss: None,
+                ..
+            } = answer.kind
+            else {
+                panic!("{answer:?}");
+            };
+        }
+    }
+}
+
+#[test]
+fn fragments_of_a_chosen_size_arrive_as_one_packet() {
+    for to in LOOPBACK {
+        let mut driver = driver(to);
+        if !driver.can_fragment() {
+            continue;
+        }
+        let fragmented = Probe {
+            fragment_size: Some(Bytes::new(600)),
+            ..probe(5, Protocol::Icmp, 4000)
+        };
+        let answer = answer(&mut driver, &fragmented);
+        let AnswerKind::Reply { size, .. } = answer.kind else {
+            panic!("{answer:?}");
+        };
+        assert_eq!((answer.from, size), (to, Bytes::new(4000)));
+    }
+}
+
+#[test]
+fn a_packet_that_the_interface_does_not_send_is_refused_here() {
+    for to in LOOPBACK {
+        let mut driver = driver(to);
+        let answer = answer(&mut driver, &probe(6, Protocol::Udp, 65_600));
+        let AnswerKind::LocallyTooBig { mtu } = answer.kind else {
+            panic!("{answer:?}");
+        };
+        assert!(mtu < Bytes::new(65_600), "{mtu}");
+    }
+}
