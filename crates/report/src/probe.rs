@@ -1,0 +1,251 @@
+//! The report of an investigation of a path.
+
+mod advice;
+mod json;
+mod words;
+
+use proto::probe::{Hop, PathReport, Protocol, Verdict};
+use units::{Bytes, Span};
+
+use crate::document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};
+pub use json::{path_change_json, path_json};
+
+/// Probes of at most this size are no evidence of what a hop carries.
+const SMALL: u64 = 100;
+
+/// A path that was investigated.
+#[derive(Clone, Copy, Debug)]
+pub struct Probed<'a> {
+    /// The far end as the user wrote it.
+    pub host: &'a str,
+    /// The interface through which the probes left.
+    pub interface: &'a str,
+    /// Its MTU.
+    pub interface_mtu: Bytes,
+    /// The result.
+    pub report: &'a PathReport,
+}
+
+impl Probed<'_> {
+    /// The far end, with its address if the user wrote a name.
+    fn far_end(&self) -> String {
+        let address = self.report.far_end.to_string();
+        match address == self.host {
+            true => address,
+            false => format!("{} ({address})", self.host),
+        }
+    }
+}
+
+/// The report of a path: the verdict, the evidence, the findings, what to set, and what
+/// could not be seen.
+pub fn of_path(probed: &Probed<'_>) -> Document {
+    let report = probed.report;
+    let title = path_sentence(probed);
+    let head = vec![Block::paragraph(Style::Answer, title.clone())];
+    let findings = report
+        .findings
+        .iter()
+        .map(|finding| words::finding(finding, probed));
+    let sections = [
+        Some(evidence(probed)),
+        listed("findings", "Findings", findings.flatten().collect()),
+        listed("advice", "What to set", advice::lines(probed)),
+        listed("not-seen", "Not seen", advice::not_seen(probed)),
+        Some(effort(report)),
+    ];
+    Document {
+        title,
+        head,
+        sections: sections.into_iter().flatten().collect(),
+    }
+}
+
+/// A heading and lines below it, all of which a terminal shows; `None` without lines.
+fn listed(id: &'static str, heading: &str, lines: Vec<String>) -> Option<Section> {
+    let list = List {
+        kind: ListKind::Facts,
+        items: lines.into_iter().map(Item::from).collect(),
+        brief: None,
+    };
+    (!list.items.is_empty()).then(|| Section {
+        id,
+        blocks: vec![Block::heading(heading), Block::List(list)],
+    })
+}
+
+/// The verdict in one sentence.
+pub fn path_sentence(probed: &Probed<'_>) -> String {
+    let report = probed.report;
+    let (far_end, asked) = (probed.far_end(), octets(report.asked));
+    let cause = report
+        .findings
+        .first()
+        .map(|finding| words::phrase(&finding.kind, probed));
+    let carried = report.there.mtu;
+    match (report.verdict, cause) {
+        (Verdict::Clean, _) => {
+            let back = match report.back.mtu {
+                Some(back) if back >= report.asked => " in both directions".to_owned(),
+                Some(back) => format!("; answers of up to {back} came back"),
+                None => String::new(),
+            };
+            format!("The path to {far_end} carries packets of {asked}{back}.")
+        }
+        (Verdict::Problem, Some(cause)) => match carried {
+            Some(carried) if carried >= report.asked => {
+                format!("The path to {far_end} carries packets of {asked}, but {cause}.")
+            }
+            Some(carried) => format!(
+                "The path to {far_end} carries {} of {asked}: {cause}.",
+                carried.get()
+            ),
+            None => format!("The path to {far_end} does not carry {asked}: {cause}."),
+        },
+        (Verdict::Problem, None) => {
+            format!("The path to {far_end} does not carry packets of {asked}.")
+        }
+        (Verdict::Unclear, cause) => {
+            let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
+            let seen = carried.map_or_else(String::new, |carried| {
+                format!("; packets of up to {} passed", octets(carried))
+            });
+            format!("It is unclear whether the path to {far_end} carries {asked}{cause}{seen}.")
+        }
+    }
+}
+
+/// The hops, the directions and the protocols.
+fn evidence(probed: &Probed<'_>) -> Section {
+    let report = probed.report;
+    let table = |columns: Vec<Column>, rows: Vec<Vec<Cell>>| {
+        (!rows.is_empty()).then(|| {
+            Block::Table(Table {
+                columns,
+                rows,
+                ..Table::default()
+            })
+        })
+    };
+    let own = vec![
+        Cell::figure("0"),
+        Cell::Text(format!("this host, {}", probed.interface)),
+        Cell::figure(""),
+        Cell::figure(probed.interface_mtu.get().to_string()),
+    ];
+    let hops = table(
+        vec![
+            Column::right("hop"),
+            Column::new("system"),
+            Column::right("round trip ms"),
+            Column::right("largest passed"),
+        ],
+        std::iter::once(own)
+            .chain(report.hops.iter().map(|hop| hop_cells(hop, report)))
+            .collect(),
+    );
+    let directions = [
+        ("to the far end", report.there),
+        ("from there", report.back),
+    ];
+    let directions = table(
+        vec![
+            Column::new("direction"),
+            Column::right("passed"),
+            Column::new("limit"),
+        ],
+        directions
+            .into_iter()
+            .map(|(name, direction)| {
+                vec![
+                    Cell::Text(name.into()),
+                    size(direction.mtu),
+                    Cell::Text(words::limit(direction.limit).into()),
+                ]
+            })
+            .collect(),
+    );
+    let protocols = table(
+        vec![
+            Column::new("protocol"),
+            Column::new("answers"),
+            Column::right("largest"),
+            Column::right("fails from"),
+            Column::right("MSS"),
+        ],
+        report
+            .protocols
+            .iter()
+            .map(|result| {
+                vec![
+                    Cell::Text(protocol(result.protocol).into()),
+                    Cell::Text(if result.answers { "yes" } else { "no" }.into()),
+                    size(result.largest),
+                    size(result.fails_from),
+                    Cell::figure(result.mss.map_or_else(String::new, |mss| mss.to_string())),
+                ]
+            })
+            .collect(),
+    );
+    Section {
+        id: "evidence",
+        blocks: [hops, directions, protocols]
+            .into_iter()
+            .flatten()
+            .collect(),
+    }
+}
+
+fn hop_cells(hop: &Hop, report: &PathReport) -> Vec<Cell> {
+    let system = match hop.address {
+        Some(address) if address == report.far_end => format!("{address}, the far end"),
+        Some(address) => address.to_string(),
+        None => "no answer".to_owned(),
+    };
+    vec![
+        Cell::figure(hop.number.to_string()),
+        Cell::Text(system),
+        Cell::figure(hop.round_trip.map_or_else(String::new, millis)),
+        size(match hop.address {
+            Some(address) if address == report.far_end => report.there.mtu,
+            _ => hop.largest.filter(|largest| largest.get() > SMALL),
+        }),
+    ]
+}
+
+/// Probes, octets and time.
+fn effort(report: &PathReport) -> Section {
+    let line = format!(
+        "{} probes, {} octets, {:.1} s",
+        report.probes,
+        report.octets.get(),
+        report.took.as_secs_f64()
+    );
+    Section {
+        id: "effort",
+        blocks: vec![Block::paragraph(Style::Note, line)],
+    }
+}
+
+fn size(size: Option<Bytes>) -> Cell {
+    Cell::figure(size.map_or_else(String::new, |size| size.get().to_string()))
+}
+
+fn octets(size: Bytes) -> String {
+    format!("{} octets", size.get())
+}
+
+fn millis(span: Span) -> String {
+    format!("{:.2}", span.as_millis_f64())
+}
+
+const fn protocol(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Icmp => "ICMP",
+        Protocol::Udp => "UDP",
+        Protocol::Tcp => "TCP",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! What to set, and what could not be seen.
+
+use proto::probe::{Advice, Device, NotSeen, Remedy};
+use units::Bytes;
+
+use super::{Probed, octets, protocol, words};
+
+/// A line for each piece of advice.
+pub(super) fn lines(probed: &Probed<'_>) -> Vec<String> {
+    let advice = probed.report.advice.iter();
+    advice.map(|advice| line(advice, probed)).collect()
+}
+
+/// One piece of advice.
+pub(super) fn line(advice: &Advice, probed: &Probed<'_>) -> String {
+    format!(
+        "{}: {}",
+        device(&advice.device, probed),
+        remedy(advice, probed)
+    )
+}
+
+fn device(device: &Device, probed: &Probed<'_>) -> String {
+    match device {
+        Device::Own => "This host".to_owned(),
+        Device::FarEnd => format!("The far end, {}", probed.report.far_end),
+        Device::Router(router) => format!("The router {router}"),
+        Device::Link(place) => format!("The link {}", words::place(place)),
+        Device::Path => "The path".to_owned(),
+    }
+}
+
+fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
+    match advice.remedy {
+        Remedy::Mtu(mtu) => match advice.device {
+            Device::Own => format!(
+                "set MTU {} towards the far end (ip route change), or on the interface: ip link set {} mtu {}",
+                mtu.get(),
+                probed.interface,
+                mtu.get()
+            ),
+            Device::Link(_) => format!("set MTU {} at both ends, and on switches between", mtu.get()),
+            _ => format!("set MTU {}", mtu.get()),
+        },
+        Remedy::Mss(mss) => format!("clamp the MSS of TCP to {mss}"),
+        Remedy::SendTooBig => {
+            "send messages that a packet was too big, and let them pass (ICMP type 3 code 4, ICMPv6 type 2)"
+                .to_owned()
+        }
+        Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", octets(mtu)),
+        Remedy::PassFragments => "let fragments pass".to_owned(),
+        Remedy::UnclampMss(mss) => format!("do not clamp the MSS of TCP below {mss}"),
+        Remedy::PassProtocol(one) => format!("let {} pass at any size", protocol(one)),
+    }
+}
+
+/// A line for each thing that could not be seen, with what would show it.
+pub(super) fn not_seen(probed: &Probed<'_>) -> Vec<String> {
+    let asked = probed.report.asked;
+    let not_seen = probed.report.not_seen.iter();
+    not_seen.map(|one| missing(*one, asked)).collect()
+}
+
+/// One thing that could not be seen.
+pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
+    match not_seen {
+        NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
+        NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW).".to_owned(),
+        NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
+        NotSeen::WayBack => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
+        NotSeen::Mss => "The far end's MSS: needs an open TCP port; name one with --port.".to_owned(),
+        NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", octets(asked)),
+    }
+}

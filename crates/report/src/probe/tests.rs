@@ -1,0 +1,185 @@
+//! Reports of paths that were made up.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use proto::probe::{
+    Advice, Device, Direction, Evidence, Finding, FindingKind, Hop, Limit, NotSeen, PathReport,
+    Place, Protocol, ProtocolResult, Remedy, Verdict, Way,
+};
+use serde_json::Value;
+use units::{Bytes, Span};
+
+use super::*;
+
+const FAR_END: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7));
+
+fn hop(number: u8, largest: u64) -> Hop {
+    Hop {
+        number,
+        address: Some(match number {
+            3 => FAR_END,
+            _ => Ipv4Addr::new(10, 0, 0, number).into(),
+        }),
+        round_trip: Some(Span::from_micros(150 * u64::from(number))),
+        largest: Some(Bytes::new(largest)),
+    }
+}
+
+/// A black hole behind the second hop.
+fn hole() -> PathReport {
+    let direction = |limit| Direction {
+        mtu: Some(Bytes::new(1500)),
+        limit,
+    };
+    PathReport {
+        far_end: FAR_END,
+        asked: Bytes::new(9000),
+        verdict: Verdict::Problem,
+        there: direction(Limit::Vanish),
+        back: direction(Limit::NotSeen),
+        round_trip: Some(Span::from_micros(450)),
+        hops: vec![hop(1, 9000), hop(2, 9000), hop(3, 1500)],
+        protocols: vec![ProtocolResult {
+            protocol: Protocol::Icmp,
+            answers: true,
+            largest: Some(Bytes::new(1500)),
+            fails_from: Some(Bytes::new(1501)),
+            mss: None,
+        }],
+        loss: None,
+        findings: vec![Finding {
+            kind: FindingKind::BlackHole {
+                way: Way::There,
+                from: Bytes::new(1501),
+                place: Place {
+                    behind: Some(hop(2, 9000)),
+                    before: Some(hop(3, 1500)),
+                    is_known: true,
+                },
+            },
+            evidence: vec![Evidence {
+                protocol: Protocol::Icmp,
+                size: Bytes::new(1501),
+                hop_limit: None,
+                router: None,
+                flow: 0,
+                fragments: false,
+                sent: 5,
+                answered: 0,
+                refused: 0,
+            }],
+        }],
+        advice: vec![Advice {
+            device: Device::Own,
+            remedy: Remedy::Mtu(Bytes::new(1500)),
+        }],
+        not_seen: vec![NotSeen::WayBack, NotSeen::TcpSizes],
+        probes: 42,
+        octets: Bytes::new(120_000),
+        took: Span::from_millis(1234),
+    }
+}
+
+fn probed(report: &PathReport) -> Probed<'_> {
+    Probed {
+        host: "host.example",
+        interface: "eth0",
+        interface_mtu: Bytes::new(9000),
+        report,
+    }
+}
+
+#[test]
+fn a_report_begins_with_the_verdict_and_names_place_and_remedy() {
+    let report = hole();
+    let text = crate::text(&of_path(&probed(&report)), 120);
+    let first = path_sentence(&probed(&report));
+    assert!(text.starts_with(&first[..60]), "{text}");
+    for words in [
+        "host.example (192.0.2.7)",
+        "1500 of 9000 octets",
+        "10.0.0.2",
+    ] {
+        assert!(first.contains(words), "{words}: {first}");
+    }
+    for words in [
+        "hop  system",
+        "0.45",
+        "0 of 5 answered",
+        "ip link set eth0 mtu 1500",
+        "jumbolab recv",
+        "CAP_NET_RAW",
+        "42 probes, 120000 octets, 1.2 s",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // Columns line up: all numbers of a column end at the same place.
+    let ends = |word: &str| {
+        let lines = text.lines().filter(|line| line.contains(word));
+        lines.map(|line| line.trim_end().len()).collect::<Vec<_>>()
+    };
+    let hops = ends("10.0.0.");
+    assert!(hops.len() >= 2, "{text}");
+}
+
+#[test]
+fn each_verdict_has_its_sentence() {
+    let mut report = hole();
+    report.verdict = Verdict::Unclear;
+    report.findings = vec![Finding {
+        kind: FindingKind::NoAnswer,
+        evidence: Vec::new(),
+    }];
+    report.there.mtu = None;
+    let sentence = path_sentence(&probed(&report));
+    assert_eq!(
+        sentence,
+        "It is unclear whether the path to host.example (192.0.2.7) carries 9000 octets: nothing answers."
+    );
+    report = hole();
+    report.verdict = Verdict::Clean;
+    report.findings.clear();
+    for direction in [&mut report.there, &mut report.back] {
+        direction.mtu = Some(Bytes::new(9000));
+    }
+    let sentence = path_sentence(&probed(&report));
+    assert_eq!(
+        sentence,
+        "The path to host.example (192.0.2.7) carries packets of 9000 octets in both directions."
+    );
+}
+
+#[test]
+fn json_lines_have_the_values_of_the_text() {
+    let report = hole();
+    let lines: Vec<Value> = path_json(&probed(&report))
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kinds: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["kind"].as_str())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "path", "hop", "hop", "hop", "protocol", "finding", "advice", "not-seen", "not-seen"
+        ]
+    );
+    let path = &lines[0];
+    assert_eq!(path["verdict"], "problem");
+    assert_eq!(
+        (&path["asked"], &path["passed_there"]),
+        (&9000.into(), &1500.into())
+    );
+    assert_eq!(path["round_trip_us"], 450.0);
+    let finding = &lines[5];
+    assert_eq!(finding["finding"], "black-hole");
+    assert_eq!(
+        (&finding["behind_hop"], &finding["before_hop"]),
+        (&2.into(), &3.into())
+    );
+    assert_eq!(finding["evidence"][0]["sent"], 5);
+    assert!(finding.get("router").is_none());
+    assert!(lines.iter().all(|line| line["far_end"] == "192.0.2.7"));
+}

@@ -1,0 +1,268 @@
+//! Findings about a path in words.
+
+use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Place, Way};
+
+use super::{Probed, octets, protocol};
+
+/// The most lines of evidence of a finding; JSON has all.
+const MOST_EVIDENCE: usize = 8;
+
+/// Why no larger size was confirmed.
+pub(super) const fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Asked => "the size asked for",
+        Limit::Interface => "the own interface",
+        Limit::Refused => "a router refuses larger packets",
+        Limit::Vanish => "larger packets vanish",
+        Limit::Fragmented => "larger answers arrive in fragments",
+        Limit::NotSeen => "larger answers were not seen",
+    }
+}
+
+/// A finding with its evidence, a line each; the lines of the evidence are indented.
+pub(super) fn finding(finding: &Finding, probed: &Probed<'_>) -> Vec<String> {
+    let mut lines = vec![format!("{}.", capitalised(&phrase(&finding.kind, probed)))];
+    lines.extend(cause(&finding.kind).map(|cause| format!("  {cause}")));
+    let groups = groups(&finding.evidence);
+    let shown = groups.iter().take(MOST_EVIDENCE);
+    lines.extend(shown.map(|(one, flows)| format!("  {}", evidence(one, flows))));
+    if groups.len() > MOST_EVIDENCE {
+        let more = groups.len() - MOST_EVIDENCE;
+        lines.push(format!("  and {more} more: see --json"));
+    }
+    lines
+}
+
+/// The evidence of all flows together, with their numbers.
+fn groups(evidence: &[Evidence]) -> Vec<(Evidence, Vec<u16>)> {
+    let kind = |one: &Evidence| {
+        let Evidence {
+            protocol,
+            size,
+            hop_limit,
+            router,
+            fragments,
+            ..
+        } = *one;
+        (protocol, size, hop_limit, router, fragments)
+    };
+    let mut groups: Vec<(Evidence, Vec<u16>)> = Vec::new();
+    for one in evidence {
+        let group = groups
+            .iter_mut()
+            .find(|(group, _)| kind(group) == kind(one));
+        match group {
+            Some((group, flows)) => {
+                group.sent += one.sent;
+                group.answered += one.answered;
+                group.refused += one.refused;
+                flows.push(one.flow);
+            }
+            None => groups.push((*one, vec![one.flow])),
+        }
+    }
+    groups
+}
+
+/// A finding as the rest of a sentence.
+pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
+    match kind {
+        FindingKind::NoAnswer => "nothing answers".to_owned(),
+        FindingKind::Interface { mtu } => format!(
+            "the own interface {} sends no more than {}",
+            probed.interface,
+            octets(*mtu)
+        ),
+        FindingKind::FirstLink { from, first } => format!(
+            "packets of {} and more vanish on the first link, before {}",
+            octets(*from),
+            system(first)
+        ),
+        FindingKind::BlackHole { way, from, place } => format!(
+            "packets of {} and more vanish {}{}, and no router says so",
+            octets(*from),
+            self::place(place),
+            match way {
+                Way::There => " on the way to the far end",
+                Way::Back => " on the way back",
+                Way::Either => "",
+            }
+        ),
+        FindingKind::Refused { mtu, router, hop } => format!(
+            "the router {router}{} refuses packets larger than {}, and says so",
+            hop.map_or_else(String::new, |hop| format!(" (hop {hop})")),
+            octets(*mtu)
+        ),
+        FindingKind::BackLimit { mtu } => format!(
+            "larger answers come back in fragments of at most {}",
+            octets(*mtu)
+        ),
+        FindingKind::AnnouncedTooSmall {
+            router,
+            announced,
+            passes,
+        } => format!(
+            "the router {router} announces an MTU of {}, although {} pass",
+            octets(*announced),
+            octets(*passes)
+        ),
+        FindingKind::AnnouncedTooLarge {
+            router,
+            announced,
+            fails_from,
+        } => format!(
+            "the router {router} announces an MTU of {}, although {} do not pass",
+            octets(*announced),
+            octets(*fails_from)
+        ),
+        FindingKind::AnswersLimited {
+            router,
+            sent,
+            answered,
+        } => format!("the router {router} answered {answered} of {sent} packets that were too big"),
+        FindingKind::OneProtocol {
+            protocol: one,
+            from,
+            others,
+            place,
+        } => format!(
+            "{} packets of {} and more do not pass{}, although other protocols carry {}",
+            protocol(*one),
+            octets(*from),
+            place.as_ref().map_or_else(String::new, |place| format!(
+                ": they vanish {}",
+                self::place(place)
+            )),
+            octets(*others)
+        ),
+        FindingKind::Branches {
+            flows,
+            of,
+            small,
+            large,
+            place,
+        } => format!(
+            "{} of {of} flows carry {}, the others {}: branches of the path differ{}",
+            flows.len(),
+            octets(*small),
+            octets(*large),
+            place
+                .as_ref()
+                .map_or_else(String::new, |place| format!(" {}", self::place(place)))
+        ),
+        FindingKind::MssClamped { seen, expected } => {
+            format!("the far end's MSS arrives as {seen}, although the path allows {expected}")
+        }
+        FindingKind::FragmentsDropped => "fragments do not pass".to_owned(),
+        FindingKind::MtuChanged { before, after } => format!(
+            "the path carried {} at first and {} at the end",
+            octets(*before),
+            octets(*after)
+        ),
+        FindingKind::Tunnel(tunnel) => format!(
+            "{} are {} less the headers of {}",
+            octets(tunnel.mtu),
+            tunnel.below.get(),
+            one_of(&tunnel.names)
+        ),
+        FindingKind::Loss(loss) => format!(
+            "{} of {} small packets got no answer ({:.1} %; 95 % interval {:.1} to {:.1} %)",
+            loss.lost,
+            loss.sent,
+            100.0 * loss.share,
+            100.0 * loss.low,
+            100.0 * loss.high
+        ),
+    }
+}
+
+/// What leads to a finding, where more than one thing may.
+const fn cause(kind: &FindingKind) -> Option<&'static str> {
+    match kind {
+        FindingKind::NoAnswer => Some(
+            "The host is down, or a filter drops all probes: name an open TCP port with --port.",
+        ),
+        FindingKind::FirstLink { .. } => Some(
+            "The MTU of this host's interface is larger than that of the other end of the link, or of a switch between.",
+        ),
+        FindingKind::BlackHole { .. } => Some(
+            "A link carries less than its routers believe, or messages that a packet was too big are filtered: from outside both look alike.",
+        ),
+        FindingKind::MssClamped { .. } => {
+            Some("A device of the path lowers the MSS of TCP, as in front of tunnels.")
+        }
+        _ => None,
+    }
+}
+
+/// The fate of the probes of one kind, by flows of these numbers.
+fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
+    let Evidence {
+        protocol: one,
+        size,
+        hop_limit,
+        router,
+        fragments,
+        sent,
+        answered,
+        refused,
+        ..
+    } = evidence;
+    let mut text = format!("{}, {}", protocol(*one), octets(*size));
+    if *fragments {
+        text += " in fragments";
+    }
+    if let Some(router) = router {
+        text += &format!(", to {router}");
+    }
+    if let Some(hops) = hop_limit {
+        text += &format!(", hop limit {hops}");
+    }
+    match flows {
+        [] | [0] => {}
+        [flow] => text += &format!(", flow {flow}"),
+        flows => text += &format!(", {} flows", flows.len()),
+    }
+    text += &format!(": {answered} of {sent} answered");
+    if *refused > 0 {
+        text += &format!(", {refused} refused as too big");
+    }
+    text
+}
+
+/// A place of the path.
+pub(super) fn place(place: &Place) -> String {
+    match (place.is_known, &place.behind, &place.before) {
+        (false, _, _) => "somewhere on the path".to_owned(),
+        (true, None, None) => "behind this host".to_owned(),
+        (true, None, Some(before)) => format!("between this host and {}", system(before)),
+        (true, Some(behind), None) => format!("behind {}", system(behind)),
+        (true, Some(behind), Some(before)) => {
+            format!("between {} and {}", system(behind), system(before))
+        }
+    }
+}
+
+/// A system of the path.
+pub(super) fn system(hop: &Hop) -> String {
+    match hop.address {
+        Some(address) => format!("hop {} ({address})", hop.number),
+        None => format!("hop {}", hop.number),
+    }
+}
+
+fn one_of(names: &[String]) -> String {
+    match names {
+        [] => "an encapsulation".to_owned(),
+        [name] => name.clone(),
+        [names @ .., last] => format!("{} or {last}", names.join(", ")),
+    }
+}
+
+/// The text with a capital letter first.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
