@@ -24,6 +24,7 @@ pub mod jumbogram;
 mod listening;
 pub mod machine;
 pub mod meter;
+pub mod metrics;
 mod namespace;
 mod netlink;
 pub mod nic;
