@@ -6,6 +6,7 @@ mod emulate;
 mod examples;
 mod experiments;
 mod jumbogram;
+mod probe;
 mod setup;
 mod traffic;
 mod wrong_words;
@@ -25,6 +26,7 @@ pub(crate) use examples::Example;
 pub(crate) use examples::examples_of;
 pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
+pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
 pub(crate) use setup::{Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
 
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Claims(Claims),
     /// Run a program in a node of an experiment's test bed.
     Shell(Shell),
+    /// Find out which packets a path carries, and where larger ones are lost.
+    Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
     /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
@@ -82,7 +86,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
             "shell",
         ],
     ),
-    ("Tools", &["emulate", "send", "recv", "decode"]),
+    ("Tools", &["probe", "emulate", "send", "recv", "decode"]),
     ("Set-up", &["doctor", "completions", "man"]),
 ];
 

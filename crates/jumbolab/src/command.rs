@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod man;
 mod page;
 mod printed;
+pub(crate) mod probe;
 mod programs;
 pub(crate) mod recv;
 pub(crate) mod replay;

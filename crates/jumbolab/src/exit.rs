@@ -10,7 +10,7 @@ use crate::output;
 
 /// The exit code of results that are not sound.
 const UNSOUND: u8 = 1;
-/// The exit code of a command that could not do its work.
+/// The exit code of a command that could not do its work, or could not tell.
 pub(crate) const COULD_NOT: u8 = 2;
 /// The exit code of a command that was stopped: that of shells for SIGINT.
 const STOPPED: u8 = 130;
@@ -22,6 +22,8 @@ pub(crate) enum Ending {
     Sound,
     /// It ran, but its results are not sound.
     Unsound,
+    /// It ran, and could not tell what it was asked.
+    Undecided,
     /// A signal stopped it before it was done; it printed what it had.
     Stopped,
     /// As the user's program that it ran, with its exit code.
@@ -43,6 +45,7 @@ impl Ending {
         match self {
             Self::Sound => 0,
             Self::Unsound => UNSOUND,
+            Self::Undecided => COULD_NOT,
             Self::Stopped => STOPPED,
             Self::Program(code) => code,
         }

@@ -27,6 +27,7 @@ use crate::interrupted;
 use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
 pub(crate) use job::Job;
+pub use one_by_one::rfc3339;
 use order::{Slot, further, order};
 pub use order::{sort, trial_ids};
 

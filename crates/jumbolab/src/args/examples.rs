@@ -133,6 +133,23 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "probe",
+        &[
+            example(
+                "Which packets the path to a host carries, up to the MTU of the interface",
+                "jumbolab probe 192.0.2.1",
+            ),
+            example(
+                "Whether a path carries jumbo frames, over IPv6 and for TCP to an open port",
+                "jumbolab probe host.example --up-to 9000 --ip 6 --port 22",
+            ),
+            example(
+                "The result as JSON Lines",
+                "jumbolab probe 192.0.2.1 --protocol icmp,udp --json",
+            ),
+        ],
+    ),
+    (
         "emulate",
         &[
             example(

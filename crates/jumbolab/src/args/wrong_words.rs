@@ -32,10 +32,6 @@ const fn planned(words: &'static [&'static str], answer: &'static str) -> WrongW
 
 const WRONG_WORDS: &[WrongWord] = &[
     planned(
-        &["probe", "pmtu", "tracepath"],
-        "`jumbolab send HOST --protocol echo --message 8972 --path-mtu do` shows whether packets of a size reach a host",
-    ),
-    planned(
         &["predict", "model"],
         "`jumbolab run NAME --on sim` computes results without measuring anything",
     ),
@@ -46,6 +42,10 @@ const WRONG_WORDS: &[WrongWord] = &[
     planned(
         &["agent", "hosts", "remote"],
         "`jumbolab recv` on one host and `jumbolab send HOST` on another measure between the two",
+    ),
+    wrong(
+        &["pmtu", "tracepath", "traceroute", "path"],
+        "`jumbolab probe HOST` finds out which packets a path carries",
     ),
     wrong(
         &["measure", "test", "bench", "benchmark", "start", "exec"],

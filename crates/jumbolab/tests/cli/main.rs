@@ -22,6 +22,7 @@ mod laws;
 mod links;
 mod lookup;
 mod page;
+mod probe;
 mod processors;
 mod program;
 mod red;

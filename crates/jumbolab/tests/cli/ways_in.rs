@@ -42,8 +42,10 @@ fn words_that_are_no_commands_are_answered_in_one_line() {
         "there is no `compare`: ",
         "`jumbolab report A B` compares two runs",
     ]);
-    dir.run("probe 192.0.2.1")
-        .refused(&["planned, docs/roadmap.md", "today: `jumbolab send HOST"]);
+    dir.run("predict 192.0.2.1")
+        .refused(&["planned, docs/roadmap.md", "today: `jumbolab run NAME"]);
+    dir.run("tracepath 192.0.2.1")
+        .refused(&["`jumbolab probe HOST`"]);
     dir.run("os-comparison")
         .refused(&["`jumbolab run os-comparison` runs it"]);
     dir.run("show os-comparisn")

@@ -145,7 +145,7 @@ fn programs(setting: &Setting) -> Result<()> {
 }
 
 /// An instant in UTC with milliseconds [RFC3339 s5.6].
-fn rfc3339(unix_nanos: u64) -> String {
+pub fn rfc3339(unix_nanos: u64) -> String {
     let instant = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_nanos);
     humantime::format_rfc3339_millis(instant).to_string()
 }

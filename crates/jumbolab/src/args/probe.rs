@@ -1,0 +1,89 @@
+//! `probe` on the command line.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = NOTES)]
+pub(crate) struct Probe {
+    /// Name or address of the far end.
+    pub(crate) host: String,
+
+    /// Size that the path should carry, in octets of a whole IP packet [default: the MTU of the own interface, at most 65535].
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) up_to: Option<String>,
+    /// Protocols to probe with, separated by commas.
+    #[arg(
+        long,
+        value_name = "PROTOCOLS",
+        value_delimiter = ',',
+        default_value = "icmp,udp,tcp"
+    )]
+    pub(crate) protocol: Vec<ProbeProtocol>,
+    /// Versions of IP, separated by commas [default: those of HOST's addresses to which there is a route].
+    #[arg(long, value_name = "VERSIONS", value_delimiter = ',')]
+    pub(crate) ip: Vec<ProbeIp>,
+    /// Port of TCP segments, of a reflector (`jumbolab recv`), and without one of datagrams [default: 443; 7770; 33434, which should be closed].
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+
+    /// Send through this interface.
+    #[arg(long, value_name = "INTERFACE", help_heading = "Source")]
+    pub(crate) interface: Option<String>,
+    /// Send from this address.
+    #[arg(long, value_name = "ADDRESS", help_heading = "Source")]
+    pub(crate) address: Option<IpAddr>,
+
+    /// After that, look again at intervals, and print what has changed, until Ctrl-C.
+    #[arg(
+        long,
+        value_name = "TIME",
+        conflicts_with = "capture",
+        help_heading = "Watching"
+    )]
+    pub(crate) watch: Option<String>,
+    /// Serve the state as OpenMetrics at this address of loopback, for instance 127.0.0.1:9777.
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        requires = "watch",
+        help_heading = "Watching"
+    )]
+    pub(crate) metrics: Option<SocketAddr>,
+
+    /// Write the packets that are sent and received to a new pcapng file; needs root.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) capture: Option<PathBuf>,
+    /// Print JSON Lines (see docs/formats.md).
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// A protocol to probe with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProbeProtocol {
+    /// Echo requests.
+    Icmp,
+    /// Datagrams.
+    Udp,
+    /// Segments that open a connection.
+    Tcp,
+}
+
+/// A version of IP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProbeIp {
+    /// IPv4.
+    #[value(name = "4")]
+    V4,
+    /// IPv6.
+    #[value(name = "6")]
+    V6,
+}
+
+const NOTES: &str = "\
+Exit code: 0 if the path carries the size and nothing else is wrong with it, 1 if a problem was found,
+2 if it could not be told. Root is not needed, but adds TCP segments and fragments of any size;
+docs/probe.md says how to read the result.";

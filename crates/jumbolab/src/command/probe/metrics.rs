@@ -1,0 +1,116 @@
+//! The state of watched paths in the text format of OpenMetrics [OpenMetrics].
+
+use std::fmt::Write as _;
+
+use proto::probe::{PathReport, Verdict};
+use units::Bytes;
+
+use super::watch::Path;
+
+/// A metric: its name without the prefix, its type, unit and meaning, and its value for
+/// a path and direction.
+struct Metric {
+    name: &'static str,
+    kind: &'static str,
+    help: &'static str,
+    values: fn(&Path) -> Vec<(&'static str, f64)>,
+}
+
+const METRICS: [Metric; 6] = [
+    Metric {
+        name: "path_mtu_octets",
+        kind: "gauge",
+        help: "Largest packet that passed.",
+        values: |path| {
+            let report = &path.latest.report;
+            let ways = [("there", report.there), ("back", report.back)];
+            let known = ways
+                .into_iter()
+                .filter_map(|(name, way)| Some((name, octets(way.mtu?))));
+            known.collect()
+        },
+    },
+    Metric {
+        name: "asked_octets",
+        kind: "gauge",
+        help: "Size that the path should carry.",
+        values: |path| vec![("", octets(path.latest.report.asked))],
+    },
+    Metric {
+        name: "clean",
+        kind: "gauge",
+        help: "1 if the path carries the size and nothing else is wrong with it, otherwise 0.",
+        values: |path| {
+            let is_clean = path.latest.report.verdict == Verdict::Clean;
+            vec![("", f64::from(u8::from(is_clean)))]
+        },
+    },
+    Metric {
+        name: "round_trip_seconds",
+        kind: "gauge",
+        help: "Smallest round trip of small packets.",
+        values: |path| seconds(&path.latest.report),
+    },
+    Metric {
+        name: "loss_ratio",
+        kind: "gauge",
+        help: "Share of small packets without an answer.",
+        values: |path| {
+            let loss = path.latest.report.loss.iter();
+            loss.map(|loss| ("", loss.share)).collect()
+        },
+    },
+    Metric {
+        name: "changes",
+        kind: "counter",
+        help: "Changes of what the path carries since the watch began.",
+        values: |path| vec![("", path.changes as f64)],
+    },
+];
+
+/// All metrics of the paths to a host.
+pub(super) fn text(host: &str, paths: &[Path]) -> String {
+    let mut text = String::new();
+    for metric in &METRICS {
+        let name = format!("jumbolab_probe_{}", metric.name);
+        let _ = writeln!(text, "# HELP {name} {}", metric.help);
+        let _ = writeln!(text, "# TYPE {name} {}", metric.kind);
+        let suffix = if metric.kind == "counter" {
+            "_total"
+        } else {
+            ""
+        };
+        for path in paths {
+            let far_end = path.latest.report.far_end;
+            for (direction, value) in (metric.values)(path) {
+                let direction = match direction {
+                    "" => String::new(),
+                    direction => format!(",direction=\"{direction}\""),
+                };
+                let host = escaped(host);
+                let _ = writeln!(
+                    text,
+                    "{name}{suffix}{{host=\"{host}\",far_end=\"{far_end}\"{direction}}} {value}"
+                );
+            }
+        }
+    }
+    text + "# EOF\n"
+}
+
+fn seconds(report: &PathReport) -> Vec<(&'static str, f64)> {
+    let round_trip = report.round_trip.iter();
+    round_trip.map(|span| ("", span.as_secs_f64())).collect()
+}
+
+fn octets(size: Bytes) -> f64 {
+    size.get() as f64
+}
+
+/// A label's value [OpenMetrics].
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}

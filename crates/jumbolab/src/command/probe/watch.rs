@@ -1,0 +1,183 @@
+//! `jumbolab probe --watch`: a path is looked at again and again, and changes are printed.
+
+use anyhow::{Result, anyhow, ensure};
+use lab::run::rfc3339;
+use live::clock::{self, Epoch};
+use live::interrupt;
+use live::metrics::Endpoint;
+use live::probe::{Investigated, Task, investigate};
+use proto::probe::{PathReport, Verdict};
+use report::{Probed, path_change_json, path_sentence};
+use units::{Bytes, Span};
+
+use super::{Progress, metrics};
+use crate::args::Probe;
+use crate::output;
+
+/// The shortest interval: a look takes a second or so.
+const SHORTEST: Span = Span::from_secs(1);
+
+/// The interval of checks for a stop request.
+const LOOK: Span = Span::from_millis(100);
+
+/// The paths that are watched.
+pub(super) struct Watch {
+    every: Span,
+    json: bool,
+    host: String,
+    endpoint: Option<Endpoint>,
+    paths: Vec<Path>,
+}
+
+/// A path that is watched.
+pub(super) struct Path {
+    /// What a short look does.
+    task: Task,
+    /// The latest result of everything.
+    pub(super) latest: Investigated,
+    /// What the latest short look saw.
+    seen: Option<Sizes>,
+    pub(super) changes: u64,
+}
+
+/// What a short look compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sizes {
+    there: Option<Bytes>,
+    back: Option<Bytes>,
+    answers: bool,
+}
+
+impl Watch {
+    /// Watches every `text`; nothing if that was not asked for.
+    ///
+    /// # Errors
+    /// The interval is no time or too short, or metrics cannot be served.
+    pub(super) fn of(args: &Probe) -> Result<Option<Self>> {
+        let Some(text) = &args.watch else {
+            return Ok(None);
+        };
+        let every: Span = text
+            .parse()
+            .map_err(|why| anyhow!("--watch {text}: {why}"))?;
+        ensure!(
+            every >= SHORTEST,
+            "--watch {text}: write {SHORTEST} or more, for instance 60s"
+        );
+        let endpoint = args.metrics.map(Endpoint::open).transpose()?;
+        Ok(Some(Self {
+            every,
+            json: args.json,
+            host: args.host.clone(),
+            endpoint,
+            paths: Vec::new(),
+        }))
+    }
+
+    /// Watches a path that was investigated.
+    pub(super) fn add(&mut self, task: &Task, latest: Investigated) {
+        let answers = latest.report.protocols.iter().find(|one| one.answers);
+        let task = Task {
+            protocols: answers.map_or_else(|| task.protocols.clone(), |one| vec![one.protocol]),
+            is_short: true,
+            capture: None,
+            ..task.clone()
+        };
+        self.paths.push(Path {
+            task,
+            latest,
+            seen: None,
+            changes: 0,
+        });
+    }
+
+    /// Watches until the user stops the program. Returns the last verdicts.
+    ///
+    /// # Errors
+    /// Stdout cannot be written to.
+    pub(super) fn run(mut self, full: impl Fn(&Task) -> Task) -> Result<Vec<Verdict>> {
+        self.publish();
+        let mut next = clock::monotonic();
+        while !interrupt::asked() {
+            next = (next + self.every).max(clock::monotonic());
+            while clock::monotonic() < next && !interrupt::asked() {
+                clock::sleep_until(next.min(clock::monotonic() + LOOK));
+            }
+            for place in 0..self.paths.len() {
+                if !interrupt::asked() {
+                    self.look(place, &full)?;
+                }
+            }
+            self.publish();
+        }
+        let verdicts = self.paths.iter().map(|path| path.latest.report.verdict);
+        Ok(verdicts.collect())
+    }
+
+    /// Looks at a path, and investigates it if it has changed.
+    fn look(&mut self, place: usize, full: &impl Fn(&Task) -> Task) -> Result<()> {
+        let path = &mut self.paths[place];
+        let looked = match investigate(&path.task, |_| ()) {
+            Ok(looked) if !interrupt::asked() => Sizes::of(&looked.report),
+            // An interface may be down for a while.
+            Err(_) => Sizes {
+                there: None,
+                back: None,
+                answers: false,
+            },
+            Ok(_) => return Ok(()),
+        };
+        let before = path.seen.replace(looked);
+        if before.is_none_or(|before| before == looked) {
+            return Ok(());
+        }
+        let mut progress = Progress::new(path.task.to.ip());
+        let found = investigate(&full(&path.task), |state| progress.show(state));
+        progress.end();
+        let found = match found {
+            Ok(found) => found,
+            Err(error) => {
+                output::say(&output::one_line(&error.to_string()));
+                return Ok(());
+            }
+        };
+        if interrupt::asked() {
+            return Ok(());
+        }
+        path.changes += 1;
+        let before = std::mem::replace(&mut path.latest, found);
+        self.print(place, &before.report)
+    }
+
+    /// Prints a change since `before`.
+    fn print(&self, place: usize, before: &PathReport) -> Result<()> {
+        let Investigated { outgoing, report } = &self.paths[place].latest;
+        let probed = Probed {
+            host: &self.host,
+            interface: &outgoing.interface,
+            interface_mtu: outgoing.mtu,
+            report,
+        };
+        let time = rfc3339(Epoch::now().unix_nanos());
+        match self.json {
+            true => output::print_lines([path_change_json(&probed, before, &time)]),
+            false => output::print(&format!("{time} {}\n", path_sentence(&probed))),
+        }
+    }
+
+    fn publish(&self) {
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.publish(metrics::text(&self.host, &self.paths));
+        }
+    }
+}
+
+impl Sizes {
+    fn of(report: &PathReport) -> Self {
+        Self {
+            there: report.there.mtu,
+            back: report.back.mtu,
+            answers: report.protocols.iter().any(|one| one.answers),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! `jumbolab probe` in network namespaces: a host, two routers and a far end, connected
+//! by links with an MTU of 9000. Each test is a shell script in namespaces of its own.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::harness::{Dir, Outcome};
+
+/// Namespaces a - r - s - b; `at NODE COMMAND` runs a command in one of them.
+const BED: &str = r#"
+set -eu
+mount -t tmpfs none /run
+at() { node=$1; shift; ip netns exec "$node" "$@"; }
+link() {
+    ip link add "$2" mtu 9000 netns "$1" type veth peer name "$4" mtu 9000 netns "$3"
+    up "$1" "$2" "$5" 1
+    up "$3" "$4" "$5" 2
+}
+up() {
+    ip -n "$1" address add "10.0.$3.$4/24" dev "$2"
+    ip -n "$1" address add "fd00:$3::$4/64" dev "$2" nodad
+    ip -n "$1" link set "$2" up
+}
+for node in a r s b; do ip netns add $node; ip -n $node link set lo up; done
+link a ar r ra 1
+link r rs s sr 2
+link s sb b bs 3
+for node in r s; do
+    for knob in ipv4/ip_forward ipv6/conf/all/forwarding; do
+        at $node sh -c "echo 1 >/proc/sys/net/$knob"
+    done
+done
+ip -n a route add default via 10.0.1.2
+ip -n a route add default via fd00:1::2
+ip -n r route add 10.0.3.0/24 via 10.0.2.2
+ip -n r route add fd00:3::/64 via fd00:2::2
+ip -n s route add 10.0.1.0/24 via 10.0.2.1
+ip -n s route add fd00:1::/64 via fd00:2::1
+ip -n b route add default via 10.0.3.1
+ip -n b route add default via fd00:3::1
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+"#;
+
+/// Lets ordinary users send echo requests, which a new namespace does not.
+const ALLOW_ECHO: &str = "at a sh -c 'echo 0 0 >/proc/sys/net/ipv4/ping_group_range'";
+
+/// The far end.
+const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
+
+/// The outcome of a script in the namespaces, after at most two minutes.
+fn see(dir: &Dir, script: &str) -> Outcome {
+    let mut command = Command::new("timeout");
+    command.args(["120", "unshare", "-Urnm", "sh", "-c"]);
+    command.arg(format!("{BED}{script}"));
+    let command = command.current_dir(dir.path()).stdin(Stdio::null());
+    let program = dir.command();
+    Outcome::of(
+        command
+            .env("JUMBOLAB", program.get_program())
+            .output()
+            .unwrap(),
+    )
+}
+
+/// The objects that a probe printed, by kind.
+struct Seen(Vec<Value>);
+
+impl Seen {
+    /// Probes the far end after `prepared`; the exit code must be `code`.
+    #[track_caller]
+    fn probe(prepared: &str, line: &str, code: i32) -> Self {
+        let dir = Dir::new();
+        let script = format!("{ALLOW_ECHO}\n{prepared}\nat a {line} --json");
+        let outcome = see(&dir, &script);
+        assert_eq!(
+            outcome.code,
+            Some(code),
+            "{}{}",
+            outcome.stdout,
+            outcome.stderr
+        );
+        Self(outcome.json())
+    }
+
+    fn of(&self, kind: &str) -> Vec<&Value> {
+        self.0.iter().filter(|line| line["kind"] == kind).collect()
+    }
+
+    #[track_caller]
+    fn path(&self) -> &Value {
+        self.of("path")[0]
+    }
+
+    /// The finding of this name.
+    #[track_caller]
+    fn finding(&self, name: &str) -> &Value {
+        let findings = self.of("finding");
+        let found = findings.iter().find(|finding| finding["finding"] == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {:?}", self.0))
+    }
+}
+
+/// Probes by root, and by a user without privileges.
+const BY: [&str; 2] = [
+    "\"$JUMBOLAB\" probe",
+    "setpriv --bounding-set=-all --inh-caps=-all \"$JUMBOLAB\" probe",
+];
+
+#[test]
+fn a_path_that_carries_the_mtu_of_the_interface_is_clean() {
+    for (far_end, by) in [(FAR_END[0], BY[0]), (FAR_END[1], BY[1])] {
+        let seen = Seen::probe("", &format!("{by} {far_end}"), 0);
+        let path = seen.path();
+        assert_eq!(path["verdict"], "clean", "{path}");
+        assert_eq!(
+            (&path["passed_there"], &path["passed_back"]),
+            (&9000.into(), &9000.into())
+        );
+        assert!(seen.of("finding").is_empty(), "{:?}", seen.0);
+        let hops: Vec<u64> = seen
+            .of("hop")
+            .iter()
+            .filter_map(|hop| hop["hop"].as_u64())
+            .collect();
+        assert_eq!(hops, [1, 2, 3]);
+        assert_eq!(seen.of("hop")[2]["address"], far_end);
+    }
+}
+
+#[test]
+fn a_router_that_refuses_large_packets_is_named() {
+    let narrow = "ip -n r link set rs mtu 1400\nip -n s link set sr mtu 1400";
+    for (far_end, router, by) in [
+        (FAR_END[0], "10.0.1.2", BY[1]),
+        (FAR_END[1], "fd00:1::2", BY[0]),
+    ] {
+        let seen = Seen::probe(narrow, &format!("{by} {far_end}"), 1);
+        let path = seen.path();
+        assert_eq!(
+            (&path["verdict"], &path["passed_there"]),
+            (&"problem".into(), &1400.into())
+        );
+        assert_eq!(path["limit_there"], "refused");
+        let finding = seen.finding("refused");
+        assert_eq!(
+            (&finding["router"], &finding["passes"]),
+            (&router.into(), &1400.into())
+        );
+        assert_eq!(finding["behind_hop"], 1);
+    }
+}
+
+#[test]
+fn a_link_that_drops_large_packets_silently_is_found_between_its_ends() {
+    // The kernel lets four octets more into an interface, for a VLAN tag.
+    let silent = "ip -n s link set sr mtu 1500";
+    for (far_end, by) in [(FAR_END[0], BY[0]), (FAR_END[1], BY[1])] {
+        let seen = Seen::probe(silent, &format!("{by} {far_end}"), 1);
+        let finding = seen.finding("black-hole");
+        assert_eq!(finding["fails_from"], 1505, "{finding}");
+        assert_eq!(
+            (&finding["behind_hop"], &finding["before_hop"]),
+            (&1.into(), &2.into())
+        );
+        assert_eq!(finding["direction"], "there");
+        assert!(!seen.of("advice").is_empty());
+    }
+}
+
+#[test]
+fn a_first_link_whose_ends_differ_is_told_apart() {
+    let seen = Seen::probe(
+        "ip -n r link set ra mtu 1500",
+        &format!("{} {}", BY[0], FAR_END[0]),
+        1,
+    );
+    let finding = seen.finding("first-link");
+    assert_eq!(finding["fails_from"], 1505, "{finding}");
+}
+
+#[test]
+fn an_open_port_shows_the_segment_size_to_root_and_to_users() {
+    let listen = "ip netns exec b \"$JUMBOLAB\" recv --open --bind 10.0.3.2 --port 4000 >said 2>&1 & \
+        until grep -q listening said 2>/dev/null; do kill -0 $!; done";
+    for by in BY {
+        let seen = Seen::probe(listen, &format!("{by} {} --port 4000", FAR_END[0]), 0);
+        let protocols = seen.of("protocol");
+        let tcp = protocols
+            .iter()
+            .find(|protocol| protocol["protocol"] == "tcp");
+        assert_eq!(tcp.unwrap()["mss"], 8960, "{by}: {:?}", seen.0);
+    }
+}
+
+#[test]
+fn what_a_user_cannot_see_is_said_and_what_no_user_may_send_is_refused() {
+    let seen = Seen::probe(
+        "",
+        &format!("{} {} --protocol tcp,icmp", BY[1], FAR_END[0]),
+        0,
+    );
+    let texts: Vec<&str> = seen
+        .of("not-seen")
+        .iter()
+        .filter_map(|line| line["text"].as_str())
+        .collect();
+    assert!(texts.iter().any(|text| text.contains("root")), "{texts:?}");
+    let dir = Dir::new();
+    let icmp = format!("at a {} {} --protocol icmp", BY[1], FAR_END[0]);
+    see(&dir, &icmp).refused(&["ping_group_range"]);
+    let capture = format!("at a {} {} --capture c.pcapng", BY[1], FAR_END[0]);
+    see(&dir, &capture).refused(&["--capture c.pcapng", "root"]);
+}
+
+#[test]
+fn what_cannot_be_probed_is_refused_in_one_line_with_the_remedy() {
+    let dir = Dir::new();
+    dir.run("probe nobody.invalid")
+        .refused(&["nobody.invalid", "getent"]);
+    dir.run("probe 127.0.0.1 --ip 6")
+        .refused(&["--ip 6", "127.0.0.1"]);
+    dir.run("probe 127.0.0.1 --up-to 100")
+        .refused(&["--up-to 100", "1280"]);
+    dir.run("probe 127.0.0.1 --up-to 65536")
+        .refused(&["--up-to 65536", "65535"]);
+    dir.run("probe 127.0.0.1 --interface nosuch0")
+        .refused(&["nosuch0", "ip link"]);
+    let probe = |prepared: &str, line: &str| {
+        see(
+            &dir,
+            &format!("{prepared}\nat a \"$JUMBOLAB\" probe {line}"),
+        )
+    };
+    probe("ip -n a route del default", "10.0.3.2").refused(&["10.0.3.2", "ip route get"]);
+    probe("ip -n a link set ar down", "10.0.3.2").refused(&["10.0.3.2", "ip link set ar up"]);
+    probe("ip -n a link set ar down", "10.0.3.2 --interface ar").refused(&[
+        "ar",
+        "down",
+        "ip link set ar up",
+    ]);
+    probe("ip -n r link set ra down", "10.0.1.2").refused(&["ar", "carrier"]);
+    probe("", "10.0.3.2 --address 10.9.9.9").refused(&["ip address"]);
+}
+
+#[test]
+fn a_host_that_does_not_answer_leaves_it_open() {
+    // Nobody has this address: the last router says so, or nobody.
+    let seen = Seen::probe("", &format!("{} 10.0.3.77", BY[0]), 2);
+    assert_eq!(seen.path()["verdict"], "unclear");
+}
+
+#[test]
+fn a_capture_holds_the_packets_of_the_investigation() {
+    let dir = Dir::new();
+    let script = format!(
+        "at a \"$JUMBOLAB\" probe {} --json --capture c.pcapng",
+        FAR_END[0]
+    );
+    let outcome = see(&dir, &script).fine();
+    let probes = outcome.json()[0]["probes"].as_u64().unwrap();
+    let octets = std::fs::read(dir.path().join("c.pcapng")).unwrap();
+    let (mut packets, mut rest) = (0, octets.as_slice());
+    while let Some((head, _)) = rest.split_first_chunk::<8>() {
+        let number = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
+        packets += u64::from(number(0) == 6);
+        rest = &rest[number(4) as usize..];
+    }
+    // Each probe has an answer, but for a lost one.
+    assert!(packets + 4 >= 2 * probes, "{packets} of {probes}");
+    let again = see(&dir, &script);
+    again.refused(&["c.pcapng", "new file"]);
+}
