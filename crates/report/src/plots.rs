@@ -33,6 +33,12 @@ use self::scale::Scale;
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
 
+/// The height above a plot in pixels, with room for a title of one line.
+const TOP: usize = 30;
+
+/// The size of the font of a title in pixels.
+const TITLE_SIZE: usize = 13;
+
 /// The data shared by all plots of a run.
 pub(crate) struct Frame<'a> {
     plan: &'a Plan,
@@ -102,13 +108,18 @@ fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
         .hover_mode(HoverMode::Closest)
         .show_legend(true)
         .legend(Legend::new().orientation(Orientation::Horizontal))
-        .margin(Margin::new().left(56).right(12).top(30).bottom(48))
+        .margin(margin(TOP))
         .height(height)
+}
+
+/// The margin of a plot with a height above it in pixels.
+fn margin(top: usize) -> Margin {
+    Margin::new().left(56).right(12).top(top).bottom(48)
 }
 
 /// The title of one of several plots of a figure.
 fn small_title(words: &str) -> Title {
-    Title::with_text(text(words)).font(Font::new().size(13))
+    Title::with_text(text(words)).font(Font::new().size(TITLE_SIZE))
 }
 
 /// A figure with a single plot that is not about a metric.

@@ -3,14 +3,16 @@
 
 use analysis::Findings;
 use plan::Trial;
-use plotly::common::{AxisSide, DashType, Visible};
+use plotly::common::{AxisSide, DashType, Font, Title, Visible};
 use plotly::layout::{Axis, RangeMode};
 use plotly::{Plot, Scatter, Trace};
 
 use super::{band, line};
 use crate::document::{Drawing, Figure};
 use crate::over_time::{Quantity, TimeSeries};
-use crate::plots::{axis, configuration, layout, marks, redrawn, small_title, text, traces};
+use crate::plots::{
+    TITLE_SIZE, TOP, axis, configuration, layout, margin, marks, redrawn, text, traces, wrapped,
+};
 use crate::series::labelled;
 
 /// The maximum number of points of a line: panels are small, and lines many.
@@ -22,6 +24,10 @@ const SINGLE_TRIALS: usize = 2;
 /// The heights of a panel, and of axis and legend below all of them, in pixels.
 const PANEL: usize = 150;
 const BELOW: usize = 130;
+
+/// The width of a plot in characters of its title, and the height of a line of it.
+const TITLE_WIDTH: usize = 50;
+const TITLE_LINE: usize = 17;
 
 /// The space between two panels, as a share of the height of all.
 const GAP: f64 = 0.05;
@@ -244,7 +250,9 @@ fn stacked(panels: &[Panel], title: &str) -> plotly::Layout {
     let height = (1.0 - GAP * traces::number(count - 1)) / traces::number(count);
     let vertical = |number: usize, panel: &Panel| {
         let top = 1.0 - traces::number(number) * (height + GAP);
+        // One margin for all panels: each axis would move the others' again and again.
         axis(panel.title)
+            .auto_margin(false)
             .range_mode(RangeMode::ToZero)
             .side(AxisSide::Left)
             .domain(&[(top - height).max(0.0), top])
@@ -254,7 +262,11 @@ fn stacked(panels: &[Panel], title: &str) -> plotly::Layout {
     let mut all = panels.iter().enumerate();
     let mut next = || all.next().map(|(number, panel)| vertical(number, panel));
     let first = next().unwrap_or_else(Axis::new);
-    let mut layout = layout(time, first, PANEL * count + BELOW).title(small_title(title));
+    let title = wrapped(title, TITLE_WIDTH);
+    let more = TITLE_LINE * title.matches("<br>").count();
+    let mut layout = layout(time, first, PANEL * count + BELOW + more)
+        .margin(margin(TOP + more))
+        .title(Title::with_text(title).font(Font::new().size(TITLE_SIZE)));
     if let Some(axis) = next() {
         layout = layout.y_axis2(axis);
     }
