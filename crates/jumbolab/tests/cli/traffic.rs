@@ -11,6 +11,7 @@ mod intervals;
 mod logs;
 mod measures;
 mod own_receiver;
+mod own_sender;
 mod reverse;
 mod storage;
 

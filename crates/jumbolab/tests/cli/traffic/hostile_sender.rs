@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{setsockopt, sockopt};
-use proto::control::{Client, Fault, ReceiverMessage};
+use proto::control::Fault;
 use units::{Time, Transport};
 use wire::control::{Flow, Meter, Name, Reason};
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -21,54 +21,12 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::super::harness::Dir;
 use super::Receiver;
 use super::hostile::resident;
-
-/// The cookie of every flow here.
-const COOKIE: [u8; 16] = *b"CCCCCCCCCCCCCCCC";
+use super::own_sender::{COOKIE, OwnSender};
 
 /// The longest time of a test that a receiver fails.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// A sender up to the comparison of the clocks, on 127.0.0.1.
-struct Sender {
-    control: TcpStream,
-    client: Client,
-}
-
-impl Sender {
-    fn connect(receiver: &Receiver) -> Self {
-        let control = TcpStream::connect(("127.0.0.1", receiver.port)).unwrap();
-        control.set_read_timeout(Some(TIMEOUT)).unwrap();
-        let client = Client::new(None, [7; 16], [7; 8]);
-        let mut sender = Self { control, client };
-        let welcome = sender.hear().unwrap();
-        assert!(matches!(welcome, ReceiverMessage::Welcome { .. }));
-        sender.client.clocks(0, 0, 0);
-        sender
-    }
-
-    /// The next message of the receiver, or its refusal.
-    fn hear(&mut self) -> Result<ReceiverMessage, Fault> {
-        let mut room = [0; 4096];
-        loop {
-            self.control.write_all(self.client.output()).unwrap();
-            self.client.output().clear();
-            let count = self.control.read(&mut room).unwrap();
-            assert!(count > 0, "it closed the connection");
-            if let Some(first) = self.client.receive(0, &room[..count])?.pop() {
-                return Ok(first);
-            }
-        }
-    }
-
-    /// Opens a flow. Returns its port.
-    fn open(&mut self, flow: Flow) -> Result<u16, Fault> {
-        self.client.open(flow);
-        match self.hear()? {
-            ReceiverMessage::Ready { port, .. } => Ok(port),
-            other => panic!("{other:?}"),
-        }
-    }
-
+impl OwnSender {
     /// Opens a flow of datagrams and shows its cookie.
     fn datagrams(&mut self) -> UdpSocket {
         let port = self.open(flow(0, Transport::Udp)).unwrap();
@@ -185,7 +143,7 @@ fn flood(socket: UdpSocket) -> Repeating {
 }
 
 /// A hostile flow: its name, and how a sender begins it.
-type Hostile = (&'static str, fn(&mut Sender) -> Repeating);
+type Hostile = (&'static str, fn(&mut OwnSender) -> Repeating);
 
 fn hostile_flows() -> [Hostile; 3] {
     [
@@ -202,7 +160,7 @@ fn flows_that_are_kept_alive_end_when_their_sender_has_gone() {
     for (name, begin) in hostile_flows() {
         let dir = Dir::new();
         let mut receiver = Receiver::start(&dir, "--max-sessions 1");
-        let mut sender = Sender::connect(&receiver);
+        let mut sender = OwnSender::connect(&receiver);
         let hostile = begin(&mut sender);
         let begun = Instant::now();
         drop(sender);
@@ -219,7 +177,7 @@ fn flows_that_are_kept_alive_end_with_their_session() {
     for (name, begin) in hostile_flows() {
         let dir = Dir::new();
         let mut receiver = Receiver::start(&dir, "--max-sessions 1 --max-duration 1s");
-        let mut sender = Sender::connect(&receiver);
+        let mut sender = OwnSender::connect(&receiver);
         let hostile = begin(&mut sender);
         let begun = Instant::now();
         receiver.says("it took too long");
@@ -236,7 +194,7 @@ fn a_receiver_with_flows_that_are_kept_alive_stops_when_it_is_asked_to() {
     for (name, begin) in hostile_flows() {
         let dir = Dir::new();
         let mut receiver = Receiver::start(&dir, "");
-        let mut sender = Sender::connect(&receiver);
+        let mut sender = OwnSender::connect(&receiver);
         let hostile = begin(&mut sender);
         receiver.says("to port");
         let begun = Instant::now();
@@ -252,7 +210,7 @@ fn echoes_that_nobody_reads_take_little_memory() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
     let before = resident(&receiver);
-    let mut sender = Sender::connect(&receiver);
+    let mut sender = OwnSender::connect(&receiver);
     let body = vec![0; (16 << 20) - HEADER_LEN];
     let flows: Vec<TcpStream> = (0..FLOWS)
         .map(|flow| {
@@ -277,7 +235,7 @@ fn flows_poll_only_as_far_as_the_receiver_allows() {
         .send(&dir, "::1 --meter round-trip --busy --packets 5")
         .refused(&["no more flows may poll", "--max-busy"]);
     let receiver = Receiver::start(&dir, "--max-busy 2");
-    let [mut one, mut other] = [0, 1].map(|_| Sender::connect(&receiver));
+    let [mut one, mut other] = [0, 1].map(|_| OwnSender::connect(&receiver));
     let busy = |number, transport| Flow {
         busy: true,
         ..flow(number, transport)
@@ -308,11 +266,11 @@ fn flows_beyond_the_limits_are_refused() {
             ..stream
         },
     ] {
-        let fault = Sender::connect(&receiver).open(beyond).unwrap_err();
+        let fault = OwnSender::connect(&receiver).open(beyond).unwrap_err();
         assert_eq!(fault, Fault::Refused(Reason::Limit), "{beyond:?}");
     }
     for second in [flow(1, Transport::Udp), datagrams] {
-        let mut sender = Sender::connect(&receiver);
+        let mut sender = OwnSender::connect(&receiver);
         sender.open(datagrams).unwrap();
         let fault = sender.open(second).unwrap_err();
         assert_eq!(fault, Fault::Refused(Reason::Limit), "{second:?}");
@@ -325,7 +283,7 @@ fn a_sender_that_reads_no_answers_is_cut_off_and_makes_nothing_grow() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "");
     let before = resident(&receiver);
-    let mut sender = Sender::connect(&receiver);
+    let mut sender = OwnSender::connect(&receiver);
     let begun = Instant::now();
     sender.control.set_write_timeout(Some(TIMEOUT)).unwrap();
     loop {

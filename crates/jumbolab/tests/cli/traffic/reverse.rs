@@ -5,19 +5,18 @@
 )]
 
 use std::io::{Read, Write};
-use std::net::{TcpStream, UdpSocket};
+use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use proto::control::{Client, Fault, ReceiverMessage};
+use proto::control::Fault;
 use proto::traffic::Law;
 use units::Transport;
 use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Reason, Reverse, Traffic};
 
 use super::super::harness::{Dir, Outcome};
 use super::super::lookup::Object;
+use super::own_sender::{COOKIE, OwnSender};
 use super::{Receiver, interrupt};
-
-const COOKIE: [u8; 16] = *b"CCCCCCCCCCCCCCCC";
 
 #[test]
 fn the_receiver_sends_over_both_protocols_and_both_versions_of_ip() {
@@ -172,50 +171,6 @@ fn combinations_without_meaning_are_refused_by_name() {
     }
 }
 
-/// A sender of the test's own, up to the comparison of the clocks.
-struct UntrustedClient {
-    control: TcpStream,
-    client: Client,
-}
-
-impl UntrustedClient {
-    fn connect(receiver: &Receiver) -> Self {
-        let control = TcpStream::connect(("127.0.0.1", receiver.port)).unwrap();
-        control
-            .set_read_timeout(Some(Duration::from_secs(20)))
-            .unwrap();
-        let client = Client::new(None, [7; 16], [7; 8]);
-        let mut peer = Self { control, client };
-        assert!(matches!(
-            peer.hear().unwrap(),
-            ReceiverMessage::Welcome { .. }
-        ));
-        peer.client.clocks(0, 0, 0);
-        peer
-    }
-
-    fn hear(&mut self) -> Result<ReceiverMessage, Fault> {
-        let mut room = [0; 4096];
-        loop {
-            self.control.write_all(self.client.output()).unwrap();
-            self.client.output().clear();
-            let count = self.control.read(&mut room).unwrap();
-            assert!(count > 0, "it closed the connection");
-            if let Some(first) = self.client.receive(0, &room[..count])?.pop() {
-                return Ok(first);
-            }
-        }
-    }
-
-    fn ask(&mut self, reverse: Reverse) -> Result<u16, Fault> {
-        self.client.reverse(reverse);
-        match self.hear()? {
-            ReceiverMessage::Ready { port, .. } => Ok(port),
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
 /// A flood without end, as fast as possible.
 fn flood(transport: Transport) -> Reverse {
     Reverse {
@@ -254,8 +209,8 @@ fn flood(transport: Transport) -> Reverse {
 fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
     let dir = Dir::new();
     let receiver = Receiver::start(&dir, "");
-    let mut peer = UntrustedClient::connect(&receiver);
-    let port = peer.ask(flood(Transport::Udp)).unwrap();
+    let mut peer = OwnSender::connect(&receiver);
+    let port = peer.reverse(flood(Transport::Udp)).unwrap();
     let open = |address: &str| {
         let socket = UdpSocket::bind((address, 0)).unwrap();
         socket.connect(("127.0.0.1", port)).unwrap();
@@ -283,8 +238,8 @@ fn nothing_is_sent_to_an_address_without_the_cookie_or_before_the_start() {
 fn whoever_asks_for_a_flood_and_falls_silent_gets_it_for_five_seconds() {
     let dir = Dir::new();
     let mut receiver = Receiver::start(&dir, "--max-rate 80kbit");
-    let mut peer = UntrustedClient::connect(&receiver);
-    let port = peer.ask(flood(Transport::Udp)).unwrap();
+    let mut peer = OwnSender::connect(&receiver);
+    let port = peer.reverse(flood(Transport::Udp)).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(("127.0.0.1", port)).unwrap();
     socket.send(&COOKIE).unwrap();
@@ -314,13 +269,13 @@ fn flows_that_a_receiver_does_not_send_are_refused() {
         for change in changed {
             let mut asked = flood(transport);
             change(&mut asked);
-            let answer = UntrustedClient::connect(&receiver).ask(asked);
+            let answer = OwnSender::connect(&receiver).reverse(asked);
             assert_eq!(answer, Err(Fault::Refused(Reason::Limit)), "{asked:?}");
         }
     }
     // No module of the kernel is loaded for others.
     let mut asked = flood(Transport::Tcp);
     asked.traffic.congestion[..7].copy_from_slice(b"unknown");
-    let answer = UntrustedClient::connect(&receiver).ask(asked);
+    let answer = OwnSender::connect(&receiver).reverse(asked);
     assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
 }

@@ -21,46 +21,43 @@ pub(in super::super) struct ReceivedReader {
     reading: Reading,
 }
 
+/// A flow from its start until it is read once more after its end.
+#[derive(Debug)]
+pub(super) struct Course {
+    flow: u16,
+    name: Name,
+    begin: Time,
+    has_ended: bool,
+    is_over: bool,
+}
+
 /// Reads the counters of a sender likewise.
 #[derive(Debug)]
 pub(in super::super) struct SentReader {
-    flow: u16,
-    name: Name,
+    pub(super) course: Course,
     counters: Arc<SentCounters>,
-    /// The start of the flow.
-    begin: Time,
     since: Time,
     before: SentTotals,
     behind: Span,
     retransmitted: u64,
     path_mtu: Option<PathMtuNotice>,
     echoes: Option<ReceivedReader>,
-    /// Whether the flow has ended; it is then read once more.
-    has_ended: bool,
-    is_over: bool,
 }
 
 /// Reads the counters of a flow that the other end sends.
 #[derive(Debug)]
 pub(super) struct IncomingReader {
-    flow: u16,
-    name: Name,
+    pub(super) course: Course,
     counters: Arc<ReceivedCounters>,
-    begin: Time,
     reader: ReceivedReader,
-    has_ended: bool,
-    is_over: bool,
 }
 
-impl IncomingReader {
-    /// A reader of a flow, which begins `flow.delay` after `begin`.
-    pub(super) fn new(flow: IncomingFlow, begin: Time) -> Self {
+impl Course {
+    fn new(flow: u16, name: Name, begin: Time) -> Self {
         Self {
-            flow: flow.flow,
-            name: flow.name,
-            counters: flow.counters,
-            begin: begin + flow.delay,
-            reader: ReceivedReader::default(),
+            flow,
+            name,
+            begin,
             has_ended: false,
             is_over: false,
         }
@@ -76,8 +73,9 @@ impl IncomingReader {
         self.has_ended = true;
     }
 
-    /// The interval since the last call; `None` if the flow was not under way.
-    pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
+    /// An interval of the flow that ends `now`, without its parts; `None` if the flow
+    /// was not under way.
+    fn interval(&mut self, now: Time) -> Option<FlowInterval> {
         if self.is_over || now <= self.begin {
             return None;
         }
@@ -86,8 +84,28 @@ impl IncomingReader {
             flow: self.flow,
             name: self.name,
             sent: None,
-            received: Some(self.reader.next(&self.counters, now)),
+            received: None,
             echoes: None,
+        })
+    }
+}
+
+impl IncomingReader {
+    /// A reader of a flow, which begins `flow.delay` after `begin`.
+    pub(super) fn new(flow: IncomingFlow, begin: Time) -> Self {
+        Self {
+            course: Course::new(flow.flow, flow.name, begin + flow.delay),
+            counters: flow.counters,
+            reader: ReceivedReader::default(),
+        }
+    }
+
+    /// The interval since the last call; `None` if the flow was not under way.
+    pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
+        let interval = self.course.interval(now)?;
+        Some(FlowInterval {
+            received: Some(self.reader.next(&self.counters, now)),
+            ..interval
         })
     }
 }
@@ -124,7 +142,7 @@ impl SentReader {
         let lasted = now.since(self.since).unwrap_or_default();
         self.since = now;
         Progress {
-            flow: self.flow,
+            flow: self.course.flow,
             number,
             lasted: lasted.as_nanos(),
             messages: totals.messages.saturating_sub(before.messages),
@@ -137,9 +155,7 @@ impl SentReader {
     /// A reader of a flow, which begins `flow.delay` after `begin`.
     pub(in super::super) fn new(flow: Observed, begin: Time) -> Self {
         Self {
-            flow: flow.flow,
-            name: flow.name,
-            begin: begin + flow.delay,
+            course: Course::new(flow.flow, flow.name, begin + flow.delay),
             since: begin,
             before: SentTotals::default(),
             behind: Span::ZERO,
@@ -147,30 +163,17 @@ impl SentReader {
             path_mtu: None,
             echoes: flow.echoed.then(ReceivedReader::default),
             counters: flow.counters,
-            has_ended: false,
-            is_over: false,
         }
-    }
-
-    /// Number of the flow.
-    pub(super) fn flow(&self) -> u16 {
-        self.flow
-    }
-
-    /// Notes that the flow has ended.
-    pub(super) fn end(&mut self) {
-        self.has_ended = true;
     }
 
     /// The interval since the last call; `None` if the flow was not under way.
     pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
-        if self.is_over || now <= self.begin {
-            return None;
-        }
-        self.is_over = self.has_ended;
+        let interval = self.course.interval(now)?;
         let totals = self.counters.totals();
         let before = std::mem::replace(&mut self.before, totals);
-        let lasted = now.since(self.since.max(self.begin)).unwrap_or_default();
+        let lasted = now
+            .since(self.since.max(self.course.begin))
+            .unwrap_or_default();
         self.since = now;
         let behind = totals.due.and_then(|due| now.since(due));
         let behind = behind.unwrap_or_default();
@@ -183,8 +186,6 @@ impl SentReader {
         let due =
             (on_time > 0.0 && totals.due.is_some()).then(|| messages as f64 * seconds / on_time);
         Some(FlowInterval {
-            flow: self.flow,
-            name: self.name,
             sent: Some(SentInterval {
                 messages,
                 octets: Bytes::new(totals.octets.saturating_sub(before.octets)),
@@ -194,11 +195,11 @@ impl SentReader {
                 tcp: self.tcp(),
                 path_mtu: self.news_of_path_mtu(),
             }),
-            received: None,
             echoes: self
                 .echoes
                 .as_mut()
                 .map(|echoes| echoes.next(&self.counters.echoes, now)),
+            ..interval
         })
     }
 

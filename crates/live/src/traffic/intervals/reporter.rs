@@ -123,11 +123,12 @@ impl Reporter {
 
     /// Notes that a flow has ended: it is reported once more.
     pub(in super::super) fn ended(&mut self, flow: u16) {
-        if let Some(reader) = self.readers.iter_mut().find(|one| one.flow() == flow) {
-            reader.end();
-        }
-        if let Some(reader) = self.incoming.iter_mut().find(|one| one.flow() == flow) {
-            reader.end();
+        let sent = self.readers.iter_mut().map(|reader| &mut reader.course);
+        let received = self.incoming.iter_mut();
+        let received = received.map(|reader| &mut reader.course);
+        let courses = sent.chain(received);
+        for course in courses.filter(|course| course.flow() == flow) {
+            course.end();
         }
     }
 
