@@ -17,7 +17,7 @@ use units::Span;
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
-use crate::traffic::bind_to;
+use crate::traffic::{address_of, bind_to};
 use crate::transfer::wait;
 
 /// The most octets of a request, and the longest time for one and its response.
@@ -33,6 +33,7 @@ const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=u
 /// An endpoint, which closes when it is dropped. It serves one reader at a time.
 #[derive(Debug)]
 pub struct Endpoint {
+    address: SocketAddr,
     text: Arc<Mutex<String>>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -61,6 +62,7 @@ impl Endpoint {
         setsockopt(&socket, sockopt::ReuseAddr, &true).during(operation)?;
         bind_to(&socket, address)?;
         listen(&socket, Backlog::new(8).during(operation)?).during(operation)?;
+        let address = address_of(socket.as_fd())?;
         let text = Arc::<Mutex<String>>::default();
         let stop = Arc::<AtomicBool>::default();
         let thread = {
@@ -68,10 +70,16 @@ impl Endpoint {
             std::thread::spawn(move || serve(&socket, &text, &stop))
         };
         Ok(Self {
+            address,
             text,
             stop,
             thread: Some(thread),
         })
+    }
+
+    /// The address with its port.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Replaces the text that readers get.
@@ -174,8 +182,8 @@ mod tests {
     use std::net::TcpStream;
 
     #[expect(clippy::disallowed_methods, reason = "the test is the reader")]
-    fn ask(port: u16, request: &str) -> String {
-        let mut reader = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    fn ask(address: SocketAddr, request: &str) -> String {
+        let mut reader = TcpStream::connect(address).unwrap();
         reader.write_all(request.as_bytes()).unwrap();
         let mut response = String::new();
         reader.read_to_string(&mut response).unwrap();
@@ -184,10 +192,10 @@ mod tests {
 
     #[test]
     fn a_reader_gets_the_latest_text_and_nothing_else() {
-        let address = SocketAddr::from(([127, 0, 0, 1], 29_777));
-        let endpoint = Endpoint::open(address).unwrap();
+        let endpoint = Endpoint::open(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address = endpoint.address();
         endpoint.publish("up 1\n# EOF\n".to_owned());
-        let got = ask(29_777, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
+        let got = ask(address, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(got.starts_with("HTTP/1.1 200 OK\r\n"), "{got}");
         assert!(got.ends_with("\r\n\r\nup 1\n# EOF\n"), "{got}");
         for (request, status) in [
@@ -195,7 +203,7 @@ mod tests {
             ("POST /metrics HTTP/1.1\r\n\r\n", "405"),
             ("\r\n\r\n", "400"),
         ] {
-            let got = ask(29_777, request);
+            let got = ask(address, request);
             assert!(got.starts_with(&format!("HTTP/1.1 {status} ")), "{got}");
         }
         drop(endpoint);

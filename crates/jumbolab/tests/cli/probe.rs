@@ -271,3 +271,70 @@ fn a_capture_holds_the_packets_of_the_investigation() {
     let again = see(&dir, &script);
     again.refused(&["c.pcapng", "new file"]);
 }
+
+#[test]
+fn a_reflector_tells_both_directions_apart() {
+    // Answers return over another link, whose near end receives no more than 1500 octets.
+    let back = "link r rb s sr2 4\nip -n r link set rb mtu 1500\n\
+        ip -n s route replace 10.0.1.0/24 via 10.0.4.2\n\
+        ip -n r address flush dev rb\nip -n s address flush dev sr2\n\
+        ip -n r address add 10.0.4.2/24 dev rb\nip -n s address add 10.0.4.1/24 dev sr2\n\
+        ip -n s route replace 10.0.1.0/24 via 10.0.4.2\n\
+        ip netns exec b \"$JUMBOLAB\" recv --open --bind 10.0.3.2 >said 2>&1 &\n\
+        until grep -q listening said 2>/dev/null; do kill -0 $!; done";
+    for by in BY {
+        let seen = Seen::probe(back, &format!("{by} {}", FAR_END[0]), 1);
+        let path = seen.path();
+        assert_eq!(path["passed_there"], 9000, "{by}: {path}");
+        assert_eq!(path["passed_back"], 1504, "{by}: {path}");
+        assert_eq!(seen.finding("black-hole")["direction"], "back");
+    }
+}
+
+#[test]
+fn a_watch_prints_what_changes_and_serves_it() {
+    let dir = Dir::new();
+    let script = "ip netns exec a \"$JUMBOLAB\" probe 10.0.3.2 --watch 1s --protocol icmp --json \\
+            --metrics 127.0.0.1:9777 >lines 2>said & watch=$!\n\
+        wait_for() { until grep -q \"$1\" lines 2>/dev/null; do kill -0 $watch; done; }\n\
+        metrics() { at a bash -c 'exec 3<>/dev/tcp/127.0.0.1/9777; \\
+            printf \"GET /metrics HTTP/1.1\\r\\n\\r\\n\" >&3; cat <&3' >$1; }\n\
+        wait_for '\"kind\":\"path\"'\n\
+        until metrics before && grep -q EOF before; do kill -0 $watch; done\n\
+        ip -n r link set rs mtu 1400\nip -n s link set sr mtu 1400\n\
+        wait_for '\"kind\":\"change\"'\n\
+        until metrics after && grep -q changes_total.*1 after; do kill -0 $watch; done\n\
+        kill -INT $watch\ncode=0\nwait $watch || code=$?\ncat lines\nexit $code";
+    let outcome = see(&dir, script);
+    assert_eq!(
+        outcome.code,
+        Some(1),
+        "{}{}",
+        outcome.stdout,
+        outcome.stderr
+    );
+    let lines = outcome.json();
+    let changes: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["kind"] == "change")
+        .collect();
+    assert_eq!(changes.len(), 1, "{lines:?}");
+    let change = changes[0];
+    assert_eq!(
+        (&change["before_there"], &change["passed_there"]),
+        (&9000.into(), &1400.into())
+    );
+    assert_eq!(change["verdict"], "problem");
+    let metrics = |name: &str| std::fs::read_to_string(dir.path().join(name)).unwrap();
+    let labels = "{host=\"10.0.3.2\",far_end=\"10.0.3.2\"";
+    for (name, mtu, clean) in [("before", 9000, 1), ("after", 1400, 0)] {
+        let text = metrics(name);
+        for line in [
+            format!("jumbolab_probe_path_mtu_octets{labels},direction=\"there\"}} {mtu}\n"),
+            format!("jumbolab_probe_clean{labels}}} {clean}\n"),
+        ] {
+            assert!(text.contains(&line), "{line} is not in {text}");
+        }
+        assert!(text.ends_with("# EOF\n"), "{text}");
+    }
+}

@@ -351,4 +351,23 @@ impl Driver {
         self.write_capture()?;
         Ok(self.outgoing)
     }
+
+    /// A line of each format.
+    #[cfg(test)]
+    pub(super) fn lines_of_all_formats(&self) -> Vec<Line> {
+        let ends = Ends {
+            to: self.to,
+            from: None,
+            interface: None,
+        };
+        let here = self.outgoing.address;
+        let lines = [
+            echo::line(ends.clone(), here, 7),
+            datagram::line(ends.clone(), here),
+            test_packet::line(ends.clone(), here),
+            segment::line(ends, here, self.outgoing.mtu),
+        ];
+        // An ordinary user has no raw socket.
+        lines.into_iter().flatten().collect()
+    }
 }

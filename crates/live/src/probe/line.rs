@@ -200,6 +200,13 @@ impl Line {
         Ok(transport)
     }
 
+    /// A reply and the quoted probe in octets that a peer may send.
+    #[cfg(test)]
+    pub(super) fn understood(&self, octets: &[u8]) -> (Option<Reply>, Option<Sent>) {
+        let reply = self.format.read(octets, &self.latest);
+        (reply, self.format.quoted(octets, &self.latest))
+    }
+
     fn answer(&self, id: u64, kind: AnswerKind, reading: &mut Reading<'_>) {
         let answer = Answer {
             id,

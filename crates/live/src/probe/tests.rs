@@ -2,11 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use proptest::prelude::*;
 use proto::probe::{Answer, AnswerKind, Probe, Protocol, ReplySize, Target};
 use units::{Bytes, Seed, Span};
 
 use super::Task;
 use super::driver::Driver;
+use super::error::{About, meaning};
+use super::receive::PathError;
 use crate::clock;
 
 const LOOPBACK: [IpAddr; 2] = [
@@ -145,5 +148,29 @@ fn a_packet_that_the_interface_does_not_send_is_refused_here() {
             panic!("{answer:?}");
         };
         assert!(mtu < Bytes::new(65_600), "{mtu}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_octets_of_a_peer_make_a_line_panic(octets: Vec<u8>, six: bool) {
+        let driver = driver(LOOPBACK[usize::from(six)]);
+        for line in driver.lines_of_all_formats() {
+            let (reply, quoted) = line.understood(&octets);
+            // Nothing was sent, so nothing is answered.
+            prop_assert!(reply.is_none() && quoted.is_none());
+        }
+    }
+
+    #[test]
+    fn no_message_makes_its_reader_panic(kind: u8, code: u8, mtu: u32, six: bool) {
+        let to = LOOPBACK[usize::from(six)];
+        let size = Bytes::new(1500);
+        let about = About { probe: size, message: size, to, here: to };
+        let error = PathError::Icmp { from: to, kind, code, mtu };
+        if let Some((from, AnswerKind::TooBig { announced, quoted })) = meaning(error, about) {
+            prop_assert_eq!((from, quoted), (to, size));
+            prop_assert!(announced.get() <= u64::from(mtu));
+        }
     }
 }

@@ -35,8 +35,8 @@ pub(super) struct Path {
     task: Task,
     /// The latest result of everything.
     pub(super) latest: Investigated,
-    /// What the latest short look saw.
-    seen: Option<Sizes>,
+    /// What the latest look saw.
+    seen: Sizes,
     pub(super) changes: u64,
 }
 
@@ -84,9 +84,9 @@ impl Watch {
             ..task.clone()
         };
         self.paths.push(Path {
+            seen: Sizes::of(&latest.report),
             task,
             latest,
-            seen: None,
             changes: 0,
         });
     }
@@ -127,8 +127,7 @@ impl Watch {
             },
             Ok(_) => return Ok(()),
         };
-        let before = path.seen.replace(looked);
-        if before.is_none_or(|before| before == looked) {
+        if std::mem::replace(&mut path.seen, looked) == looked {
             return Ok(());
         }
         let mut progress = Progress::new(path.task.to.ip());
@@ -141,7 +140,8 @@ impl Watch {
                 return Ok(());
             }
         };
-        if interrupt::asked() {
+        let is_same = Sizes::of(&found.report) == Sizes::of(&path.latest.report);
+        if interrupt::asked() || is_same {
             return Ok(());
         }
         path.changes += 1;
