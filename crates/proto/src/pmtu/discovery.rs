@@ -107,6 +107,13 @@ impl Discovery {
         }
     }
 
+    /// Other packets show this loss, whatever their size: it takes the place of
+    /// [`Settings::ordinary_loss`].
+    pub const fn assume_loss(&mut self, share: f64) {
+        self.settings.ordinary_loss = share;
+        self.test.assume(share);
+    }
+
     /// The state.
     pub const fn state(&self) -> State {
         self.state

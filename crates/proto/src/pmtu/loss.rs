@@ -39,6 +39,11 @@ impl LossTest {
         }
     }
 
+    /// From now on this loss is assumed at least.
+    pub(super) const fn assume(&mut self, ordinary: f64) {
+        self.ordinary = ordinary;
+    }
+
     /// A probe of a size that the path carries arrived.
     pub(super) const fn arrived(&mut self) {
         self.arrived = self.arrived.saturating_add(1);

@@ -10,7 +10,7 @@ use units::{Seed, Span, Time};
 use super::Settings;
 use super::history::History;
 use super::kind::Kind;
-use super::search::{Found, Searches};
+use super::search::{Found, Search, Searches};
 
 /// The time between two probes of a kind one of which was lost: losses are hardly
 /// independent at once.
@@ -103,9 +103,10 @@ impl<'a> Asker<'a> {
         if counts.lost >= self.history.attempts() {
             return Outcome::Unclear;
         }
-        let apart = match self.history.round_trip() {
-            Some(_) => self.history.timeout(),
-            None => FIRST_APART,
+        let apart = match (self.history.round_trip(), counts.lost) {
+            (None, _) => FIRST_APART,
+            (Some(_), 0) => self.history.timeout(),
+            (Some(_), _) => APART,
         };
         if counts.lost + counts.under_way < self.history.attempts() {
             self.send_after(kind, counts.last_sent, apart);
@@ -217,7 +218,7 @@ impl<'a> Asker<'a> {
         if ready > now {
             self.wake_at(ready);
         } else if self.next.is_none() {
-            if let Some((kind, id)) = search.poll_probe(now) {
+            if let Some((kind, id)) = search.poll_probe(now, self.history.assumed_loss()) {
                 self.next = Some(Next {
                     kind,
                     search: Some((index, id)),
@@ -229,6 +230,13 @@ impl<'a> Asker<'a> {
             }
         }
         None
+    }
+
+    /// Whether the search of this kind has ended.
+    pub(super) fn has_ended(&self, kind: Kind) -> bool {
+        let position = self.searches.position(self.history.round, kind);
+        let search = position.and_then(|index| self.searches.get(index));
+        search.is_none_or(Search::has_ended)
     }
 
     /// Sends a packet of this kind if nothing else is to be sent, the last one was sent so

@@ -161,7 +161,8 @@ impl History {
         self.sent[index].fate = Fate::Lost { counted };
         let beat = self.is_beat(kind);
         self.beats.lost += u32::from(beat);
-        self.pace.lost(kind, now);
+        let is_answered = self.counts(kind).answered > 0;
+        self.pace.lost(kind, is_answered, now);
         if let Some(counts) = self.all_counts.get_mut(&(round, kind)) {
             counts.under_way -= 1;
             counts.lost += 1;

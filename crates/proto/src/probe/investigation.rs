@@ -126,8 +126,8 @@ impl Investigation {
         if !is_open {
             return self.round_ended(&walked, now);
         }
-        let wakes = [wake, self.history.next_deadline(), Some(end)];
-        self.wake = wakes.into_iter().flatten().min();
+        let wake = [wake, self.history.next_deadline()].into_iter().flatten();
+        self.wake = wake.chain([end]).min();
         None
     }
 

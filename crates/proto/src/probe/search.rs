@@ -125,16 +125,17 @@ impl Search {
         }
     }
 
-    /// The next probe: its kind, and its identifier in the search.
-    pub(super) fn poll_probe(&mut self, now: Time) -> Option<(Kind, u64)> {
-        if self.discovery.state() == State::Disabled && !self.has_ended() {
+    /// The next probe: its kind, and its identifier in the search. `loss` is the loss of
+    /// packets of any size.
+    pub(super) fn poll_probe(&mut self, now: Time, loss: f64) -> Option<(Kind, u64)> {
+        self.discovery.assume_loss(loss);
+        let mut probe = self.discovery.poll_probe(now);
+        while self.discovery.state() == State::Disabled && !self.has_ended() {
             self.restarts += 1;
             self.discovery.connected(now);
+            probe = self.discovery.poll_probe(now);
         }
-        if self.has_ended() {
-            return None;
-        }
-        let probe = self.discovery.poll_probe(now)?;
+        let probe = probe?;
         let size = u32::try_from(probe.size.get()).ok()?;
         Some((self.kind.with_size(size), probe.id))
     }

@@ -34,8 +34,8 @@ pub struct Settings {
     pub reflector: bool,
     /// The accepted probability that an investigation takes ordinary loss for a problem.
     pub false_alarm: f64,
-    /// The share of exchanges (a probe and its answer) that are assumed to get lost
-    /// whatever their size; more is assumed where more is seen.
+    /// The share of packets that are assumed to get lost in each direction whatever their
+    /// size; more is assumed where more is seen.
     pub ordinary_loss: f64,
     /// The number of flows that are sent to meet the branches of a path.
     pub flows: u16,

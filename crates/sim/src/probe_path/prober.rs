@@ -25,6 +25,8 @@ const FIRST_SOURCE: u16 = 50_000;
 const HOP_LIMIT: u8 = 64;
 /// Octets of a TCP header without options.
 pub(super) const TCP_HEADER: u64 = 20;
+/// Octets of the MSS option of each SYN [RFC9293 s3.7.1].
+const MSS_OPTION: u64 = 4;
 /// The number of probes whose identifiers are remembered, for answers of TCP.
 const REMEMBERED: usize = 4_096;
 
@@ -36,7 +38,8 @@ pub(super) struct Endpoint {
     far_end: IpAddr,
     mtu: Bytes,
     reflects: bool,
-    sent: VecDeque<u64>,
+    /// Identifiers of probes, and the payload of their segments.
+    sent: VecDeque<(u64, u32)>,
     /// The number of test packets sent to the reflector.
     test_packets: u32,
     identification: u16,
@@ -95,7 +98,10 @@ impl Endpoint {
         if self.sent.len() == REMEMBERED {
             self.sent.pop_front();
         }
-        self.sent.push_back(probe.id);
+        let headers = self.version.header().get() + TCP_HEADER + MSS_OPTION;
+        let payload = probe.size.get().saturating_sub(headers);
+        let payload = u32::try_from(payload).unwrap_or_default();
+        self.sent.push_back((probe.id, payload));
         self.identification = self.identification.wrapping_add(1);
         let whole = self.whole(now, probe);
         Ok(match (whole, probe.fragment_size) {
@@ -256,18 +262,19 @@ impl Endpoint {
     /// The identifier of the probe with this sequence number.
     fn of_sequence(&self, sequence: u32) -> Option<u64> {
         let newest_first = self.sent.iter().rev();
-        newest_first.copied().find(|id| low_half(*id) == sequence)
+        let mut ids = newest_first.map(|&(id, _)| id);
+        ids.find(|id| low_half(*id) == sequence)
     }
 
     /// The identifier of the probe that this acknowledgement answers: an open port
-    /// acknowledges the SYN alone, a closed one also the data, of which no probe has more
-    /// than a packet.
+    /// acknowledges the SYN alone, a closed one also the data.
     fn of_segment(&self, acknowledgement: u32) -> Option<u64> {
         let newest_first = self.sent.iter().rev();
-        newest_first.copied().find(|id| {
+        let mut fitting = newest_first.filter(|(id, payload)| {
             let data = acknowledgement.wrapping_sub(low_half(*id)).wrapping_sub(1);
-            data <= u32::from(u16::MAX)
-        })
+            data == 0 || data == *payload
+        });
+        fitting.next().map(|&(id, _)| id)
     }
 }
 

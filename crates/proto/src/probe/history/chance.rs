@@ -7,8 +7,15 @@ use crate::pmtu::losses_until;
 /// The number of yes-or-no questions among which the accepted probability is divided.
 const QUESTIONS: f64 = 40.0;
 
-/// The standard normal deviate of a 95 % interval [Wilson1927].
-const DEVIATE: f64 = 1.96;
+/// The standard normal deviates of an interval and a bound of 95 % [Wilson1927].
+const TWO_SIDED: f64 = 1.96;
+const ONE_SIDED: f64 = 1.645;
+
+/// The number of small probes that tell the loss.
+const ENOUGH: u32 = 15;
+
+/// The probability with which a system that answers counts as one that does not.
+const UNANSWERED: f64 = 0.0003;
 
 /// The greatest loss that a path may have for questions to be worth asking.
 const GREATEST_LOSS: f64 = 0.8;
@@ -22,21 +29,22 @@ impl History {
 
     /// The number of attempts after which a system counts as one that does not answer.
     pub(in crate::probe) fn attempts(&self) -> u32 {
-        losses_until(0.002, self.assumed_loss())
+        losses_until(UNANSWERED, self.assumed_loss())
     }
 
-    /// The loss to count with: what is ordinary, or about as much as may explain what was
-    /// seen.
+    /// The loss of exchanges to count with: the greatest that may explain what was seen,
+    /// at least that which is ordinary for packets.
     pub(in crate::probe) fn assumed_loss(&self) -> f64 {
-        let seen = match self.beats {
-            Beats { lost: 0, .. } => 0.0,
-            Beats { answered, lost } => {
-                let sent = f64::from(answered + lost);
-                let share = f64::from(lost) / sent;
-                share + libm::sqrt(share * (1.0 - share) / sent)
-            }
+        let Beats { answered, lost } = self.beats;
+        let sent = answered + lost;
+        let loss = if sent < ENOUGH {
+            // Either of the two packets of an exchange may get lost.
+            let passes = 1.0 - self.ordinary_loss;
+            1.0 - passes * passes
+        } else {
+            wilson(lost, sent, ONE_SIDED).1.max(self.ordinary_loss)
         };
-        seen.max(self.ordinary_loss).clamp(0.0, GREATEST_LOSS)
+        loss.clamp(0.0, GREATEST_LOSS)
     }
 
     /// The loss of small probes, if there was any.
@@ -44,7 +52,7 @@ impl History {
         let Beats { answered, lost } = self.beats;
         let sent = answered + lost;
         (sent > 0).then(|| {
-            let (low, high) = wilson(lost, sent);
+            let (low, high) = wilson(lost, sent, TWO_SIDED);
             Loss {
                 sent,
                 lost,
@@ -62,14 +70,14 @@ pub(in crate::probe) const fn share(false_alarm: f64) -> f64 {
 }
 
 /// The confidence interval of a share [Wilson1927].
-fn wilson(of: u32, all: u32) -> (f64, f64) {
+fn wilson(of: u32, all: u32, deviate: f64) -> (f64, f64) {
     let (n, share, z2) = (
         f64::from(all),
         f64::from(of) / f64::from(all),
-        DEVIATE * DEVIATE,
+        deviate * deviate,
     );
     let middle = share + z2 / (2.0 * n);
-    let half = DEVIATE * libm::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n));
+    let half = deviate * libm::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n));
     let scale = 1.0 + z2 / n;
     (
         ((middle - half) / scale).max(0.0),
@@ -94,7 +102,7 @@ mod tests {
 
     #[test]
     fn two_of_twenty_lost_may_be_between_three_and_thirty_per_cent() {
-        let (low, high) = wilson(2, 20);
+        let (low, high) = wilson(2, 20, TWO_SIDED);
         assert!(
             (low - 0.028).abs() < 0.001 && (high - 0.301).abs() < 0.001,
             "{low} {high}"

@@ -95,11 +95,16 @@ impl Pace {
         allowance.spend(self.rate.every, now);
     }
 
-    /// The answer may have been sent and lost.
-    pub(super) fn lost(&mut self, kind: Kind, now: Time) {
+    /// The answer may have been sent and lost, which is likely if others of the kind were
+    /// answered.
+    pub(super) fn lost(&mut self, kind: Kind, is_answered: bool, now: Time) {
         let every = self.rate.every;
         if let Some(allowance) = self.allowance(kind) {
-            allowance.spend(Span::from_picos(every.as_picos() / 4), now);
+            let spent = match is_answered {
+                true => every,
+                false => Span::from_picos(every.as_picos() / 4),
+            };
+            allowance.spend(spent, now);
         }
     }
 

@@ -30,7 +30,7 @@ pub(in crate::probe) fn walk(
         .map(|&protocol| match found.fails {
             None => at_most(ask, protocol, found.mtu, None),
             Some((fails, refused)) => match passes(ask, protocol, fails) {
-                Outcome::Passes => searched(ask, protocol, up_to, Some(fails), None),
+                Outcome::Passes => at_least(ask, protocol, fails, up_to),
                 one if one.fails() => at_most(ask, protocol, found.mtu, Some((fails, refused))),
                 _ => at_most(ask, protocol, found.mtu, None),
             },
@@ -41,6 +41,23 @@ pub(in crate::probe) fn walk(
 fn passes(ask: &mut Asker<'_>, protocol: Protocol, size: u32) -> Outcome {
     let control = Kind::small(protocol);
     ask.passes(Kind::far_end(protocol, size), Some(control))
+}
+
+/// What the protocol carries, which carries `size`.
+fn at_least(ask: &mut Asker<'_>, protocol: Protocol, size: u32, up_to: u32) -> Carried {
+    let largest = match passes(ask, protocol, up_to) {
+        Outcome::Passes => Some(up_to),
+        Outcome::Open => None,
+        Outcome::Unclear => Some(size),
+        Outcome::Refused | Outcome::Vanishes => {
+            return searched(ask, protocol, up_to, Some(size), None);
+        }
+    };
+    Carried {
+        protocol,
+        largest,
+        fails: None,
+    }
 }
 
 /// What the protocol carries up to a size; `fails` is a size that fails above it.
@@ -74,7 +91,9 @@ fn searched(
     passed: Option<u32>,
     fails: Option<(u32, bool)>,
 ) -> Carried {
-    let found = ask.search(Kind::far_end(protocol, up_to));
+    let kind = Kind::far_end(protocol, up_to);
+    let found = ask.search(kind);
+    let passed = passed.filter(|_| ask.has_ended(kind));
     Carried {
         protocol,
         largest: found.map(|found| found.mtu).max(passed),
