@@ -4,7 +4,7 @@ mod advice;
 mod json;
 mod words;
 
-use proto::probe::{Hop, PathReport, Protocol, Verdict};
+use proto::probe::{Hop, Limit, PathReport, Protocol, Verdict};
 use units::{Bytes, Span};
 
 use crate::document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};
@@ -85,12 +85,16 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
     let carried = report.there.mtu;
     match (report.verdict, cause) {
         (Verdict::Clean, _) => {
-            let back = match report.back.mtu {
-                Some(back) if back >= report.asked => " in both directions".to_owned(),
-                Some(back) => format!("; answers of up to {back} came back"),
-                None => String::new(),
-            };
-            format!("The path to {far_end} carries packets of {asked}{back}.")
+            format!("The path to {far_end} carries packets of {asked} in both directions.")
+        }
+        (Verdict::Unclear, _) if report.there.limit == Limit::Asked => {
+            let largest = report.back.mtu.map_or_else(String::new, |back| {
+                format!(" (the largest answer: {})", octets(back))
+            });
+            format!(
+                "Packets of {asked} reach {far_end}; whether the way back carries them was \
+                 not seen{largest}."
+            )
         }
         (Verdict::Problem, Some(cause)) => match carried {
             Some(carried) if carried >= report.asked => {

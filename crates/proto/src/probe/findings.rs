@@ -41,7 +41,7 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
     findings.sort_by_key(|finding| finding.kind.rank());
     let verdict = if findings.iter().any(|finding| finding.kind.is_problem()) {
         Verdict::Problem
-    } else if there.limit == Limit::Asked && !facts.is_cut {
+    } else if [there.limit, back.limit] == [Limit::Asked; 2] && !facts.is_cut {
         Verdict::Clean
     } else {
         Verdict::Unclear

@@ -50,11 +50,12 @@ pub struct PathReport {
     serde(rename_all = "lowercase")
 )]
 pub enum Verdict {
-    /// The path carries the size asked for, and nothing else is wrong with it.
+    /// The path carries the size asked for in both directions, and nothing else is wrong
+    /// with it.
     Clean,
     /// A problem was found.
     Problem,
-    /// No problem was found, nor could the size be confirmed.
+    /// No problem was found, nor could the size be confirmed in both directions.
     Unclear,
 }
 
