@@ -180,6 +180,11 @@ fn plots_out_of_view_are_drawn_when_they_come_into_view_or_are_printed() {
     let printed = browse_with(folder.path(), &page, PRINTED, false);
     let (seen, places) = printed.drawn("on paper");
     assert!(places > drawn);
+    // A plot of values alone, or of changes, takes all of the paper.
+    let throughput = seen.split("id=\"plot-throughput").skip(1).take(2);
+    for plot in throughput {
+        assert!(plot.contains("width=\"690\""), "{}", &plot[..500]);
+    }
     let open = seen.split("<details").skip(1);
     let open = open.filter(|rest| rest.split('>').next().unwrap().contains("open"));
     assert_eq!(open.count(), count(seen, "<details"), "a fold is closed");

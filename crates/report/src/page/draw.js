@@ -96,6 +96,13 @@ if (places.length > 0 && unpacks) {
   places[0].closest("section").querySelector("h2").after(note);
 }
 
+// The width of a plot on A4 paper between the margins of the page: all of it, or a
+// half for one of several plots of values.
+const paperWidth = (place) => {
+  const values = place.parentElement.querySelectorAll(":scope > .plot:not(.change)");
+  return place.matches(".change") || values.length === 1 ? 690 : 336;
+};
+
 // On paper: light, as wide as a page between its margins, nothing folded.
 let folded = [];
 addEventListener("beforeprint", () => {
@@ -104,11 +111,7 @@ addEventListener("beforeprint", () => {
   for (const details of folded) details.open = true;
   if (typeof Plotly === "undefined") return;
   for (const place of places) {
-    draw(place, palettes.light, {
-      autosize: false,
-      width: place.matches(".change") ? 262 : 400,
-      height: place.matches(".change") || plots[place.id].layout.yaxis2 ? plots[place.id].layout.height : 280,
-    });
+    draw(place, palettes.light, { autosize: false, width: paperWidth(place) });
   }
 });
 addEventListener("afterprint", () => {

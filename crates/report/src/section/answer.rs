@@ -103,7 +103,10 @@ fn change(comparison: Option<&Comparison>) -> Cell {
         (Some(Difference::Unknown) | None, _) => (Tone::Neutral, "too few trials".to_owned()),
     };
     let text = figure::change(comparison);
-    let (percent, interval) = text.split_once(' ').unwrap_or((&text, ""));
+    let (percent, interval) = match change.percent {
+        None => ("-", "no per cent of 0"),
+        Some(_) => text.split_once(' ').unwrap_or((&text, "")),
+    };
     Cell::Change {
         percent: percent.to_owned(),
         interval: interval.to_owned(),

@@ -58,6 +58,21 @@ fn the_first_screen_has_the_answer_and_the_certificate() {
 }
 
 #[test]
+fn a_change_from_zero_has_no_per_cent_at_a_glance() {
+    let (plan, mut trials) = study();
+    let of_baseline = trials
+        .iter_mut()
+        .filter(|trial| trial.factors.level("mtu") == Some(&Level::Integer(1500)));
+    for trial in of_baseline {
+        trial.metrics.insert("throughput".into(), 0.0);
+    }
+    let page = page(&plan, &trials, &facts());
+    let none = "<b>-</b> <span class=\"interval\">no per cent of 0</span>";
+    assert!(page.contains(none), "{page}");
+    assert!(!page.contains("<b>none:</b>"));
+}
+
+#[test]
 fn a_certificate_that_failed_is_said_at_once() {
     let (plan, trials) = flagged_study();
     let page = page(&plan, &trials, &facts());
