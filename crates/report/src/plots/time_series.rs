@@ -14,7 +14,7 @@ use super::clip::Range;
 use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::over_time::{Quantity, TimeSeries};
-use crate::series::place;
+use crate::series::{level_label, place};
 pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;
 
@@ -97,7 +97,7 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
         let (Some(series), Some(level)) = (series, place(frame.plan, &frame.levels, cell)) else {
             continue;
         };
-        let name = text(&frame.levels[level]);
+        let name = text(&level_label(frame.plan, &frame.levels[level]));
         let group = format!("level {level}");
         bands.extend(band(&series).map(|trace| -> Box<dyn Trace> {
             trace.meta(marks::band(level)).legend_group(group.clone())

@@ -394,6 +394,28 @@ fn plots_show_labels_instead_of_coded_levels() {
 }
 
 #[test]
+fn queues_over_time_show_labels_instead_of_coded_levels() {
+    let (mut plan, mut trials) = study();
+    for trial in &mut trials {
+        let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});
+        trial.evidence.insert("series".into(), wire);
+    }
+    let labels = [("9000".to_owned(), "jumbo frames".to_owned())];
+    plan.report.labels.insert("mtu".into(), labels.into());
+    let plots = plots_of(&page(&plan, &trials, &facts()));
+    let names = plots.as_object().unwrap().iter();
+    let names = names.filter(|(id, _)| id.starts_with("course-wire-queue"));
+    let names: Vec<&Value> = names.map(|(_, plot)| &plot["data"]).collect();
+    assert!(!names.is_empty());
+    for traces in names {
+        let traces = traces.as_array().unwrap().iter();
+        let names: Vec<&str> = traces.filter_map(|trace| trace["name"].as_str()).collect();
+        assert!(names.contains(&"jumbo frames"), "{names:?}");
+        assert!(!names.contains(&"9000"), "{names:?}");
+    }
+}
+
+#[test]
 fn a_repeated_level_has_its_own_place() {
     let (mut plan, trials) = study();
     let mut copy = plan.cells[0].clone();
