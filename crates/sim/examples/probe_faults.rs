@@ -1,14 +1,15 @@
 //! Investigations of paths with faults, over seeds and loss: the share of right reports,
 //! and what they cost.
 //!
-//! `cargo run --release -p jumbolab-sim --example probe_faults -- [SEEDS] [FAULT]`
+//! `cargo run --release -p jumbolab-sim --example probe_faults -- [SEEDS] [FAULT|all] [reflector]`
 
-use jumbolab_sim::probe_path::{FarEnd, PathLink, ProbePath, Prober, addresses};
+use jumbolab_sim::probe_path::{Cross, FarEnd, PathLink, ProbePath, Prober, addresses};
 use proto::link::Settings as LinkSettings;
 use proto::middlebox::{Action, Direction, Protocol, Rule};
 use proto::probe::{
     Answer, FindingKind, Hop, Investigation, PathReport, Probe, Settings, Verdict, Way,
 };
+use proto::traffic::Law;
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
@@ -52,7 +53,7 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::Refused { hop: Some(2), mtu, .. } if mtu.get() == 1500);
-            there(report, Verdict::Problem, 1500) && any(report, named)
+            there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
     Fault {
@@ -73,7 +74,7 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::AnnouncedTooSmall { .. });
-            there(report, Verdict::Problem, 1500) && any(report, named)
+            there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
     Fault {
@@ -85,7 +86,7 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::AnnouncedTooLarge { .. });
-            there(report, Verdict::Problem, 1500) && any(report, named)
+            there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
     Fault {
@@ -97,7 +98,7 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::AnswersLimited { .. });
-            there(report, Verdict::Problem, 1500) && any(report, named)
+            there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
     Fault {
@@ -112,7 +113,7 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::FirstLink { .. });
-            there(report, Verdict::Problem, 1500) && any(report, named)
+            there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
     Fault {
@@ -139,7 +140,7 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::Branches { .. });
-            there(report, Verdict::Problem, 1500) && any(report, named)
+            there(report, Verdict::Problem, 1500) && first(report, named)
         },
     },
     Fault {
@@ -161,7 +162,7 @@ const FAULTS: &[Fault] = &[
         is_right: |report| {
             let named =
                 |kind: &FindingKind| matches!(kind, FindingKind::MssClamped { seen: 1400, .. });
-            is(report, Verdict::Problem, 9000, 9000) && any(report, named)
+            is(report, Verdict::Problem, 9000, 9000) && first(report, named)
         },
     },
     Fault {
@@ -179,7 +180,44 @@ const FAULTS: &[Fault] = &[
         reflects: false,
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::FragmentsDropped);
-            is(report, Verdict::Problem, 9000, 9000) && any(report, named)
+            is(report, Verdict::Problem, 9000, 9000) && first(report, named)
+        },
+    },
+    Fault {
+        name: "congestion",
+        links: |links| {
+            let queue = Spec::DropTail {
+                limit: Limit::Packets(40),
+            };
+            let slow = LinkSettings {
+                delay: Span::from_micros(2500),
+                ..LinkSettings::perfect(Rate::from_bits_per_second(10_000_000), queue)
+            };
+            links[2].directions = [slow.clone(), slow];
+            for cross in &mut links[2].cross {
+                *cross = Some(Cross {
+                    packet: Bytes::new(1500),
+                    // 10 Mbit/s in the mean.
+                    gaps: Law::Exponential(1.2e9),
+                });
+            }
+        },
+        reflects: false,
+        is_right: |report| is(report, Verdict::Clean, 9000, 9000),
+    },
+    Fault {
+        name: "changes",
+        links: |links| {
+            let above = Action::DropAbove(Bytes::new(1500));
+            links[2].rules = vec![Rule {
+                from: Span::from_millis(60),
+                ..Rule::always(above)
+            }];
+        },
+        reflects: false,
+        is_right: |report| {
+            let named = |kind: &FindingKind| matches!(kind, FindingKind::MtuChanged { .. });
+            there(report, Verdict::Problem, 1500) && any(report, named)
         },
     },
 ];
@@ -207,12 +245,19 @@ fn is(report: &PathReport, verdict: Verdict, mtu: u64, back: u64) -> bool {
     there(report, verdict, mtu) && report.back.mtu == Some(Bytes::new(back))
 }
 
+/// Whether the weightiest problem is this one.
+fn first(report: &PathReport, is_named: impl Fn(&FindingKind) -> bool) -> bool {
+    let mut problems = report.findings.iter().map(|one| &one.kind);
+    let problem = problems.find(|kind| kind.is_problem());
+    problem.is_some_and(is_named)
+}
+
 fn any(report: &PathReport, is_named: impl Fn(&FindingKind) -> bool) -> bool {
     report.findings.iter().any(|one| is_named(&one.kind))
 }
 
 fn hole(report: &PathReport, expected: Way, behind: u8) -> bool {
-    any(report, |kind| match kind {
+    first(report, |kind| match kind {
         FindingKind::BlackHole { way, place, .. } => {
             *way == expected && number(place.behind) == Some(behind)
         }
@@ -221,7 +266,7 @@ fn hole(report: &PathReport, expected: Way, behind: u8) -> bool {
 }
 
 fn protocol(report: &PathReport, behind: u8) -> bool {
-    any(report, |kind| match kind {
+    first(report, |kind| match kind {
         FindingKind::OneProtocol { place, .. } => {
             place.and_then(|place| number(place.behind)) == Some(behind)
         }
@@ -233,7 +278,7 @@ fn number(hop: Option<Hop>) -> Option<u8> {
     hop.map(|hop| hop.number)
 }
 
-fn path(fault: &Fault, version: IpVersion, loss: f64, seed: u64) -> ProbePath {
+fn path(fault: &Fault, version: IpVersion, loss: f64, seed: u64, reflects: bool) -> ProbePath {
     let queue = Spec::DropTail {
         limit: Limit::Bytes(Bytes::new(1 << 20)),
     };
@@ -259,7 +304,7 @@ fn path(fault: &Fault, version: IpVersion, loss: f64, seed: u64) -> ProbePath {
         links,
         far_end: FarEnd {
             listens: true,
-            reflects: fault.reflects,
+            reflects: reflects || fault.reflects,
         },
         seed: Seed::new(seed),
     }
@@ -289,7 +334,8 @@ fn main() {
         .next()
         .and_then(|seeds| seeds.parse().ok())
         .unwrap_or(20);
-    let only = arguments.next();
+    let only = arguments.next().filter(|name| name != "all");
+    let reflects = arguments.next().is_some();
     println!("fault | loss | wrong of {seeds} x 2 | probes | kB | ms");
     for fault in FAULTS {
         if only.as_ref().is_some_and(|only| only != fault.name) {
@@ -300,7 +346,7 @@ fn main() {
             let mut wrong = Vec::new();
             for version in [IpVersion::V4, IpVersion::V6] {
                 for seed in 0..seeds {
-                    let report = investigate(&path(fault, version, loss, seed), seed);
+                    let report = investigate(&path(fault, version, loss, seed, reflects), seed);
                     if !(fault.is_right)(&report) {
                         wrong.push((version, seed));
                         if only.is_some() && wrong.len() == 1 {

@@ -45,8 +45,8 @@ pub enum ReplySize {
 ///
 /// The first eight octets of the payload of ICMP and UDP are `id`, in network order. A TCP
 /// segment has the low 32 bits of `id` as its sequence number. A packet to a reflector
-/// has `id` where the reflector repeats it. A router may quote less than that; then the
-/// flow tells the probe: of one flow, protocol, and size class only one is under way.
+/// has `id` where the reflector repeats it. Of an answer that quotes less, the driver finds
+/// the probe by its ports and numbers, or it drops the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// What an answer has to repeat. Nobody off the path can guess it if the seed is

@@ -92,6 +92,16 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> Walked {
     let Some(found) = walked.found else {
         return walked;
     };
+    if recheck::is_doubted(ask, found) {
+        match recheck::still_passes(ask, main, found) {
+            Outcome::Passes | Outcome::Unclear => {}
+            Outcome::Open => return walked,
+            Outcome::Refused | Outcome::Vanishes => {
+                walked.changed = true;
+                return walked;
+            }
+        }
+    }
     if main.reply == ReplySize::Small {
         walked.back = ask.search(main.with_size(found.mtu).with_reply(ReplySize::Same));
     }

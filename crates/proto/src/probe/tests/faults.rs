@@ -1,11 +1,13 @@
 //! Each fault of a path is found, with the size and the hop.
 
-use units::{Bytes, Span};
+use units::{Bytes, Span, Time};
 
-use super::path::{FAR_END, Narrow, Path, Told, Ways, Which, investigate, router, settings};
+use super::path::{
+    FAR_END, Narrow, Path, Told, Ways, Which, World, drive, investigate, router, settings,
+};
 use crate::probe::{
-    Device, FindingKind, Hop, Limit, NotSeen, PathReport, Protocol, Remedy, Settings, TcpProbes,
-    Verdict, Way,
+    Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Protocol,
+    Remedy, Settings, TcpProbes, Verdict, Way,
 };
 
 fn report(path: &Path) -> PathReport {
@@ -133,6 +135,26 @@ fn the_own_interface_is_no_fault_of_the_path() {
         (report.verdict, report.there.mtu),
         (Verdict::Problem, mtu(1500))
     );
+    let interface = FindingKind::Interface {
+        mtu: Bytes::new(1500),
+    };
+    assert_eq!(kinds(&report), [&interface]);
+}
+
+#[test]
+fn what_the_own_system_refuses_to_send_limits_the_search() {
+    let mut world = World::new(&Path::clean(), 1);
+    let report = drive(settings(), 1, &mut |probe: &Probe, now: Time| {
+        let mtu = Bytes::new(1500);
+        if probe.size > mtu {
+            let kind = AnswerKind::LocallyTooBig { mtu };
+            let (id, from) = (probe.id, router(0));
+            return vec![(now, Answer { id, from, kind })];
+        }
+        world.carry(probe, now).into_iter().collect()
+    });
+    assert_eq!(report.there.mtu, mtu(1500));
+    assert_eq!(report.there.limit, Limit::Interface);
     let interface = FindingKind::Interface {
         mtu: Bytes::new(1500),
     };
