@@ -23,7 +23,7 @@ pub(in super::super) struct ReceivedReader {
 
 /// A flow from its start until it is read once more after its end.
 #[derive(Debug)]
-pub(super) struct Course {
+pub(super) struct FlowState {
     flow: u16,
     name: Name,
     begin: Time,
@@ -34,7 +34,7 @@ pub(super) struct Course {
 /// Reads the counters of a sender likewise.
 #[derive(Debug)]
 pub(in super::super) struct SentReader {
-    pub(super) course: Course,
+    pub(super) state: FlowState,
     counters: Arc<SentCounters>,
     since: Time,
     before: SentTotals,
@@ -47,12 +47,12 @@ pub(in super::super) struct SentReader {
 /// Reads the counters of a flow that the other end sends.
 #[derive(Debug)]
 pub(super) struct IncomingReader {
-    pub(super) course: Course,
+    pub(super) state: FlowState,
     counters: Arc<ReceivedCounters>,
     reader: ReceivedReader,
 }
 
-impl Course {
+impl FlowState {
     fn new(flow: u16, name: Name, begin: Time) -> Self {
         Self {
             flow,
@@ -94,7 +94,7 @@ impl IncomingReader {
     /// A reader of a flow, which begins `flow.delay` after `begin`.
     pub(super) fn new(flow: IncomingFlow, begin: Time) -> Self {
         Self {
-            course: Course::new(flow.flow, flow.name, begin + flow.delay),
+            state: FlowState::new(flow.flow, flow.name, begin + flow.delay),
             counters: flow.counters,
             reader: ReceivedReader::default(),
         }
@@ -102,7 +102,7 @@ impl IncomingReader {
 
     /// The interval since the last call; `None` if the flow was not under way.
     pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
-        let interval = self.course.interval(now)?;
+        let interval = self.state.interval(now)?;
         Some(FlowInterval {
             received: Some(self.reader.next(&self.counters, now)),
             ..interval
@@ -142,7 +142,7 @@ impl SentReader {
         let lasted = now.since(self.since).unwrap_or_default();
         self.since = now;
         Progress {
-            flow: self.course.flow,
+            flow: self.state.flow,
             number,
             lasted: lasted.as_nanos(),
             messages: totals.messages.saturating_sub(before.messages),
@@ -155,7 +155,7 @@ impl SentReader {
     /// A reader of a flow, which begins `flow.delay` after `begin`.
     pub(in super::super) fn new(flow: Observed, begin: Time) -> Self {
         Self {
-            course: Course::new(flow.flow, flow.name, begin + flow.delay),
+            state: FlowState::new(flow.flow, flow.name, begin + flow.delay),
             since: begin,
             before: SentTotals::default(),
             behind: Span::ZERO,
@@ -168,11 +168,11 @@ impl SentReader {
 
     /// The interval since the last call; `None` if the flow was not under way.
     pub(super) fn next(&mut self, now: Time) -> Option<FlowInterval> {
-        let interval = self.course.interval(now)?;
+        let interval = self.state.interval(now)?;
         let totals = self.counters.totals();
         let before = std::mem::replace(&mut self.before, totals);
         let lasted = now
-            .since(self.since.max(self.course.begin))
+            .since(self.since.max(self.state.begin))
             .unwrap_or_default();
         self.since = now;
         let behind = totals.due.and_then(|due| now.since(due));

@@ -123,12 +123,12 @@ impl Reporter {
 
     /// Notes that a flow has ended: it is reported once more.
     pub(in super::super) fn ended(&mut self, flow: u16) {
-        let sent = self.readers.iter_mut().map(|reader| &mut reader.course);
+        let sent = self.readers.iter_mut().map(|reader| &mut reader.state);
         let received = self.incoming.iter_mut();
-        let received = received.map(|reader| &mut reader.course);
-        let courses = sent.chain(received);
-        for course in courses.filter(|course| course.flow() == flow) {
-            course.end();
+        let received = received.map(|reader| &mut reader.state);
+        let states = sent.chain(received);
+        for state in states.filter(|state| state.flow() == flow) {
+            state.end();
         }
     }
 
