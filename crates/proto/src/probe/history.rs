@@ -257,9 +257,13 @@ impl History {
         Bytes::new(self.octets)
     }
 
+    /// The messages of this round, without those about a probe that arrived: a router
+    /// does not forward what it refuses, so they are forged.
     pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
         let round = self.round;
-        self.messages.iter().filter(move |one| one.round == round)
+        let refused = |one: &&Message| self.sent[one.probe].fate != Fate::Answered;
+        let of_round = move |one: &&Message| one.round == round;
+        self.messages.iter().filter(of_round).filter(refused)
     }
 
     /// The MTU that the own system reported.

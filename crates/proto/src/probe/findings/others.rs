@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use units::Bytes;
 
 use super::super::asker::Outcome;
+use super::super::history::Message;
 use super::super::kind::octets;
 use super::super::{Direction, Finding, FindingKind, Protocol};
 use super::{Facts, finding, tunnel};
@@ -38,7 +39,8 @@ fn announced(facts: &Facts<'_>) -> Vec<Finding> {
     };
     let mut known = BTreeSet::new();
     let mut findings = Vec::new();
-    let of_main = |one: &&_| is_of(one, main.protocol);
+    // A message about a size that passes is forged: no router sends it.
+    let of_main = |one: &&Message| is_of(one, main.protocol) && one.size > found.mtu;
     for one in facts.history.messages().filter(of_main) {
         let kind = if one.announced < found.mtu {
             FindingKind::AnnouncedTooSmall {
@@ -63,7 +65,7 @@ fn announced(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-fn is_of(message: &super::super::history::Message, protocol: Protocol) -> bool {
+fn is_of(message: &Message, protocol: Protocol) -> bool {
     message.protocol == protocol && message.flow == 0
 }
 

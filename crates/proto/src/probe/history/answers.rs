@@ -10,6 +10,8 @@ use super::{Fate, History, Record};
 /// A message that a packet was too big, about a probe that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::probe) struct Message {
+    /// Index of the probe.
+    pub(super) probe: usize,
     pub(in crate::probe) router: IpAddr,
     pub(in crate::probe) announced: u32,
     /// The size, protocol, and flow of the probe.
@@ -125,7 +127,8 @@ impl History {
                     counts.counted -= u32::from(counted);
                     self.beats.lost -= u32::from(is_beat);
                 }
-                Fate::Answered | Fate::Refused => {}
+                Fate::Refused => counts.refused -= 1,
+                Fate::Answered => {}
             }
         }
         if is_beat {
@@ -182,6 +185,7 @@ impl History {
             return None;
         }
         self.messages.push(Message {
+            probe: index,
             router,
             announced: u32::try_from(announced.get()).unwrap_or(u32::MAX),
             size: kind.size,

@@ -1,12 +1,12 @@
-//! A hostile reflector: it answers each probe many times, late, with other numbers and
-//! sizes. The investigation ends within its bounds, and does not grow.
+//! A hostile reflector, which answers each probe many times, late, with other numbers and
+//! sizes: the investigation ends within its bounds, and does not grow. And forged messages.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use units::{Bytes, Seed, Span, Time};
 
-use super::path::{FAR_END, settings};
+use super::path::{FAR_END, Path, World, drive, router, settings};
 use crate::probe::{
     Answer, AnswerKind, Investigation, Probe, Protocol, Reflected, Settings, Target,
 };
@@ -87,5 +87,21 @@ proptest! {
             // The text of a probe with its record and its place in the indices.
             prop_assert!(octets as u64 <= 20_000 + 2_000 * probes, "{octets} {probes}");
         }
+    }
+
+    /// Even messages that quote the identifier do not lower the result where the probes
+    /// arrive.
+    #[test]
+    fn messages_about_probes_that_arrive_do_not_lower_the_result(seed: u64, share in 0.0..1.0, announced in 68_u64..9_000) {
+        let mut world = World::new(&Path::clean(), seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let report = drive(settings(), seed, &mut |probe: &Probe, now: Time| {
+            let kind = AnswerKind::TooBig { announced: Bytes::new(announced), quoted: probe.size };
+            let from = if rng.random() { FAR_END } else { router(1) };
+            let forged = (now, Answer { id: probe.id, from, kind });
+            let is_forged = rng.random_bool(share);
+            world.carry(probe, now).into_iter().chain(is_forged.then_some(forged)).collect()
+        });
+        prop_assert_eq!(report.there.mtu, Some(Bytes::new(9_000)));
     }
 }
