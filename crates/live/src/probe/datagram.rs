@@ -9,7 +9,7 @@ use wire::probe::Transport;
 
 use super::error::version;
 use super::line::{Format, Line, Reply, data_len, identifier};
-use super::sent::{Latest, Sent};
+use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::error::{During, Result};
 
@@ -66,12 +66,9 @@ impl Format for Datagram {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Sent> {
-        match identifier(octets) {
-            Some(id) => latest.by_id(id),
-            // The kernel has compared the ports; a flow has one probe under way.
-            None => latest.latest(|_| true),
-        }
+    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
+        let id = identifier(octets);
+        latest.quoted(id, id.is_none())
     }
 
     fn before_quote(&self) -> Bytes {

@@ -176,6 +176,12 @@ impl Driver {
                         AnswerKind::Reply {
                             reflected: Some(_), ..
                         } => return Ok(true),
+                        // It reflects, but in the same length only: UDP probes go to it,
+                        // as echo requests do to a host.
+                        AnswerKind::Reply {
+                            is_unreachable: false,
+                            ..
+                        } => return Ok(false),
                         AnswerKind::Reply { .. } | AnswerKind::Unreachable { .. } => {
                             return self.without_reflector();
                         }
@@ -244,15 +250,15 @@ impl Driver {
                 self.fragmented += 1;
                 let number = self.seed.with(self.fragmented).get() & u64::from(u32::MAX);
                 let identification = u32::try_from(number).unwrap_or(0);
-                let id = probe.id.to_be_bytes();
+                let (transport, data) = line.transport(probe)?;
                 let packet = ProbePacket {
                     addresses: line.addresses()?,
                     hop_limit: probe.hop_limit.unwrap_or(HOP_LIMIT),
                     flow_label: 0,
                     identification: u16::try_from(number & 0xffff).unwrap_or(0),
                     dont_fragment: false,
-                    transport: line.transport(probe.id, probe.size)?,
-                    data: &id,
+                    transport,
+                    data: &data,
                     size: u32::try_from(probe.size.get()).unwrap_or(u32::MAX),
                 };
                 let size = usize::try_from(size.get()).unwrap_or(usize::MAX);

@@ -11,7 +11,7 @@ use wire::protocol::ipv4;
 
 use super::error::version;
 use super::line::{Format, Line, Reply, data_len, identifier};
-use super::sent::{Latest, Sent};
+use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::error::{During, Error, Result};
 
@@ -113,13 +113,19 @@ impl Format for Echo {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Sent> {
+    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
         let echo = EchoHeader::parse(octets, self.version).ok()?;
         let is_ours = !echo.reply && (!self.raw || echo.identifier == self.identifier);
         let data = octets.get(HEADER_LEN..).filter(|_| is_ours)?;
-        match identifier(data) {
-            Some(id) => latest.by_id(id),
-            None => latest.latest(|sent| sent.number == u32::from(echo.sequence)),
+        let id = identifier(data);
+        let quoted = latest.quoted(id, id.is_none())?;
+        // A quote without the identifier has the sequence number.
+        let sequence = u32::from(echo.sequence);
+        match quoted.is_proven {
+            true => Some(quoted),
+            false => latest
+                .latest(|sent| sent.number == sequence)
+                .map(|sent| Quoted { sent, ..quoted }),
         }
     }
 

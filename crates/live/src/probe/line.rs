@@ -13,7 +13,7 @@ use wire::protocol::ip::Addresses;
 
 use super::error::{About, meaning, refused_here};
 use super::receive::{Message, PathError, Queue, Room, is_pending};
-use super::sent::{Latest, Sent};
+use super::sent::{Latest, Quoted, Sent};
 use super::socket::{self, Ends};
 use crate::clock::Mapping;
 use crate::deadline::Deadline;
@@ -51,11 +51,19 @@ pub(super) trait Format {
     /// socket gets the answer.
     fn transport(&mut self, id: u64, port: u16) -> Transport;
 
+    /// The data behind that header; zeros follow up to the size of the packet.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    fn data(&mut self, id: u64, _size: Bytes, _reply: ReplySize) -> Result<Vec<u8>> {
+        Ok(id.to_be_bytes().to_vec())
+    }
+
     /// Reads a reply: `octets` as the socket delivered them.
     fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply>;
 
     /// The probe that an error quotes, if the quote tells.
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Sent>;
+    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted>;
 
     /// Octets of the headers in front of those that an error quotes to this socket: of
     /// the message and of the packet in it.
@@ -184,11 +192,13 @@ impl Line {
         addresses(self.here, self.ends.to.ip())
     }
 
-    /// The header of a probe that another socket sends; this one gets the answer.
+    /// The header and the data of a probe that another socket sends; this one gets the
+    /// answer.
     ///
     /// # Errors
-    /// The kernel does not tell the local port.
-    pub(super) fn transport(&mut self, id: u64, size: Bytes) -> Result<Transport> {
+    /// The kernel does not tell the local port, or the data cannot be written.
+    pub(super) fn transport(&mut self, probe: &Probe) -> Result<(Transport, Vec<u8>)> {
+        let Probe { id, size, .. } = *probe;
         let port = address_of(self.socket.as_fd())?.port();
         let transport = self.format.transport(id, port);
         let number = match transport {
@@ -197,12 +207,12 @@ impl Line {
             Transport::Tcp(tcp) => tcp.sequence,
         };
         self.latest.push(Sent { id, size, number });
-        Ok(transport)
+        Ok((transport, self.format.data(id, size, probe.reply)?))
     }
 
     /// A reply and the quoted probe in octets that a peer may send.
     #[cfg(test)]
-    pub(super) fn understood(&self, octets: &[u8]) -> (Option<Reply>, Option<Sent>) {
+    pub(super) fn understood(&self, octets: &[u8]) -> (Option<Reply>, Option<Quoted>) {
         let reply = self.format.read(octets, &self.latest);
         (reply, self.format.quoted(octets, &self.latest))
     }
@@ -276,9 +286,12 @@ impl Line {
     fn understand(&self, message: &Message<'_>) -> Option<(PathError, Answer)> {
         let error = message.error?;
         // Errors of this host are about the latest probe.
-        let sent = match error {
+        let Quoted { sent, is_proven } = match error {
             PathError::Icmp { .. } => self.format.quoted(message.octets, &self.latest)?,
-            PathError::Mtu(_) | PathError::Here(_) => self.latest.latest(|_| true)?,
+            PathError::Mtu(_) | PathError::Here(_) => Quoted {
+                sent: self.latest.latest(|_| true)?,
+                is_proven: true,
+            },
         };
         let quoted = Bytes::new(message.octets.len() as u64);
         let about = About {
@@ -288,8 +301,10 @@ impl Line {
             here: self.here,
         };
         let (from, kind) = meaning(error, about)?;
+        // What a quote of the header alone says about sizes may come from off the path.
+        let is_used = is_proven || kind == AnswerKind::HopLimitExceeded;
         let id = sent.id;
-        Some((error, Answer { id, from, kind }))
+        is_used.then_some((error, Answer { id, from, kind }))
     }
 }
 

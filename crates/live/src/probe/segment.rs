@@ -14,7 +14,7 @@ use wire::protocol::tcp::flag;
 
 use super::error::version;
 use super::line::{Format, Line, Reply, addresses};
-use super::sent::{Latest, Sent};
+use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::error::{During, Error, Result};
 use crate::traffic::address_of;
@@ -181,10 +181,12 @@ impl Format for Segment {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Sent> {
+    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
         match QuotedTransport::parse(&bare(self.addresses, octets)?).ok()? {
             QuotedTransport::Tcp { ports, sequence } if ports == self.ports => {
-                latest.latest(|sent| sent.number == sequence)
+                let sent = latest.latest(|sent| sent.number == sequence)?;
+                let is_proven = true;
+                Some(Quoted { sent, is_proven })
             }
             _ => None,
         }

@@ -20,6 +20,15 @@ pub(super) struct Sent {
     pub(super) number: u32,
 }
 
+/// The probe that an error quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Quoted {
+    /// The probe.
+    pub(super) sent: Sent,
+    /// Whether the quote has what nobody off the path can guess [RFC8899 s4.6.1].
+    pub(super) is_proven: bool,
+}
+
 /// The latest probes of a socket.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latest(VecDeque<Sent>);
@@ -35,6 +44,20 @@ impl Latest {
     /// The probe with this identifier.
     pub(super) fn by_id(&self, id: u64) -> Option<Sent> {
         self.0.iter().copied().find(|sent| sent.id == id)
+    }
+
+    /// The probe that an error quotes: that with the identifier in the quote. Routers may
+    /// quote so little that there is none (`is_cut`) [RFC792]; the kernel has compared
+    /// the ports, and of one flow one probe is under way.
+    pub(super) fn quoted(&self, id: Option<u64>, is_cut: bool) -> Option<Quoted> {
+        let sent = match id {
+            Some(id) => self.by_id(id),
+            None => self.latest(|_| is_cut),
+        };
+        sent.map(|sent| Quoted {
+            sent,
+            is_proven: id.is_some(),
+        })
     }
 
     /// The latest probe for which this holds.
@@ -63,5 +86,13 @@ mod tests {
         assert_eq!(latest.by_id(999), Some(sent(999)));
         assert_eq!(latest.latest(|sent| sent.number == 7), Some(sent(999)));
         assert_eq!(latest.latest(|sent| sent.number == 8), None);
+        let quoted = |id, is_cut| {
+            let quoted: Option<Quoted> = latest.quoted(id, is_cut);
+            quoted.map(|quoted| (quoted.sent.id, quoted.is_proven))
+        };
+        assert_eq!(quoted(Some(998), false), Some((998, true)));
+        assert_eq!(quoted(Some(5_000), false), None);
+        assert_eq!(quoted(None, false), None, "a wrong guess");
+        assert_eq!(quoted(None, true), Some((999, false)));
     }
 }

@@ -11,7 +11,7 @@ use wire::stamp::{self, ErrorEstimate, LengthControl, SenderPacket, Timestamp};
 
 use super::error::version;
 use super::line::{Format, Line, Reply, data_len};
-use super::sent::{Latest, Sent};
+use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::clock::Epoch;
 use crate::error::{During, Error, Result};
@@ -87,6 +87,12 @@ impl Format for TestPacket {
         }
     }
 
+    fn data(&mut self, id: u64, size: Bytes, reply: ReplySize) -> Result<Vec<u8>> {
+        let mut octets = Vec::new();
+        self.write(id, size, reply, &mut octets)?;
+        Ok(octets)
+    }
+
     fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply> {
         let reflected = stamp::Reflected::parse(octets).ok()?;
         let id = latest.by_id(reflected.id?)?.id;
@@ -106,12 +112,9 @@ impl Format for TestPacket {
         })
     }
 
-    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Sent> {
-        match stamp::Probe::id_of(octets) {
-            Some(id) => latest.by_id(id),
-            // The kernel has compared the ports; a flow has one probe under way.
-            None => latest.latest(|_| true),
-        }
+    fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted> {
+        let is_cut = octets.len() < stamp::Probe::shortest(false);
+        latest.quoted(stamp::Probe::id_of(octets), is_cut)
     }
 
     fn before_quote(&self) -> Bytes {
