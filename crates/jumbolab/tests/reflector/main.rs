@@ -6,6 +6,8 @@
     reason = "sockets and clocks are of the tests' own"
 )]
 
+mod probing;
+
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
