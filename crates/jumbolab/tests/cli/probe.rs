@@ -338,3 +338,21 @@ fn a_watch_prints_what_changes_and_serves_it() {
         assert!(text.ends_with("# EOF\n"), "{text}");
     }
 }
+
+#[test]
+fn a_hostile_far_end_neither_stops_a_probe_nor_lowers_its_result() {
+    const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/hostile_far_end.py");
+    let answer = format!(
+        "ip netns exec b python3 {HOSTILE} >said &\n\
+        until grep -q ready said 2>/dev/null; do kill -0 $!; done"
+    );
+    for by in BY {
+        let dir = Dir::new();
+        let script = format!(
+            "{ALLOW_ECHO}\n{answer}\nat a {by} {} --json --protocol icmp",
+            FAR_END[0]
+        );
+        let outcome = see(&dir, &script).ran();
+        assert_eq!(outcome.json()[0]["passed_there"], 9000, "{by}");
+    }
+}

@@ -160,25 +160,12 @@ impl Said {
 }
 
 /// Whether a failed call means no more than that nothing waits, or that an error of the
-/// path is in the error queue.
-pub(super) fn is_pending(error: Errno) -> bool {
-    matches!(
+/// path is in the error queue. A peer chooses the latter, so all errors count but those of
+/// a wrong call.
+pub(super) const fn is_pending(error: Errno) -> bool {
+    !matches!(
         error,
-        Errno::EAGAIN
-            | Errno::EINTR
-            | Errno::EMSGSIZE
-            | Errno::ECONNREFUSED
-            | Errno::ECONNRESET
-            | Errno::EHOSTUNREACH
-            | Errno::EHOSTDOWN
-            | Errno::ENETUNREACH
-            | Errno::ENETDOWN
-            | Errno::ENONET
-            | Errno::ENOPROTOOPT
-            | Errno::EOPNOTSUPP
-            | Errno::EPROTO
-            | Errno::EACCES
-            | Errno::ETIMEDOUT
+        Errno::EBADF | Errno::EFAULT | Errno::EINVAL | Errno::ENOTSOCK | Errno::EDESTADDRREQ
     )
 }
 
