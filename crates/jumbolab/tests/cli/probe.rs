@@ -39,7 +39,6 @@ ip -n s route add 10.0.1.0/24 via 10.0.2.1
 ip -n s route add fd00:1::/64 via fd00:2::1
 ip -n b route add default via 10.0.3.1
 ip -n b route add default via fd00:3::1
-trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 "#;
 
 /// Lets ordinary users send echo requests, which a new namespace does not.
@@ -51,7 +50,9 @@ const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
 /// The outcome of a script in the namespaces, after at most two minutes.
 fn see(dir: &Dir, script: &str) -> Outcome {
     let mut command = Command::new("timeout");
-    command.args(["120", "unshare", "-Urnm", "sh", "-c"]);
+    // The end of the script is the end of all processes that it began.
+    command.args(["120", "unshare", "-Urnmpf", "--mount-proc", "--kill-child"]);
+    command.args(["sh", "-c"]);
     command.arg(format!("{BED}{script}"));
     let command = command.current_dir(dir.path()).stdin(Stdio::null());
     let program = dir.command();
