@@ -1,7 +1,8 @@
 //! Investigations of paths with faults, over seeds and loss: the share of right reports,
 //! and what they cost.
 //!
-//! `cargo run --release -p jumbolab-sim --example probe_faults -- [SEEDS] [FAULT|all] [reflector]`
+//! `cargo run --release -p jumbolab-sim --example probe_faults -- SEEDS FAULT|all reflector`;
+//! the last ones may be left out.
 
 use jumbolab_sim::probe_path::{Cross, FarEnd, PathLink, ProbePath, Prober, addresses};
 use proto::link::Settings as LinkSettings;
