@@ -19,6 +19,9 @@ const APART: Span = Span::from_millis(20);
 /// The time between attempts before any round-trip time is known.
 const FIRST_APART: Span = Span::from_millis(250);
 
+/// Probes of a kind that was lost, a little later.
+const LATER: u32 = 4;
+
 /// Probes of a kind that are under way at once.
 const MOST_UNDER_WAY: u32 = 8;
 
@@ -142,6 +145,19 @@ impl<'a> Asker<'a> {
         }
         self.is_open = true;
         Outcome::Open
+    }
+
+    /// Whether packets of this kind, which others suggest to pass, do not pass, now and a
+    /// little later: a congested queue loses many packets in a row.
+    pub(super) fn fails_for_good(&mut self, kind: Kind, control: Option<Kind>) -> bool {
+        match self.passes(kind, control) {
+            Outcome::Refused => true,
+            Outcome::Vanishes => {
+                let later = self.tries(kind.once_more(), LATER);
+                matches!(later, Outcome::Unclear | Outcome::Refused)
+            }
+            Outcome::Open | Outcome::Passes | Outcome::Unclear => false,
+        }
     }
 
     /// Packets vanish if those of the control, sent later than the first of them, arrive.

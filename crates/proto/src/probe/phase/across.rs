@@ -76,6 +76,12 @@ fn at_most(
         Outcome::Passes => carried.largest = Some(size),
         Outcome::Open | Outcome::Unclear => {}
         one => {
+            let kind = Kind::far_end(protocol, size);
+            if !ask.fails_for_good(kind, Some(Kind::small(protocol))) {
+                let passed = ask.history.counts(kind.once_more()).answered > 0;
+                carried.largest = passed.then_some(size);
+                return carried;
+            }
             let fails = Some((size, one == Outcome::Refused));
             return searched(ask, protocol, size - 1, None, fails);
         }

@@ -93,7 +93,7 @@ fn narrower_flows(ask: &mut Asker<'_>, kind: Kind, of: u16) -> Vec<u16> {
     let mut flows = Vec::new();
     for flow in 1..of {
         let kind = kind.with_flow(flow);
-        if ask.passes(kind, Some(kind.with_size(SMALL))).fails() {
+        if ask.fails_for_good(kind, Some(kind.with_size(SMALL))) {
             flows.push(flow);
         }
     }
