@@ -457,6 +457,32 @@ fn first_or(report: &PathReport) -> FindingKind {
 }
 
 #[test]
+fn round_trips_may_be_short_or_long() {
+    for one_way in [50, 1_000, 150_000, 450_000].map(Span::from_micros) {
+        let clean = Path {
+            one_way,
+            ..Path::clean()
+        };
+        assert_eq!(report(&clean).verdict, Verdict::Clean, "{one_way:?}");
+        for narrow in [Narrow::silent(1, 1500), Narrow::told(1, 1500)] {
+            let path = Path {
+                one_way,
+                ..Path::with(narrow)
+            };
+            let report = report(&path);
+            assert_eq!(report.there.mtu, mtu(1500), "{one_way:?}");
+            match first(&report) {
+                FindingKind::BlackHole { place, .. } => {
+                    assert_eq!(address(place.behind), Some(router(1)), "{one_way:?}");
+                }
+                FindingKind::Refused { hop, .. } => assert_eq!(*hop, Some(1)),
+                other => panic!("{one_way:?}: {other:?}"),
+            }
+        }
+    }
+}
+
+#[test]
 fn silent_routers_leave_a_range_of_hops() {
     let path = Path {
         silent: [2].into(),
