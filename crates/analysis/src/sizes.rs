@@ -337,7 +337,8 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::Flows(_)
-        | Traffic::LatencyBreakdown(_) => None,
+        | Traffic::LatencyBreakdown(_)
+        | Traffic::Probe(_) => None,
     }
 }
 

@@ -8,6 +8,7 @@ mod host;
 mod latency_breakdown;
 mod message;
 mod network;
+mod probe;
 mod request_response;
 mod tcp;
 mod traffic;

@@ -6,6 +6,7 @@
 
 mod analyses;
 mod domain;
+mod faults;
 mod flows;
 mod general;
 mod host;

@@ -111,6 +111,10 @@ const SHIPPED: &[(&str, &str)] = &[
         "receiver-timer",
         include_str!("../../../experiments/receiver-timer.toml"),
     ),
+    (
+        "pmtu-faults",
+        include_str!("../../../experiments/pmtu-faults.toml"),
+    ),
     ("replay", include_str!("../../../experiments/replay.toml")),
 ];
 

@@ -8,6 +8,7 @@ mod claims;
 mod command;
 mod connections;
 mod domain;
+mod faults;
 mod hostile;
 mod impairments;
 mod kernels;

@@ -91,6 +91,7 @@ fn traffic(setting: &Setting) -> String {
             request_response.sizes.from,
             request_response.sizes.to
         ),
+        Traffic::Probe(probe) => format!("probes of up to {} B", probe.up_to.get()),
     };
     format!(
         "{what} over {} ({})",

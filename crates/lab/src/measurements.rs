@@ -2,6 +2,7 @@
 
 pub(crate) mod flows;
 pub(crate) mod over_time;
+mod probe;
 
 use std::collections::BTreeMap;
 

@@ -9,10 +9,12 @@ mod emulated;
 mod flows;
 mod graph;
 mod latency_breakdown;
+mod probe;
 mod request_response;
 mod watched;
 
 pub use proto::link::JitterLaw;
+pub use proto::middlebox;
 use proto::tcp::React;
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Transport};
@@ -24,6 +26,7 @@ pub use domain::{Destination, Domain, Route};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
+pub use probe::{Probe, Protocol};
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 
@@ -232,6 +235,8 @@ pub struct Impairments {
     pub duplicate: f64,
     /// An MTU of the link below that of its interfaces, if any.
     pub narrow: Option<Narrow>,
+    /// What happens to packets in front of the link, in this order.
+    pub faults: Vec<middlebox::Rule>,
 }
 
 /// A link whose MTU is below that of its interfaces.
@@ -316,6 +321,8 @@ pub enum Traffic {
     LatencyBreakdown(LatencyBreakdown),
     /// Request-response messages of many sizes, one at a time.
     RequestResponse(RequestResponse),
+    /// The investigation of a path by probes.
+    Probe(Probe),
 }
 
 /// A transfer of a number of octets from sender to receiver.
@@ -367,7 +374,8 @@ impl Traffic {
             Self::Command(_)
             | Self::Flows(_)
             | Self::LatencyBreakdown(_)
-            | Self::RequestResponse(_) => None,
+            | Self::RequestResponse(_)
+            | Self::Probe(_) => None,
         }
     }
 
@@ -375,9 +383,11 @@ impl Traffic {
     pub const fn request_response(&self) -> Option<&RequestResponse> {
         match self {
             Self::RequestResponse(request_response) => Some(request_response),
-            Self::Transfer(_) | Self::Command(_) | Self::Flows(_) | Self::LatencyBreakdown(_) => {
-                None
-            }
+            Self::Transfer(_)
+            | Self::Command(_)
+            | Self::Flows(_)
+            | Self::LatencyBreakdown(_)
+            | Self::Probe(_) => None,
         }
     }
 
@@ -386,7 +396,7 @@ impl Traffic {
         match self {
             Self::Transfer(transfer) => transfer.tcp.is_some(),
             Self::RequestResponse(request_response) => request_response.tcp.is_some(),
-            Self::Command(_) | Self::LatencyBreakdown(_) => false,
+            Self::Command(_) | Self::LatencyBreakdown(_) | Self::Probe(_) => false,
             Self::Flows(flows) => flows
                 .flows
                 .iter()

@@ -43,7 +43,8 @@ pub fn replayed_from(setting: &Setting) -> Time {
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::LatencyBreakdown(_)
-        | Traffic::RequestResponse(_) => None,
+        | Traffic::RequestResponse(_)
+        | Traffic::Probe(_) => None,
     };
     Time::ZERO + start.unwrap_or(Span::ZERO)
 }

@@ -14,7 +14,7 @@ mod reassembly;
 
 use proto::link::{BadSettings, Settings};
 use proto::middlebox::Rule;
-use proto::probe::{Answer, Probe};
+use proto::probe::{Answer, Investigation, Probe};
 use proto::traffic::Law;
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
@@ -78,6 +78,24 @@ pub trait Prober {
     fn answered(&mut self, now: Time, answer: &Answer);
     /// Whether it is done.
     fn is_done(&self) -> bool;
+}
+
+impl Prober for Investigation {
+    fn poll_probe(&mut self, now: Time) -> Option<Probe> {
+        self.poll_probe(now)
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        self.poll_timeout()
+    }
+
+    fn answered(&mut self, now: Time, answer: &Answer) {
+        self.answered(now, answer);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done()
+    }
 }
 
 /// The time after which a prober that is not done is left alone.

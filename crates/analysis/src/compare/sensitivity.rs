@@ -111,6 +111,7 @@ fn has_choice(traffic: &Traffic) -> bool {
             Sends::Octets { settings, .. } => is_standard(settings),
         }),
         Traffic::Command(_) | Traffic::LatencyBreakdown(_) | Traffic::RequestResponse(_) => true,
+        Traffic::Probe(_) => false,
     }
 }
 

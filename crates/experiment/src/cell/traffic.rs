@@ -1,13 +1,13 @@
 //! Reads `[traffic]`.
 
 use anyhow::Result;
-use plan::setting::{Echo, Host, LARGEST_MESSAGE, Link, Network, Traffic, Transfer};
+use plan::setting::{Costs, Echo, Host, LARGEST_MESSAGE, Link, Network, Shape, Traffic, Transfer};
 use plan::{Hosts, World};
 use units::{Bytes, IpMtu, IpVersion, Span, Transport};
 use wire::message::HEADER_LEN;
 
 use super::message::{Message, written};
-use super::{command, flows, latency_breakdown, request_response, tcp};
+use super::{command, flows, latency_breakdown, probe, request_response, tcp};
 use crate::auto_burst;
 use crate::keys::{self, KeyNode};
 use crate::quantity::{either, on_off, size, size_or, span, switch, word};
@@ -32,6 +32,7 @@ pub(super) enum Kind {
     Flows,
     LatencyBreakdown,
     RequestResponse,
+    Probe,
 }
 
 const KINDS: &[(&str, Kind)] = &[
@@ -40,6 +41,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("flows", Kind::Flows),
     ("latency-breakdown", Kind::LatencyBreakdown),
     ("request-response", Kind::RequestResponse),
+    ("probe", Kind::Probe),
 ];
 
 /// The traffic of a trial over `network`, whose links have these MTUs.
@@ -62,6 +64,9 @@ pub(super) fn read(
     if kind.value != Kind::Flows {
         flows::refuse(tree)?;
     }
+    if kind.value != Kind::Probe {
+        refuse_faults(&kind, network)?;
+    }
     match kind.value {
         Kind::Transfer => {
             on_a_path(&kind, tree, network, "a transfer")?;
@@ -81,6 +86,12 @@ pub(super) fn read(
             }
             request_response::read(reader, tree, network, host, world).map(Traffic::RequestResponse)
         }
+        Kind::Probe => {
+            on_a_path(&kind, tree, network, "a probed path")?;
+            on_a_probed_path(&kind, network, host)?;
+            let timeout = timeout(reader, "investigation")?;
+            probe::read(reader, network, timeout).map(Traffic::Probe)
+        }
     }
 }
 
@@ -92,6 +103,35 @@ fn on_a_path(kind: &Spanned<Kind>, tree: &Table, network: &Network, what: &str) 
             &origin_of(tree, "network"),
             format!("{what} needs a path from a sender to a receiver; write kind = \"flows\""),
         )),
+    }
+}
+
+/// Rejects what probes do not meet: their hosts have no costs, and their packets are
+/// those of no other recording.
+fn on_a_probed_path(kind: &Spanned<Kind>, network: &Network, host: &Host) -> Result<()> {
+    let why = if network.shape == Shape::Switched {
+        "probes find routers: write shape = \"chain\", and drop_above for a switch of smaller MTU"
+    } else if network.domain.is_some() {
+        "nothing gathers probes; remove [domain]"
+    } else if host.costs != Costs::default() {
+        "hosts take no time for probes; remove their costs"
+    } else if network.links.iter().any(|link| link.watch.is_any()) {
+        "the simulator keeps no packets of probes; remove what is recorded or watched of links"
+    } else {
+        return Ok(());
+    };
+    Err(kind.refuse(why))
+}
+
+/// Rejects faults of links that only probes meet.
+fn refuse_faults(kind: &Spanned<Kind>, network: &Network) -> Result<()> {
+    let mut links = network.links.iter();
+    match links.find(|link| !link.impairments.faults.is_empty()) {
+        None => Ok(()),
+        Some(link) => Err(kind.refuse(format!(
+            "only probes meet the faults of the link {}: write kind = \"probe\", or remove them",
+            link.name
+        ))),
     }
 }
 

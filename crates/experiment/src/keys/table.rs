@@ -1,16 +1,17 @@
 //! The sections of the table of keys, in the order of docs/experiments.md.
 
 use super::{
-    Section, analyses, domain, flows, general, host, links, network, queue, report, study, tcp,
-    traffic,
+    Section, analyses, domain, faults, flows, general, host, links, network, queue, report, study,
+    tcp, traffic,
 };
 
 /// The tables of a cell: their keys can be swept, differ between worlds, and be
 /// set by a choice.
-pub(super) fn of_cell() -> [&'static [Section]; 8] {
+pub(super) fn of_cell() -> [&'static [Section]; 9] {
     [
         network::SECTIONS,
         links::SECTIONS,
+        faults::SECTIONS,
         &queue::SECTIONS,
         domain::SECTIONS,
         host::SECTIONS,

@@ -25,7 +25,7 @@ name = \"bare\"
 
 /// Additional content with the world that runs it: all kinds of traffic, and
 /// prerequisites of some keys.
-const OTHERS: [(&str, World); 16] = [
+const OTHERS: [(&str, World); 17] = [
     ("", World::Netns),
     ("", World::Sim),
     ("network.load = \"30%\"", World::Sim),
@@ -34,6 +34,7 @@ const OTHERS: [(&str, World); 16] = [
     ("traffic.kind = \"request-response\"", World::Netns),
     ("traffic.kind = \"request-response\"", World::Sim),
     ("traffic.kind = \"latency-breakdown\"", World::Netns),
+    ("traffic.kind = \"probe\"", World::Sim),
     (
         "[traffic]\nkind = \"command\"\nsender = \"true\"\nread.loss = \"/loss\"",
         World::Netns,
@@ -185,6 +186,7 @@ fn no_key_has_two_rows_for_one_kind_of_traffic() {
                 "flows",
                 "latency-breakdown",
                 "request-response",
+                "probe",
             ],
             kinds => kinds,
         };

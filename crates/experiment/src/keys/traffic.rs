@@ -1,6 +1,8 @@
 //! Keys of `[traffic]`, by its kind.
 
-use super::support::{all_but, everywhere, no_effect, only, refused, simulator, when};
+use super::support::{
+    all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
+};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const NO_SOCKETS: &str = "simulated hosts have no sockets, but host.receive_buffer; write \"auto\"";
@@ -17,6 +19,9 @@ const NO_PROGRAMS: &str =
 /// Keys of flows between kernels only.
 const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
 
+/// Keys of a kind that kernels refuse.
+const OF_PROBES: Worlds = kernels(no_effect("its kind is refused"));
+
 /// Keys of a kind that the simulator refuses.
 const OF_REFUSED_KIND: Worlds = simulator(no_effect("its kind is refused"));
 
@@ -28,17 +33,63 @@ pub(super) const SECTIONS: &[Section] = &[
         worlds: everywhere(),
         keys: &[Key {
             name: "kind",
-            kind: "`transfer`, `command`, `flows`, `latency-breakdown` or `request-response`",
+            kind: "`transfer`, `command`, `flows`, `latency-breakdown`, `request-response` or `probe`",
             default: DefaultValue::Text("transfer"),
-            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves.",
-            worlds: simulator(all_but(&[
-                ("command", "the simulator runs no programs: --on netns"),
-                (
-                    "latency-breakdown",
-                    "the simulator has no kernel to take apart: --on netns",
-                ),
-            ])),
+            meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](#probes).",
+            worlds: worlds(
+                all_but(&[("probe", "only the world `sim` has probes: --on sim")]),
+                all_but(&[
+                    ("command", "the simulator runs no programs: --on netns"),
+                    (
+                        "latency-breakdown",
+                        "the simulator has no kernel to take apart: --on netns",
+                    ),
+                ]),
+            ),
         }],
+    },
+    Section {
+        tables: &["traffic"],
+        kinds: &["probe"],
+        about: "",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "up_to",
+                kind: "size",
+                default: DefaultValue::Text("9000B"),
+                meaning: "The size of IP packets that the path should carry, at most 65535.",
+                worlds: OF_PROBES,
+            },
+            Key {
+                name: "protocols",
+                kind: "list of `icmp`, `udp` and `tcp`",
+                default: DefaultValue::Absent,
+                meaning: "What to probe with; without it all three.",
+                worlds: OF_PROBES,
+            },
+            Key {
+                name: "reflector",
+                kind: "switch",
+                default: DefaultValue::Text("off"),
+                meaning: "Whether a STAMP reflector answers at the receiver, which tells both directions apart.",
+                worlds: OF_PROBES,
+            },
+            Key {
+                name: "listens",
+                kind: "switch",
+                default: DefaultValue::Text("on"),
+                meaning: "Whether the receiver listens at the TCP port that is probed.",
+                worlds: OF_PROBES,
+            },
+            Key {
+                name: "timeout",
+                kind: "time",
+                default: DefaultValue::Text("60s"),
+                meaning: "The longest that an investigation takes.",
+                worlds: OF_PROBES,
+            },
+        ],
     },
     Section {
         tables: &["traffic"],

@@ -145,7 +145,7 @@ fn keys_of_the_other_kind_are_refused_by_name() {
     check_refused(
         TOOL,
         &["traffic.kind=video"],
-        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\", \"latency-breakdown\" or \"request-response\"",
+        "--set traffic.kind=video: traffic.kind = \"video\": write \"transfer\", \"command\", \"flows\", \"latency-breakdown\", \"request-response\" or \"probe\"",
     );
 }
 

@@ -30,6 +30,7 @@ pub(crate) fn sample(traffic: &Traffic) -> Transfer {
             little(sockets.and_then(|sockets| sockets.receive_buffer))
         }
         Traffic::RequestResponse(request_response) => little(request_response.receive_buffer),
+        Traffic::Probe(_) => little(None),
         Traffic::LatencyBreakdown(trips) => Transfer {
             protocol: Transport::Tcp,
             message: OUTRUNNING,

@@ -36,6 +36,8 @@ pub(crate) fn trial(
         Traffic::Flows(wanted) => flows(first, setting, wanted, seed, artifacts),
         Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
         Traffic::RequestResponse(wanted) => request_response(first, setting, wanted, seed),
+        // Rejected when the experiment was read.
+        Traffic::Probe(_) => unreachable!("probes are read for simulated hosts alone"),
     }?;
     measurements.take_setting(setting, &pairs[0].path);
     Ok(measurements)

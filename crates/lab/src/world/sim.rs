@@ -7,6 +7,7 @@ mod check;
 mod count;
 mod cross_traffic;
 mod measurements;
+mod probe;
 mod request_response;
 mod scenario;
 mod tee;
@@ -47,7 +48,8 @@ impl Simulator {
         let threads = u64::try_from(threads).unwrap_or(u64::MAX).max(1);
         let budget = available_memory().map_or(UNKNOWN, |free| Bytes::new(free.get() / threads));
         let simulator = Self { budget };
-        for setting in settings {
+        let simulated = settings.filter(|setting| !matches!(setting.traffic, Traffic::Probe(_)));
+        for setting in simulated {
             let scenario = scenario_of(setting, Seed::new(0), budget);
             if let Err(bad) = simulation_of(setting, scenario) {
                 let fewer = match threads {
@@ -68,8 +70,12 @@ impl Simulator {
     /// # Errors
     /// The reason why nothing could be measured.
     pub fn run(&self, setting: &Setting, seed: Seed) -> Result<(Measurements, f64), String> {
-        if let Traffic::RequestResponse(request_response) = &setting.traffic {
-            return self.request_response(setting, request_response, seed);
+        match &setting.traffic {
+            Traffic::RequestResponse(request_response) => {
+                return self.request_response(setting, request_response, seed);
+            }
+            Traffic::Probe(probe) => return probe::run(setting, probe, seed),
+            _ => {}
         }
         let (scenario, others) = self.scenario(setting, seed)?;
         let stop = scenario.end;
@@ -94,8 +100,12 @@ impl Simulator {
         seed: Seed,
         artifacts: ArtifactDir<'_>,
     ) -> Result<(Measurements, f64), String> {
-        if let Traffic::RequestResponse(request_response) = &setting.traffic {
-            return self.request_response(setting, request_response, seed);
+        match &setting.traffic {
+            Traffic::RequestResponse(request_response) => {
+                return self.request_response(setting, request_response, seed);
+            }
+            Traffic::Probe(probe) => return probe::run(setting, probe, seed),
+            _ => {}
         }
         let (scenario, others) = self.scenario(setting, seed)?;
         let recorder = TraceRecorder::of(setting, &scenario, artifacts);

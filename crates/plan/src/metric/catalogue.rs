@@ -373,6 +373,42 @@ pub const METRICS: &[Metric] = &[
         "Repeated datagrams",
         "datagrams that were sent again because no answer arrived",
     ),
+    higher(
+        "verdict_right",
+        "%",
+        "Right verdict",
+        "share of investigations whose verdict is that of the settings, and whose findings name the fault and no other",
+    ),
+    higher(
+        "mtu_right",
+        "%",
+        "Right path MTU",
+        "share of investigations that find the path MTU of the settings in both directions, as far as they could see it",
+    ),
+    higher(
+        "hop_right",
+        "%",
+        "Right hop",
+        "share of investigations that find the fault at its link, or rightly at none",
+    ),
+    lower(
+        "probes",
+        "count",
+        "Probes",
+        "packets that an investigation of a path sends",
+    ),
+    lower(
+        "probe_octets",
+        "count",
+        "Octets of probes",
+        "octets of the IP packets that an investigation of a path sends",
+    ),
+    lower(
+        "probe_time",
+        "ms",
+        "Time of the investigation",
+        "time from the first probe to the end of the investigation",
+    ),
 ];
 
 const fn lower(

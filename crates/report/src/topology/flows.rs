@@ -48,6 +48,10 @@ pub(super) fn lines(setting: &Setting) -> Vec<Property> {
                 format!("{} to {} B", requests.sizes.from, requests.sizes.to),
             ),
         ],
+        Traffic::Probe(probe) => vec![Property::one(
+            both,
+            format!("probes of up to {} B", probe.up_to.get()),
+        )],
     }
 }
 

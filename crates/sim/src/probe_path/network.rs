@@ -139,8 +139,11 @@ impl Network {
                     {
                         busy = true;
                         if let OnLink::Ip(packet) = delivery.packet {
-                            // A duplicate is delivered once; no answer depends on more.
-                            self.arrive(delivery.at, link + 1 - direction, packet.octets);
+                            let node = link + 1 - direction;
+                            for _ in 1..delivery.copies {
+                                self.arrive(delivery.at, node, packet.octets.clone());
+                            }
+                            self.arrive(delivery.at, node, packet.octets);
                         }
                     }
                 }

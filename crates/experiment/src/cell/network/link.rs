@@ -1,5 +1,6 @@
 //! Reads the keys of a link, with defaults from `[network]`.
 
+mod faults;
 mod inherited;
 
 use anyhow::Result;
@@ -14,6 +15,7 @@ use crate::discipline::discipline;
 use crate::quantity::{either, probability, rate_or_none, share, size_or, span, word};
 use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
+use faults::Faults;
 use inherited::Inherited;
 
 /// The maximum depth of a bucket or buffer: the kernel counts both in 32 bits.
@@ -67,6 +69,7 @@ pub(super) struct Keys {
     /// `None`: that of the interfaces.
     wire_mtu: Spanned<Option<IpMtu>>,
     too_big: Spanned<bool>,
+    faults: Faults,
 }
 
 impl Keys {
@@ -125,6 +128,7 @@ impl Keys {
             jitter_law: table.key("jitter_law", word(JITTER_LAWS), |keys| &keys.jitter_law)?,
             wire_mtu: table.key("wire_mtu", wire_mtu, |keys| &keys.wire_mtu)?,
             too_big: table.key("too_big", word(ANSWERS), |keys| &keys.too_big)?,
+            faults: Faults::read(&mut table)?,
         })
     }
 
@@ -196,6 +200,7 @@ impl Keys {
                 duplicate: self.duplicate.value,
                 jitter_law: self.jitter_law.value,
                 narrow: self.narrow()?,
+                faults: self.faults.rules()?,
             },
             framing,
             cross: None,

@@ -27,7 +27,10 @@ impl Paced {
         match setting.traffic {
             Traffic::Transfer(_) => Self::beds(kind).collect(),
             Traffic::Command(_) => vec![bulk],
-            Traffic::Flows(_) | Traffic::LatencyBreakdown(_) | Traffic::RequestResponse(_) => {
+            Traffic::Flows(_)
+            | Traffic::LatencyBreakdown(_)
+            | Traffic::RequestResponse(_)
+            | Traffic::Probe(_) => {
                 vec![single]
             }
         }

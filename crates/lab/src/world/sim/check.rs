@@ -3,11 +3,11 @@
 
 use experiment::Refusal;
 use plan::Setting;
-use plan::setting::Costs;
+use plan::setting::{Costs, Traffic};
 use sim::{BadDomain, BadScenario};
 use units::{Bytes, Seed};
 
-use super::{scenario_of, simulation_of};
+use super::{probe, scenario_of, simulation_of};
 
 /// Rejects settings that cannot be simulated on any machine.
 ///
@@ -21,6 +21,11 @@ pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
         .any(|link| link.cross.is_some())
     {
         cross_traffic(setting)?;
+    }
+    if let Traffic::Probe(investigated) = &setting.traffic {
+        let places = vec![("traffic", Some("up_to".to_owned())), ("network", None)];
+        let refused = probe::check(setting, investigated);
+        return refused.map_err(|why| Refusal { places, why });
     }
     // The available memory is checked when the run begins.
     let unbounded = Bytes::new(u64::MAX);

@@ -53,7 +53,8 @@ impl Counter {
             Traffic::Transfer(_)
             | Traffic::Command(_)
             | Traffic::LatencyBreakdown(_)
-            | Traffic::RequestResponse(_) => (Span::ZERO, [].as_slice()),
+            | Traffic::RequestResponse(_)
+            | Traffic::Probe(_) => (Span::ZERO, [].as_slice()),
         };
         let graph = setting.network.as_graph();
         let gathers = setting.network.domain.is_some();
@@ -96,7 +97,8 @@ impl Counter {
             Traffic::Transfer(_)
             | Traffic::Command(_)
             | Traffic::LatencyBreakdown(_)
-            | Traffic::RequestResponse(_) => None,
+            | Traffic::RequestResponse(_)
+            | Traffic::Probe(_) => None,
         };
         let is_any = links.iter().any(Option::is_some);
         is_any.then_some(Self { links, flows })

@@ -30,7 +30,8 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Mea
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::LatencyBreakdown(_)
-        | Traffic::RequestResponse(_) => {
+        | Traffic::RequestResponse(_)
+        | Traffic::Probe(_) => {
             let flow = |name: &str| outcome.flows.iter().find(|flow| flow.name == name);
             let transfer = flow(TRANSFER);
             if let Some(transfer) = transfer {
@@ -189,7 +190,8 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
         Traffic::Transfer(_)
         | Traffic::Command(_)
         | Traffic::LatencyBreakdown(_)
-        | Traffic::RequestResponse(_) => outcome.flows.chunks(1).collect(),
+        | Traffic::RequestResponse(_)
+        | Traffic::Probe(_) => outcome.flows.chunks(1).collect(),
     }
 }
 

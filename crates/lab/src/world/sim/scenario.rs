@@ -162,7 +162,9 @@ fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time
             request_response::of(setting, graph, request_response, request_response.sizes.to)
         }
         // Rejected when the experiment was read.
-        Traffic::Command(_) | Traffic::LatencyBreakdown(_) => (Vec::new(), Time::ZERO),
+        Traffic::Command(_) | Traffic::LatencyBreakdown(_) | Traffic::Probe(_) => {
+            (Vec::new(), Time::ZERO)
+        }
     }
 }
 

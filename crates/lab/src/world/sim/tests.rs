@@ -3,6 +3,7 @@
 mod connections;
 mod cross_traffic;
 mod gathering;
+mod probes;
 
 use experiment::Experiment;
 use plan::World;

@@ -1,0 +1,128 @@
+//! Reads the keys that break packets in front of a link: the rules of a middlebox.
+
+use anyhow::{Error, Result};
+use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
+use units::{Bytes, Span};
+
+use super::inherited::Inherited;
+use crate::quantity::{number, share, span, word};
+use crate::reader::Spanned;
+
+const DIRECTIONS: &[(&str, Option<Direction>)] = &[
+    ("both", None),
+    ("forward", Some(Direction::Forward)),
+    ("backward", Some(Direction::Backward)),
+];
+
+const PROTOCOLS: &[(&str, Option<Protocol>)] = &[
+    ("all", None),
+    ("icmp", Some(Protocol::Icmp)),
+    ("udp", Some(Protocol::Udp)),
+    ("tcp", Some(Protocol::Tcp)),
+];
+
+const PASS_OR_DROP: &[(&str, bool)] = &[("pass", false), ("drop", true)];
+
+/// The keys of a link, or of all links; `None`: not written.
+pub(super) struct Faults {
+    drop_above: Option<Spanned<i64>>,
+    direction: Option<Spanned<Option<Direction>>>,
+    protocol: Option<Spanned<Option<Protocol>>>,
+    flows: Option<Spanned<f64>>,
+    from: Option<Spanned<Span>>,
+    until: Option<Spanned<Span>>,
+    messages: Option<Spanned<bool>>,
+    interval: Option<Spanned<Span>>,
+    announced: Option<Spanned<i64>>,
+    mss: Option<Spanned<i64>>,
+    fragments: Option<Spanned<bool>>,
+}
+
+impl Faults {
+    pub(super) fn read(table: &mut Inherited<'_, '_, '_>) -> Result<Self> {
+        // The length field of IPv4 has 16 bits [RFC791 s3.1], the option for the segment
+        // size, too [RFC9293 s3.2].
+        let octets = || number(68, u16::MAX.into());
+        Ok(Self {
+            drop_above: table.if_written("drop_above", octets(), |keys| &keys.faults.drop_above)?,
+            direction: table.if_written("drop_direction", word(DIRECTIONS), |keys| {
+                &keys.faults.direction
+            })?,
+            protocol: table.if_written("drop_protocol", word(PROTOCOLS), |keys| {
+                &keys.faults.protocol
+            })?,
+            flows: table.if_written("drop_flows", share, |keys| &keys.faults.flows)?,
+            from: table.if_written("drop_from", span, |keys| &keys.faults.from)?,
+            until: table.if_written("drop_until", span, |keys| &keys.faults.until)?,
+            messages: table.if_written("too_big_messages", word(PASS_OR_DROP), |keys| {
+                &keys.faults.messages
+            })?,
+            interval: table.if_written("too_big_interval", span, |keys| &keys.faults.interval)?,
+            announced: table.if_written("too_big_mtu", octets(), |keys| &keys.faults.announced)?,
+            mss: table.if_written("mss", octets(), |keys| &keys.faults.mss)?,
+            fragments: table.if_written("fragments", word(PASS_OR_DROP), |keys| {
+                &keys.faults.fragments
+            })?,
+        })
+    }
+
+    /// The rules of these keys.
+    pub(super) fn rules(&self) -> Result<Vec<Rule>> {
+        let mut rules = Vec::new();
+        rules.extend(self.dropping()?);
+        let is_set =
+            |found: &Option<Spanned<bool>>| found.as_ref().is_some_and(|found| found.value);
+        if is_set(&self.messages) {
+            rules.push(Rule::always(Action::DropTooBig));
+        }
+        if let Some(interval) = &self.interval {
+            rules.push(Rule::always(Action::LimitTooBig(interval.value)));
+        }
+        if let Some(announced) = &self.announced {
+            let mtu = u32::try_from(announced.value).unwrap_or_default();
+            rules.push(Rule::always(Action::AnnounceMtu(mtu)));
+        }
+        if let Some(mss) = &self.mss {
+            let mss = u16::try_from(mss.value).unwrap_or_default();
+            rules.push(Rule::always(Action::ClampMss(mss)));
+        }
+        if is_set(&self.fragments) {
+            rules.push(Rule::always(Action::DropFragments));
+        }
+        Ok(rules)
+    }
+
+    /// The rule about large packets, if there is one.
+    fn dropping(&self) -> Result<Option<Rule>> {
+        let Some(most) = &self.drop_above else {
+            return self.alone().map_or(Ok(None), Err);
+        };
+        let octets = u64::try_from(most.value).unwrap_or_default();
+        let from = self.from.as_ref().map_or(Span::ZERO, |from| from.value);
+        if let Some(until) = self.until.as_ref().filter(|until| until.value <= from) {
+            return Err(
+                until.refuse("they stop to vanish before they begin to; write a later time")
+            );
+        }
+        Ok(Some(Rule {
+            direction: self.direction.as_ref().and_then(|found| found.value),
+            protocol: self.protocol.as_ref().and_then(|found| found.value),
+            share: self.flows.as_ref().map_or(1.0, |found| found.value),
+            from,
+            until: self.until.as_ref().map(|until| until.value),
+            ..Rule::always(Action::DropAbove(Bytes::new(octets)))
+        }))
+    }
+
+    /// The error about a key that restricts `drop_above`, if there is one.
+    fn alone(&self) -> Option<Error> {
+        fn of<T>(found: Option<&Spanned<T>>) -> Option<Error> {
+            found.map(|found| found.refuse("of which packets? write drop_above too"))
+        }
+        of(self.direction.as_ref())
+            .or_else(|| of(self.protocol.as_ref()))
+            .or_else(|| of(self.flows.as_ref()))
+            .or_else(|| of(self.from.as_ref()))
+            .or_else(|| of(self.until.as_ref()))
+    }
+}

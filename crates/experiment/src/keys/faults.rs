@@ -1,0 +1,77 @@
+//! Keys of `[network]` and `[links.NAME]` that break packets on their path.
+
+use super::support::{everywhere, refused, when, worlds};
+use super::{DefaultValue, Key, Section, Worlds};
+
+const NOT_EMULATED: &str = "only the world `sim` breaks packets so: --on sim";
+
+const OF_PROBES: Worlds = worlds(
+    refused(NOT_EMULATED),
+    when(r#"with `kind = "probe"`, otherwise refused"#),
+);
+
+pub(super) const SECTIONS: &[Section] = &[Section {
+    tables: &["links.NAME", "network"],
+    kinds: &[],
+    about: "Faults of a link: what happens to packets in front of it. Without a key nothing happens.",
+    worlds: everywhere(),
+    keys: &[
+        key(
+            "drop_above",
+            "octets",
+            "IP packets above this size vanish without a message, as in a switch with a smaller MTU.",
+        ),
+        key(
+            "drop_direction",
+            "`both`, `forward` or `backward`",
+            "The direction of these packets: `forward` is from the sender to the receiver. Without it both.",
+        ),
+        key(
+            "drop_protocol",
+            "`all`, `icmp`, `udp` or `tcp`",
+            "The protocol of these packets. Without it all.",
+        ),
+        key(
+            "drop_flows",
+            "share, e.g. `\"50%\"`",
+            "The share of flows whose packets these are: those that take one branch among paths of equal cost. Addresses, ports, the identifier of echoes and the flow label choose the branch.",
+        ),
+        key(
+            "drop_from",
+            "time",
+            "When they begin to vanish, counted from the start of the trial.",
+        ),
+        key("drop_until", "time", "When they stop to vanish."),
+        key(
+            "too_big_messages",
+            "`pass` or `drop`",
+            "`drop`: ICMP messages that a packet was too big do not pass.",
+        ),
+        key(
+            "too_big_interval",
+            "time",
+            "Of these messages one passes, and then one after each of these times.",
+        ),
+        key(
+            "too_big_mtu",
+            "octets",
+            "The MTU that these messages announce behind the link, whatever they announced before.",
+        ),
+        key(
+            "mss",
+            "octets",
+            "A SYN announces no larger segments than these behind the link.",
+        ),
+        key("fragments", "`pass` or `drop`", "`drop`: fragments vanish."),
+    ],
+}];
+
+const fn key(name: &'static str, kind: &'static str, meaning: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        default: DefaultValue::Absent,
+        meaning,
+        worlds: OF_PROBES,
+    }
+}

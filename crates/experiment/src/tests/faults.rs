@@ -1,0 +1,132 @@
+//! Faults of links, and investigations of paths.
+
+use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
+use plan::setting::{Probe, Protocol as OfProbe};
+use units::{Bytes, Span};
+
+use super::simulated::{check_round_trip_in_sim, refused, sim};
+use super::*;
+
+const PROBED: &str = "\
+format = 1
+name = \"probed\"
+world = \"sim\"
+[network]
+shape = \"chain\"
+stages = 2
+mtu = 9000
+rate = \"1gbit\"
+[traffic]
+kind = \"probe\"
+[sweep]
+\"network.ip\" = [4]
+";
+
+#[test]
+fn faults_become_rules_of_their_link_in_order() {
+    let plan = sim(
+        PROBED,
+        &[
+            "network.fragments=drop",
+            "links.router1-router2.drop_above=1500",
+            "links.router1-router2.drop_direction=backward",
+            "links.router1-router2.drop_protocol=udp",
+            "links.router1-router2.drop_flows=25%",
+            "links.router1-router2.drop_from=1s",
+            "links.router1-router2.drop_until=3s",
+            "links.router1-router2.too_big_messages=drop",
+            "links.router1-router2.too_big_interval=1s",
+            "links.router1-router2.too_big_mtu=1400",
+            "links.router1-router2.mss=1360",
+            "links.router1-router2.fragments=pass",
+        ],
+    );
+    check_round_trip_in_sim(&plan);
+    let links = &setting(&plan, 0).network.links;
+    let [first, second, third] = [0, 1, 2].map(|link: usize| &links[link].impairments.faults);
+    assert_eq!(*first, [Rule::always(Action::DropFragments)]);
+    assert_eq!(first, third);
+    let dropping = Rule {
+        direction: Some(Direction::Backward),
+        protocol: Some(Protocol::Udp),
+        share: 0.25,
+        from: Span::from_secs(1),
+        until: Some(Span::from_secs(3)),
+        action: Action::DropAbove(Bytes::new(1_500)),
+    };
+    let others = [
+        Action::DropTooBig,
+        Action::LimitTooBig(Span::from_secs(1)),
+        Action::AnnounceMtu(1_400),
+        Action::ClampMss(1_360),
+    ];
+    let rules: Vec<Rule> = [dropping]
+        .into_iter()
+        .chain(others.map(Rule::always))
+        .collect();
+    assert_eq!(*second, rules);
+}
+
+#[test]
+fn an_investigation_has_defaults_and_a_list_of_protocols() {
+    let expected = |protocols: &[OfProbe], reflector| Probe {
+        up_to: Bytes::new(9_000),
+        protocols: protocols.to_vec(),
+        reflector,
+        listens: true,
+        timeout: Span::from_secs(60),
+    };
+    let probe = |sets: &[&str]| match &setting(&sim(PROBED, sets), 0).traffic {
+        Traffic::Probe(probe) => probe.clone(),
+        other => panic!("{other:?}"),
+    };
+    let all = [OfProbe::Icmp, OfProbe::Udp, OfProbe::Tcp];
+    assert_eq!(probe(&[]), expected(&all, false));
+    let text = format!("{PROBED}[on.sim.traffic]\nprotocols = [\"tcp\", \"icmp\"]\n");
+    let plan = sim(&text, &["traffic.reflector=on"]);
+    check_round_trip_in_sim(&plan);
+    let Traffic::Probe(found) = &setting(&plan, 0).traffic else {
+        panic!("{plan:?}");
+    };
+    assert_eq!(*found, expected(&[OfProbe::Icmp, OfProbe::Tcp], true));
+}
+
+#[test]
+fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
+    for (sets, line) in [
+        (
+            &["network.drop_protocol=udp"][..],
+            "--set network.drop_protocol=udp: network.drop_protocol = \"udp\": of which packets? write drop_above too",
+        ),
+        (
+            &["network.drop_above=1500", "network.drop_until=0s"],
+            "--set network.drop_until=0s: network.drop_until = \"0s\": they stop to vanish before they begin to; write a later time",
+        ),
+        (
+            &["network.mss=20"],
+            "--set network.mss=20: network.mss = 20: write a number from 68 to 65535",
+        ),
+        (
+            &["traffic.up_to=70kB"],
+            "--set traffic.up_to=70kB: traffic.up_to = \"70kB\": packets of IPv4 that every link carries have 68 octets, and the largest 65535: write a size between",
+        ),
+        (
+            &["network.shape=switched"],
+            "experiments/x.toml:10: traffic.kind = \"probe\": probes find routers: write shape = \"chain\", and drop_above for a switch of smaller MTU",
+        ),
+        (
+            &["network.fragments=drop", "traffic.kind=transfer"],
+            "--set traffic.kind=transfer: traffic.kind = \"transfer\": only probes meet the faults of the link sender-router1: write kind = \"probe\", or remove them",
+        ),
+    ] {
+        refused(PROBED, sets, line);
+    }
+}
+
+#[test]
+fn kernels_refuse_faults_and_probes_by_name() {
+    let kind = "experiments/x.toml:10: traffic.kind = \"probe\": only the world `sim` has probes: --on sim";
+    check_refused(PROBED, &[], kind);
+    let mss = "--set network.mss=1360: network.mss = 1360: only the world `sim` breaks packets so: --on sim";
+    check_refused(SMALL, &["network.mss=1360"], mss);
+}

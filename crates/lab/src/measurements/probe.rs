@@ -1,0 +1,100 @@
+//! The score of an investigation of a path: its report compared with the settings.
+
+mod truth;
+
+use plan::Setting;
+use plan::setting::Probe;
+use proto::probe::{Direction, FindingKind, Limit, PathReport, Place, Verdict};
+use serde_json::json;
+use units::Bytes;
+
+use super::Measurements;
+use truth::{Fault, Truth};
+
+/// Fragments carry multiples of so many octets, so that the largest one may be smaller
+/// than the MTU by less [RFC791 s3.2] [RFC8200 s4.5].
+const FRAGMENT_UNIT: u64 = 8;
+
+impl Measurements {
+    /// The score of `report`, what it took, and what it says as evidence.
+    pub(crate) fn put_probe(&mut self, setting: &Setting, probe: &Probe, report: &PathReport) {
+        let truth = Truth::of(setting, probe);
+        let percent = |right: bool| Some(if right { 100.0 } else { 0.0 });
+        self.put("verdict_right", percent(verdict_right(&truth, report)));
+        self.put("mtu_right", percent(mtu_right(&truth, report)));
+        self.put("hop_right", percent(hop_right(&truth, report)));
+        self.put("probes", Some(report.probes as f64));
+        self.put("probe_octets", Some(report.octets.get() as f64));
+        self.put("probe_time", Some(report.took.as_millis_f64()));
+        self.note("expected", json!(format!("{truth:?}")));
+        self.note("report", json!(report));
+    }
+}
+
+/// Whether the verdict and the weightiest finding are those of the settings.
+fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
+    let mut findings = report.findings.iter().map(|finding| &finding.kind);
+    match truth.fault {
+        None => report.verdict == Verdict::Clean,
+        Some(Fault::Changes) => findings.any(|found| Fault::Changes.is(found)),
+        Some(fault) => {
+            let first = findings.find(|found| found.is_problem());
+            report.verdict == Verdict::Problem && first.is_some_and(|found| fault.is(found))
+        }
+    }
+}
+
+/// Whether both sizes are those of the settings, as far as they were seen.
+fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
+    let there = report.there.mtu;
+    let is_one = |size: Bytes| there == Some(size);
+    let there_right = is_one(truth.there) || truth.there_at_times.is_some_and(is_one);
+    let Direction { mtu, limit } = report.back;
+    let back_right = match (mtu, limit) {
+        (None, _) => true,
+        (Some(back), Limit::NotSeen) => back <= truth.back,
+        (Some(back), Limit::Fragmented) => {
+            back <= truth.back && truth.back - back < Bytes::new(FRAGMENT_UNIT)
+        }
+        (Some(back), _) => back == truth.back || truth.back_at_times == Some(back),
+    };
+    there_right && back_right
+}
+
+/// Whether the fault was found at its link.
+fn hop_right(truth: &Truth, report: &PathReport) -> bool {
+    let mut problems = report
+        .findings
+        .iter()
+        .map(|finding| &finding.kind)
+        .filter(|found| found.is_problem());
+    let Some(fault) = truth.fault.filter(|fault| fault.has_place()) else {
+        // No place to find, and none that may be named.
+        return truth.fault.is_some() || problems.next().is_none();
+    };
+    let Some(found) = problems.find(|found| fault.is(found)) else {
+        return false;
+    };
+    let number_of = |router| {
+        let mut hops = report.hops.iter();
+        let hop = hops.find(|hop| hop.address == Some(router))?;
+        Some(usize::from(hop.number))
+    };
+    let behind = |place: &Place| {
+        let hop = place.behind.map_or(0, |hop| usize::from(hop.number));
+        place.is_known.then_some(hop)
+    };
+    let link = match found {
+        FindingKind::FirstLink { .. } | FindingKind::Interface { .. } => Some(0),
+        FindingKind::BlackHole { place, .. } => behind(place),
+        FindingKind::Branches { place, .. } | FindingKind::OneProtocol { place, .. } => {
+            place.as_ref().and_then(behind)
+        }
+        FindingKind::Refused { router, .. }
+        | FindingKind::AnnouncedTooSmall { router, .. }
+        | FindingKind::AnnouncedTooLarge { router, .. }
+        | FindingKind::AnswersLimited { router, .. } => number_of(*router),
+        _ => None,
+    };
+    link == Some(truth.link)
+}
