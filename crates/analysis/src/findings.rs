@@ -14,6 +14,7 @@ use crate::paired::{Paired, paired};
 use crate::pareto::{Front, fronts};
 use crate::ranking::{Ranked, ranked};
 use crate::rivals;
+use crate::scores::{Score, scores};
 use crate::sizes::{self, Curve, curves};
 
 /// A plan, its trials, and all findings.
@@ -47,6 +48,8 @@ pub struct Findings<'a> {
     pub curves: Vec<Curve<'a>>,
     /// Assertions of steps in these curves, with verdicts.
     pub steps: Vec<sizes::Judged<'a>>,
+    /// How often a prober was right, in the cells that know the faults of their paths.
+    pub scores: Vec<Score>,
     /// Rival explanations of what the study asserts.
     pub rivals: Vec<rivals::Judged<'a>>,
     /// Round trips that were taken apart, by the size of their messages.
@@ -76,6 +79,7 @@ impl<'a> Findings<'a> {
             rivals: rivals::judged(plan, &comparisons, &curves),
             latency_breakdown: groups(plan, &comparisons),
             outliers: outliers(plan, &by_cell),
+            scores: scores(&by_cell),
             by_cell,
             comparisons,
             curves,

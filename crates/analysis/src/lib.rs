@@ -4,7 +4,7 @@
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
 //! [`ranking`] and [`sizes`] against what it asserts otherwise, and [`rivals`] asks which
-//! explanation matches all of it; [`latency-breakdown`]
+//! explanation matches all of it; [`scores`] counts how often a prober was right; [`latency-breakdown`]
 //! groups round trips that were taken apart, [`split`] tells
 //! what a gain is made of, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, [`disturbances`] how many
@@ -29,6 +29,7 @@ pub mod ranking;
 mod resolution;
 pub mod rivals;
 pub mod robustness;
+pub mod scores;
 pub mod sizes;
 pub mod statistics;
 pub mod verdict;

@@ -7,7 +7,7 @@ use analysis::Findings;
 use crate::document::{Block, Document, Section};
 use crate::section::{
     certificate, citation, claims, delays, head, latency_breakdown, metrics, other_metrics,
-    outliers, paired, pareto, ranking, reading, redrawn, rivals, sizes, study, test_bed,
+    outliers, paired, pareto, ranking, reading, redrawn, rivals, scores, sizes, study, test_bed,
     time_series, verdicts,
 };
 
@@ -15,8 +15,9 @@ use crate::section::{
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
-const SECTIONS: [Describe; 21] = [
-    // What was claimed, and what came of it.
+const SECTIONS: [Describe; 22] = [
+    // What was claimed, or known, and what came of it.
+    scores::section,
     claims::section,
     verdicts::section,
     rivals::section,

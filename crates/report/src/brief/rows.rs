@@ -10,8 +10,8 @@ use plan::metric::{Better, Metric};
 use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 use crate::figure;
 use crate::rows::{aligned, factor_names, study_metrics};
-use crate::section::ranking;
 use crate::section::summary::{self, Subject};
+use crate::section::{ranking, scores};
 use crate::terminal;
 
 /// The columns behind the factors, fewer on a narrow terminal.
@@ -92,7 +92,10 @@ impl<'a> Rows<'a> {
 
     /// The number of rows.
     pub(super) fn count(&self) -> usize {
-        match self.found.ranking.len() {
+        let Findings {
+            scores, ranking, ..
+        } = self.found;
+        match scores.len().max(ranking.len()) {
             0 => self.rows.len(),
             settings => settings,
         }
@@ -103,7 +106,13 @@ impl<'a> Rows<'a> {
     pub(super) fn table(&self, count: usize, width: u16) -> Table {
         let ranked = |means| ranking::table(self.found, count, means);
         let fits = |table: &Table| terminal::line_width(table, width) <= usize::from(width);
-        if let Some(table) = ranked(true).filter(fits).or_else(|| ranked(false)) {
+        let scored = |labels| scores::table(self.found, count, labels);
+        let own = [scored(true), ranked(true)]
+            .into_iter()
+            .flatten()
+            .find(fits);
+        let own = own.or_else(|| scored(false)).or_else(|| ranked(false));
+        if let Some(table) = own {
             return Table {
                 more: more(self.count() - table.rows.len()),
                 ..table

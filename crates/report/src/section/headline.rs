@@ -6,7 +6,7 @@ use analysis::sizes::Judged;
 use analysis::verdict::Verdict;
 
 use crate::section::summary::{self, Subject};
-use crate::section::{ranking, rivals};
+use crate::section::{ranking, rivals, scores};
 
 /// The sentences of JSON: all cells, levels as written. Where other work disturbed
 /// most trials there is no figure, and the only sentence says why.
@@ -20,14 +20,15 @@ pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
     sentences
 }
 
-/// The answer to the question of the experiment, for people. A ranking and rival
+/// The answer to the question of the experiment, for people. Scores, a ranking, and rival
 /// explanations are the whole answer if the experiment names no metric of it.
 pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
     if let Some(doubt) = mostly_disturbed(found) {
         return vec![format!("No figure: {doubt}.")];
     }
     let plan = found.plan;
-    let mut others = ranking::answer(found);
+    let mut others = scores::answer(found);
+    others.extend(ranking::answer(found));
     others.extend(rivals::answers(found, |factor, level| {
         plan.label(factor, level)
     }));
