@@ -387,8 +387,9 @@ impl Discovery {
 
     /// The path carries `size`: larger ones are searched for.
     fn begin_search(&mut self, size: u32) {
-        let is_error = self.state == State::Error;
-        let base_failed = is_error.then(|| (self.base(), self.base_refused));
+        // An answer to a probe of the base may come after the message that refuses it.
+        let is_below = self.state == State::Error && size < self.base();
+        let base_failed = is_below.then(|| (self.base(), self.base_refused));
         self.stop();
         self.state = State::Searching;
         self.confirmed = self.confirmed.max(Some(size));

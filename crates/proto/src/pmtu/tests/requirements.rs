@@ -49,6 +49,22 @@ fn s3_late_doubled_and_unknown_answers_do_no_harm() {
 }
 
 #[test]
+fn s3_an_answer_after_a_message_that_refuses_the_base_confirms_the_base() {
+    let settings = Settings::new(IpVersion::V4, 9000).unwrap();
+    let mut discovery = Discovery::new(settings, Seed::new(1));
+    discovery.connected(Time::ZERO);
+    let base = discovery.poll_probe(Time::ZERO).unwrap();
+    let used = discovery.too_big(quoting(base, base.size.get() - 1));
+    assert_eq!(used, TooBigUse::BelowBase);
+    discovery.acknowledged(base.id, Time::ZERO);
+    // Larger sizes are searched for as if no message had come.
+    let larger = discovery.poll_probe(Time::ZERO).unwrap();
+    assert!(larger.size > base.size, "{larger:?}");
+    discovery.acknowledged(larger.id, Time::ZERO);
+    assert_eq!(discovery.path_mtu().unwrap().get(), 9000);
+}
+
+#[test]
 fn s4_1_identifiers_of_probes_differ() {
     let mut run = Run::new(quick(65_535), 1);
     let path = Path::silent(4321);
