@@ -2,6 +2,7 @@
 //! it from the settings of the cells; [`text`] and [`svg`] draw it.
 
 mod collapse;
+mod faults;
 mod flows;
 mod hosts;
 mod layout;

@@ -6,6 +6,7 @@ use queue::law::Curve;
 use queue::{Limit, Over, Reading, Spec, Unit, Victim};
 use units::{Framing, Rate, Span};
 
+use super::faults;
 use super::property::{Property, spaced};
 
 /// The properties of `link` in the order of a drawing: rate, MTU, delay, queue,
@@ -62,6 +63,7 @@ fn impaired(impairments: &Impairments) -> Vec<Property> {
         ),
         Property::unless("reordering", "0", percent(impairments.reorder)),
         Property::unless("duplicates", "0", percent(impairments.duplicate)),
+        Property::unless("faults", "none", faults::words(&impairments.faults)),
     ]
 }
 

@@ -13,8 +13,11 @@ const SHORTEST: usize = 5;
 /// The drawing and what belongs to it, in lines of at most `width` columns.
 pub(super) fn drawn(topology: &Topology, width: usize) -> String {
     let mut text = String::new();
+    let columns = |width: usize| u16::try_from(width).unwrap_or(u16::MAX);
     if !topology.cells.is_empty() {
-        text.push_str(&format!("Test bed for {}:\n", topology.cells));
+        let heading = format!("Test bed for {}:", topology.cells);
+        text.push_str(&wrapped(&[heading], columns(width)));
+        text.push('\n');
     }
     for line in picture(topology, width) {
         text.push_str(&format!("{line}\n"));
@@ -25,9 +28,8 @@ pub(super) fn drawn(topology: &Topology, width: usize) -> String {
         .chain(topology.node_lines())
         .chain(topology.other_lines())
         .collect();
-    let columns = u16::try_from(width.saturating_sub(2)).unwrap_or(u16::MAX);
     for line in lines {
-        for (number, part) in wrapped(&[line], columns.saturating_sub(2))
+        for (number, part) in wrapped(&[line], columns(width.saturating_sub(4)))
             .lines()
             .enumerate()
         {

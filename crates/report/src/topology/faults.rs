@@ -1,0 +1,73 @@
+//! The rules by which a link breaks packets, in words.
+
+use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
+
+use units::Span;
+
+use super::link::rounded;
+use super::property::spaced;
+
+/// The rules of a link; `None` if it has none.
+pub(super) fn words(rules: &[Rule]) -> Option<String> {
+    let rules: Vec<String> = rules.iter().map(rule).collect();
+    (!rules.is_empty()).then(|| rules.join("; "))
+}
+
+fn rule(rule: &Rule) -> String {
+    let action = match rule.action {
+        Action::DropAbove(size) => format!("packets above {} octets vanish", size.get()),
+        Action::DropTooBig => "messages \"too big\" are dropped".to_owned(),
+        Action::LimitTooBig(every) => {
+            format!("a message \"too big\" each {}", spaced(&every.to_string()))
+        }
+        Action::AnnounceMtu(mtu) => format!("messages \"too big\" announce {mtu}"),
+        Action::ClampMss(most) => format!("MSS at most {most}"),
+        Action::DropFragments => "fragments vanish".to_owned(),
+    };
+    let direction = rule.direction.map(|direction| match direction {
+        Direction::Forward => "forward".to_owned(),
+        Direction::Backward => "backward".to_owned(),
+    });
+    let protocol = rule.protocol.map(|protocol| match protocol {
+        Protocol::Icmp => "ICMP".to_owned(),
+        Protocol::Udp => "UDP".to_owned(),
+        Protocol::Tcp => "TCP".to_owned(),
+    });
+    let share = (rule.share < 1.0).then(|| format!("{} % of flows", rounded(100.0 * rule.share)));
+    let from = (rule.from > Span::ZERO).then(|| format!("from {}", spaced(&rule.from.to_string())));
+    let until = rule
+        .until
+        .map(|until| format!("until {}", spaced(&until.to_string())));
+    let only: Vec<String> = [direction, protocol, share, from, until]
+        .into_iter()
+        .flatten()
+        .collect();
+    match only.is_empty() {
+        true => action,
+        false => format!("{action} ({})", only.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_is_named_with_its_conditions() {
+        let always = Rule::always(Action::ClampMss(1360));
+        let some = Rule {
+            direction: Some(Direction::Backward),
+            protocol: Some(Protocol::Udp),
+            share: 0.5,
+            from: Span::from_millis(60),
+            ..Rule::always(Action::DropAbove(Bytes::new(1500)))
+        };
+        assert_eq!(words(&[]), None);
+        assert_eq!(
+            words(&[always, some]).unwrap(),
+            "MSS at most 1360; packets above 1500 octets vanish (backward, UDP, 50 % of flows, from 60 ms)"
+        );
+    }
+}
