@@ -66,7 +66,7 @@ pub struct Task {
 pub struct Investigated {
     /// The interface through which the probes left.
     pub outgoing: Outgoing,
-    /// What was found out.
+    /// The result.
     pub report: PathReport,
 }
 
@@ -116,7 +116,7 @@ pub fn investigate(task: &Task, mut show: impl FnMut(&Progress)) -> Result<Inves
     })
 }
 
-/// What to find out with the sockets that there are.
+/// The settings of the investigation, as the available sockets allow them.
 fn settings(task: &Task, driver: &Driver) -> Settings {
     let mtu = driver.outgoing().mtu;
     let largest = Bytes::new(IpMtu::LARGEST.into());

@@ -43,7 +43,7 @@ pub struct StampReflector {
     unsent: u64,
 }
 
-/// What a reflector has done.
+/// Counts of a reflector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets by what became of them.

@@ -235,7 +235,7 @@ pub struct Impairments {
     pub duplicate: f64,
     /// An MTU of the link below that of its interfaces, if any.
     pub narrow: Option<Narrow>,
-    /// What happens to packets in front of the link, in this order.
+    /// The rules that break packets in front of the link, in the order of application.
     pub faults: Vec<middlebox::Rule>,
 }
 

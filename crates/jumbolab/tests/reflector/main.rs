@@ -143,7 +143,7 @@ impl Session {
         socket.send(&octets).unwrap();
     }
 
-    /// What the next packet is; `None` if none comes.
+    /// The next packet; `None` if none comes.
     fn receive(&mut self, socket: &UdpSocket) -> Option<(Result<Reply, Unmatched>, usize)> {
         let mut room = vec![0; 65_535];
         let length = socket.recv(&mut room).ok()?;

@@ -14,7 +14,7 @@ use super::Measurements;
 /// Quantiles of delays or round trips in seconds, of the shares [`SHARES`].
 pub(crate) type Quantiles = [f64; SHARES.len()];
 
-/// What a flow, or several equal flows together, carried over time.
+/// The traffic of a flow over time, or the sum over several equal flows.
 pub(crate) struct FlowOverTime {
     pub(crate) name: String,
     /// Octets of payload and one-way delays, by instant of arrival.

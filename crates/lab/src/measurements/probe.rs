@@ -11,8 +11,8 @@ use units::Bytes;
 use super::Measurements;
 use truth::{Fault, Truth};
 
-/// Fragments carry multiples of so many octets, so that the largest one may be smaller
-/// than the MTU by less [RFC791 s3.2] [RFC8200 s4.5].
+/// The payload of a fragment is a multiple of eight octets [RFC791 s3.2] [RFC8200 s4.5].
+/// The largest fragment is smaller than the MTU by up to seven octets.
 const FRAGMENT_UNIT: u64 = 8;
 
 impl Measurements {
@@ -26,7 +26,7 @@ impl Measurements {
         self.put("probes", Some(report.probes as f64));
         self.put("probe_octets", Some(report.octets.get() as f64));
         self.put("probe_time", Some(report.took.as_millis_f64()));
-        self.note("expected", json!(format!("{truth:?}")));
+        self.note("expected", json!(truth));
         self.note("report", json!(report));
     }
 }
@@ -44,7 +44,8 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
     }
 }
 
-/// Whether both sizes are those of the settings, as far as they were seen.
+/// Whether the sizes found for both directions are right. A direction that was not seen
+/// is not counted as wrong.
 fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
     let there = report.there.mtu;
     let is_one = |size: Bytes| there == Some(size);

@@ -1,4 +1,4 @@
-//! What became of many packets, in numbers and over time.
+//! The fates of many packets, in numbers and over time.
 
 use plan::replayed_link::{Fates, QueueOverTime, Waits};
 use proto::link::{Arrival, Fate};

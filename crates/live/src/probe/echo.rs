@@ -40,7 +40,7 @@ fn open(to: SocketAddr) -> Option<(std::os::fd::OwnedFd, bool)> {
     datagrams.or_else(|| attempt(SockType::Raw).map(|socket| (socket, true)))
 }
 
-/// What to type where echo requests are not allowed.
+/// The remedy where echo requests are not allowed.
 pub(super) const REMEDY: &str = "this user may not send echo requests; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";
 
 /// Opens a line for echo requests. `number` identifies those of a raw socket.

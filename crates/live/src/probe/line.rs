@@ -27,7 +27,7 @@ const MOST: usize = 32;
 /// The most times that a call is repeated which fails because of earlier probes.
 const TRIES: usize = 4;
 
-/// What tells the sockets of an investigation apart.
+/// The key that distinguishes the sockets of an investigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) protocol: Protocol,
@@ -78,7 +78,7 @@ pub(super) struct Reply {
     pub(super) size: Bytes,
     /// The MSS option of a SYN/ACK.
     pub(super) mss: Option<u16>,
-    /// What a reflector tells.
+    /// The fields of a reflector's reply.
     pub(super) reflected: Option<proto::probe::Reflected>,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Line {
     octets: Vec<u8>,
 }
 
-/// What the reading of answers needs.
+/// The context for reading answers.
 pub(super) struct Reading<'a> {
     pub(super) room: &'a mut Room,
     pub(super) mapping: &'a Mapping,

@@ -124,7 +124,7 @@ impl Room {
     }
 }
 
-/// What the control data of a message say.
+/// The contents of a message's control data.
 #[derive(Default)]
 struct Said {
     stamp: Option<u64>,

@@ -27,7 +27,7 @@ pub(super) struct Socket {
     pub(super) address: SocketAddr,
 }
 
-/// What a read found.
+/// The outcome of a read.
 #[derive(Debug)]
 pub(super) enum Received {
     Nothing,

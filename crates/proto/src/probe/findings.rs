@@ -19,7 +19,7 @@ use super::{
     Settings, TcpProbes, Verdict,
 };
 
-/// What a report is made of.
+/// The inputs of a report.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
     pub(super) settings: &'a Settings,

@@ -201,7 +201,7 @@ impl History {
         self.last_beat
     }
 
-    /// What became of the probes of a kind in this round.
+    /// Counts of the probes of a kind in this round, by their fate.
     pub(super) fn counts(&self, kind: Kind) -> Counts {
         let counts = self.all_counts.get(&(self.round_of(kind), kind));
         counts.copied().unwrap_or_default()

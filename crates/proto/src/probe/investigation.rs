@@ -47,7 +47,7 @@ pub struct Investigation {
 /// How far an investigation is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being found out.
+    /// The present stage.
     pub phase: Phase,
     /// The largest size known to pass.
     pub confirmed: Option<Bytes>,
@@ -55,7 +55,7 @@ pub struct Progress {
     pub probes: u64,
 }
 
-/// What an investigation is finding out; several at once, this is the first open one.
+/// The stage of an investigation. Stages overlap; this is the first open one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// Whether the far end answers.
@@ -178,7 +178,7 @@ impl Investigation {
         self.report.is_some()
     }
 
-    /// What was found out: everything when the investigation is done, or so far.
+    /// The report: complete when the investigation is done, preliminary before.
     pub fn report(&mut self) -> PathReport {
         if self.report.is_none() {
             let walked = self.walk(None).0;

@@ -1,4 +1,4 @@
-//! What a driver sends, and what comes back.
+//! The packets that a driver sends, and the answers to them.
 
 use core::net::IpAddr;
 
@@ -70,7 +70,7 @@ pub struct Probe {
     pub reply: ReplySize,
 }
 
-/// What came back for a probe.
+/// An answer to a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The identifier that the answer, or the packet quoted in it, holds.
@@ -95,7 +95,7 @@ pub enum AnswerKind {
         mss: Option<u16>,
         /// Whether it says that a port is unreachable. Such answers are limited in rate.
         is_unreachable: bool,
-        /// What a reflector tells besides.
+        /// The fields of a reflector's reply.
         reflected: Option<Reflected>,
     },
     /// The hop limit ended at the sender of the answer.
@@ -122,7 +122,7 @@ pub enum AnswerKind {
     },
 }
 
-/// What a reflector tells about a probe that it received.
+/// The fields of a reflector's reply about the probe that it received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reflected {
     /// The reflector's own sequence number, which counts the probes it received from this

@@ -30,9 +30,9 @@ pub struct PathReport {
     pub loss: Option<Loss>,
     /// The findings, weightiest first.
     pub findings: Vec<Finding>,
-    /// What to set, the most useful first.
+    /// Settings to change, the most useful first.
     pub advice: Vec<Advice>,
-    /// What could not be looked at.
+    /// Tests that could not be made.
     pub not_seen: Vec<NotSeen>,
     /// Packets sent.
     pub probes: u64,
@@ -155,7 +155,7 @@ pub struct Loss {
     pub high: f64,
 }
 
-/// What was found, and what shows it.
+/// A finding with the probes that show it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Finding {
@@ -256,9 +256,9 @@ pub enum FindingKind {
         flows: Vec<u16>,
         /// The number of flows tried.
         of: u16,
-        /// What these flows carry.
+        /// The largest size that these flows carry.
         small: Bytes,
-        /// What the other flows carry.
+        /// The largest size that the other flows carry.
         large: Bytes,
         /// Where their large packets vanish or are refused, if that was found.
         place: Option<Place>,
@@ -335,7 +335,7 @@ pub struct Evidence {
     pub refused: u32,
 }
 
-/// What to set.
+/// A setting to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Advice {
@@ -389,7 +389,7 @@ pub enum Remedy {
     PassProtocol(Protocol),
 }
 
-/// What an investigation could not look at.
+/// A test that an investigation could not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",

@@ -13,7 +13,7 @@ const RATE: Rate = match Rate::from_bits_per_second(50_000_000) {
     None => unreachable!(),
 };
 
-/// What to find out, with which means, and how sure.
+/// The subject of an investigation, its means, and its error rates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The far end. Its address says which Internet Protocol is used.

@@ -124,7 +124,7 @@ impl Reflector {
         Ok(length)
     }
 
-    /// What became of the packets so far.
+    /// Counts of the packets so far, by their fate.
     pub const fn counts(&self) -> Counts {
         self.counts
     }

@@ -57,7 +57,7 @@ pub struct Reply {
     pub stateful: bool,
     /// The TTL or hop limit with which the probe arrived.
     pub hop_limit: u8,
-    /// What became of the request for a short reply, if there was one.
+    /// The reflector's answer to the request for a short reply, if there was one.
     pub length_control: Option<LengthControl>,
     /// The delays.
     pub delays: Delays,

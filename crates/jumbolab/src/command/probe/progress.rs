@@ -61,7 +61,7 @@ impl Progress {
     }
 }
 
-/// What an investigation is doing.
+/// The present activity of an investigation.
 fn words(far_end: IpAddr, state: &State) -> String {
     let doing = match state.phase {
         Phase::Reach => "does it answer",

@@ -31,16 +31,16 @@ pub(super) struct Watch {
 
 /// A path that is watched.
 pub(super) struct Path {
-    /// What a short look does.
+    /// The settings of a short look.
     task: Task,
     /// The latest result of everything.
     pub(super) latest: Investigated,
-    /// What the latest look saw.
+    /// The result of the latest look.
     seen: Sizes,
     pub(super) changes: u64,
 }
 
-/// What a short look compares.
+/// The figures that short looks compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes {
     there: Option<Bytes>,

@@ -56,7 +56,7 @@ pub(super) fn describe(reflector: &StampReflector) -> String {
     format!("reflecting STAMP test packets on {hosts} port {port} (UDP)")
 }
 
-/// What a reflector did with packets; `None` if there were none.
+/// A line on the packets that a reflector received; `None` if there were none.
 fn summary(outcome: &Outcome) -> Option<String> {
     let counts = outcome.counts;
     let sent = counts.reflected - outcome.unsent;

@@ -1,9 +1,10 @@
-//! What an investigation has to find out, computed from the settings.
+//! The right result of an investigation, computed from the settings.
 
 use plan::Setting;
 use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
 use plan::setting::{Link, Probe};
 use proto::probe::{self, FindingKind, Way};
+use serde::Serialize;
 use units::{Bytes, Span};
 
 /// Octets of a TCP header without options, which the segment size does not count
@@ -11,7 +12,7 @@ use units::{Bytes, Span};
 const TCP_HEADER: Bytes = Bytes::new(20);
 
 /// The fault of a path, and what the path carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Truth {
     /// The fault; `None`: there is none.
     pub(super) fault: Option<Fault>,
@@ -23,14 +24,15 @@ pub(super) struct Truth {
     pub(super) there: Bytes,
     /// The same in the other direction.
     pub(super) back: Bytes,
-    /// What passes while a rule holds that begins or ends.
+    /// The largest packet that passes while a rule holds that begins or ends.
     pub(super) there_at_times: Option<Bytes>,
     /// The same in the other direction.
     pub(super) back_at_times: Option<Bytes>,
 }
 
 /// A kind of fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Fault {
     /// The own interface is too small.
     Interface,

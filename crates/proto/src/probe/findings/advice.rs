@@ -1,4 +1,4 @@
-//! What to set.
+//! Advice on the settings to change.
 
 use super::super::{Advice, Device, Finding, FindingKind, Place, Remedy, Way};
 use super::Facts;

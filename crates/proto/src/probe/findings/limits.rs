@@ -31,7 +31,7 @@ impl Facts<'_> {
             .next()
     }
 
-    /// What a protocol carries on the way there, and the first size that fails.
+    /// The largest size that a protocol carries to the far end, and the first that fails.
     pub(super) fn way_there(&self) -> Vec<(Protocol, Option<u32>, Option<u32>)> {
         let walked = self.walked;
         let is_back = walked.hole.is_some_and(|hole| hole.way != Way::There);

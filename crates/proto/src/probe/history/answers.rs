@@ -30,7 +30,7 @@ pub(in crate::probe) struct Seen {
     pub(in crate::probe) is_far_end: bool,
 }
 
-/// What a search has to know of an answer.
+/// The part of an answer that a search uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::probe) enum Heard {
     Arrived {

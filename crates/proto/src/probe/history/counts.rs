@@ -1,4 +1,4 @@
-//! What became of the probes of one kind.
+//! Counts of the probes of one kind, by their fate.
 
 use units::Time;
 

@@ -26,7 +26,7 @@ enum Sender {
     Hop(u8),
 }
 
-/// What is left of a system's allowance: the time until it is whole again.
+/// The rest of a system's allowance, as the time until it is whole again.
 #[derive(Clone, Copy, Debug, Default)]
 struct Allowance {
     spent: Span,

@@ -6,7 +6,7 @@ use super::super::kind::Kind;
 use super::super::search::Found;
 use super::Reach;
 
-/// What a protocol carries.
+/// The sizes that a protocol carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::probe) struct Carried {
     pub(in crate::probe) protocol: Protocol,

@@ -1,4 +1,4 @@
-//! What flows carry over time, and the distributions of their delays.
+//! Goodput of flows over time, and the distributions of their delays.
 
 use std::collections::BTreeMap;
 
