@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
-use live::meter::Process;
+use live::meter::{Machine, Process};
 use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as ask_other};
 use live::testbed::Testbed;
 use live::transfer::latency_breakdown::{self, Probe};
@@ -34,8 +34,8 @@ const FLOWS_MARGIN: Span = Span::from_secs(120);
 /// replies to time out.
 const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
 
-/// The timeout of a report of processor time.
-const USE: Span = Span::from_secs(30);
+/// The timeout of a sample of a host.
+const SAMPLE: Span = Span::from_secs(30);
 
 /// A request to a worker.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,8 +56,8 @@ enum Request {
     AnswerProbes(Probe),
     /// Send messages to that port, each after the echo of the previous one.
     SendProbes(Probe, u16),
-    /// Report the processor time so far.
-    Use,
+    /// Read the meters of the host.
+    Sample,
 }
 
 /// A reply of a worker.
@@ -72,9 +72,31 @@ enum Reply {
     Asked(Asked),
     ProbesAnswered(latency_breakdown::Answered),
     Probed(latency_breakdown::Asked),
-    Used(Process),
+    Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),
+}
+
+/// The meters of an agent's host at one instant.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct HostSample {
+    /// The processor time of the agent since its start.
+    pub(crate) process: Process,
+    /// The processors of its machine.
+    pub(crate) machine: Machine,
+    /// The offset of its wall clock from its monotonic clock, in nanoseconds. The
+    /// difference of two samples is the step in between.
+    pub(crate) wall_offset: i64,
+}
+
+impl HostSample {
+    fn now() -> live::Result<Self> {
+        Ok(Self {
+            wall_offset: live::clock::wall_offset_nanos(),
+            machine: Machine::sample()?,
+            process: Process::sample()?,
+        })
+    }
 }
 
 /// The main loop of the worker: serves requests until its input ends.
@@ -117,7 +139,7 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 }
                 Err(error) => Err(error),
             },
-            Request::Use => Process::sample().map(Reply::Used),
+            Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
             Request::SendFlows(sending, port) => {
                 answer(&reply_of(flows::send(sending, port).map(Reply::Departed)))?;
                 continue;
@@ -166,21 +188,21 @@ impl Agents {
         Self::start(sender, receiver)
     }
 
-    /// The processor time of the sender and of the receiver since their start.
+    /// The meters of the sender's and of the receiver's host, which may be one machine.
     ///
     /// # Errors
     /// One of them has exited or does not answer.
-    pub(crate) fn used(&mut self) -> Result<[Process; 2]> {
-        let used = |agent: &mut Worker, end| {
-            ask(agent, &Request::Use)?;
-            match hear(agent, end, USE)? {
-                Reply::Used(process) => Ok(process),
+    pub(crate) fn samples(&mut self) -> Result<[HostSample; 2]> {
+        let sample = |agent: &mut Worker, end| {
+            ask(agent, &Request::Sample)?;
+            match hear(agent, end, SAMPLE)? {
+                Reply::Sampled(sample) => Ok(*sample),
                 other => bail!("unexpected reply of the {end}: {other:?}"),
             }
         };
         Ok([
-            used(&mut self.sender, "sender")?,
-            used(&mut self.receiver, "receiver")?,
+            sample(&mut self.sender, "sender")?,
+            sample(&mut self.receiver, "receiver")?,
         ])
     }
 

@@ -11,8 +11,10 @@ use units::{Span, Time};
 use crate::clock;
 use crate::error::{During, Error, Result};
 
-/// The processors of the whole machine at one instant.
+/// The processors of the whole machine at one instant. Only samples of one process have a
+/// difference, because instants count from its start.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Machine {
     taken: Time,
     processors: u64,

@@ -269,7 +269,8 @@ impl Measurements {
 
 /// The CPU times of both ends and of this process.
 fn processes(pair: &mut Pair<'_>) -> Result<[Process; 3]> {
-    let [sender, receiver] = pair.agents.used().context("metering the ends")?;
+    let samples = pair.agents.samples().context("metering the ends")?;
+    let [sender, receiver] = samples.map(|sample| sample.process);
     let coordinator = pair.meters.coordinator();
     let coordinator = coordinator.context("metering the coordinator")?;
     Ok([sender, receiver, coordinator])

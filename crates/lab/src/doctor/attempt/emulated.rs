@@ -229,7 +229,7 @@ struct Used {
 impl Used {
     fn so_far(agents: &mut Agents, emulation: &mut Emulation) -> Result<Self> {
         let emulator = emulation.report()?;
-        let [sender, receiver] = agents.used()?;
+        let [sender, receiver] = agents.samples()?.map(|sample| sample.process);
         let coordinator = Process::sample()?;
         // The workers need a moment to go to sleep.
         let mut running = Machine::sample()?.running();
