@@ -9,6 +9,7 @@
 //! shortly before the next departure and waits for the rest awake.
 
 mod end;
+mod faults;
 mod lateness;
 mod link_driver;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use std::iter;
 use std::os::fd::BorrowedFd;
 
 use proto::link::{BadSettings, Counters, Delivery, Fate, Settings};
+use proto::middlebox::{Direction, Outcome, Rule};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 
@@ -32,6 +34,7 @@ pub use crate::port::Refused;
 use crate::port::{Port, Purpose};
 use crate::sys::packet::BATCH;
 pub use end::End;
+use faults::Faults;
 use lateness::Lateness;
 use link_driver::LinkDriver;
 pub use link_driver::{Cross, Crossed};
@@ -55,6 +58,9 @@ pub struct EmulatedLink {
     pub ends: [String; 2],
     /// Settings from the first interface to the second, and back.
     pub directions: [Settings; 2],
+    /// The rules for packets in front of the link; from the first interface to the second
+    /// is forward.
+    pub rules: Vec<Rule>,
 }
 
 /// The counters of one direction of a link.
@@ -148,6 +154,7 @@ pub struct Emulator {
 /// A link with its two ports and two directions.
 struct Between {
     ports: [Port; 2],
+    faults: Faults,
     drivers: [LinkDriver; 2],
 }
 
@@ -158,6 +165,7 @@ impl Emulator {
     /// If an interface does not exist, or the settings of a link are invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
         let poller = Poller::new()?;
+        let opened = clock::monotonic();
         let open = |(number, link): (usize, &EmulatedLink)| {
             let port = |name: &String| Port::open(name, PURPOSE);
             let driver = |direction: usize| {
@@ -169,11 +177,12 @@ impl Emulator {
             };
             Ok(Between {
                 ports: [port(&link.ends[0])?, port(&link.ends[1])?],
+                faults: Faults::new(&link.rules, opened, seed),
                 drivers: [driver(0)?, driver(1)?],
             })
         };
         Ok(Self {
-            opened: clock::monotonic(),
+            opened,
             poller,
             mapping: Mapping::now(),
             links: links.iter().enumerate().map(open).collect::<Result<_>>()?,
@@ -288,9 +297,14 @@ impl Emulator {
             // Compared each time, because the wall clock may be set.
             self.mapping.renew();
         }
-        for Between { ports, drivers } in &mut self.links {
-            for (port, driver) in ports.iter_mut().zip(drivers) {
-                let full = port.receive(&self.mapping, now, &self.pool, |at, frame| {
+        for link in &mut self.links {
+            let faults = &mut link.faults;
+            let directions = link.ports.iter_mut().zip(&mut link.drivers);
+            for (direction, (port, driver)) in Direction::BOTH.into_iter().zip(directions) {
+                let full = port.receive(&self.mapping, now, &self.pool, |at, mut frame| {
+                    if faults.pass(at, &mut frame, direction) == Outcome::Drop {
+                        return;
+                    }
                     let answer = driver.receive(at, frame, &self.pool);
                     self.answers.extend(answer);
                 });
@@ -307,7 +321,7 @@ impl Emulator {
 
     /// Sends the frames that are due.
     fn transmit(&mut self, now: Time) -> Result<()> {
-        for Between { ports, drivers } in &mut self.links {
+        for Between { ports, drivers, .. } in &mut self.links {
             for (direction, driver) in drivers.iter_mut().enumerate() {
                 loop {
                     let due = iter::from_fn(|| driver.poll_transmit(now)).take(BATCH);

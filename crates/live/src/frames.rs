@@ -23,6 +23,8 @@ mod virtio {
     pub(super) const NEEDS_CHECKSUM: u8 = 1;
     /// The offset at which the checksummed data begin, in native byte order.
     pub(super) const CHECKSUM_START: usize = 6;
+    /// The offset of the checksum in these data, likewise.
+    pub(super) const CHECKSUM_OFFSET: usize = 8;
 }
 
 /// An Ethernet frame, whose buffer returns to its [`Pool`] when it is dropped. Queues
@@ -78,6 +80,17 @@ impl Frame {
     /// when it is sent.
     pub fn ethernet(&self) -> &[u8] {
         self.octets().get(HEADER..).unwrap_or_default()
+    }
+
+    /// Its octets as [`Frame::ethernet`], to be changed. A checksum left to the interface
+    /// is completed first, so that it can be updated. `None` for bundles and for frames
+    /// without octets.
+    pub(crate) fn ethernet_mut(&mut self) -> Option<&mut [u8]> {
+        let Body::Octets(buffer) = &mut self.body else {
+            return None;
+        };
+        complete_checksum(&mut buffer.octets);
+        buffer.octets.get_mut(HEADER..)
     }
 
     /// All its octets, with the virtio header; empty for frames without octets. A
@@ -303,9 +316,28 @@ fn class_of(size: usize) -> usize {
 /// Moves the start of the checksummed data by `octets`.
 fn move_checksum(header: &mut [u8], octets: usize) {
     let place = virtio::CHECKSUM_START..virtio::CHECKSUM_START + 2;
-    let start = u16::from_ne_bytes([header[place.start], header[place.start + 1]]);
-    let moved = start.saturating_add(u16::try_from(octets).unwrap_or(u16::MAX));
+    let moved = number(header, virtio::CHECKSUM_START)
+        .saturating_add(u16::try_from(octets).unwrap_or(u16::MAX));
     header[place].copy_from_slice(&moved.to_ne_bytes());
+}
+
+/// Completes the checksum of a frame behind its virtio header, if the kernel left it to
+/// the interface.
+fn complete_checksum(octets: &mut [u8]) {
+    let (header, frame) = octets.split_at_mut(HEADER);
+    if header[virtio::FLAGS] & virtio::NEEDS_CHECKSUM == 0 {
+        return;
+    }
+    let place = [virtio::CHECKSUM_START, virtio::CHECKSUM_OFFSET];
+    let [start, offset] = place.map(|place| usize::from(number(header, place)));
+    if wire::frame::complete_checksum(frame, start, offset).is_ok() {
+        header.fill(0);
+    }
+}
+
+/// The number at `place` of a virtio header, in native byte order.
+fn number(header: &[u8], place: usize) -> u16 {
+    u16::from_ne_bytes([header[place], header[place + 1]])
 }
 
 #[cfg(test)]

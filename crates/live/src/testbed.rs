@@ -299,7 +299,7 @@ fn connect(
                 route.add_token_bucket(&interface.name, &bucket)?;
             }
         }
-        Medium::Emulated(settings) => {
+        Medium::Emulated { directions, rules } => {
             let namespace = emulated.namespace()?;
             let mut ends = Vec::new();
             for (node, interface, side) in [(number, &near, "a"), (number + 1, &far, "b")] {
@@ -322,13 +322,14 @@ fn connect(
                 cut_through: settings.cut_through && far_end.part != Part::Host,
                 ..settings.clone()
             };
-            let [there, back] = &**settings;
+            let [there, back] = &**directions;
             emulated.links.push(EmulatedLink {
                 ends: [first, second],
                 directions: [
                     direction(there, &nodes[number + 1]),
                     direction(back, &nodes[number]),
                 ],
+                rules: rules.clone(),
             });
         }
     }

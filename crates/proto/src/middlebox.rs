@@ -140,9 +140,10 @@ impl Middlebox {
         }
     }
 
-    /// Starts again at `start`, as if new.
-    pub fn restart(&mut self, start: Time) {
+    /// Starts again at `start`, as if new with this seed.
+    pub fn restart(&mut self, start: Time, seed: Seed) {
         self.start = start;
+        self.seed = seed;
         for state in &mut self.rules {
             state.next = Time::ZERO;
         }

@@ -6,6 +6,7 @@
 //! packet of up to megabytes where the wire carried hundreds. This module therefore
 //! refuses nothing; the summary holds the fields that could be read.
 
+mod checksum;
 mod service;
 
 use units::IpVersion;
@@ -15,6 +16,7 @@ use crate::protocol::ethernet::ether_type;
 use crate::protocol::ip::number;
 use crate::protocol::ipv6::extension::Extension;
 use crate::protocol::{ethernet, ip, ipv4, ipv6, tcp, udp, vlan};
+pub use checksum::complete_checksum;
 pub use service::{mark, mark_packet, service, service_of};
 
 /// The transport protocol of an IP packet.

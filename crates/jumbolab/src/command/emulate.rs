@@ -43,6 +43,7 @@ pub(crate) fn run(args: &Emulate) -> Result<Ending> {
     let link = EmulatedLink {
         directions: link::directions(args, largest)?,
         ends: ends.clone(),
+        rules: Vec::new(),
     };
     let described = link.directions.clone();
     let mut emulator = Emulator::open(&[link], Seed::new(seed)).map_err(privileges)?;

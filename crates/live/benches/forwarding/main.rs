@@ -146,6 +146,7 @@ fn emulate() -> Result<u64> {
     let link = EmulatedLink {
         ends: ["a0".into(), "b0".into()],
         directions: [settings.clone(), settings],
+        rules: Vec::new(),
     };
     let mut emulator = Emulator::open(&[link], Seed::new(1))?;
     println!("ready");

@@ -9,10 +9,12 @@ use crate::clock;
 use crate::error::{Error, Result};
 
 impl Emulator {
-    /// Restarts all random streams, as if the emulator had been opened with `seed`.
+    /// Restarts all random streams and the faults, as if the emulator had been opened with
+    /// `seed` now.
     pub fn reseed(&mut self, seed: Seed) {
         let now = clock::monotonic();
         for (number, link) in self.links.iter_mut().enumerate() {
+            link.faults.restart(now, seed);
             for (direction, driver) in link.drivers.iter_mut().enumerate() {
                 driver.reseed(now, direction_seed(seed, number, direction));
             }

@@ -1,6 +1,7 @@
 //! Descriptions of paths.
 
 use proto::link::Settings;
+use proto::middlebox::Rule;
 use units::{Bytes, IpMtu, IpVersion, Rate};
 
 use super::interface::Offloads;
@@ -44,8 +45,13 @@ pub enum Medium {
         /// Size of the queue in front of it.
         buffer: Bytes,
     },
-    /// An emulated link with these settings: toward the receiver, and back.
-    Emulated(Box<[Settings; 2]>),
+    /// An emulated link.
+    Emulated {
+        /// Its settings toward the receiver, and back.
+        directions: Box<[Settings; 2]>,
+        /// The rules for packets in front of it; forward is toward the receiver.
+        rules: Vec<Rule>,
+    },
 }
 
 impl Medium {
@@ -53,7 +59,7 @@ impl Medium {
     pub const fn rate(&self) -> Option<Rate> {
         match self {
             Self::Kernel { rate, .. } => *rate,
-            Self::Emulated(directions) => directions[0].rate,
+            Self::Emulated { directions, .. } => directions[0].rate,
         }
     }
 }
@@ -85,7 +91,7 @@ pub enum Part {
 impl Path {
     /// The offloads of the interfaces of its nodes.
     pub(super) fn offloads(&self) -> Offloads {
-        let emulated = |link: &Link| matches!(link.medium, Medium::Emulated(_));
+        let emulated = |link: &Link| matches!(link.medium, Medium::Emulated { .. });
         match self.offloads {
             false => Offloads::None,
             true if self.links.iter().any(emulated) => Offloads::AboveTheWire,

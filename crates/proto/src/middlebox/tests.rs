@@ -118,7 +118,7 @@ fn a_rule_begins_and_ends() {
     };
     let start = Time::ZERO + Span::from_secs(100);
     let mut device = Middlebox::new([rule], Seed::new(1), Time::ZERO);
-    device.restart(start);
+    device.restart(start, Seed::new(1));
     let passed = (0..8).map(|second| {
         let now = start + Span::from_secs(second);
         device.pass(now, &mut packet(V6, ECHO, 9_000), Direction::Forward) == Outcome::Forward

@@ -173,7 +173,10 @@ pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
         offloads: false,
         links: vec![Link {
             mtu,
-            medium: Medium::Emulated(Box::new([direction.clone(), direction])),
+            medium: Medium::Emulated {
+                directions: Box::new([direction.clone(), direction]),
+                rules: Vec::new(),
+            },
         }],
     };
     let mut emulation = None;

@@ -81,7 +81,10 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                         if number == 0 {
                             there.delay += injected(setting);
                         }
-                        Medium::Emulated(Box::new([there, back]))
+                        Medium::Emulated {
+                            directions: Box::new([there, back]),
+                            rules: link.impairments.faults.clone(),
+                        }
                     }
                 },
             })

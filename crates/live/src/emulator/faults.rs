@@ -1,0 +1,50 @@
+//! The faults of an emulated link: what happens to the packets in its frames before they
+//! enter the queue of their direction.
+
+use proto::middlebox::{Direction, Middlebox, Outcome, Rule};
+use units::{Seed, Time};
+
+use crate::frames::Frame;
+
+/// The faults of a link, for both of its directions.
+pub(super) struct Faults {
+    /// `None` without rules, so that no frame is looked at.
+    middlebox: Option<Middlebox>,
+}
+
+impl Faults {
+    /// The faults that `rules` are, from `start` on. All links of an emulator take the
+    /// same `seed`: a flow then meets the rules of one branch on each of them.
+    pub(super) fn new(rules: &[Rule], start: Time, seed: Seed) -> Self {
+        let middlebox = || Middlebox::new(rules.iter().copied(), branches(seed), start);
+        Self {
+            middlebox: (!rules.is_empty()).then(middlebox),
+        }
+    }
+
+    /// Starts again at `start`, as if new with `seed`.
+    pub(super) fn restart(&mut self, start: Time, seed: Seed) {
+        if let Some(middlebox) = &mut self.middlebox {
+            middlebox.restart(start, branches(seed));
+        }
+    }
+
+    /// Applies the rules to the packet in a frame that arrived at `at`. Bundles go on.
+    pub(super) fn pass(&mut self, at: Time, frame: &mut Frame, direction: Direction) -> Outcome {
+        let Some(middlebox) = &mut self.middlebox else {
+            return Outcome::Forward;
+        };
+        match frame.ethernet_mut() {
+            Some(octets) => middlebox.pass_frame(at, octets, direction),
+            None => Outcome::Forward,
+        }
+    }
+}
+
+/// The seed by which flows choose among branches, as in the simulator.
+fn branches(seed: Seed) -> Seed {
+    seed.derive("branches")
+}
+
+#[cfg(test)]
+mod tests;
