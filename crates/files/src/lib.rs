@@ -13,7 +13,9 @@
 mod folder;
 mod input;
 mod output;
+mod private;
 
 pub use folder::Folder;
 pub use input::{Lines, read, read_text};
 pub use output::{create_folder, create_new, open_sink, remove, remove_folder, replace};
+pub use private::PrivateFolder;

@@ -1,13 +1,11 @@
 //! Gathers the facts of a run: this program and this machine.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::hash::{DefaultHasher, Hasher};
 
 use anyhow::{Context, Result};
 use live::machine::Machine;
 use live::precision::{self, Wait};
-use live::{clock, meter};
+use live::{clock, meter, own_program};
 use plan::{HostFacts, RunFacts, World};
 use serde_json::{Value, json};
 use units::Span;
@@ -29,7 +27,7 @@ pub fn here(world: World) -> Result<RunFacts> {
     };
     Ok(RunFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary: binary()?,
+        binary: own_program::hash()?,
         world,
         host: machine,
         resumed: Vec::new(),
@@ -88,12 +86,4 @@ fn of_machine() -> Result<HostFacts> {
 /// Microseconds to one decimal.
 fn micros(span: Span) -> Value {
     json!((span.as_secs_f64() * 1e7).round() / 10.0)
-}
-
-/// A hash of the program file, equal for equal builds.
-fn binary() -> Result<String> {
-    let program = fs::read("/proc/self/exe").context("reading the program itself")?;
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&program);
-    Ok(format!("{:016x}", hasher.finish()))
 }

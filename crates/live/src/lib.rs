@@ -7,9 +7,9 @@
 //! messages, or a [`request_response`] exchange message by message. An [`emulator`]
 //! imposes the behaviour of wires on links; it consists of a [`port`] at each end and
 //! [`frames`] between them. The [`meter`] reads the cost of a run, [`stalls`] what the
-//! CPUs did not do meanwhile. [`stamp`] answers test packets. [`machine`],
-//! [`nic`], [`stamps`] and [`precision`] describe the machine and the quality of its
-//! clocks.
+//! CPUs did not do meanwhile. [`stamp`] answers test packets. [`ssh`] starts this program
+//! on other machines. [`machine`], [`nic`], [`stamps`] and [`precision`] describe the
+//! machine and the quality of its clocks.
 //!
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
@@ -28,6 +28,7 @@ pub mod metrics;
 mod namespace;
 mod netlink;
 pub mod nic;
+pub mod own_program;
 pub mod pacing;
 pub mod port;
 pub mod precision;
@@ -36,6 +37,7 @@ pub mod processes;
 mod processor;
 pub mod request_response;
 mod sandbox;
+pub mod ssh;
 pub mod stalls;
 pub mod stamp;
 pub mod stamps;

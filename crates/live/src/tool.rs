@@ -1,7 +1,7 @@
 //! The user's programs in a node: one with the terminal, and others without it, beside
 //! it or as part of a trial.
 
-mod stream;
+pub(crate) mod stream;
 
 use std::ffi::CStr;
 use std::fs::File;

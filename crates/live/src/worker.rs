@@ -3,7 +3,8 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
-use std::os::fd::AsFd;
+use std::iter;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{self, Child, ChildStdin, ChildStdout, Stdio};
 
@@ -12,6 +13,7 @@ use units::{Span, Time};
 
 use crate::error::{During, Error, Result};
 use crate::namespace::{self, Namespace, Terminal};
+use crate::tool::stream::{ListenOutcome, Stream, hear};
 use crate::{clock, interrupt};
 
 /// The first argument that makes the program a worker; its role follows.
@@ -30,6 +32,9 @@ pub const INIT_PROCESS: &str = "init";
 /// The longest line that is read; a worker that sends more is broken.
 const LONGEST_LINE: usize = 16 << 20;
 
+/// The most octets kept of its standard error.
+const MOST_COMPLAINT: usize = 1 << 16;
+
 /// Interval between checks whether a worker has ended.
 const PAUSE: Span = Span::from_millis(2);
 
@@ -44,6 +49,8 @@ pub struct Command<'a> {
     /// The time for the worker to end after its input has ended; it is killed
     /// afterwards.
     grace: Span,
+    /// Whether its standard error is kept for messages; otherwise it is the caller's.
+    is_apart: bool,
 }
 
 impl Command<'static> {
@@ -64,7 +71,14 @@ impl Command<'static> {
             namespace: None,
             name: program.to_owned(),
             grace,
+            is_apart: true,
         }
+    }
+
+    /// The same, with another name in messages.
+    #[must_use]
+    pub fn called(self, name: String) -> Self {
+        Self { name, ..self }
     }
 }
 
@@ -79,6 +93,7 @@ impl<'a> Command<'a> {
             namespace,
             name: role.to_owned(),
             grace: Span::ZERO,
+            is_apart: false,
         }
     }
 }
@@ -90,6 +105,8 @@ pub struct Worker {
     child: Child,
     input: Option<ChildStdin>,
     output: ChildStdout,
+    /// The standard error of another program.
+    complaint: Stream,
     unread: Vec<u8>,
     grace: Span,
 }
@@ -106,18 +123,25 @@ impl Worker {
             namespace,
             name,
             grace,
+            is_apart,
         } = command;
         program.stdin(Stdio::piped()).stdout(Stdio::piped());
+        if is_apart {
+            // Its own, because `ssh` makes its streams non-blocking.
+            program.stderr(Stdio::piped());
+        }
         namespace::place(namespace, Terminal::Ignored, &mut program);
         let operation = || format!("starting the worker `{name}`");
         let mut child = program.spawn().during(operation)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(operation(), "it has no pipes"));
         };
+        let complaint = Stream::of(child.stderr.take(), MOST_COMPLAINT);
         Ok(Self {
             child,
             input: Some(input),
             output,
+            complaint,
             unread: Vec::new(),
             grace,
         })
@@ -149,11 +173,21 @@ impl Worker {
             }
             let left = deadline.since(clock::monotonic()).unwrap_or_default();
             let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
-            let mut watched = [PollFd::new(self.output.as_fd(), PollFlags::POLLIN)];
+            let output = PollFd::new(self.output.as_fd(), PollFlags::POLLIN);
+            let complaint = self.complaint.as_fd();
+            let complaint = complaint.map(|pipe| PollFd::new(pipe, PollFlags::POLLIN));
+            let mut watched: Vec<PollFd<'_>> = iter::once(output).chain(complaint).collect();
             match poll(&mut watched, PollTimeout::from(millis)) {
                 Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(None),
                 result => result.during(|| "waiting for a worker")?,
             };
+            let ready: Vec<bool> = watched.iter().map(|one| one.any() == Some(true)).collect();
+            if ready.get(1) == Some(&true) {
+                self.complaint.read()?;
+            }
+            if !ready[0] {
+                continue;
+            }
             let mut octets = [0; 65_536];
             let count = self
                 .output
@@ -167,9 +201,16 @@ impl Worker {
     }
 
     fn exit_message(&mut self) -> String {
+        let mut none = Stream::of(None::<OwnedFd>, 0);
+        while let Ok(ListenOutcome::Something) = hear([&mut self.complaint, &mut none], Span::ZERO)
+        {
+        }
+        let said = String::from_utf8_lossy(self.complaint.kept());
+        let said = said.lines().rfind(|line| !line.trim().is_empty());
+        let said = said.map_or_else(String::new, |line| format!(": {}", line.trim()));
         match self.child.wait() {
-            Ok(status) => format!("it ended early ({status})"),
-            Err(_) => "it ended early".to_owned(),
+            Ok(status) => format!("it ended early ({status}){said}"),
+            Err(_) => format!("it ended early{said}"),
         }
     }
 }
@@ -250,5 +291,9 @@ mod tests {
         let mut worker = Worker::spawn(Command::new("true", none, LONG)).unwrap();
         let error = worker.receive_line(soon()).unwrap_err();
         assert!(error.to_string().contains("it ended early"), "{error}");
+        let script = "echo first >&2; echo reason >&2; exit 3";
+        let mut worker = Worker::spawn(Command::new("sh", ["-c", script], LONG)).unwrap();
+        let error = worker.receive_line(soon()).unwrap_err().to_string();
+        assert!(error.ends_with("(exit status: 3): reason"), "{error}");
     }
 }

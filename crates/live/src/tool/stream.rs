@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -12,7 +12,8 @@ use crate::error::{During, Result};
 
 /// One output stream of a program. Octets beyond the limit are read and discarded, so
 /// the program never blocks.
-pub(super) struct Stream {
+#[derive(Debug)]
+pub(crate) struct Stream {
     pipe: Option<File>,
     kept: Vec<u8>,
     most: usize,
@@ -21,7 +22,7 @@ pub(super) struct Stream {
 
 /// The result of waiting for output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ListenOutcome {
+pub(crate) enum ListenOutcome {
     Something,
     Nothing,
     /// A signal arrived first.
@@ -32,7 +33,7 @@ pub(super) enum ListenOutcome {
 
 impl Stream {
     /// A stream of which at most `most` octets are kept; it is empty without a pipe.
-    pub(super) fn of(pipe: Option<impl Into<OwnedFd>>, most: usize) -> Self {
+    pub(crate) fn of(pipe: Option<impl Into<OwnedFd>>, most: usize) -> Self {
         Self {
             pipe: pipe.map(|pipe| File::from(pipe.into())),
             kept: Vec::new(),
@@ -42,17 +43,25 @@ impl Stream {
     }
 
     /// The octets kept.
-    pub(super) fn kept(&self) -> &[u8] {
+    pub(crate) fn kept(&self) -> &[u8] {
         &self.kept
     }
 
     /// The complete output, unless it exceeded the limit.
-    pub(super) fn whole(&self) -> Option<&[u8]> {
+    pub(crate) fn whole(&self) -> Option<&[u8]> {
         self.whole.then_some(&self.kept)
     }
 
+    /// The pipe, while it is open.
+    pub(crate) fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.pipe.as_ref().map(AsFd::as_fd)
+    }
+
     /// Reads the available octets once.
-    fn read(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// The pipe cannot be read.
+    pub(crate) fn read(&mut self) -> Result<()> {
         let Some(pipe) = &mut self.pipe else {
             return Ok(());
         };
@@ -69,7 +78,7 @@ impl Stream {
 }
 
 /// Waits for at most `timeout` until one of `streams` is readable, and reads it.
-pub(super) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<ListenOutcome> {
+pub(crate) fn hear(streams: [&mut Stream; 2], timeout: Span) -> Result<ListenOutcome> {
     let ready: Vec<bool> = {
         let mut watched: Vec<PollFd<'_>> = streams
             .iter()

@@ -1,0 +1,167 @@
+//! This program on another machine.
+
+use std::process::Stdio;
+
+use nix::sys::utsname::uname;
+use units::Span;
+
+use super::complaint::printable;
+use super::{Output, Ssh};
+use crate::error::{During, Result};
+use crate::own_program;
+
+/// The version that a program must have, as it prints it.
+const VERSION: &str = concat!("jumbolab ", env!("CARGO_PKG_VERSION"));
+
+/// The time for a short command.
+const SHORT: Span = Span::from_secs(30);
+
+/// The time to copy the program: 30 MB at 1 Mbit/s.
+const COPY: Span = Span::from_secs(240);
+
+/// Prints the version of the program `$1` if it has `$2` octets.
+const CHECK: &str =
+    r#"test "$(wc -c <"$1" 2>/dev/null)" -eq "$2" 2>/dev/null || exit 3; exec "$1" --version"#;
+
+/// Writes its input of `$2` octets to the file `$1`, which exists whole or not at all.
+const RECEIVE: &str = r#"umask 077; mkdir -p "${1%/*}" || exit; new="$1.$$"; trap 'rm -f "$new"' EXIT
+cat >"$new" || exit
+test "$(wc -c <"$new")" -eq "$2" || { echo "the copy was cut off" >&2; exit 1; }
+chmod 700 "$new" && mv -f "$new" "$1""#;
+
+/// The exit code of [`CHECK`] for a file that is absent or another one.
+const ABSENT: i32 = 3;
+
+/// The path of this program there; see [`Ssh::program`].
+pub(super) fn provide(ssh: &Ssh) -> Result<String> {
+    let here = own_kind();
+    if ssh.host.kind != here {
+        return installed(ssh, &here);
+    }
+    let path = format!("{}/{}/jumbolab", ssh.host.cache, own_program::hash()?);
+    let file = own_program::open()?;
+    let length = file
+        .metadata()
+        .during(|| "reading the program itself")?
+        .len();
+    let length = length.to_string();
+    let check = || {
+        ssh.output(
+            &["sh", "-c", CHECK, "sh", &path, &length],
+            Stdio::null(),
+            SHORT,
+        )
+    };
+    let mut checked = check()?;
+    if checked.code == Some(ABSENT) {
+        let words = ["sh", "-c", RECEIVE, "sh", &path, &length];
+        let copied = ssh.output(&words, file.into(), COPY)?;
+        if copied.code != Some(0) {
+            return Err(ssh.error(format!(
+                "copying the program to {path} failed: {}; make room there, or set XDG_CACHE_HOME",
+                last_line(&copied.complaint)
+            )));
+        }
+        checked = check()?;
+    }
+    match is_ours(&checked) {
+        true => Ok(path),
+        false => Err(ssh.error(format!(
+            "the program does not start there ({path}): {}; if its folder is mounted with noexec, set \
+             XDG_CACHE_HOME; if a library is missing, build jumbolab on the oldest system",
+            last_line(&checked.complaint)
+        ))),
+    }
+}
+
+/// A program of this version that is installed on a machine of another kind.
+fn installed(ssh: &Ssh, here: &str) -> Result<String> {
+    const NAME: &str = "jumbolab";
+    let found = ssh.output(&[NAME, "--version"], Stdio::null(), SHORT);
+    match found.is_ok_and(|output| is_ours(&output)) {
+        true => Ok(NAME.to_owned()),
+        false => Err(ssh.error(format!(
+            "it runs {}, and this program is for {here}; install {VERSION} there, in a folder of its PATH, \
+             or choose a host that runs {here}",
+            printable(&ssh.host.kind)
+        ))),
+    }
+}
+
+/// Whether a program of this version printed it.
+fn is_ours(output: &Output) -> bool {
+    output.code == Some(0) && String::from_utf8_lossy(&output.octets).trim() == VERSION
+}
+
+fn last_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .next_back()
+        .map_or_else(|| "no reason is given".to_owned(), printable)
+}
+
+/// This system and processor, as `uname -sm` prints them.
+fn own_kind() -> String {
+    let name = uname().map(|name| {
+        let [system, machine] =
+            [name.sysname(), name.machine()].map(|text| text.to_string_lossy().into_owned());
+        format!("{system} {machine}")
+    });
+    name.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_whole_or_absent_and_replaces_another_file() {
+        let folder = files::PrivateFolder::create().unwrap();
+        let path = folder
+            .path()
+            .join("new folder/jumbolab")
+            .to_string_lossy()
+            .into_owned();
+        let given = folder.path().join("given");
+        fs::write(&given, "#!/bin/sh\necho its version\n").unwrap();
+        let run = |script: &str, length: u64| {
+            let length = length.to_string();
+            let mut command = Command::new("sh");
+            let command = command.args(["-c", script, "sh", &path, &length]);
+            command.stdin(File::open(&given).unwrap()).output().unwrap()
+        };
+        let length = fs::metadata(&given).unwrap().len();
+        assert_eq!(run(CHECK, length).status.code(), Some(ABSENT));
+        let cut = run(RECEIVE, length + 1);
+        assert_eq!(cut.status.code(), Some(1));
+        assert_eq!(
+            last_line(&String::from_utf8(cut.stderr).unwrap()),
+            "the copy was cut off"
+        );
+        assert_eq!(
+            fs::read_dir(folder.path().join("new folder"))
+                .unwrap()
+                .count(),
+            0
+        );
+        fs::write(&path, "another version").unwrap();
+        assert_eq!(run(CHECK, length).status.code(), Some(ABSENT));
+        assert!(run(RECEIVE, length).status.success());
+        assert_eq!(run(CHECK, length).stdout, b"its version\n");
+        assert_eq!(
+            fs::read_dir(folder.path().join("new folder"))
+                .unwrap()
+                .count(),
+            1
+        );
+    }
+
+    #[test]
+    fn the_kind_of_this_machine_is_that_of_uname() {
+        let output = Command::new("uname").arg("-sm").output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim(), own_kind());
+    }
+}
