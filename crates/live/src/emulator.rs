@@ -19,8 +19,9 @@ mod steering;
 use std::iter;
 use std::os::fd::BorrowedFd;
 
+use proto::Direction;
 use proto::link::{BadSettings, Counters, Delivery, Fate, Settings};
-use proto::middlebox::{Direction, Outcome, Rule};
+use proto::middlebox::{Outcome, Rule};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 

@@ -23,7 +23,8 @@ mod test_packet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use proto::probe::{Investigation, PathReport, Progress, Protocol, Settings};
+use proto::Protocol;
+use proto::probe::{Investigation, PathReport, Progress, Settings};
 use units::{Bytes, IpMtu, Seed, Span};
 
 use crate::clock;

@@ -16,6 +16,7 @@ mod watched;
 pub use proto::link::JitterLaw;
 pub use proto::middlebox;
 use proto::tcp::React;
+pub use proto::{Direction, Protocol};
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Transport};
 
@@ -26,7 +27,7 @@ pub use domain::{Destination, Domain, Route};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
-pub use probe::{Probe, Protocol};
+pub use probe::Probe;
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 

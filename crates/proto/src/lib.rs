@@ -7,6 +7,7 @@
 
 pub mod clock_offset;
 pub mod control;
+mod direction;
 pub mod ditg;
 pub mod edge;
 mod flow_recorder;
@@ -17,6 +18,7 @@ mod message_plan;
 pub mod middlebox;
 pub mod pmtu;
 pub mod probe;
+mod protocol;
 pub mod request_response;
 pub mod stamp;
 mod stream;
@@ -25,7 +27,9 @@ pub mod tcp;
 pub mod time_series;
 pub mod traffic;
 
+pub use direction::Direction;
 pub use flow_recorder::{FlowRecorder, Summary};
 pub use goodput_window::{Goodput, GoodputWindow, TOLERANCE};
 pub use message_plan::MessagePlan;
+pub use protocol::Protocol;
 pub use stream::MessageStream;

@@ -15,34 +15,8 @@ use wire::icmp_error::{Cause, cause, set_announced_mtu};
 use wire::ip_packet::{IpPacket, in_frame};
 use wire::probe::clamp_segment_size;
 
+use crate::{Direction, Protocol};
 use flow::Flow;
-
-/// The direction of a packet on its path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Direction {
-    /// From the sender to the receiver.
-    Forward,
-    /// From the receiver to the sender.
-    Backward,
-}
-
-impl Direction {
-    /// Both directions, in the order of a link's directions.
-    pub const BOTH: [Self; 2] = [Self::Forward, Self::Backward];
-}
-
-/// A transport protocol that a rule is restricted to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Protocol {
-    /// ICMP and ICMPv6, errors included.
-    Icmp,
-    /// UDP.
-    Udp,
-    /// TCP.
-    Tcp,
-}
 
 /// A rule.
 #[derive(Clone, Copy, Debug, PartialEq)]

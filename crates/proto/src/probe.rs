@@ -17,10 +17,12 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use crate::{Direction, Protocol};
+
 pub use investigation::{Investigation, Phase, Progress};
-pub use packet::{Answer, AnswerKind, Probe, Protocol, Reflected, ReplySize, Target};
+pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 pub use report::{
-    Advice, Device, Direction, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
-    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict, Way,
+    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
+    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
 };
 pub use settings::{AnswerRate, BadSettings, Settings, TcpProbes};

@@ -21,4 +21,4 @@ mod tests;
 pub use budget::PacketRate;
 pub use limits::Limits;
 pub use reflector::{Arrival, Counts, Reflector, Refusal};
-pub use sender::{Delays, Lost, Reply, Sender, Totals, Unmatched, Way};
+pub use sender::{Delays, Lost, Reply, Sender, Totals, Unmatched};

@@ -4,7 +4,7 @@ mod advice;
 mod json;
 mod words;
 
-use proto::probe::{Hop, Limit, PathReport, Protocol, Verdict};
+use proto::probe::{Hop, Limit, PathReport, Verdict};
 use units::{Bytes, Span};
 
 use crate::document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};
@@ -82,13 +82,13 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
         .findings
         .first()
         .map(|finding| words::phrase(&finding.kind, probed));
-    let carried = report.there.mtu;
+    let carried = report.forward.mtu;
     match (report.verdict, cause) {
         (Verdict::Clean, _) => {
             format!("The path to {far_end} carries packets of {asked} in both directions.")
         }
-        (Verdict::Unclear, _) if report.there.limit == Limit::Asked => {
-            let largest = report.back.mtu.map_or_else(String::new, |back| {
+        (Verdict::Unclear, _) if report.forward.limit == Limit::Asked => {
+            let largest = report.backward.mtu.map_or_else(String::new, |back| {
                 format!(" (the largest answer: {})", octets(back))
             });
             format!(
@@ -149,8 +149,8 @@ fn evidence(probed: &Probed<'_>) -> Section {
             .collect(),
     );
     let directions = [
-        ("to the far end", report.there),
-        ("from there", report.back),
+        ("to the far end", report.forward),
+        ("from there", report.backward),
     ];
     let directions = table(
         vec![
@@ -182,7 +182,7 @@ fn evidence(probed: &Probed<'_>) -> Section {
             .iter()
             .map(|result| {
                 vec![
-                    Cell::Text(protocol(result.protocol).into()),
+                    Cell::Text(result.protocol.title().into()),
                     Cell::Text(if result.answers { "yes" } else { "no" }.into()),
                     size(result.largest),
                     size(result.fails_from),
@@ -211,7 +211,7 @@ fn hop_cells(hop: &Hop, report: &PathReport) -> Vec<Cell> {
         Cell::Text(system),
         Cell::figure(hop.round_trip.map_or_else(String::new, millis)),
         size(match hop.address {
-            Some(address) if address == report.far_end => report.there.mtu,
+            Some(address) if address == report.far_end => report.forward.mtu,
             _ => hop.largest.filter(|largest| largest.get() > SMALL),
         }),
     ]
@@ -241,14 +241,6 @@ fn octets(size: Bytes) -> String {
 
 fn millis(span: Span) -> String {
     format!("{:.2}", span.as_millis_f64())
-}
-
-const fn protocol(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Icmp => "ICMP",
-        Protocol::Udp => "UDP",
-        Protocol::Tcp => "TCP",
-    }
 }
 
 #[cfg(test)]

@@ -6,11 +6,10 @@
 
 use jumbolab_sim::probe_path::{Cross, FarEnd, PathLink, ProbePath, Prober, addresses};
 use proto::link::Settings as LinkSettings;
-use proto::middlebox::{Action, Direction, Protocol, Rule};
-use proto::probe::{
-    Answer, FindingKind, Hop, Investigation, PathReport, Probe, Settings, Verdict, Way,
-};
+use proto::middlebox::{Action, Rule};
+use proto::probe::{Answer, FindingKind, Hop, Investigation, PathReport, Probe, Settings, Verdict};
 use proto::traffic::Law;
+use proto::{Direction, Protocol};
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
@@ -64,7 +63,9 @@ const FAULTS: &[Fault] = &[
             links[0].rules = vec![Rule::always(Action::DropTooBig)];
         },
         reflects: false,
-        is_right: |report| there(report, Verdict::Problem, 1500) && hole(report, Way::There, 2),
+        is_right: |report| {
+            there(report, Verdict::Problem, 1500) && hole(report, Direction::Forward, 2)
+        },
     },
     Fault {
         name: "announces too little",
@@ -106,7 +107,9 @@ const FAULTS: &[Fault] = &[
         name: "silent",
         links: |links| above(&mut links[1], None, None, 1.0),
         reflects: false,
-        is_right: |report| there(report, Verdict::Problem, 1500) && hole(report, Way::There, 1),
+        is_right: |report| {
+            there(report, Verdict::Problem, 1500) && hole(report, Direction::Forward, 1)
+        },
     },
     Fault {
         name: "first link",
@@ -121,19 +124,25 @@ const FAULTS: &[Fault] = &[
         name: "silent back",
         links: |links| above(&mut links[1], Some(Direction::Backward), None, 1.0),
         reflects: false,
-        is_right: |report| is(report, Verdict::Problem, 9000, 1500) && hole(report, Way::Back, 1),
+        is_right: |report| {
+            is(report, Verdict::Problem, 9000, 1500) && hole(report, Direction::Backward, 1)
+        },
     },
     Fault {
         name: "silent back, reflector",
         links: |links| above(&mut links[1], Some(Direction::Backward), None, 1.0),
         reflects: true,
-        is_right: |report| is(report, Verdict::Problem, 9000, 1500) && hole(report, Way::Back, 1),
+        is_right: |report| {
+            is(report, Verdict::Problem, 9000, 1500) && hole(report, Direction::Backward, 1)
+        },
     },
     Fault {
         name: "silent there, reflector",
         links: |links| above(&mut links[1], Some(Direction::Forward), None, 1.0),
         reflects: true,
-        is_right: |report| there(report, Verdict::Problem, 1500) && hole(report, Way::There, 1),
+        is_right: |report| {
+            there(report, Verdict::Problem, 1500) && hole(report, Direction::Forward, 1)
+        },
     },
     Fault {
         name: "branch",
@@ -239,11 +248,11 @@ fn above(
 }
 
 fn there(report: &PathReport, verdict: Verdict, mtu: u64) -> bool {
-    report.verdict == verdict && report.there.mtu == Some(Bytes::new(mtu))
+    report.verdict == verdict && report.forward.mtu == Some(Bytes::new(mtu))
 }
 
 fn is(report: &PathReport, verdict: Verdict, mtu: u64, back: u64) -> bool {
-    there(report, verdict, mtu) && report.back.mtu == Some(Bytes::new(back))
+    there(report, verdict, mtu) && report.backward.mtu == Some(Bytes::new(back))
 }
 
 /// Whether the weightiest problem is this one.
@@ -257,11 +266,11 @@ fn any(report: &PathReport, is_named: impl Fn(&FindingKind) -> bool) -> bool {
     report.findings.iter().any(|one| is_named(&one.kind))
 }
 
-fn hole(report: &PathReport, expected: Way, behind: u8) -> bool {
+fn hole(report: &PathReport, expected: Direction, behind: u8) -> bool {
     first(report, |kind| match kind {
-        FindingKind::BlackHole { way, place, .. } => {
-            *way == expected && number(place.behind) == Some(behind)
-        }
+        FindingKind::BlackHole {
+            direction, place, ..
+        } => *direction == Some(expected) && number(place.behind) == Some(behind),
         _ => false,
     })
 }

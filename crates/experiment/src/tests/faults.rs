@@ -1,7 +1,7 @@
 //! Faults of links, and investigations of paths.
 
-use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
-use plan::setting::{Probe, Protocol as OfProbe};
+use plan::setting::middlebox::{Action, Rule};
+use plan::setting::{Direction, Probe, Protocol};
 use units::{Bytes, Span};
 
 use super::simulated::{check_round_trip_in_sim, refused, sim};
@@ -69,7 +69,7 @@ fn faults_become_rules_of_their_link_in_order() {
 
 #[test]
 fn an_investigation_has_defaults_and_a_list_of_protocols() {
-    let expected = |protocols: &[OfProbe], reflector| Probe {
+    let expected = |protocols: &[Protocol], reflector| Probe {
         up_to: Bytes::new(9_000),
         protocols: protocols.to_vec(),
         reflector,
@@ -80,7 +80,7 @@ fn an_investigation_has_defaults_and_a_list_of_protocols() {
         Traffic::Probe(probe) => probe.clone(),
         other => panic!("{other:?}"),
     };
-    let all = [OfProbe::Icmp, OfProbe::Udp, OfProbe::Tcp];
+    let all = [Protocol::Icmp, Protocol::Udp, Protocol::Tcp];
     assert_eq!(probe(&[]), expected(&all, false));
     let text = format!("{PROBED}[on.sim.traffic]\nprotocols = [\"tcp\", \"icmp\"]\n");
     let plan = sim(&text, &["traffic.reflector=on"]);
@@ -88,7 +88,7 @@ fn an_investigation_has_defaults_and_a_list_of_protocols() {
     let Traffic::Probe(found) = &setting(&plan, 0).traffic else {
         panic!("{plan:?}");
     };
-    assert_eq!(*found, expected(&[OfProbe::Icmp, OfProbe::Tcp], true));
+    assert_eq!(*found, expected(&[Protocol::Icmp, Protocol::Tcp], true));
 }
 
 #[test]

@@ -9,7 +9,8 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use anyhow::{Context, Result, anyhow, ensure};
 use live::interrupt;
 use live::probe::{Investigated, Task, investigate};
-use proto::probe::{Protocol, Verdict};
+use proto::Protocol;
+use proto::probe::Verdict;
 use report::{Probed, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 

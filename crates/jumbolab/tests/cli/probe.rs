@@ -115,7 +115,7 @@ fn a_path_that_carries_the_mtu_of_the_interface_is_clean() {
         let path = seen.path();
         assert_eq!(path["verdict"], "clean", "{path}");
         assert_eq!(
-            (&path["passed_there"], &path["passed_back"]),
+            (&path["passed_forward"], &path["passed_backward"]),
             (&9000.into(), &9000.into())
         );
         assert!(seen.of("finding").is_empty(), "{:?}", seen.0);
@@ -139,10 +139,10 @@ fn a_router_that_refuses_large_packets_is_named() {
         let seen = Seen::probe(narrow, &format!("{by} {far_end}"), 1);
         let path = seen.path();
         assert_eq!(
-            (&path["verdict"], &path["passed_there"]),
+            (&path["verdict"], &path["passed_forward"]),
             (&"problem".into(), &1400.into())
         );
-        assert_eq!(path["limit_there"], "refused");
+        assert_eq!(path["limit_forward"], "refused");
         let finding = seen.finding("refused");
         assert_eq!(
             (&finding["router"], &finding["passes"]),
@@ -164,7 +164,7 @@ fn a_link_that_drops_large_packets_silently_is_found_between_its_ends() {
             (&finding["behind_hop"], &finding["before_hop"]),
             (&1.into(), &2.into())
         );
-        assert_eq!(finding["direction"], "there");
+        assert_eq!(finding["direction"], "forward");
         assert!(!seen.of("advice").is_empty());
     }
 }
@@ -286,9 +286,9 @@ fn a_reflector_tells_both_directions_apart() {
     for by in BY {
         let seen = Seen::probe(back, &format!("{by} {}", FAR_END[0]), 1);
         let path = seen.path();
-        assert_eq!(path["passed_there"], 9000, "{by}: {path}");
-        assert_eq!(path["passed_back"], 1504, "{by}: {path}");
-        assert_eq!(seen.finding("black-hole")["direction"], "back");
+        assert_eq!(path["passed_forward"], 9000, "{by}: {path}");
+        assert_eq!(path["passed_backward"], 1504, "{by}: {path}");
+        assert_eq!(seen.finding("black-hole")["direction"], "backward");
     }
 }
 
@@ -322,7 +322,7 @@ fn a_watch_prints_what_changes_and_serves_it() {
     assert_eq!(changes.len(), 1, "{lines:?}");
     let change = changes[0];
     assert_eq!(
-        (&change["before_there"], &change["passed_there"]),
+        (&change["before_forward"], &change["passed_forward"]),
         (&9000.into(), &1400.into())
     );
     assert_eq!(change["verdict"], "problem");
@@ -331,7 +331,7 @@ fn a_watch_prints_what_changes_and_serves_it() {
     for (name, mtu, clean) in [("before", 9000, 1), ("after", 1400, 0)] {
         let text = metrics(name);
         for line in [
-            format!("jumbolab_probe_path_mtu_octets{labels},direction=\"there\"}} {mtu}\n"),
+            format!("jumbolab_probe_path_mtu_octets{labels},direction=\"forward\"}} {mtu}\n"),
             format!("jumbolab_probe_clean{labels}}} {clean}\n"),
         ] {
             assert!(text.contains(&line), "{line} is not in {text}");
@@ -355,6 +355,6 @@ fn a_hostile_far_end_neither_stops_a_probe_nor_lowers_its_result() {
             FAR_END[0]
         );
         let outcome = see(&dir, &script).ran();
-        assert_eq!(outcome.json()[0]["passed_there"], 9000, "{by}");
+        assert_eq!(outcome.json()[0]["passed_forward"], 9000, "{by}");
     }
 }

@@ -191,7 +191,7 @@ fn independent_reflectors_return_what_the_sender_needs() {
         }
         let totals = session.sender.totals();
         assert_eq!((totals.sent, totals.answered), (6, 6));
-        assert_eq!((totals.lost_there, totals.lost_back), (0, 0));
+        assert_eq!((totals.lost_forward, totals.lost_backward), (0, 0));
     }
 }
 
@@ -221,7 +221,7 @@ fn hostile_reflectors_neither_stop_the_sender_nor_count_twice() {
         let totals = session.sender.totals();
         assert_eq!(totals.sent, PACKETS);
         assert!(answered.contains(&totals.answered), "{kind}: {totals:?}");
-        let lost = totals.lost_there + totals.lost_back;
+        let lost = totals.lost_forward + totals.lost_backward;
         assert!(lost + totals.answered <= PACKETS, "{kind}: {totals:?}");
     }
 }

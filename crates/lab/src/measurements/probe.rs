@@ -4,7 +4,7 @@ mod truth;
 
 use plan::Setting;
 use plan::setting::Probe;
-use proto::probe::{Direction, FindingKind, Limit, PathReport, Place, Verdict};
+use proto::probe::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
 use serde_json::json;
 use units::Bytes;
 
@@ -47,19 +47,19 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
 /// Whether the sizes found for both directions are right. A direction that was not seen
 /// is not counted as wrong.
 fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
-    let there = report.there.mtu;
-    let is_one = |size: Bytes| there == Some(size);
-    let there_right = is_one(truth.there) || truth.there_at_times.is_some_and(is_one);
-    let Direction { mtu, limit } = report.back;
-    let back_right = match (mtu, limit) {
+    let forward = report.forward.mtu;
+    let is_one = |size: Bytes| forward == Some(size);
+    let forward_right = is_one(truth.forward) || truth.forward_at_times.is_some_and(is_one);
+    let DirectionResult { mtu, limit } = report.backward;
+    let backward_right = match (mtu, limit) {
         (None, _) => true,
-        (Some(back), Limit::NotSeen) => back <= truth.back,
+        (Some(back), Limit::NotSeen) => back <= truth.backward,
         (Some(back), Limit::Fragmented) => {
-            back <= truth.back && truth.back - back < Bytes::new(FRAGMENT_UNIT)
+            back <= truth.backward && truth.backward - back < Bytes::new(FRAGMENT_UNIT)
         }
-        (Some(back), _) => back == truth.back || truth.back_at_times == Some(back),
+        (Some(back), _) => back == truth.backward || truth.backward_at_times == Some(back),
     };
-    there_right && back_right
+    forward_right && backward_right
 }
 
 /// Whether the fault was found at its link.

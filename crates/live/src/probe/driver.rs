@@ -8,7 +8,8 @@ use std::sync::Arc;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use proto::probe::{AnswerKind, Probe, Protocol, ReplySize, Target, TcpProbes};
+use proto::Protocol;
+use proto::probe::{AnswerKind, Probe, ReplySize, Target, TcpProbes};
 use units::{Bytes, Seed, Span, Time};
 use wire::probe::ProbePacket;
 

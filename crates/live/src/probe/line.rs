@@ -6,7 +6,8 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
-use proto::probe::{Answer, AnswerKind, Probe, Protocol, ReplySize};
+use proto::Protocol;
+use proto::probe::{Answer, AnswerKind, Probe, ReplySize};
 use units::{Bytes, IpVersion, Time};
 use wire::probe::Transport;
 use wire::protocol::ip::Addresses;

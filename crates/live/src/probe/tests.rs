@@ -3,7 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use proptest::prelude::*;
-use proto::probe::{Answer, AnswerKind, Probe, Protocol, ReplySize, Target};
+use proto::Protocol;
+use proto::probe::{Answer, AnswerKind, Probe, ReplySize, Target};
 use units::{Bytes, Seed, Span};
 
 use super::Task;

@@ -59,7 +59,7 @@ fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
                 assert_eq!(reply.lost, []);
                 // The same clock: packets do not arrive before they leave.
                 let delays = reply.delays;
-                assert!(delays.there >= 0 && delays.back >= 0, "{delays:?}");
+                assert!(delays.forward >= 0 && delays.backward >= 0, "{delays:?}");
                 assert!(delays.reflector.is_some(), "{delays:?}");
             }
         });

@@ -1,6 +1,6 @@
 //! The investigation of a path by probes.
 
-pub use proto::probe::Protocol;
+use proto::Protocol;
 use units::{Bytes, Span};
 
 /// The investigation of the path from the sender to the receiver.

@@ -1,11 +1,11 @@
 //! The flow that a packet belongs to, by the fields from which routers choose among
 //! paths of equal cost [RFC6438].
 
-use units::{IpVersion, Seed};
+use units::Seed;
 use wire::ip_packet::IpPacket;
 use wire::probe::QuotedTransport;
 
-use super::Protocol;
+use crate::Protocol;
 
 /// The fields of a packet that choose its branch.
 #[derive(Clone, Copy, Debug)]
@@ -62,17 +62,5 @@ impl Flow {
         // The upper 32 bits are exact in a floating-point number.
         let upper = u32::try_from(mixed.get() >> 32).unwrap_or_default();
         f64::from(upper) / (f64::from(u32::MAX) + 1.0)
-    }
-}
-
-impl Protocol {
-    /// The protocol of this number [RFC791 s3.1] [RFC8200 s4.1].
-    fn of(number: u8, version: IpVersion) -> Option<Self> {
-        Some(match (number, version) {
-            (1, IpVersion::V4) | (58, IpVersion::V6) => Self::Icmp,
-            (6, _) => Self::Tcp,
-            (17, _) => Self::Udp,
-            _ => return None,
-        })
     }
 }

@@ -34,14 +34,14 @@ pub(super) struct Facts<'a> {
 
 /// The report of these facts.
 pub(super) fn report(facts: &Facts<'_>) -> PathReport {
-    let there = directions::there(facts);
-    let back = directions::back(facts);
+    let forward = directions::forward(facts);
+    let backward = directions::backward(facts);
     let mut findings = limits::findings(facts);
-    findings.extend(others::findings(facts, there));
+    findings.extend(others::findings(facts, forward));
     findings.sort_by_key(|finding| finding.kind.rank());
     let verdict = if findings.iter().any(|finding| finding.kind.is_problem()) {
         Verdict::Problem
-    } else if [there.limit, back.limit] == [Limit::Asked; 2] && !facts.is_cut {
+    } else if [forward.limit, backward.limit] == [Limit::Asked; 2] && !facts.is_cut {
         Verdict::Clean
     } else {
         Verdict::Unclear
@@ -50,8 +50,8 @@ pub(super) fn report(facts: &Facts<'_>) -> PathReport {
         far_end: facts.settings.far_end,
         asked: facts.settings.asked,
         verdict,
-        there,
-        back,
+        forward,
+        backward,
         round_trip: facts.history.round_trip(),
         hops: facts.hops(),
         protocols: facts.protocols(),
@@ -86,7 +86,7 @@ impl FindingKind {
             Self::AnnouncedTooSmall { .. } => 6,
             Self::AnnouncedTooLarge { .. } => 7,
             Self::Refused { .. } => 8,
-            Self::BackLimit { .. } => 9,
+            Self::BackwardLimit { .. } => 9,
             Self::Interface { .. } => 10,
             Self::MssClamped { .. } => 11,
             Self::FragmentsDropped => 12,
@@ -180,7 +180,7 @@ impl Facts<'_> {
                 NotSeen::TcpSizes,
             ),
             (!self.settings.can_fragment, NotSeen::Fragments),
-            (no_large_answers, NotSeen::WayBack),
+            (no_large_answers, NotSeen::Backward),
             (self.history.mss().is_none(), NotSeen::Mss),
             (self.is_cut, NotSeen::Cut),
         ]

@@ -4,23 +4,7 @@ use core::net::IpAddr;
 
 use units::Bytes;
 
-/// The protocol of a probe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-pub enum Protocol {
-    /// Echo requests of ICMP [RFC792] or ICMPv6 [RFC4443 s4.1].
-    Icmp,
-    /// Datagrams to a reflector, or else to a port that should be closed: the far end
-    /// answers with port unreachable.
-    Udp,
-    /// TCP segments with SYN, and data in larger ones: the far end answers with SYN/ACK
-    /// or RST.
-    Tcp,
-}
+use crate::Protocol;
 
 /// Whom a probe is addressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +21,7 @@ pub enum ReplySize {
     /// As the far end answers by itself: an echo reply and a reflected packet are as
     /// large as the probe, other answers are small.
     Same,
-    /// Small, which only a reflector can do: the answer proves the way there alone.
+    /// Small, which only a reflector can do: the answer proves the forward direction alone.
     Small,
 }
 
@@ -129,7 +113,7 @@ pub struct Reflected {
     /// sender. From a stateless reflector it repeats the sender's number.
     pub sequence: u32,
     /// The sequence number that the sender had given the probe: the difference of both
-    /// tells the losses on the way there.
+    /// tells the losses in the forward direction.
     pub sent: u32,
     /// The hop limit with which the probe arrived.
     pub hop_limit: u8,

@@ -13,7 +13,7 @@ mod route;
 use super::asker::{Asker, Outcome};
 use super::kind::Kind;
 use super::search::Found;
-use super::{Protocol, ReplySize, Settings, Way};
+use super::{Direction, Protocol, ReplySize, Settings};
 
 pub(super) use across::Carried;
 pub(super) use branches::Branches;
@@ -53,7 +53,8 @@ pub(super) struct Walked {
 /// Where packets vanish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
-    pub(super) way: Way,
+    /// `None`: the probes do not tell.
+    pub(super) direction: Option<Direction>,
     pub(super) boundary: Boundary,
 }
 
@@ -141,29 +142,33 @@ fn main_kind(ask: &Asker<'_>, protocol: Protocol, up_to: u32) -> Kind {
 
 /// Where packets vanish that are larger than the first search found to pass.
 fn hole(ask: &mut Asker<'_>, main: Kind, found: Found, walked: &Walked) -> Option<Hole> {
-    // A reflector tells the ways apart.
+    // A reflector tells the directions apart.
     if let Some((fails, false)) = walked.back.and_then(|back| back.fails) {
         let boundary = back::walk(ask, fails, &walked.route);
-        let way = Way::Back;
-        return Some(Hole { way, boundary });
+        let direction = Some(Direction::Backward);
+        return Some(Hole {
+            direction,
+            boundary,
+        });
     }
     let (fails, _) = found.fails.filter(|&(_, refused)| !refused)?;
     let there = locate::walk(ask, main.with_size(fails), &walked.route);
     if there.first.is_some() || there.is_open || main.protocol != Protocol::Icmp {
-        let way = Way::There;
+        let direction = Some(Direction::Forward);
         return Some(Hole {
-            way,
+            direction,
             boundary: there,
         });
     }
     // Probes reach the last router at least: the answers may be what vanishes.
     let arrives = walked.carried.iter().any(|one| one.largest >= Some(fails));
     let boundary = back::walk(ask, fails, &walked.route);
-    let way = match arrives || boundary.first.is_some() {
-        true => Way::Back,
-        false => Way::Either,
-    };
-    Some(Hole { way, boundary })
+    let is_backward = arrives || boundary.first.is_some();
+    let direction = is_backward.then_some(Direction::Backward);
+    Some(Hole {
+        direction,
+        boundary,
+    })
 }
 
 /// The place of the router that refuses packets, if it is not known by its address.

@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span};
 
-use super::Protocol;
+use super::{Direction, Protocol};
 
 /// Everything that an investigation found out.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,10 +16,10 @@ pub struct PathReport {
     pub asked: Bytes,
     /// The judgement on that size.
     pub verdict: Verdict,
-    /// The way to the far end.
-    pub there: Direction,
-    /// The way of its answers.
-    pub back: Direction,
+    /// The direction to the far end.
+    pub forward: DirectionResult,
+    /// The direction of its answers.
+    pub backward: DirectionResult,
     /// The smallest round-trip time of small probes.
     pub round_trip: Option<Span>,
     /// The routers of the path, nearest first, and the far end if it was reached.
@@ -59,26 +59,10 @@ pub enum Verdict {
     Unclear,
 }
 
-/// A direction of a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "lowercase")
-)]
-pub enum Way {
-    /// To the far end.
-    There,
-    /// From the far end.
-    Back,
-    /// One of the two or both; what was seen does not tell.
-    Either,
-}
-
 /// The result for one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Direction {
+pub struct DirectionResult {
     /// The largest packet that passed on every branch and by every protocol that
     /// answers; `None` if none was seen to pass.
     pub mtu: Option<Bytes>,
@@ -191,8 +175,8 @@ pub enum FindingKind {
     /// Large packets vanish without a message: a link carries less than its routers
     /// believe, or messages that a packet was too big are filtered.
     BlackHole {
-        /// The direction.
-        way: Way,
+        /// The direction; `None`: one of the two or both, the probes do not tell.
+        direction: Option<Direction>,
         /// Sizes from here on vanish.
         from: Bytes,
         /// Where.
@@ -208,7 +192,7 @@ pub enum FindingKind {
         hop: Option<u8>,
     },
     /// Larger answers arrive in fragments.
-    BackLimit {
+    BackwardLimit {
         /// The largest fragment.
         mtu: Bytes,
     },
@@ -403,8 +387,8 @@ pub enum NotSeen {
     TcpSizes,
     /// Fragments, which need raw sockets.
     Fragments,
-    /// The way back alone, which needs a reflector at the far end.
-    WayBack,
+    /// The backward direction alone, which needs a reflector at the far end.
+    Backward,
     /// The MSS, which needs an open TCP port.
     Mss,
     /// The end of the investigation, because time or probes ran out.

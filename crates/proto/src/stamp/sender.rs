@@ -8,17 +8,10 @@ use wire::stamp::{
     BASE_LEN, ErrorEstimate, LengthControl, Probe, Reflected, SenderPacket, Timestamp,
 };
 
+use crate::Direction;
+
 /// The most packets that are remembered; replies to older ones are unknown.
 const MOST: usize = 4_096;
-
-/// A way between the sender and the reflector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// From the sender to the reflector.
-    There,
-    /// From the reflector to the sender.
-    Back,
-}
 
 /// A lost packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +19,7 @@ pub struct Lost {
     /// The identifier of the probe.
     pub id: u64,
     /// Where it, or the reply, was lost.
-    pub way: Way,
+    pub direction: Direction,
 }
 
 /// The delays of a packet and its reply.
@@ -39,9 +32,9 @@ pub struct Delays {
     pub reflector: Option<Span>,
     /// From sending the packet until the reflector received it, in nanoseconds, plus the
     /// difference between both clocks.
-    pub there: i64,
+    pub forward: i64,
     /// From the reflector's reply until it was received, less that difference.
-    pub back: i64,
+    pub backward: i64,
 }
 
 /// A reply, accepted once.
@@ -61,7 +54,7 @@ pub struct Reply {
     pub length_control: Option<LengthControl>,
     /// The delays.
     pub delays: Delays,
-    /// Earlier packets that this reply shows to be lost, and on which way. Only the
+    /// Earlier packets that this reply shows to be lost, and on which direction. Only the
     /// sequence numbers of a reflector with state tell.
     pub lost: Vec<Lost>,
 }
@@ -85,9 +78,9 @@ pub struct Totals {
     /// Packets answered.
     pub answered: u64,
     /// Packets lost on the way there.
-    pub lost_there: u64,
+    pub lost_forward: u64,
     /// Packets whose replies were lost on the way back.
-    pub lost_back: u64,
+    pub lost_backward: u64,
     /// Replies to packets that were answered before.
     pub duplicates: u64,
     /// Replies that belong to no packet.
@@ -161,8 +154,8 @@ impl Sender {
             totals: Totals {
                 sent: 0,
                 answered: 0,
-                lost_there: 0,
-                lost_back: 0,
+                lost_forward: 0,
+                lost_backward: 0,
                 duplicates: 0,
                 unknown: 0,
                 malformed: 0,
@@ -278,7 +271,7 @@ impl Sender {
     }
 
     /// Follows both sequences to this reply. Returns the packets since the one before
-    /// that are lost, if it is certain on which way.
+    /// that are lost, if it is certain on which direction.
     fn follow(&mut self, reflected: &Reflected) -> Vec<Lost> {
         let (sent, sequence) = (
             i64::from(reflected.packet.request.sequence),
@@ -314,12 +307,17 @@ impl Sender {
             between.for_each(|(_, sent)| sent.followed = false);
             return Vec::new();
         };
-        let way = match arrived {
-            0 => Way::There,
-            all if all == skipped => Way::Back,
+        let direction = match arrived {
+            0 => Direction::Forward,
+            all if all == skipped => Direction::Backward,
             _ => return Vec::new(),
         };
-        between.map(|(_, sent)| Lost { id: sent.id, way }).collect()
+        between
+            .map(|(_, sent)| Lost {
+                id: sent.id,
+                direction,
+            })
+            .collect()
     }
 
     /// The counts so far. Packets behind the latest reply are in none of the losses.
@@ -336,8 +334,8 @@ impl Sender {
             arrived
         };
         Totals {
-            lost_there: sent.saturating_sub(arrived),
-            lost_back: if self.counts {
+            lost_forward: sent.saturating_sub(arrived),
+            lost_backward: if self.counts {
                 arrived.saturating_sub(answered)
             } else {
                 0
@@ -364,7 +362,7 @@ fn delays(reflected: &Reflected, round_trip: Span, unix_nanos: u64) -> Delays {
     Delays {
         round_trip,
         reflector: reflector.filter(|time| *time <= round_trip),
-        there: received.wrapping_sub(left).cast_signed(),
-        back: unix_nanos.wrapping_sub(returned).cast_signed(),
+        forward: received.wrapping_sub(left).cast_signed(),
+        backward: unix_nanos.wrapping_sub(returned).cast_signed(),
     }
 }

@@ -3,7 +3,7 @@
 use proto::probe::{Advice, Device, NotSeen, Remedy};
 use units::Bytes;
 
-use super::{Probed, octets, protocol, words};
+use super::{Probed, octets, words};
 
 /// A line for each piece of advice.
 pub(super) fn lines(probed: &Probed<'_>) -> Vec<String> {
@@ -50,7 +50,7 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
         Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", octets(mtu)),
         Remedy::PassFragments => "let fragments pass".to_owned(),
         Remedy::UnclampMss(mss) => format!("do not clamp the MSS of TCP below {mss}"),
-        Remedy::PassProtocol(one) => format!("let {} pass at any size", protocol(one)),
+        Remedy::PassProtocol(one) => format!("let {} pass at any size", one.title()),
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
         NotSeen::Echo => "Echo requests: this user may not send them; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'".to_owned(),
         NotSeen::TcpSizes => "TCP segments of other sizes: needs root (CAP_NET_RAW).".to_owned(),
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
-        NotSeen::WayBack => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
+        NotSeen::Backward => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
         NotSeen::Mss => "The far end's MSS: needs an open TCP port; name one with --port.".to_owned(),
         NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", octets(asked)),
     }

@@ -2,7 +2,8 @@
 
 use std::net::IpAddr;
 
-use proto::probe::{Evidence, FindingKind, Hop, Limit, PathReport, Place, Protocol, Verdict, Way};
+use proto::Direction;
+use proto::probe::{Evidence, FindingKind, Hop, Limit, PathReport, Place, Verdict};
 use serde::Serialize;
 use units::{Bytes, Span};
 
@@ -19,10 +20,10 @@ struct PathLine<'a> {
     asked: u64,
     verdict: &'static str,
     sentence: String,
-    passed_there: Option<u64>,
-    limit_there: &'static str,
-    passed_back: Option<u64>,
-    limit_back: &'static str,
+    passed_forward: Option<u64>,
+    limit_forward: &'static str,
+    passed_backward: Option<u64>,
+    limit_backward: &'static str,
     round_trip_us: Option<f64>,
     loss: Option<f64>,
     probes: u64,
@@ -131,10 +132,10 @@ struct ChangeLine<'a> {
     time: &'a str,
     host: &'a str,
     far_end: IpAddr,
-    before_there: Option<u64>,
-    before_back: Option<u64>,
-    passed_there: Option<u64>,
-    passed_back: Option<u64>,
+    before_forward: Option<u64>,
+    before_backward: Option<u64>,
+    passed_forward: Option<u64>,
+    passed_backward: Option<u64>,
     verdict: &'static str,
     sentence: String,
 }
@@ -147,10 +148,10 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
         time,
         host: probed.host,
         far_end: report.far_end,
-        before_there: before.there.mtu.map(Bytes::get),
-        before_back: before.back.mtu.map(Bytes::get),
-        passed_there: report.there.mtu.map(Bytes::get),
-        passed_back: report.back.mtu.map(Bytes::get),
+        before_forward: before.forward.mtu.map(Bytes::get),
+        before_backward: before.backward.mtu.map(Bytes::get),
+        passed_forward: report.forward.mtu.map(Bytes::get),
+        passed_backward: report.backward.mtu.map(Bytes::get),
         verdict: verdict(report.verdict),
         sentence: path_sentence(probed),
     })
@@ -170,10 +171,10 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         asked: report.asked.get(),
         verdict: verdict(report.verdict),
         sentence: path_sentence(probed),
-        passed_there: report.there.mtu.map(Bytes::get),
-        limit_there: limit(report.there.limit),
-        passed_back: report.back.mtu.map(Bytes::get),
-        limit_back: limit(report.back.limit),
+        passed_forward: report.forward.mtu.map(Bytes::get),
+        limit_forward: limit(report.forward.limit),
+        passed_backward: report.backward.mtu.map(Bytes::get),
+        limit_backward: limit(report.backward.limit),
         round_trip_us: report.round_trip.map(micros),
         loss: report.loss.map(|loss| loss.share),
         probes: report.probes,
@@ -194,7 +195,7 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         json_line(&ProtocolLine {
             kind: "protocol",
             far_end,
-            protocol: protocol(result.protocol),
+            protocol: result.protocol.name(),
             answers: result.answers,
             largest: result.largest.map(Bytes::get),
             fails_from: result.fails_from.map(Bytes::get),
@@ -256,10 +257,14 @@ fn values(kind: &FindingKind) -> (&'static str, Values) {
                 ..none
             },
         ),
-        FindingKind::BlackHole { way, from, place } => (
+        FindingKind::BlackHole {
+            direction: found,
+            from,
+            place,
+        } => (
             "black-hole",
             Values {
-                direction: Some(direction(*way)),
+                direction: Some(direction(*found)),
                 fails_from: size(from),
                 ..at(place)
             },
@@ -273,10 +278,10 @@ fn values(kind: &FindingKind) -> (&'static str, Values) {
                 ..none
             },
         ),
-        FindingKind::BackLimit { mtu } => (
-            "back-limit",
+        FindingKind::BackwardLimit { mtu } => (
+            "backward-limit",
             Values {
-                direction: Some(direction(Way::Back)),
+                direction: Some(Direction::Backward.name()),
                 passes: size(mtu),
                 ..none
             },
@@ -328,7 +333,7 @@ fn values(kind: &FindingKind) -> (&'static str, Values) {
         } => (
             "one-protocol",
             Values {
-                protocol: Some(protocol(*one)),
+                protocol: Some(one.name()),
                 fails_from: size(from),
                 others: size(others),
                 ..place.as_ref().map_or(none, at)
@@ -403,7 +408,7 @@ fn at(place: &Place) -> Values {
 
 fn evidence(evidence: &Evidence) -> EvidenceLine {
     EvidenceLine {
-        protocol: protocol(evidence.protocol),
+        protocol: evidence.protocol.name(),
         size: evidence.size.get(),
         hop_limit: evidence.hop_limit,
         router: evidence.router,
@@ -434,20 +439,9 @@ const fn limit(limit: Limit) -> &'static str {
     }
 }
 
-const fn direction(way: Way) -> &'static str {
-    match way {
-        Way::There => "there",
-        Way::Back => "back",
-        Way::Either => "either",
-    }
-}
-
-const fn protocol(protocol: Protocol) -> &'static str {
-    match protocol {
-        Protocol::Icmp => "icmp",
-        Protocol::Udp => "udp",
-        Protocol::Tcp => "tcp",
-    }
+/// The direction of a black hole; `None`: the probes do not tell.
+fn direction(direction: Option<Direction>) -> &'static str {
+    direction.map_or("either", Direction::name)
 }
 
 fn micros(span: Span) -> f64 {

@@ -3,9 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use proto::probe::{
-    Advice, Device, Direction, Evidence, Finding, FindingKind, Hop, Limit, NotSeen, PathReport,
-    Place, Protocol, ProtocolResult, Remedy, Verdict, Way,
+    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, NotSeen,
+    PathReport, Place, ProtocolResult, Remedy, Verdict,
 };
+use proto::{Direction, Protocol};
 use serde_json::Value;
 use units::{Bytes, Span};
 
@@ -27,7 +28,7 @@ fn hop(number: u8, largest: u64) -> Hop {
 
 /// A black hole behind the second hop.
 fn hole() -> PathReport {
-    let direction = |limit| Direction {
+    let direction = |limit| DirectionResult {
         mtu: Some(Bytes::new(1500)),
         limit,
     };
@@ -35,8 +36,8 @@ fn hole() -> PathReport {
         far_end: FAR_END,
         asked: Bytes::new(9000),
         verdict: Verdict::Problem,
-        there: direction(Limit::Vanish),
-        back: direction(Limit::NotSeen),
+        forward: direction(Limit::Vanish),
+        backward: direction(Limit::NotSeen),
         round_trip: Some(Span::from_micros(450)),
         hops: vec![hop(1, 9000), hop(2, 9000), hop(3, 1500)],
         protocols: vec![ProtocolResult {
@@ -49,7 +50,7 @@ fn hole() -> PathReport {
         loss: None,
         findings: vec![Finding {
             kind: FindingKind::BlackHole {
-                way: Way::There,
+                direction: Some(Direction::Forward),
                 from: Bytes::new(1501),
                 place: Place {
                     behind: Some(hop(2, 9000)),
@@ -73,7 +74,7 @@ fn hole() -> PathReport {
             device: Device::Own,
             remedy: Remedy::Mtu(Bytes::new(1500)),
         }],
-        not_seen: vec![NotSeen::WayBack, NotSeen::TcpSizes],
+        not_seen: vec![NotSeen::Backward, NotSeen::TcpSizes],
         probes: 42,
         octets: Bytes::new(120_000),
         took: Span::from_millis(1234),
@@ -130,7 +131,7 @@ fn each_verdict_has_its_sentence() {
         kind: FindingKind::NoAnswer,
         evidence: Vec::new(),
     }];
-    report.there.mtu = None;
+    report.forward.mtu = None;
     let sentence = path_sentence(&probed(&report));
     assert_eq!(
         sentence,
@@ -139,7 +140,7 @@ fn each_verdict_has_its_sentence() {
     report = hole();
     report.verdict = Verdict::Clean;
     report.findings.clear();
-    for direction in [&mut report.there, &mut report.back] {
+    for direction in [&mut report.forward, &mut report.backward] {
         direction.mtu = Some(Bytes::new(9000));
     }
     let sentence = path_sentence(&probed(&report));
@@ -169,7 +170,7 @@ fn json_lines_have_the_values_of_the_text() {
     let path = &lines[0];
     assert_eq!(path["verdict"], "problem");
     assert_eq!(
-        (&path["asked"], &path["passed_there"]),
+        (&path["asked"], &path["passed_forward"]),
         (&9000.into(), &1500.into())
     );
     assert_eq!(path["round_trip_us"], 450.0);

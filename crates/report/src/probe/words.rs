@@ -1,8 +1,9 @@
 //! Findings about a path in words.
 
-use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Place, Way};
+use proto::Direction;
+use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Place};
 
-use super::{Probed, octets, protocol};
+use super::{Probed, octets};
 
 /// The most lines of evidence of a finding; JSON has all.
 const MOST_EVIDENCE: usize = 8;
@@ -78,14 +79,18 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             octets(*from),
             system(first)
         ),
-        FindingKind::BlackHole { way, from, place } => format!(
+        FindingKind::BlackHole {
+            direction,
+            from,
+            place,
+        } => format!(
             "packets of {} and more vanish {}{}, and no router says so",
             octets(*from),
             self::place(place),
-            match way {
-                Way::There => " on the way to the far end",
-                Way::Back => " on the way back",
-                Way::Either => "",
+            match direction {
+                Some(Direction::Forward) => " on the way to the far end",
+                Some(Direction::Backward) => " on the way back",
+                None => "",
             }
         ),
         FindingKind::Refused { mtu, router, hop } => format!(
@@ -93,7 +98,7 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             hop.map_or_else(String::new, |hop| format!(" (hop {hop})")),
             octets(*mtu)
         ),
-        FindingKind::BackLimit { mtu } => format!(
+        FindingKind::BackwardLimit { mtu } => format!(
             "larger answers come back in fragments of at most {}",
             octets(*mtu)
         ),
@@ -127,7 +132,7 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             place,
         } => format!(
             "{} packets of {} and more do not pass{}, although other protocols carry {}",
-            protocol(*one),
+            one.title(),
             octets(*from),
             place.as_ref().map_or_else(String::new, |place| format!(
                 ": they vanish {}",
@@ -208,7 +213,7 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         refused,
         ..
     } = evidence;
-    let mut text = format!("{}, {}", protocol(*one), octets(*size));
+    let mut text = format!("{}, {}", one.title(), octets(*size));
     if *fragments {
         text += " in fragments";
     }

@@ -1,6 +1,6 @@
 //! The rules by which a link breaks packets, in words.
 
-use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
+use plan::setting::middlebox::{Action, Rule};
 
 use units::Span;
 
@@ -24,15 +24,8 @@ fn rule(rule: &Rule) -> String {
         Action::ClampMss(most) => format!("MSS at most {most}"),
         Action::DropFragments => "fragments vanish".to_owned(),
     };
-    let direction = rule.direction.map(|direction| match direction {
-        Direction::Forward => "forward".to_owned(),
-        Direction::Backward => "backward".to_owned(),
-    });
-    let protocol = rule.protocol.map(|protocol| match protocol {
-        Protocol::Icmp => "ICMP".to_owned(),
-        Protocol::Udp => "UDP".to_owned(),
-        Protocol::Tcp => "TCP".to_owned(),
-    });
+    let direction = rule.direction.map(|direction| direction.name().to_owned());
+    let protocol = rule.protocol.map(|protocol| protocol.title().to_owned());
     let share = (rule.share < 1.0).then(|| format!("{} % of flows", rounded(100.0 * rule.share)));
     let from = (rule.from > Span::ZERO).then(|| format!("from {}", spaced(&rule.from.to_string())));
     let until = rule
@@ -51,6 +44,8 @@ fn rule(rule: &Rule) -> String {
 #[cfg(test)]
 mod tests {
     use units::Bytes;
+
+    use plan::setting::{Direction, Protocol};
 
     use super::*;
 

@@ -4,8 +4,9 @@ use core::iter::Peekable;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::VecDeque;
 
+use proto::Direction;
 use proto::link::{BadSettings, Link};
-use proto::middlebox::{Direction, Middlebox, Outcome};
+use proto::middlebox::{Middlebox, Outcome};
 use proto::traffic::{Law, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 use wire::icmp_error::Cause;

@@ -3,7 +3,8 @@
 use core::net::IpAddr;
 use std::collections::VecDeque;
 
-use proto::probe::{Answer, AnswerKind, Probe, Protocol, Reflected, ReplySize, Target};
+use proto::Protocol;
+use proto::probe::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 use units::{Bytes, IpVersion, Span, Time};
 use wire::icmp_error::Cause;
 use wire::probe::{Content, Echo, ProbePacket, Quote, QuotedTransport, Tcp, Transport};

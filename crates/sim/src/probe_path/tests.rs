@@ -1,6 +1,7 @@
 use proto::link::TooBig;
-use proto::middlebox::{Action, Direction, Protocol as OfRule};
-use proto::probe::{AnswerKind, Protocol, ReplySize, Target};
+use proto::middlebox::Action;
+use proto::probe::{AnswerKind, ReplySize, Target};
+use proto::{Direction, Protocol};
 use queue::{Limit, Spec};
 use units::Rate;
 
@@ -294,7 +295,7 @@ fn rules_in_front_of_a_link_break_what_they_name() {
         assert_eq!(kinds[0], None, "the reply is as large as the echo");
         assert!(kinds[1].is_some() && kinds[2].is_some());
         let udp = Rule {
-            protocol: Some(OfRule::Udp),
+            protocol: Some(Protocol::Udp),
             ..Rule::always(above)
         };
         let kinds = with(9_000, udp);

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use proto::Direction;
 use proto::probe::{PathReport, Verdict};
 use units::Bytes;
 
@@ -23,10 +24,13 @@ const METRICS: [Metric; 6] = [
         help: "Largest packet that passed.",
         values: |path| {
             let report = &path.latest.report;
-            let ways = [("there", report.there), ("back", report.back)];
-            let known = ways
+            let directions = [
+                (Direction::Forward, report.forward),
+                (Direction::Backward, report.backward),
+            ];
+            let known = directions
                 .into_iter()
-                .filter_map(|(name, way)| Some((name, octets(way.mtu?))));
+                .filter_map(|(direction, found)| Some((direction.name(), octets(found.mtu?))));
             known.collect()
         },
     },

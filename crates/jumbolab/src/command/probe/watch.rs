@@ -43,8 +43,8 @@ pub(super) struct Path {
 /// The figures that short looks compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes {
-    there: Option<Bytes>,
-    back: Option<Bytes>,
+    forward: Option<Bytes>,
+    backward: Option<Bytes>,
     answers: bool,
 }
 
@@ -121,8 +121,8 @@ impl Watch {
             Ok(looked) if !interrupt::asked() => Sizes::of(&looked.report),
             // An interface may be down for a while.
             Err(_) => Sizes {
-                there: None,
-                back: None,
+                forward: None,
+                backward: None,
                 answers: false,
             },
             Ok(_) => return Ok(()),
@@ -175,8 +175,8 @@ impl Watch {
 impl Sizes {
     fn of(report: &PathReport) -> Self {
         Self {
-            there: report.there.mtu,
-            back: report.back.mtu,
+            forward: report.forward.mtu,
+            backward: report.backward.mtu,
             answers: report.protocols.iter().any(|one| one.answers),
         }
     }

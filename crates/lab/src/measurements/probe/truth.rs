@@ -1,9 +1,9 @@
 //! The right result of an investigation, computed from the settings.
 
 use plan::Setting;
-use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
-use plan::setting::{Link, Probe};
-use proto::probe::{self, FindingKind, Way};
+use plan::setting::middlebox::{Action, Rule};
+use plan::setting::{Direction, Link, Probe, Protocol};
+use proto::probe::FindingKind;
 use serde::Serialize;
 use units::{Bytes, Span};
 
@@ -21,13 +21,13 @@ pub(super) struct Truth {
     pub(super) link: usize,
     /// The largest packet that passes on every branch and by every protocol, up to the
     /// size asked for.
-    pub(super) there: Bytes,
+    pub(super) forward: Bytes,
     /// The same in the other direction.
-    pub(super) back: Bytes,
+    pub(super) backward: Bytes,
     /// The largest packet that passes while a rule holds that begins or ends.
-    pub(super) there_at_times: Option<Bytes>,
+    pub(super) forward_at_times: Option<Bytes>,
     /// The same in the other direction.
-    pub(super) back_at_times: Option<Bytes>,
+    pub(super) backward_at_times: Option<Bytes>,
 }
 
 /// A kind of fault.
@@ -41,7 +41,7 @@ pub(super) enum Fault {
     /// Large packets vanish on the first link.
     FirstLink,
     /// Large packets vanish, in this direction.
-    BlackHole(Way),
+    BlackHole(Direction),
     /// A router announces less than passes.
     AnnouncedTooSmall,
     /// A router announces more than passes.
@@ -91,15 +91,18 @@ impl Fault {
                 | (Self::FragmentsDropped, FindingKind::FragmentsDropped)
                 | (Self::Changes, FindingKind::MtuChanged { .. })
                 | (
-                    Self::BlackHole(Way::There),
+                    Self::BlackHole(Direction::Forward),
                     FindingKind::BlackHole {
-                        way: Way::There,
+                        direction: Some(Direction::Forward),
                         ..
                     },
                 )
                 | (
-                    Self::BlackHole(Way::Back),
-                    FindingKind::BlackHole { way: Way::Back, .. }
+                    Self::BlackHole(Direction::Backward),
+                    FindingKind::BlackHole {
+                        direction: Some(Direction::Backward),
+                        ..
+                    }
                 )
         )
     }
@@ -133,10 +136,10 @@ impl Truth {
         Self {
             fault,
             link,
-            there: passes(Direction::Forward, false),
-            back: passes(Direction::Backward, false),
-            there_at_times: at_times(Direction::Forward),
-            back_at_times: at_times(Direction::Backward),
+            forward: passes(Direction::Forward, false),
+            backward: passes(Direction::Backward, false),
+            forward_at_times: at_times(Direction::Forward),
+            backward_at_times: at_times(Direction::Backward),
         }
     }
 }
@@ -157,7 +160,7 @@ const fn drops_above(rule: &Rule) -> Option<Bytes> {
 fn is_answered_at_length(rule: &Rule, probe: &Probe) -> bool {
     match rule.protocol {
         None => true,
-        Some(Protocol::Icmp) => probe.protocols.contains(&probe::Protocol::Icmp),
+        Some(Protocol::Icmp) => probe.protocols.contains(&Protocol::Icmp),
         Some(Protocol::Udp) => probe.reflector,
         Some(Protocol::Tcp) => false,
     }
@@ -208,11 +211,11 @@ fn of_dropping(rule: &Rule, place: usize) -> Fault {
         Fault::OneProtocol
     } else {
         match rule.direction {
-            Some(Direction::Backward) => Fault::BlackHole(Way::Back),
+            Some(Direction::Backward) => Fault::BlackHole(Direction::Backward),
             // Nobody but the own host and the first router is on the first link.
             None if place == 0 => Fault::FirstLink,
             Some(Direction::Forward) if place == 0 => Fault::FirstLink,
-            _ => Fault::BlackHole(Way::There),
+            _ => Fault::BlackHole(Direction::Forward),
         }
     }
 }
@@ -229,7 +232,7 @@ fn of_declared(links: &[Link], declared: Bytes, place: usize) -> Fault {
     let mut is_limited = false;
     for rule in rules {
         match rule.action {
-            Action::DropTooBig => return Fault::BlackHole(Way::There),
+            Action::DropTooBig => return Fault::BlackHole(Direction::Forward),
             Action::LimitTooBig(_) => is_limited = true,
             Action::AnnounceMtu(mtu) => announced = Bytes::new(mtu.into()),
             _ => {}

@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use proto::middlebox::{Action, Direction, Middlebox, Outcome, Protocol, Rule};
+use proto::middlebox::{Action, Middlebox, Outcome, Rule};
+use proto::{Direction, Protocol};
 use units::{Bytes, Seed, Span, Time};
 use wire::icmp_error::{Cause, IcmpError};
 use wire::probe::{Fragments, ProbePacket, Tcp, Transport};

@@ -1,6 +1,6 @@
 //! Advice on the settings to change.
 
-use super::super::{Advice, Device, Finding, FindingKind, Place, Remedy, Way};
+use super::super::{Advice, Device, Direction, Finding, FindingKind, Place, Remedy};
 use super::Facts;
 
 /// The advice of each finding, without repetition.
@@ -39,14 +39,18 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
             all.extend(smaller(Device::Own, passes(from)));
             all
         }
-        FindingKind::BlackHole { way, from, place } => {
+        FindingKind::BlackHole {
+            direction,
+            from,
+            place,
+        } => {
             let mut all = vec![(link(&place), asked)];
             let router = place.behind.and_then(|hop| hop.address);
-            let router = router.filter(|_| way == Way::There);
+            let router = router.filter(|_| direction == Some(Direction::Forward));
             all.extend(router.map(|router| (Device::Router(router), Remedy::SendTooBig)));
-            let device = match way {
-                Way::Back => Device::FarEnd,
-                Way::There | Way::Either => Device::Own,
+            let device = match direction {
+                Some(Direction::Backward) => Device::FarEnd,
+                Some(Direction::Forward) | None => Device::Own,
             };
             all.extend(smaller(device, passes(from)));
             all
@@ -68,7 +72,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
             vec![(link(&place.unwrap_or(path)), Remedy::PassProtocol(protocol))]
         }
         FindingKind::Refused { router, .. } => vec![(Device::Router(router), asked)],
-        FindingKind::BackLimit { .. } => vec![(Device::Path, asked)],
+        FindingKind::BackwardLimit { .. } => vec![(Device::Path, asked)],
         FindingKind::AnswersLimited { router, .. } => {
             vec![(Device::Router(router), Remedy::SendTooBig)]
         }

@@ -1,22 +1,24 @@
 //! The result for each direction.
 
 use super::super::kind::octets;
-use super::super::{Direction, Limit, Way};
+use super::super::{Direction, DirectionResult, Limit};
 use super::Facts;
 
-/// The way to the far end.
-pub(super) fn there(facts: &Facts<'_>) -> Direction {
+/// The direction to the far end.
+pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
     let walked = facts.walked;
     let (Some(main), Some(found)) = (walked.main, walked.found) else {
-        return Direction {
+        return DirectionResult {
             mtu: None,
             limit: Limit::NotSeen,
         };
     };
-    let ways = facts.way_there();
-    let is_hole_back = walked.hole.is_some_and(|hole| hole.way == Way::Back);
-    let is_untold = is_hole_back && ways.is_empty();
-    let of_protocols = ways.into_iter().filter_map(|(_, largest, _)| largest);
+    let forward = facts.carried_forward();
+    let is_hole_backward = walked
+        .hole
+        .is_some_and(|hole| hole.direction == Some(Direction::Backward));
+    let is_untold = is_hole_backward && forward.is_empty();
+    let of_protocols = forward.into_iter().filter_map(|(_, largest, _)| largest);
     let of_branches = walked.branches.as_ref().map(|branches| branches.small);
     let mtu = of_protocols.chain(of_branches).min();
     let mtu = mtu.unwrap_or(found.mtu);
@@ -36,14 +38,14 @@ pub(super) fn there(facts: &Facts<'_>) -> Direction {
     } else {
         Limit::Vanish
     };
-    Direction {
+    DirectionResult {
         mtu: Some(octets(mtu)),
         limit,
     }
 }
 
-/// The way back.
-pub(super) fn back(facts: &Facts<'_>) -> Direction {
+/// The direction of the answers.
+pub(super) fn backward(facts: &Facts<'_>) -> DirectionResult {
     let walked = facts.walked;
     let largest = facts.history.largest_reply();
     let (mtu, limit) = if let Some(fragment) = facts.history.fragmented_reply() {
@@ -51,7 +53,10 @@ pub(super) fn back(facts: &Facts<'_>) -> Direction {
     } else if let Some(back) = walked.back {
         let limit = back.fails.map(|_| Limit::Vanish);
         (Some(back.mtu), limit)
-    } else if walked.hole.is_some_and(|hole| hole.way == Way::Back) {
+    } else if walked
+        .hole
+        .is_some_and(|hole| hole.direction == Some(Direction::Backward))
+    {
         (walked.found.map(|found| found.mtu), Some(Limit::Vanish))
     } else {
         (largest, None)
@@ -61,7 +66,7 @@ pub(super) fn back(facts: &Facts<'_>) -> Direction {
         true => Limit::Asked,
         false => Limit::NotSeen,
     });
-    Direction {
+    DirectionResult {
         mtu: mtu.map(octets),
         limit,
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::super::kind::octets;
 use super::super::phase::{Boundary, Hole};
 use super::super::search::Found;
-use super::super::{Finding, FindingKind, Protocol, Way};
+use super::super::{Direction, Finding, FindingKind, Protocol};
 use super::{Facts, finding};
 
 pub(super) fn findings(facts: &Facts<'_>) -> Vec<Finding> {
@@ -15,7 +15,7 @@ pub(super) fn findings(facts: &Facts<'_>) -> Vec<Finding> {
     findings.extend(one_protocol(facts));
     findings.extend(hole(facts));
     findings.extend(refused(facts));
-    findings.extend(back_limit(facts));
+    findings.extend(backward_limit(facts));
     findings.extend(interface(facts));
     findings
 }
@@ -32,9 +32,10 @@ impl Facts<'_> {
     }
 
     /// The largest size that a protocol carries to the far end, and the first that fails.
-    pub(super) fn way_there(&self) -> Vec<(Protocol, Option<u32>, Option<u32>)> {
+    pub(super) fn carried_forward(&self) -> Vec<(Protocol, Option<u32>, Option<u32>)> {
         let walked = self.walked;
-        let is_back = walked.hole.is_some_and(|hole| hole.way != Way::There);
+        let forward = Some(Direction::Forward);
+        let is_backward = walked.hole.is_some_and(|hole| hole.direction != forward);
         let of_main = walked.main.zip(walked.found).map(|(main, found)| {
             let fails = found.fails.map(|(fails, _)| fails);
             (main.protocol, Some(found.mtu), fails)
@@ -44,7 +45,7 @@ impl Facts<'_> {
             (one.protocol, one.largest, fails)
         });
         // Echo replies are as large as the probes: if they vanish, others tell.
-        let is_told = |protocol| !is_back || protocol != Protocol::Icmp;
+        let is_told = |protocol| !is_backward || protocol != Protocol::Icmp;
         let all = of_main.into_iter().chain(others);
         all.filter(|&(protocol, ..)| is_told(protocol)).collect()
     }
@@ -85,9 +86,9 @@ fn one_protocol(facts: &Facts<'_>) -> Vec<Finding> {
     if facts.walked.branches.is_some() {
         return Vec::new();
     }
-    let ways = facts.way_there();
-    let widest = ways.iter().filter_map(|&(_, largest, _)| largest).max();
-    let narrower = ways.iter().filter_map(|&(protocol, largest, fails)| {
+    let carried = facts.carried_forward();
+    let widest = carried.iter().filter_map(|&(_, largest, _)| largest).max();
+    let narrower = carried.iter().filter_map(|&(protocol, largest, fails)| {
         let (widest, fails) = (widest?, fails?);
         (fails <= widest).then_some(())?;
         let boundary = facts.narrow(protocol).filter(|one| one.is_known);
@@ -106,16 +107,19 @@ fn one_protocol(facts: &Facts<'_>) -> Vec<Finding> {
 /// The place where packets vanish.
 fn hole(facts: &Facts<'_>) -> Option<Finding> {
     let walked = facts.walked;
-    let Hole { way, boundary } = walked.hole?;
+    let Hole {
+        direction,
+        boundary,
+    } = walked.hole?;
     let (main, found) = (walked.main?, walked.found?);
-    let is_back = way == Way::Back;
-    let by_back = walked.back.filter(|_| is_back);
-    let Found { mtu, fails } = by_back.unwrap_or(found);
+    let is_backward = direction == Some(Direction::Backward);
+    let backward = walked.back.filter(|_| is_backward);
+    let Found { mtu, fails } = backward.unwrap_or(found);
     let (fails, _) = fails?;
     let others_carry = walked.carried.iter().any(|one| one.largest >= Some(fails));
     let is_branch = walked.branches.as_ref().is_some_and(|one| one.small == mtu);
     let is_told = facts.refuser(main.protocol, mtu).is_some();
-    if !is_back && (others_carry || is_branch || is_told) {
+    if !is_backward && (others_carry || is_branch || is_told) {
         return None;
     }
     let route = &walked.route;
@@ -128,7 +132,11 @@ fn hole(facts: &Facts<'_>) -> Option<Finding> {
         FindingKind::FirstLink { from, first }
     } else {
         let place = facts.place(&boundary);
-        FindingKind::BlackHole { way, from, place }
+        FindingKind::BlackHole {
+            direction,
+            from,
+            place,
+        }
     };
     Some(finding(
         kind,
@@ -176,9 +184,9 @@ fn refused(facts: &Facts<'_>) -> Vec<Finding> {
     each.collect()
 }
 
-fn back_limit(facts: &Facts<'_>) -> Option<Finding> {
+fn backward_limit(facts: &Facts<'_>) -> Option<Finding> {
     let mtu = facts.history.fragmented_reply()?;
-    let kind = FindingKind::BackLimit { mtu: octets(mtu) };
+    let kind = FindingKind::BackwardLimit { mtu: octets(mtu) };
     Some(finding(
         kind,
         facts.evidence(|kind| kind.size > mtu && kind.hop_limit.is_none()),

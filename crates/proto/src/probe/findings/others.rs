@@ -7,18 +7,18 @@ use units::Bytes;
 use super::super::asker::Outcome;
 use super::super::history::Message;
 use super::super::kind::octets;
-use super::super::{Direction, Finding, FindingKind, Protocol};
+use super::super::{DirectionResult, Finding, FindingKind, Protocol};
 use super::{Facts, finding, tunnel};
 
-pub(super) fn findings(facts: &Facts<'_>, there: Direction) -> Vec<Finding> {
+pub(super) fn findings(facts: &Facts<'_>, forward: DirectionResult) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(no_answer(facts));
     findings.extend(announced(facts));
     findings.extend(answers_limited(facts));
-    findings.extend(mss(facts, there));
+    findings.extend(mss(facts, forward));
     findings.extend(fragments(facts));
     findings.extend(changed(facts));
-    let tunnel = there.mtu.filter(|mtu| *mtu < facts.settings.asked);
+    let tunnel = forward.mtu.filter(|mtu| *mtu < facts.settings.asked);
     let tunnel = tunnel.and_then(|mtu| tunnel::guess(mtu, facts.settings.asked));
     findings.extend(tunnel.map(|tunnel| finding(FindingKind::Tunnel(tunnel), Vec::new())));
     let loss = facts.history.loss().filter(|loss| loss.lost > 0);
@@ -81,12 +81,12 @@ fn answers_limited(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// The MSS against the size that passes: TCP does not use more than it allows.
-fn mss(facts: &Facts<'_>, there: Direction) -> Option<Finding> {
+fn mss(facts: &Facts<'_>, forward: DirectionResult) -> Option<Finding> {
     let seen = facts.history.mss()?;
     let largest = facts
         .carried(Protocol::Tcp)
         .and_then(|(largest, _)| largest);
-    let expected = facts.mss(largest.map(octets).or(there.mtu)?);
+    let expected = facts.mss(largest.map(octets).or(forward.mtu)?);
     let kind = FindingKind::MssClamped { seen, expected };
     let evidence = || facts.evidence(|kind| kind.protocol == Protocol::Tcp && kind.flow == 0);
     (seen < expected).then(|| finding(kind, evidence()))

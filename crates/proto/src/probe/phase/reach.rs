@@ -73,7 +73,7 @@ pub(in crate::probe) fn walk(ask: &mut Asker<'_>) -> Reach {
 }
 
 /// The protocols that were asked for and can be sent, those that tell most first: a
-/// reflector tells the ways apart, echo shows both, the others only the way there.
+/// reflector tells the directions apart, echo shows both, the others forward only.
 pub(super) fn preferred(settings: &Settings) -> Vec<Protocol> {
     let order = match settings.reflector {
         true => [Protocol::Udp, Protocol::Icmp, Protocol::Tcp],

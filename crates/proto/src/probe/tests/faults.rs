@@ -3,12 +3,13 @@
 use units::{Bytes, Span, Time};
 
 use super::path::{
-    FAR_END, Narrow, Path, Told, Ways, Which, World, drive, investigate, router, settings,
+    FAR_END, Narrow, Path, Told, Which, World, drive, investigate, router, settings,
 };
 use crate::probe::{
-    Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Protocol,
-    Remedy, Settings, TcpProbes, Verdict, Way,
+    Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Remedy,
+    Settings, TcpProbes, Verdict,
 };
+use crate::{Direction, Protocol};
 
 fn report(path: &Path) -> PathReport {
     investigate(path, settings(), 1)
@@ -40,9 +41,12 @@ fn first(report: &PathReport) -> &FindingKind {
 fn a_clean_path_is_clean_in_both_directions_within_a_quarter_of_a_second() {
     let report = report(&Path::clean());
     assert_eq!(report.verdict, Verdict::Clean, "{report:#?}");
-    assert_eq!((report.there.mtu, report.back.mtu), (mtu(9000), mtu(9000)));
     assert_eq!(
-        (report.there.limit, report.back.limit),
+        (report.forward.mtu, report.backward.mtu),
+        (mtu(9000), mtu(9000))
+    );
+    assert_eq!(
+        (report.forward.limit, report.backward.limit),
         (Limit::Asked, Limit::Asked)
     );
     assert!(report.findings.is_empty(), "{:?}", report.findings);
@@ -56,10 +60,10 @@ fn a_clean_path_is_clean_in_both_directions_within_a_quarter_of_a_second() {
 fn a_router_that_says_1500_is_named() {
     let report = report(&Path::with(Narrow::told(2, 1500)));
     assert_eq!(
-        (report.verdict, report.there.mtu),
+        (report.verdict, report.forward.mtu),
         (Verdict::Problem, mtu(1500))
     );
-    assert_eq!(report.there.limit, Limit::Refused);
+    assert_eq!(report.forward.limit, Limit::Refused);
     let refused = FindingKind::Refused {
         mtu: Bytes::new(1500),
         router: router(2),
@@ -94,18 +98,27 @@ fn a_black_hole_is_behind_its_router() {
     for link in 1..=3 {
         let report = report(&Path::with(Narrow::silent(link, 1500)));
         assert_eq!(
-            (report.verdict, report.there.mtu),
+            (report.verdict, report.forward.mtu),
             (Verdict::Problem, mtu(1500))
         );
-        assert_eq!(report.there.limit, Limit::Vanish);
-        let FindingKind::BlackHole { way, from, place } = first(&report) else {
+        assert_eq!(report.forward.limit, Limit::Vanish);
+        let FindingKind::BlackHole {
+            direction,
+            from,
+            place,
+        } = first(&report)
+        else {
             panic!("{link}: {report:#?}")
         };
         assert_eq!(from.get(), 1501);
         assert_eq!(address(place.behind), Some(router(link)), "{report:#?}");
         let before = (link < 3).then(|| router(link + 1));
         assert_eq!(address(place.before), before);
-        assert_eq!(*way == Way::There, link < 3, "{link}: {way:?}");
+        assert_eq!(
+            *direction == Some(Direction::Forward),
+            link < 3,
+            "{link}: {direction:?}"
+        );
     }
 }
 
@@ -132,7 +145,7 @@ fn the_own_interface_is_no_fault_of_the_path() {
     };
     let report = investigate(&Path::clean(), settings, 1);
     assert_eq!(
-        (report.verdict, report.there.mtu),
+        (report.verdict, report.forward.mtu),
         (Verdict::Problem, mtu(1500))
     );
     let interface = FindingKind::Interface {
@@ -153,8 +166,8 @@ fn what_the_own_system_refuses_to_send_limits_the_search() {
         }
         world.carry(probe, now).into_iter().collect()
     });
-    assert_eq!(report.there.mtu, mtu(1500));
-    assert_eq!(report.there.limit, Limit::Interface);
+    assert_eq!(report.forward.mtu, mtu(1500));
+    assert_eq!(report.forward.limit, Limit::Interface);
     let interface = FindingKind::Interface {
         mtu: Bytes::new(1500),
     };
@@ -168,7 +181,7 @@ fn a_router_that_announces_too_little_does_not_lower_the_result() {
         ..Narrow::told(2, 1500)
     };
     let report = report(&Path::with(narrow));
-    assert_eq!(report.there.mtu, mtu(1500));
+    assert_eq!(report.forward.mtu, mtu(1500));
     assert!(
         kinds(&report).contains(&&FindingKind::AnnouncedTooSmall {
             router: router(2),
@@ -187,7 +200,7 @@ fn a_router_that_announces_too_much_is_named() {
             ..Narrow::told(2, 1500)
         };
         let report = report(&Path::with(narrow));
-        assert_eq!(report.there.mtu, mtu(1500));
+        assert_eq!(report.forward.mtu, mtu(1500));
         let named = kinds(&report).iter().any(|kind| {
             matches!(kind,
             FindingKind::AnnouncedTooLarge { router: by, fails_from, .. }
@@ -205,7 +218,7 @@ fn messages_that_come_only_now_and_then_are_noticed() {
             ..Narrow::told(2, 1500)
         };
         let report = report(&Path::with(narrow));
-        assert_eq!(report.there.mtu, mtu(1500));
+        assert_eq!(report.forward.mtu, mtu(1500));
         let named = kinds(&report).iter().any(|kind| {
             matches!(kind, FindingKind::AnswersLimited { router: by, .. } if *by == router(2))
         });
@@ -214,21 +227,21 @@ fn messages_that_come_only_now_and_then_are_noticed() {
 }
 
 #[test]
-fn a_hole_of_the_way_back_is_told_from_one_of_the_way_there() {
+fn a_backward_hole_is_told_from_a_forward_one() {
     for link in 0..=3 {
         let narrow = Narrow {
-            ways: Ways::Back,
+            direction: Some(Direction::Backward),
             ..Narrow::silent(link, 1500)
         };
         let report = report(&Path::with(narrow));
-        assert_eq!(report.there.mtu, mtu(9000), "{report:#?}");
+        assert_eq!(report.forward.mtu, mtu(9000), "{report:#?}");
         assert_eq!(
-            (report.back.mtu, report.back.limit),
+            (report.backward.mtu, report.backward.limit),
             (mtu(1500), Limit::Vanish)
         );
         let place = match first(&report) {
             FindingKind::BlackHole {
-                way: Way::Back,
+                direction: Some(Direction::Backward),
                 place,
                 ..
             } => *place,
@@ -240,14 +253,14 @@ fn a_hole_of_the_way_back_is_told_from_one_of_the_way_there() {
 }
 
 #[test]
-fn a_reflector_tells_the_ways_apart() {
+fn a_reflector_tells_the_directions_apart() {
     let settings = Settings {
         reflector: true,
         ..settings()
     };
-    for ways in [Ways::There, Ways::Back] {
+    for direction in Direction::BOTH {
         let narrow = Narrow {
-            ways,
+            direction: Some(direction),
             ..Narrow::silent(2, 1500)
         };
         let path = Path {
@@ -255,13 +268,21 @@ fn a_reflector_tells_the_ways_apart() {
             ..Path::with(narrow)
         };
         let report = investigate(&path, settings.clone(), 1);
-        let is_back = ways == Ways::Back;
-        assert_eq!(report.there.mtu, mtu(if is_back { 9000 } else { 1500 }));
-        assert_eq!(report.back.mtu, mtu(1500));
-        let FindingKind::BlackHole { way, place, .. } = first(&report) else {
+        let is_backward = direction == Direction::Backward;
+        assert_eq!(
+            report.forward.mtu,
+            mtu(if is_backward { 9000 } else { 1500 })
+        );
+        assert_eq!(report.backward.mtu, mtu(1500));
+        let FindingKind::BlackHole {
+            direction: found,
+            place,
+            ..
+        } = first(&report)
+        else {
             panic!("{report:#?}")
         };
-        assert_eq!(*way == Way::Back, is_back);
+        assert_eq!(*found, Some(direction));
         assert_eq!(address(place.behind), Some(router(2)));
     }
 }
@@ -318,7 +339,7 @@ fn dropped_fragments_are_a_problem_of_their_own() {
     };
     let report = report(&path);
     assert_eq!(
-        (report.verdict, report.there.mtu),
+        (report.verdict, report.forward.mtu),
         (Verdict::Problem, mtu(9000))
     );
     assert_eq!(kinds(&report), [&FindingKind::FragmentsDropped]);
@@ -336,7 +357,7 @@ fn a_small_branch_is_found_by_its_flows() {
             };
             let report = report(&Path::with(narrow));
             assert_eq!(
-                (report.verdict, report.there.mtu),
+                (report.verdict, report.forward.mtu),
                 (Verdict::Problem, mtu(1500))
             );
             let FindingKind::Branches {
@@ -369,7 +390,7 @@ fn the_size_of_a_tunnel_is_explained() {
             matches!(kind, FindingKind::Tunnel(tunnel) if tunnel.names.iter().any(|one| one == name))
         });
         assert!(named, "{report:#?}");
-        assert_eq!(report.there.mtu, mtu(size));
+        assert_eq!(report.forward.mtu, mtu(size));
     }
 }
 
@@ -380,7 +401,7 @@ fn a_path_that_shrinks_while_it_is_probed_is_probed_again() {
         ..Narrow::silent(2, 1500)
     };
     let report = report(&Path::with(later));
-    assert_eq!(report.there.mtu, mtu(1500), "{report:#?}");
+    assert_eq!(report.forward.mtu, mtu(1500), "{report:#?}");
     assert!(
         kinds(&report).contains(&&FindingKind::MtuChanged {
             before: Bytes::new(9000),
@@ -398,7 +419,7 @@ fn a_path_that_grows_while_it_is_probed_is_probed_again() {
     };
     let report = report(&Path::with(earlier));
     assert_eq!(
-        (report.verdict, report.there.mtu),
+        (report.verdict, report.forward.mtu),
         (Verdict::Clean, mtu(9000)),
         "{report:#?}"
     );
@@ -418,7 +439,10 @@ fn a_far_end_that_does_not_answer_is_no_verdict() {
         ..Path::clean()
     };
     let report = report(&path);
-    assert_eq!((report.verdict, report.there.mtu), (Verdict::Unclear, None));
+    assert_eq!(
+        (report.verdict, report.forward.mtu),
+        (Verdict::Unclear, None)
+    );
     assert_eq!(kinds(&report), [&FindingKind::NoAnswer]);
     // The routers answered all the same.
     assert_eq!(report.hops.len(), 3);
@@ -443,7 +467,7 @@ fn one_protocol_is_enough() {
             };
             assert_eq!(report.verdict, verdict, "{protocol:?}: {report:#?}");
             let size = if is_clean { 9000 } else { 1500 };
-            assert_eq!(report.there.mtu, mtu(size), "{protocol:?}");
+            assert_eq!(report.forward.mtu, mtu(size), "{protocol:?}");
             if let FindingKind::BlackHole { place, .. } = first_or(&report) {
                 assert_eq!(address(place.behind), Some(router(1)));
             }
@@ -470,7 +494,7 @@ fn round_trips_may_be_short_or_long() {
                 ..Path::with(narrow)
             };
             let report = report(&path);
-            assert_eq!(report.there.mtu, mtu(1500), "{one_way:?}");
+            assert_eq!(report.forward.mtu, mtu(1500), "{one_way:?}");
             match first(&report) {
                 FindingKind::BlackHole { place, .. } => {
                     assert_eq!(address(place.behind), Some(router(1)), "{one_way:?}");
@@ -507,7 +531,7 @@ fn without_rights_it_says_what_was_not_seen() {
     };
     let report = investigate(&Path::clean(), settings, 1);
     assert_eq!(
-        (report.verdict, report.there.mtu),
+        (report.verdict, report.forward.mtu),
         (Verdict::Unclear, mtu(9000)),
         "{report:#?}"
     );
@@ -515,7 +539,7 @@ fn without_rights_it_says_what_was_not_seen() {
         NotSeen::Echo,
         NotSeen::TcpSizes,
         NotSeen::Fragments,
-        NotSeen::WayBack,
+        NotSeen::Backward,
     ] {
         assert!(report.not_seen.contains(&what), "{what:?}");
     }

@@ -72,7 +72,7 @@ fn size(seed: u64, count: usize, share: f64, late: Span) -> (usize, u64) {
         assert!(now <= Time::ZERO + most + Span::from_secs(3), "it hangs");
     }
     let report = investigation.report();
-    assert!(report.there.mtu <= Some(Bytes::new(9_000)));
+    assert!(report.forward.mtu <= Some(Bytes::new(9_000)));
     (format!("{investigation:?}").len(), report.probes)
 }
 
@@ -102,6 +102,6 @@ proptest! {
             let is_forged = rng.random_bool(share);
             world.carry(probe, now).into_iter().chain(is_forged.then_some(forged)).collect()
         });
-        prop_assert_eq!(report.there.mtu, Some(Bytes::new(9_000)));
+        prop_assert_eq!(report.forward.mtu, Some(Bytes::new(9_000)));
     }
 }

@@ -8,8 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use units::{Bytes, Seed, Span, Time};
 
 use crate::probe::{
-    Answer, AnswerKind, Investigation, PathReport, Probe, Protocol, ReplySize, Settings, Target,
+    Answer, AnswerKind, Investigation, PathReport, Probe, ReplySize, Settings, Target,
 };
+use crate::{Direction, Protocol};
 
 /// The size of messages, of TCP's answers, and of small answers of a reflector.
 const SMALL: u64 = 64;
@@ -31,14 +32,6 @@ pub(super) enum Which {
     Flows(u16),
 }
 
-/// A direction of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ways {
-    There,
-    Back,
-    Both,
-}
-
 /// The message about a packet that is too big.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Told {
@@ -54,7 +47,8 @@ pub(super) struct Narrow {
     /// Number of the link: that behind the router of this number, 0 is the first.
     pub(super) link: u8,
     pub(super) mtu: u64,
-    pub(super) ways: Ways,
+    /// `None`: both.
+    pub(super) direction: Option<Direction>,
     pub(super) which: Which,
     pub(super) told: Told,
     /// When it begins and ends, in milliseconds.
@@ -67,7 +61,7 @@ impl Narrow {
         Self {
             link,
             mtu,
-            ways: Ways::Both,
+            direction: None,
             which: Which::All,
             told: Told::Silent,
             during: (0, u64::MAX),
@@ -156,22 +150,25 @@ impl World {
     }
 
     /// The rule that stops a packet on a link.
-    fn rule(&self, link: u8, size: u64, probe: &Probe, is_back: bool, now: Time) -> Option<Narrow> {
+    fn rule(
+        &self,
+        link: u8,
+        size: u64,
+        probe: &Probe,
+        direction: Direction,
+        now: Time,
+    ) -> Option<Narrow> {
         let at = now.as_picos() / 1_000_000_000;
         let rules = self.path.narrow.iter().copied();
         rules.into_iter().find(|rule| {
-            let is_way = match rule.ways {
-                Ways::Both => true,
-                Ways::There => !is_back,
-                Ways::Back => is_back,
-            };
+            let is_direction = rule.direction.is_none_or(|only| only == direction);
             let is_which = match rule.which {
                 Which::All => true,
                 Which::Of(protocol) => probe.protocol == protocol,
                 Which::Flows(rest) => probe.protocol != Protocol::Icmp && probe.flow % 3 == rest,
             };
             let is_now = rule.during.0 <= at && at < rule.during.1;
-            rule.link == link && size > rule.mtu && is_way && is_which && is_now
+            rule.link == link && size > rule.mtu && is_direction && is_which && is_now
         })
     }
 
@@ -182,7 +179,7 @@ impl World {
             if probe.fragment_size.is_some() && self.path.drops_fragments && link == 1 {
                 return Err(None);
             }
-            if let Some(rule) = self.rule(link, size, probe, false, now) {
+            if let Some(rule) = self.rule(link, size, probe, Direction::Forward, now) {
                 let announced = match rule.told {
                     Told::Silent => None,
                     Told::Announces(size) => Some(size),
@@ -199,7 +196,10 @@ impl World {
 
     /// Whether an answer of this size comes back from the system of this number.
     fn comes_back(&mut self, from: u8, size: u64, probe: &Probe, now: Time) -> bool {
-        let stops = (0..from).any(|link| self.rule(link, size, probe, true, now).is_some());
+        let stops = (0..from).any(|link| {
+            self.rule(link, size, probe, Direction::Backward, now)
+                .is_some()
+        });
         !stops && !self.is_lost()
     }
 

@@ -6,11 +6,10 @@ use rand_chacha::ChaCha8Rng;
 use units::{Bytes, Span, Time};
 
 use super::path::{
-    FAR_END, Narrow, Path, Told, Ways, Which, World, drive, investigate, router, settings,
+    FAR_END, Narrow, Path, Told, Which, World, drive, investigate, router, settings,
 };
-use crate::probe::{
-    Answer, AnswerKind, FindingKind, PathReport, Probe, Settings, Target, Verdict, Way,
-};
+use crate::Direction;
+use crate::probe::{Answer, AnswerKind, FindingKind, PathReport, Probe, Settings, Target, Verdict};
 
 /// An answer of any content to a probe.
 fn any_answer(rng: &mut ChaCha8Rng, probe: &Probe) -> Answer {
@@ -62,8 +61,8 @@ proptest! {
             }
             answers
         });
-        prop_assert!(report.there.mtu <= Some(passed), "{:?} {passed:?}", report.there);
-        prop_assert!(report.back.mtu <= Some(passed));
+        prop_assert!(report.forward.mtu <= Some(passed), "{:?} {passed:?}", report.forward);
+        prop_assert!(report.backward.mtu <= Some(passed));
         prop_assert!(report.probes <= most_probes);
         prop_assert!(report.took <= most_time + Span::from_secs(3));
     }
@@ -92,7 +91,7 @@ proptest! {
             world.carry(probe, now).into_iter().chain([(now, forged)]).collect()
         });
         prop_assert_eq!(report.verdict, Verdict::Clean);
-        prop_assert_eq!(report.there.mtu, Some(Bytes::new(9000)));
+        prop_assert_eq!(report.forward.mtu, Some(Bytes::new(9000)));
     }
 
     #[test]
@@ -103,10 +102,10 @@ proptest! {
         let path = Path::with(Narrow { told, ..Narrow::silent(link, mtu) });
         let truth = Some(Bytes::new(mtu.min(9000)));
         let report = investigate(&path, settings(), seed);
-        prop_assert_eq!(report.there.mtu, truth);
+        prop_assert_eq!(report.forward.mtu, truth);
         prop_assert_eq!(report.verdict == Verdict::Clean, mtu >= 9000);
         let report = investigate(&path.losing(loss), settings(), seed);
-        prop_assert!(report.there.mtu <= truth);
+        prop_assert!(report.forward.mtu <= truth);
     }
 }
 
@@ -138,14 +137,15 @@ fn a_black_hole_is_missed_or_misplaced_in_one_of_a_hundred_investigations_at_mos
         let share = wrong(&path, &settings(), |report| {
             let place = report.findings.iter().find_map(|one| match one.kind {
                 FindingKind::BlackHole {
-                    way: Way::There,
+                    direction: Some(Direction::Forward),
                     place,
                     ..
                 } => Some(place),
                 _ => None,
             });
             let behind = place.and_then(|place| place.behind);
-            report.there.mtu == Some(Bytes::new(1500)) && behind.is_some_and(|hop| hop.number == 2)
+            report.forward.mtu == Some(Bytes::new(1500))
+                && behind.is_some_and(|hop| hop.number == 2)
         });
         assert!(share <= 0.01, "loss {loss}: {share}");
     }
@@ -157,14 +157,14 @@ fn a_small_branch_is_missed_in_one_of_a_hundred_investigations_at_most() {
         for rest in [0, 1] {
             let narrow = Narrow {
                 which: Which::Flows(rest),
-                ways: Ways::There,
+                direction: Some(Direction::Forward),
                 ..Narrow::silent(1, 1500)
             };
             let path = Path::with(narrow).losing(loss);
             let share = wrong(&path, &settings(), |report| {
                 let is_named = |kind: &FindingKind| matches!(kind, FindingKind::Branches { .. });
                 report.findings.iter().any(|one| is_named(&one.kind))
-                    && report.there.mtu == Some(Bytes::new(1500))
+                    && report.forward.mtu == Some(Bytes::new(1500))
             });
             assert!(share <= 0.01, "loss {loss}, flows {rest}: {share}");
         }

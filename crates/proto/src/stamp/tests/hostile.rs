@@ -111,7 +111,7 @@ proptest! {
             }
             let totals = sender.totals();
             prop_assert_eq!(totals.sent, number as u64 + 1);
-            prop_assert!(totals.lost_there + totals.lost_back + totals.answered <= totals.sent);
+            prop_assert!(totals.lost_forward + totals.lost_backward + totals.answered <= totals.sent);
         }
         let count = answered.len();
         answered.sort_unstable();

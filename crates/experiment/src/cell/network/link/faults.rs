@@ -1,7 +1,8 @@
 //! Reads the keys that break packets in front of a link: the rules of a middlebox.
 
 use anyhow::{Error, Result};
-use plan::setting::middlebox::{Action, Direction, Protocol, Rule};
+use plan::setting::middlebox::{Action, Rule};
+use plan::setting::{Direction, Protocol};
 use units::{Bytes, Span};
 
 use super::inherited::Inherited;
