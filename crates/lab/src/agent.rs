@@ -2,13 +2,16 @@
 //! object per line, a request and its replies.
 
 mod flows;
+mod probing;
 
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
 use live::meter::{Machine, Process};
+use live::probe::{Investigated, Services, Task};
 use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as ask_other};
+use live::stamp;
 use live::testbed::Testbed;
 use live::transfer::latency_breakdown::{self, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
@@ -18,6 +21,7 @@ use units::{Bytes, Span};
 
 use crate::interrupted;
 pub(crate) use flows::{Arrived, Departed, Receiving, Sending, Wanted};
+use probing::Probing;
 
 /// The role of the worker, as [`Command::local`] takes it.
 pub(crate) const ROLE: &str = "node";
@@ -56,6 +60,14 @@ enum Request {
     AnswerProbes(Probe),
     /// Send messages to that port, each after the echo of the previous one.
     SendProbes(Probe, u16),
+    /// Answer the probes of an investigation from now on.
+    OpenFarEnd(Services),
+    /// End that, and report what was reflected.
+    CloseFarEnd,
+    /// Prepare an investigation.
+    OpenProber(Task),
+    /// Run it.
+    Investigate,
     /// Read the meters of the host.
     Sample,
 }
@@ -72,6 +84,10 @@ enum Reply {
     Asked(Asked),
     ProbesAnswered(latency_breakdown::Answered),
     Probed(latency_breakdown::Asked),
+    /// The far end or the prober is open.
+    Opened,
+    Closed(Option<stamp::Outcome>),
+    Investigated(Box<Investigated>),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),
@@ -104,6 +120,7 @@ impl HostSample {
 /// # Errors
 /// The parent process cannot be read from or written to.
 pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
+    let mut probing = Probing::default();
     for line in requests.lines() {
         let request = serde_json::from_str(&line?).context("reading a request")?;
         let mut answer = |reply: &Reply| -> Result<()> {
@@ -139,6 +156,10 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 }
                 Err(error) => Err(error),
             },
+            Request::OpenFarEnd(services) => probing.open_far_end(services),
+            Request::CloseFarEnd => probing.close_far_end(),
+            Request::OpenProber(task) => probing.open_prober(&task),
+            Request::Investigate => probing.investigate(),
             Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
             Request::SendFlows(sending, port) => {
                 answer(&reply_of(flows::send(sending, port).map(Reply::Departed)))?;

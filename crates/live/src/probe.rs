@@ -11,6 +11,7 @@ mod datagram;
 mod driver;
 mod echo;
 mod error;
+mod far_end;
 mod fragments;
 mod line;
 mod outgoing;
@@ -31,6 +32,7 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::traffic::random;
 use driver::Driver;
+pub use far_end::{FarEnd, Services};
 pub use outgoing::Outgoing;
 
 /// The time after the longest investigation in which its last answers are read.
@@ -41,6 +43,7 @@ const SHOW: Span = Span::from_millis(100);
 
 /// The investigation of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Task {
     /// The far end. The port is not used.
     pub to: SocketAddr,
@@ -60,10 +63,14 @@ pub struct Task {
     pub is_short: bool,
     /// A new file for the packets that are sent and received.
     pub capture: Option<PathBuf>,
+    /// The longest that the investigation takes; `None`: the default of
+    /// [`Settings`].
+    pub most_time: Option<Span>,
 }
 
 /// The result of an investigation.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Investigated {
     /// The interface through which the probes left.
     pub outgoing: Outgoing,
@@ -78,43 +85,75 @@ pub struct Investigated {
 /// # Errors
 /// There is no route, or the user may not send any of the probes: one line with the
 /// remedy. Or the kernel's.
-pub fn investigate(task: &Task, mut show: impl FnMut(&Progress)) -> Result<Investigated> {
-    let seed = Seed::new(u64::from_ne_bytes(random()?));
-    let mut driver = Driver::open(task, seed.derive("driver"))?;
-    let reflector = match task.reflector {
-        Some(port) if task.protocols.contains(&Protocol::Udp) => driver.find_reflector(port)?,
-        _ => false,
-    };
-    let settings = Settings {
-        reflector,
-        ..settings(task, &driver)
-    };
-    let longest = settings.most_time + GRACE;
-    let mut investigation = Investigation::new(settings, seed.derive("probes"))
-        .map_err(|error| refused(&error, task, &driver))?;
-    driver.ends_after(longest);
-    let mut show_at = clock::monotonic();
-    loop {
-        let now = clock::monotonic();
-        while let Some(probe) = investigation.poll_probe(clock::monotonic()) {
-            driver.send(&probe)?;
-        }
-        if now >= show_at {
-            show(&investigation.progress());
-            show_at = now + SHOW;
-        }
-        if investigation.is_done() || driver.is_over() {
-            break;
-        }
-        driver.wait(investigation.poll_timeout())?;
-        for (at, answer) in driver.arrived() {
-            investigation.answered(at, &answer);
-        }
+pub fn investigate(task: &Task, show: impl FnMut(&Progress)) -> Result<Investigated> {
+    Prober::open(task)?.run(show)
+}
+
+/// An investigation that has opened its sockets and looked for a reflector.
+pub struct Prober {
+    driver: Driver,
+    investigation: Investigation,
+    longest: Span,
+}
+
+impl Prober {
+    /// Prepares an investigation. The only packets that leave ask for a reflector.
+    ///
+    /// # Errors
+    /// As [`investigate`].
+    pub fn open(task: &Task) -> Result<Self> {
+        let seed = Seed::new(u64::from_ne_bytes(random()?));
+        let mut driver = Driver::open(task, seed.derive("driver"))?;
+        let reflector = match task.reflector {
+            Some(port) if task.protocols.contains(&Protocol::Udp) => driver.find_reflector(port)?,
+            _ => false,
+        };
+        let settings = Settings {
+            reflector,
+            ..settings(task, &driver)
+        };
+        Ok(Self {
+            longest: settings.most_time + GRACE,
+            investigation: Investigation::new(settings, seed.derive("probes"))
+                .map_err(|error| refused(&error, task, &driver))?,
+            driver,
+        })
     }
-    Ok(Investigated {
-        outgoing: driver.finish()?,
-        report: investigation.report(),
-    })
+
+    /// Investigates the path, as [`investigate`].
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn run(self, mut show: impl FnMut(&Progress)) -> Result<Investigated> {
+        let Self {
+            mut driver,
+            mut investigation,
+            longest,
+        } = self;
+        driver.ends_after(longest);
+        let mut show_at = clock::monotonic();
+        loop {
+            let now = clock::monotonic();
+            while let Some(probe) = investigation.poll_probe(clock::monotonic()) {
+                driver.send(&probe)?;
+            }
+            if now >= show_at {
+                show(&investigation.progress());
+                show_at = now + SHOW;
+            }
+            if investigation.is_done() || driver.is_over() {
+                break;
+            }
+            driver.wait(investigation.poll_timeout())?;
+            for (at, answer) in driver.arrived() {
+                investigation.answered(at, &answer);
+            }
+        }
+        Ok(Investigated {
+            outgoing: driver.finish()?,
+            report: investigation.report(),
+        })
+    }
 }
 
 /// The settings of the investigation, as the available sockets allow them.
@@ -130,6 +169,7 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
         tcp: driver.tcp(),
         can_fragment: driver.can_fragment() && !task.is_short,
         flows: if task.is_short { 1 } else { base.flows },
+        most_time: task.most_time.unwrap_or(base.most_time),
         ..base
     }
 }

@@ -5,6 +5,7 @@
 //! that arrives has therefore crossed the way back in one piece. It leaves from the address
 //! to which the test packet went.
 
+mod running;
 mod socket;
 
 use std::net::SocketAddr;
@@ -21,6 +22,7 @@ use wire::stamp::{ErrorEstimate, LARGEST};
 use crate::clock::{self, Epoch};
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Result};
+pub use running::RunningReflector;
 use socket::{Received, Socket};
 
 /// Interval of checks whether the reflector is to end, in milliseconds.
@@ -45,6 +47,7 @@ pub struct StampReflector {
 
 /// Counts of a reflector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outcome {
     /// Packets by what became of them.
     pub counts: Counts,

@@ -116,7 +116,7 @@ fn on_a_probed_path(kind: &Spanned<Kind>, network: &Network, host: &Host) -> Res
     } else if host.costs != Costs::default() {
         "hosts take no time for probes; remove their costs"
     } else if network.links.iter().any(|link| link.watch.is_any()) {
-        "the simulator keeps no packets of probes; remove what is recorded or watched of links"
+        "no packets of probes are kept; remove what is recorded or watched of links"
     } else {
         return Ok(());
     };

@@ -1,12 +1,10 @@
 //! Keys of `[network]` and `[links.NAME]` that break packets on their path.
 
-use super::support::{everywhere, refused, when, worlds};
+use super::support::{everywhere, when, worlds};
 use super::{DefaultValue, Key, Section, Worlds};
 
-const NOT_EMULATED: &str = "only the world `sim` breaks packets so: --on sim";
-
 const OF_PROBES: Worlds = worlds(
-    refused(NOT_EMULATED),
+    when(r#"with `link = "emulated"` and `kind = "probe"`, otherwise refused"#),
     when(r#"with `kind = "probe"`, otherwise refused"#),
 );
 

@@ -1,7 +1,7 @@
 //! Keys of `[traffic]`, by its kind.
 
 use super::support::{
-    all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
+    HONOURED, all_but, everywhere, no_effect, only, refused, simulator, when, worlds,
 };
 use super::{DefaultValue, Key, Section, Worlds};
 
@@ -19,9 +19,6 @@ const NO_PROGRAMS: &str =
 /// Keys of flows between kernels only.
 const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
 
-/// Keys of a kind that kernels refuse.
-const OF_PROBES: Worlds = kernels(no_effect("its kind is refused"));
-
 /// Keys of a kind that the simulator refuses.
 const OF_REFUSED_KIND: Worlds = simulator(no_effect("its kind is refused"));
 
@@ -37,7 +34,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Text("transfer"),
             meaning: "`transfer`: one transfer of `size` octets; `command`: [programs of your own](#your-own-programs-as-trials); `flows`: [datagrams on schedules, and connections](#flows); `latency-breakdown`: [round trips split into parts](#latency-breakdown); `request-response`: [messages of many sizes](#requests-and-responses), each answered before the next leaves; `probe`: [what a path carries](#probes).",
             worlds: worlds(
-                all_but(&[("probe", "only the world `sim` has probes: --on sim")]),
+                HONOURED,
                 all_but(&[
                     ("command", "the simulator runs no programs: --on netns"),
                     (
@@ -59,35 +56,35 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "size",
                 default: DefaultValue::Text("9000B"),
                 meaning: "The size of IP packets that the path should carry, at most 65535.",
-                worlds: OF_PROBES,
+                worlds: everywhere(),
             },
             Key {
                 name: "protocols",
                 kind: "list of `icmp`, `udp` and `tcp`",
                 default: DefaultValue::Absent,
                 meaning: "What to probe with; without it all three.",
-                worlds: OF_PROBES,
+                worlds: everywhere(),
             },
             Key {
                 name: "reflector",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
                 meaning: "Whether a STAMP reflector answers at the receiver, which tells both directions apart.",
-                worlds: OF_PROBES,
+                worlds: everywhere(),
             },
             Key {
                 name: "listens",
                 kind: "switch",
                 default: DefaultValue::Text("on"),
                 meaning: "Whether the receiver listens at the TCP port that is probed.",
-                worlds: OF_PROBES,
+                worlds: everywhere(),
             },
             Key {
                 name: "timeout",
                 kind: "time",
                 default: DefaultValue::Text("60s"),
                 meaning: "The longest that an investigation takes.",
-                worlds: OF_PROBES,
+                worlds: everywhere(),
             },
         ],
     },

@@ -124,9 +124,23 @@ fn faults_without_probes_and_restrictions_of_nothing_are_refused_by_name() {
 }
 
 #[test]
-fn kernels_refuse_faults_and_probes_by_name() {
-    let kind = "experiments/x.toml:10: traffic.kind = \"probe\": only the world `sim` has probes: --on sim";
-    check_refused(PROBED, &[], kind);
-    let mss = "--set network.mss=1360: network.mss = 1360: only the world `sim` breaks packets so: --on sim";
-    check_refused(SMALL, &["network.mss=1360"], mss);
+fn emulated_links_break_packets_and_links_of_the_kernel_refuse_to_by_name() {
+    let text = PROBED.replace("world = \"sim\"\n", "");
+    let emulated = plan(&text, &["network.link=emulated", "network.mss=1360"]);
+    let link = &setting(&emulated, 0).network.links[1];
+    assert_eq!(
+        link.impairments.faults,
+        [Rule::always(Action::ClampMss(1_360))]
+    );
+    for (set, key) in [
+        ("network.mss=1360", "mss = 1360: `mss`"),
+        ("network.drop_above=1500", "drop_above = 1500: `drop_above`"),
+        (
+            "network.too_big_interval=1s",
+            "too_big_interval = \"1s\": `too_big_interval`",
+        ),
+    ] {
+        let line = format!("--set {set}: network.{key} needs link = \"emulated\"");
+        check_refused(&text, &[set], &line);
+    }
 }

@@ -106,6 +106,7 @@ fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
         address: args.address,
         capture: args.capture.clone(),
         is_short: false,
+        most_time: None,
     }
 }
 

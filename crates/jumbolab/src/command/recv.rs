@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use lab::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use live::clock::Epoch;
 use live::interrupt;
-use live::stamp::StampReflector;
+use live::stamp::{RunningReflector, StampReflector};
 use live::traffic::{Event, Receiver, Records, SendingRate, Serving, Session};
 use proto::control::{Limits, Secret};
 use units::Span;
@@ -23,7 +23,6 @@ use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
 use log_thread::LogThread;
-use reflector::Reflector;
 
 /// Number of attempts to find a port that is free over TCP and UDP.
 const MOST_PORTS: u32 = 20;
@@ -73,7 +72,7 @@ pub(crate) fn run(args: &Recv) -> Result<Ending> {
         logged &= logs.end(PacketLog::is_over);
     });
     logged &= logs.end(|_| true);
-    if let Some(line) = reflector.flatten().and_then(Reflector::end) {
+    if let Some(line) = reflector.flatten().and_then(reflector::end) {
         log.say(line);
     }
     log.end();
@@ -233,11 +232,14 @@ fn open_both(
 
 /// Starts a reflector and says where it listens, or why there is none: the receiver does
 /// not need it.
-fn start(opened: live::Result<StampReflector>, log: &LogThread) -> Result<Option<Reflector>> {
+fn start(
+    opened: live::Result<StampReflector>,
+    log: &LogThread,
+) -> Result<Option<RunningReflector>> {
     match opened {
         Ok(opened) => {
             log.say(reflector::describe(&opened));
-            let started = Reflector::start(opened).context("starting the STAMP reflector")?;
+            let started = RunningReflector::start(opened)?;
             Ok(Some(started))
         }
         Err(error) => {

@@ -176,6 +176,21 @@ pub(super) fn flags_of_latency_breakdown(
     .collect()
 }
 
+/// The flags of an investigation of a path.
+pub(super) fn flags_of_probe(
+    setting: &Setting,
+    disturbance: &Disturbance,
+    path: &Path,
+) -> Vec<Flag> {
+    [
+        (Flag::ClockStepped, clock_stepped(disturbance.clock_step)),
+        (Flag::OffloadsDiffer, offloads_differ(setting, path)),
+    ]
+    .into_iter()
+    .filter_map(|(flag, holds)| holds.then_some(flag))
+    .collect()
+}
+
 /// The flags of a request-response trial.
 pub(super) fn flags_of_request_response(
     setting: &Setting,
@@ -265,7 +280,10 @@ fn emulator_late(emulator: &Report) -> bool {
 }
 
 fn offloads_differ(setting: &Setting, path: &Path) -> bool {
-    let (inspection, offloads) = (&path.inspection, &path.offloads);
+    let offloads = &path.offloads;
+    let Some(inspection) = &path.inspection else {
+        return setting.host.offloads == offloads.is_empty();
+    };
     let links = &setting.network.links;
     let mtu = |link: Option<&Link>| link.map_or(Bytes::ZERO, |link| link.mtu.bytes());
     let super_packets = inspection.largest_sent > mtu(links.first())
@@ -287,9 +305,8 @@ fn offloads_differ(setting: &Setting, path: &Path) -> bool {
 
 /// Messages that fill packets must have produced full packets.
 fn mtu_differs(setting: &Setting, path: &Path) -> bool {
-    let inspection = &path.inspection;
     let network = &setting.network;
-    let Some(mtu) = network.path_mtu() else {
+    let Some((inspection, mtu)) = path.inspection.as_ref().zip(network.path_mtu()) else {
         return false;
     };
     let payload = model::payload_per_packet(mtu, network.ip, inspection.protocol);

@@ -12,7 +12,7 @@ use live::stalls::Stalls;
 use live::testbed::Fragments;
 use live::tool::Tool;
 use plan::command_line::Addresses;
-use units::{Bytes, Rate, Span, Transport};
+use units::{Bytes, Rate, Seed, Span, Transport};
 
 use crate::agent::Agents;
 use crate::link_window::LinkWindow;
@@ -37,8 +37,8 @@ pub(crate) struct Path {
     pub(crate) addresses: Addresses,
     /// Offloads that the sender's interface reports as enabled.
     pub(crate) offloads: Vec<String>,
-    /// The inspection of its frames.
-    pub(crate) inspection: Inspection,
+    /// The inspection of its frames; `None`: the traffic itself inspects the path.
+    pub(crate) inspection: Option<Inspection>,
     /// The maximum goodput.
     pub(crate) pace: Option<Rate>,
 }
@@ -127,6 +127,13 @@ pub(crate) trait Meters {
     /// # Errors
     /// No emulator has such a link.
     fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>>;
+
+    /// Restarts the random streams and the faults of emulated links: the times of
+    /// faults count from now on.
+    ///
+    /// # Errors
+    /// The emulator has exited.
+    fn restart_links(&mut self, seed: Seed) -> Result<()>;
 }
 
 /// An end of a pair.

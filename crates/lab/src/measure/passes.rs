@@ -11,9 +11,9 @@ use proto::link::Fate;
 use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
-use super::Path;
 use super::disturbance::Disturbance;
 use super::pass::Pass;
+use super::{Inspection, Path};
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 use crate::measurements::flows::{Carried, ConnectionStats, DelayStats, FlowStats, ProgramStats};
@@ -88,12 +88,15 @@ impl Measurements {
         self.note("offloads_on", json!(bulk.offloads));
         self.note("burst_octets", octets(|link| link.burst));
         self.note("buffer_octets", octets(|link| link.buffer));
-        let [sent, received] = [
-            bulk.inspection.largest_sent,
-            bulk.inspection.largest_received,
-        ];
-        self.note("largest_packet_sent", json!(sent.get()));
-        self.note("largest_packet_received", json!(received.get()));
+        if let Some(inspection) = &bulk.inspection {
+            let Inspection {
+                largest_sent,
+                largest_received,
+                ..
+            } = inspection;
+            self.note("largest_packet_sent", json!(largest_sent.get()));
+            self.note("largest_packet_received", json!(largest_received.get()));
+        }
     }
 
     /// The bulk transfer over time, and the distributions of the other two.

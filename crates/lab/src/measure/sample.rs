@@ -17,9 +17,10 @@ pub(crate) const OUTRUNNING: Bytes = Bytes::new(64_000);
 const LOOK: Span = Span::from_secs(30);
 
 /// The transfer for an inspection before `traffic`. If `traffic` is not a
-/// transfer, a short TCP transfer inspects the links and offloads.
-pub(crate) fn sample(traffic: &Traffic) -> Transfer {
-    match traffic {
+/// transfer, a short TCP transfer inspects the links and offloads; `None`: the
+/// traffic looks for what a transfer might not survive.
+pub(crate) fn sample(traffic: &Traffic) -> Option<Transfer> {
+    Some(match traffic {
         Traffic::Transfer(transfer) => transfer.clone(),
         Traffic::Command(command) => Transfer {
             timeout: command.timeout,
@@ -30,13 +31,13 @@ pub(crate) fn sample(traffic: &Traffic) -> Transfer {
             little(sockets.and_then(|sockets| sockets.receive_buffer))
         }
         Traffic::RequestResponse(request_response) => little(request_response.receive_buffer),
-        Traffic::Probe(_) => little(None),
+        Traffic::Probe(_) => return None,
         Traffic::LatencyBreakdown(trips) => Transfer {
             protocol: Transport::Tcp,
             message: OUTRUNNING,
             ..as_transfer(trips)
         },
-    }
+    })
 }
 
 fn little(receive_buffer: Option<Bytes>) -> Transfer {

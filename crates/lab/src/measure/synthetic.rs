@@ -44,14 +44,19 @@ pub(super) fn path(setting: &Setting) -> Path {
             router: None,
         },
         offloads: Vec::new(),
-        inspection: Inspection {
+        inspection: Some(Inspection {
             protocol: Transport::Tcp,
             message: Bytes::new(64_000),
             largest_sent: Bytes::new(1_500),
             largest_received: Bytes::new(1_500),
-        },
+        }),
         pace: pace(setting, Paced::Kernel),
     }
+}
+
+/// The inspection of a path, which has one.
+pub(super) const fn inspection(path: &mut Path) -> &mut Inspection {
+    path.inspection.as_mut().unwrap()
 }
 
 /// A goodput of `bits_per_second` over one second.

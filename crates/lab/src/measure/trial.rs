@@ -9,6 +9,7 @@ use super::command::command;
 use super::flows::flows;
 use super::latency_breakdown::latency_breakdown;
 use super::pair::Pair;
+use super::probe::probe;
 use super::request_response::request_response;
 use super::transfers::transfers;
 use crate::agent::Failure;
@@ -36,8 +37,7 @@ pub(crate) fn trial(
         Traffic::Flows(wanted) => flows(first, setting, wanted, seed, artifacts),
         Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
         Traffic::RequestResponse(wanted) => request_response(first, setting, wanted, seed),
-        // Rejected when the experiment was read.
-        Traffic::Probe(_) => unreachable!("probes are read for simulated hosts alone"),
+        Traffic::Probe(wanted) => probe(first, setting, wanted, seed),
     }?;
     measurements.take_setting(setting, &pairs[0].path);
     Ok(measurements)

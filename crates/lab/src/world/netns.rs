@@ -145,8 +145,10 @@ impl Netns {
         epoch: Epoch,
         artifacts: Option<ArtifactDir<'_>>,
     ) -> Result<Measurements, Failure> {
-        if let (true, Traffic::Flows(_)) = (setting.network.fresh, &setting.traffic) {
-            self.renew(setting, epoch)?;
+        match setting.traffic {
+            Traffic::Flows(_) if setting.network.fresh => self.renew(setting, epoch)?,
+            Traffic::Probe(_) => self.forget(setting),
+            _ => {}
         }
         let recorded = match artifacts {
             Some(_) => recorded_of(setting),
@@ -223,6 +225,15 @@ impl Netns {
             self.testbeds.push(known.renewed()?);
         }
         Ok(())
+    }
+
+    /// Removes the test bed of `setting`, so that the next trial has a new one: no kernel
+    /// on the path remembers path MTUs, fragments, or how many errors it has sent.
+    fn forget(&mut self, setting: &Setting) {
+        for paced in Paced::of_trial(setting) {
+            let path = path_of(setting, paced);
+            self.testbeds.retain(|handle| handle.path != path);
+        }
     }
 
     /// Starts the cross traffic of `setting` for other users of its test bed.

@@ -37,7 +37,7 @@ const CLOSED_PORT: u16 = 33_434;
 
 /// The port of connection attempts: that of HTTPS, which networks let pass most often
 /// [RFC9110 s4.2.2].
-const TCP_PORT: u16 = 443;
+pub(super) const TCP_PORT: u16 = 443;
 
 /// The time to wait for the answer of a reflector, the number of test packets, and
 /// their size.

@@ -9,6 +9,7 @@ use crate::netlink::{Listed, Route};
 
 /// The interface through which packets to an address leave this host.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outgoing {
     /// Its name.
     pub interface: String,

@@ -28,6 +28,7 @@ fn driver(to: IpAddr) -> Driver {
         reflector: None,
         up_to: None,
         is_short: false,
+        most_time: None,
         capture: None,
         interface: None,
         address: None,

@@ -89,6 +89,9 @@ pub enum BadSettings {
 }
 
 impl Settings {
+    /// The longest investigation, unless set.
+    pub const MOST_TIME: Span = Span::from_secs(60);
+
     /// Everything that a driver with all rights can send, without a reflector.
     pub fn new(far_end: IpAddr, asked: Bytes) -> Self {
         Self {
@@ -112,7 +115,7 @@ impl Settings {
             rate: RATE,
             least_timeout: Span::from_millis(100),
             most_timeout: Span::from_secs(1),
-            most_time: Span::from_secs(60),
+            most_time: Self::MOST_TIME,
             most_probes: 4000,
         }
     }

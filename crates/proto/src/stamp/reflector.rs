@@ -35,6 +35,7 @@ pub enum Refusal {
 
 /// Packets by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Counts {
     /// Packets with a reply.
     pub reflected: u64,

@@ -241,7 +241,7 @@ impl Keys {
         if self.wire_mtu.value.is_some() {
             return Err(self.wire_mtu.refuse(why("wire_mtu")));
         }
-        Ok(())
+        self.faults.refuse(why)
     }
 
     /// The link's lower MTU, if it is below that of its interfaces.

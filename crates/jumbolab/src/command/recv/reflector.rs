@@ -1,41 +1,15 @@
 //! The STAMP reflector beside a receiver: UDP at its addresses and its port.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, JoinHandle};
 
-use live::stamp::{Outcome, StampReflector};
+use live::stamp::{Outcome, RunningReflector, StampReflector};
 use proto::stamp::Limits;
 
-/// A reflector in its thread. It ends with its owner.
-pub(super) struct Reflector {
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<live::Result<Outcome>>,
-}
-
-impl Reflector {
-    /// Starts the thread of a reflector.
-    ///
-    /// # Errors
-    /// The thread cannot be started.
-    pub(super) fn start(reflector: StampReflector) -> std::io::Result<Self> {
-        let stop = Arc::<AtomicBool>::default();
-        let here = Arc::clone(&stop);
-        let thread = Builder::new()
-            .name("reflector".to_owned())
-            .spawn(move || reflector.run(&here))?;
-        Ok(Self { stop, thread })
-    }
-
-    /// Ends it. Returns a line about what it did, if anything.
-    pub(super) fn end(self) -> Option<String> {
-        self.stop.store(true, Ordering::Relaxed);
-        match self.thread.join() {
-            Ok(Ok(outcome)) => summary(&outcome),
-            Ok(Err(error)) => Some(format!("the STAMP reflector failed: {error}")),
-            Err(_) => Some("the STAMP reflector failed: a thread panicked".to_owned()),
-        }
+/// Ends a reflector. Returns a line about what it did, if anything.
+pub(super) fn end(reflector: RunningReflector) -> Option<String> {
+    match reflector.end() {
+        Ok(outcome) => summary(&outcome),
+        Err(error) => Some(format!("the STAMP reflector failed: {error}")),
     }
 }
 

@@ -3,7 +3,9 @@ use plan::setting::Traffic;
 use serde_json::json;
 
 use super::*;
-use crate::measure::synthetic::{disturbance, flow, goodput, passes, path, setting, tcp, transfer};
+use crate::measure::synthetic::{
+    disturbance, flow, goodput, inspection, passes, path, setting, tcp, transfer,
+};
 
 /// The goodput that 100 Mbit/s carry: 1448 octets of 1538 of each frame, with TCP's
 /// timestamps [RFC7323 s3.2], framing, preamble and gap.
@@ -138,11 +140,11 @@ fn without_offloads_no_feature_is_on_and_no_packet_exceeds_the_mtu() {
     assert_eq!(transfers(|trial| trial.path.offloads = on), differ);
     let above = Bytes::new(1_501);
     assert_eq!(
-        transfers(|trial| trial.path.inspection.largest_sent = above),
+        transfers(|trial| inspection(&mut trial.path).largest_sent = above),
         differ
     );
     assert_eq!(
-        transfers(|trial| trial.path.inspection.largest_received = above),
+        transfers(|trial| inspection(&mut trial.path).largest_received = above),
         differ
     );
 }
@@ -155,8 +157,8 @@ fn with_offloads_a_feature_is_on_and_tcp_shows_super_packets_where_the_path_lets
         trial.setting.network.links[0].burst = Bytes::new(burst);
         trial.path.offloads = vec!["tx-tcp-segmentation".to_owned()];
         trial.path.paced = paced;
-        trial.path.inspection.largest_sent = Bytes::new(sent);
-        trial.path.inspection.protocol = protocol;
+        inspection(&mut trial.path).largest_sent = Bytes::new(sent);
+        inspection(&mut trial.path).protocol = protocol;
         offloads_differ(&trial.setting, &trial.path)
     };
     let (deep, shallow) = (65_536, 65_535);
@@ -184,8 +186,8 @@ fn with_offloads_a_feature_is_on_and_tcp_shows_super_packets_where_the_path_lets
 fn messages_that_fill_packets_are_seen_in_full_ones() {
     let received = |octets, message| {
         transfers(|trial| {
-            trial.path.inspection.largest_received = Bytes::new(octets);
-            trial.path.inspection.message = Bytes::new(message);
+            inspection(&mut trial.path).largest_received = Bytes::new(octets);
+            inspection(&mut trial.path).message = Bytes::new(message);
         })
     };
     // Fragments come in steps of eight octets.
@@ -249,7 +251,7 @@ fn an_end_that_needs_a_whole_processor_and_a_late_emulator_are_flagged() {
 fn of_a_second_path_the_frames_are_checked_too() {
     let trial = Trial::new("");
     let mut other = path(&trial.setting);
-    other.inspection.largest_received = Bytes::new(1_400);
+    inspection(&mut other).largest_received = Bytes::new(1_400);
     let (setting, passes) = (&trial.setting, &trial.passes);
     let paths = [&trial.path, &other];
     let flags = flags(setting, transfer(setting), passes, &paths);
@@ -265,7 +267,7 @@ fn of_programs_goodput_frames_and_clock_are_checked() {
             clock_step,
         };
         let mut path = path(&setting);
-        path.inspection.largest_received = Bytes::new(largest);
+        inspection(&mut path).largest_received = Bytes::new(largest);
         flags_of_command(&setting, &seen, &path)
     };
     assert_eq!(judged(Some(94.0), 0, 1_500), []);

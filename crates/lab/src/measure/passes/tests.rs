@@ -2,7 +2,7 @@ use live::emulator::Crossed;
 use proto::link::Counters;
 
 use super::*;
-use crate::measure::synthetic::{ends, passes, path, setting};
+use crate::measure::synthetic::{ends, inspection, passes, path, setting};
 
 /// The metrics of `passes`, with accessors.
 struct Of(Measurements);
@@ -141,7 +141,7 @@ fn of_the_path_its_limit_its_links_and_its_frames_are_kept() {
     let mut path = path(&setting);
     path.pace = Rate::from_bits_per_second(94_150_000);
     path.offloads = vec!["tx-tcp-segmentation".into()];
-    path.inspection.largest_received = Bytes::new(1_400);
+    inspection(&mut path).largest_received = Bytes::new(1_400);
     let mut of = Of(Measurements::default());
     of.0.take_setting(&setting, &path);
     of.evidence("limit_mbit", json!(94.15));

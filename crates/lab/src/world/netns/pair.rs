@@ -9,7 +9,7 @@ use live::stalls::Stalls;
 use live::testbed::{self, Fragments, Testbed};
 use live::tool::Tool;
 use plan::Setting;
-use units::Span;
+use units::{Seed, Span};
 
 use super::emulator_lateness::invalid;
 use super::idle_waits::IdleWaits;
@@ -106,6 +106,11 @@ impl Meters for BedMeters<'_> {
         let emulation = self.emulation.as_mut();
         let emulation = emulation.context("the links have no emulator")?;
         emulation.window(link, from, to)
+    }
+
+    fn restart_links(&mut self, seed: Seed) -> Result<()> {
+        let emulation = self.emulation.as_mut();
+        emulation.map_or(Ok(()), |emulation| emulation.reseed(seed))
     }
 }
 

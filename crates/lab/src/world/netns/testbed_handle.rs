@@ -121,13 +121,15 @@ impl TestbedHandle {
         setting: &Setting,
         epoch: Epoch,
     ) -> Result<measure::Path, Failure> {
-        let sample = sample(&setting.traffic);
         let addresses = self.addresses();
-        let base = transfer_of(setting, self.paced, &sample, addresses.receiver, epoch);
+        let inspection = sample(&setting.traffic).map(|sample| {
+            let base = transfer_of(setting, self.paced, &sample, addresses.receiver, epoch);
+            self.inspect(&base, sample.protocol)
+        });
         Ok(measure::Path {
             paced: self.paced,
             addresses,
-            inspection: self.inspect(&base, sample.protocol)?,
+            inspection: inspection.transpose()?,
             offloads: self.offloads.clone(),
             pace: pace(setting, self.paced),
         })

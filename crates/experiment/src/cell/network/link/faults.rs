@@ -115,6 +115,19 @@ impl Faults {
         }))
     }
 
+    /// Refuses the first key that is written. `why` takes its name.
+    pub(super) fn refuse(&self, why: impl Fn(&str) -> String) -> Result<()> {
+        fn of<T>(found: Option<&Spanned<T>>, why: String) -> Result<()> {
+            found.map_or(Ok(()), |found| Err(found.refuse(why)))
+        }
+        of(self.drop_above.as_ref(), why("drop_above"))?;
+        of(self.messages.as_ref(), why("too_big_messages"))?;
+        of(self.interval.as_ref(), why("too_big_interval"))?;
+        of(self.announced.as_ref(), why("too_big_mtu"))?;
+        of(self.mss.as_ref(), why("mss"))?;
+        of(self.fragments.as_ref(), why("fragments"))
+    }
+
     /// The error about a key that restricts `drop_above`, if there is one.
     fn alone(&self) -> Option<Error> {
         fn of<T>(found: Option<&Spanned<T>>) -> Option<Error> {

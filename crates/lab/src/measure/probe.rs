@@ -1,0 +1,61 @@
+//! A trial of an investigation of the path.
+
+use std::net::SocketAddr;
+
+use live::probe::{Services, Task};
+use plan::{Setting, setting as spec};
+use serde_json::json;
+use units::Seed;
+use wire::stamp;
+
+use super::Pair;
+use super::checks::flags_of_probe;
+use super::disturbance::{StallMetering, watched};
+use crate::agent::Failure;
+use crate::measurements::Measurements;
+
+/// Investigates the path; the random streams and the faults of its links begin with the
+/// first probe and derive from `seed`.
+pub(super) fn probe(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    probe: &spec::Probe,
+    seed: Seed,
+) -> Result<Measurements, Failure> {
+    let receiver = pair.path.addresses.receiver;
+    let reflector = probe.reflector.then_some(stamp::PORT);
+    pair.agents.open_far_end(Services {
+        address: receiver,
+        listens: probe.listens,
+        reflector,
+    })?;
+    let task = Task {
+        to: SocketAddr::new(receiver, 0),
+        protocols: probe.protocols.clone(),
+        port: None,
+        reflector,
+        up_to: Some(probe.up_to),
+        interface: None,
+        address: None,
+        is_short: false,
+        capture: None,
+        most_time: Some(probe.timeout),
+    };
+    let (investigated, disturbance) = watched(pair, StallMetering::On, |pair| {
+        let Pair { agents, meters, .. } = pair;
+        agents.investigate(&task, || meters.restart_links(seed))
+    })?;
+    let reflected = pair.agents.close_far_end()?;
+    disturbance.valid()?;
+
+    let mut measurements = Measurements::default();
+    measurements.put_probe(setting, probe, &investigated.report);
+    measurements.flags = flags_of_probe(setting, &disturbance, &pair.path);
+    measurements.take_disturbance(setting, &disturbance);
+    measurements.judge(&disturbance);
+    measurements.note("outgoing", json!(investigated.outgoing));
+    if let Some(outcome) = reflected {
+        measurements.note("reflector", json!(outcome));
+    }
+    Ok(measurements)
+}
