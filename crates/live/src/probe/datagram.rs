@@ -54,7 +54,7 @@ impl Format for Datagram {
         }
     }
 
-    fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
         // An echo service repeats the datagram [RFC862].
         let id = identifier(octets)?;
         latest.by_id(id)?;

@@ -91,7 +91,7 @@ impl Format for Echo {
         })
     }
 
-    fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
         let header = match (self.raw, self.version) {
             (true, IpVersion::V4) => ipv4::Header::of(octets).header_len().ok()?,
             _ => 0,

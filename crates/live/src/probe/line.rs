@@ -60,8 +60,17 @@ pub(super) trait Format {
         Ok(id.to_be_bytes().to_vec())
     }
 
+    /// What the socket is to send before the next probe, with the default hop limit: it
+    /// ends what earlier probes may have left open at the far end.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    fn endings(&mut self) -> Result<Vec<Vec<u8>>> {
+        Ok(Vec::new())
+    }
+
     /// Reads a reply: `octets` as the socket delivered them.
-    fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply>;
+    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply>;
 
     /// The probe that an error quotes, if the quote tells.
     fn quoted(&self, octets: &[u8], latest: &Latest) -> Option<Quoted>;
@@ -137,10 +146,15 @@ impl Line {
             reply,
             ..
         } = *probe;
-        if hop_limit != self.hop_limit {
-            socket::set_hop_limit(&self.socket, self.ends.to, hop_limit)?;
-            self.hop_limit = hop_limit;
+        let endings = self.format.endings()?;
+        if !endings.is_empty() {
+            self.set_hop_limit(None)?;
         }
+        for octets in endings {
+            // If one is lost, another one follows with the next probe.
+            let _ = send(self.socket.as_raw_fd(), &octets, MsgFlags::MSG_NOSIGNAL);
+        }
+        self.set_hop_limit(hop_limit)?;
         let number = self.format.write(id, size, reply, &mut self.octets)?;
         self.latest.push(Sent { id, size, number });
         for attempt in 1..=TRIES {
@@ -185,6 +199,14 @@ impl Line {
         Ok(())
     }
 
+    fn set_hop_limit(&mut self, hop_limit: Option<u8>) -> Result<()> {
+        if hop_limit != self.hop_limit {
+            socket::set_hop_limit(&self.socket, self.ends.to, hop_limit)?;
+            self.hop_limit = hop_limit;
+        }
+        Ok(())
+    }
+
     /// Source and destination of the packets.
     ///
     /// # Errors
@@ -213,7 +235,7 @@ impl Line {
 
     /// A reply and the quoted probe in octets that a peer may send.
     #[cfg(test)]
-    pub(super) fn understood(&self, octets: &[u8]) -> (Option<Reply>, Option<Quoted>) {
+    pub(super) fn understood(&mut self, octets: &[u8]) -> (Option<Reply>, Option<Quoted>) {
         let reply = self.format.read(octets, &self.latest);
         (reply, self.format.quoted(octets, &self.latest))
     }

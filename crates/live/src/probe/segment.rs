@@ -1,11 +1,11 @@
 //! TCP segments of any size with SYN, from a raw socket.
 
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::sys::socket::{SockProtocol, SockType, SockaddrStorage, bind};
 use proto::probe::ReplySize;
-use std::os::fd::{AsFd, AsRawFd};
 use units::Bytes;
 use wire::ip_packet::IpPacket;
 use wire::probe::{Content, ProbePacket, QuotedTransport, Tcp, Transport};
@@ -25,6 +25,12 @@ const HEADER: u64 = 20;
 /// The receive window that the segments state.
 const WINDOW: u16 = u16::MAX;
 
+/// How often a connection that may be half open is reset. An open port answers a SYN in
+/// a connection that is half open by ACK at most, and not often: if the SYN/ACK or the
+/// kernel's reset got lost, later probes of the flow would seem to vanish
+/// [RFC9293 s3.10.7.4].
+const RESETS: u8 = 3;
+
 /// The protocol number of TCP [RFC9293 s3.1].
 const TCP: u8 = 6;
 
@@ -34,6 +40,9 @@ struct Segment {
     ports: [u16; 2],
     /// The MSS that they announce: what the own interface receives.
     mss: u16,
+    /// The sequence numbers of probes that may have left a connection half open, and how
+    /// often each is still to be reset.
+    half_open: VecDeque<(u32, u8)>,
     /// Keeps the source port, so that no other program gets it. The kernel answers a
     /// SYN/ACK with RST, which ends the far end's half of the connection.
     _port: OwnedFd,
@@ -74,6 +83,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
         addresses,
         ports: [source, to.port()],
         mss: u16::try_from(mtu.get().saturating_sub(headers)).unwrap_or(u16::MAX),
+        half_open: VecDeque::new(),
         _port: port,
     };
     Ok(Line::new(socket, ends, here, Box::new(segment)))
@@ -90,6 +100,45 @@ impl Segment {
             window: WINDOW,
             mss: Some(self.mss),
         }
+    }
+
+    /// The reset of the connection that a probe has left half open, if it has
+    /// [RFC9293 s3.10.7.4].
+    const fn reset(&self, probe: u32) -> Tcp {
+        Tcp {
+            ports: self.ports,
+            sequence: probe.wrapping_add(1),
+            acknowledgement: 0,
+            flags: flag::RST,
+            window: 0,
+            mss: None,
+        }
+    }
+
+    /// Writes a segment in a packet of `size`, or a larger one if it has no room, without
+    /// the header of IP: the kernel writes that.
+    fn emit(&self, segment: Tcp, size: Bytes, octets: &mut Vec<u8>) -> Result<()> {
+        let mut packet = ProbePacket {
+            addresses: self.addresses,
+            hop_limit: 0,
+            flow_label: 0,
+            identification: 0,
+            dont_fragment: true,
+            transport: Transport::Tcp(segment),
+            data: &[],
+            size: u32::try_from(size.get()).unwrap_or(u32::MAX),
+        };
+        packet.size = packet
+            .size
+            .max(u32::try_from(packet.headers()).unwrap_or(0));
+        octets.clear();
+        octets.resize(packet.buffer_len(), 0);
+        packet
+            .emit(octets)
+            .map_err(|error| Error::new("writing a segment", error.to_string()))?;
+        let header = usize::try_from(self.addresses.version().header().get()).unwrap_or(0);
+        octets.drain(..header);
+        Ok(())
     }
 
     /// The segment in a packet that the kernel delivered, with its header over IPv4, and
@@ -131,37 +180,35 @@ fn bare(addresses: Addresses, payload: &[u8]) -> Option<IpPacket<'_>> {
 
 impl Format for Segment {
     fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
-        let mut packet = ProbePacket {
-            addresses: self.addresses,
-            hop_limit: 0,
-            flow_label: 0,
-            identification: 0,
-            dont_fragment: true,
-            transport: Transport::Tcp(self.syn(id)),
-            data: &[],
-            size: u32::try_from(size.get()).unwrap_or(u32::MAX),
-        };
-        packet.size = packet
-            .size
-            .max(u32::try_from(packet.headers()).unwrap_or(0));
-        octets.clear();
-        octets.resize(packet.buffer_len(), 0);
-        packet
-            .emit(octets)
-            .map_err(|error| Error::new("writing a segment", error.to_string()))?;
-        // The kernel writes the header of IP.
-        let header = usize::try_from(self.addresses.version().header().get()).unwrap_or(0);
-        octets.drain(..header);
+        self.emit(self.syn(id), size, octets)?;
+        self.half_open.push_back((sequence(id), RESETS));
         Ok(sequence(id))
     }
 
     fn transport(&mut self, id: u64, _port: u16) -> Transport {
+        self.half_open.push_back((sequence(id), RESETS));
         Transport::Tcp(self.syn(id))
     }
 
-    fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+    fn endings(&mut self) -> Result<Vec<Vec<u8>>> {
+        let numbers = self.half_open.iter().map(|(number, _)| *number);
+        let endings = numbers.map(|number| {
+            let mut octets = Vec::new();
+            self.emit(self.reset(number), Bytes::ZERO, &mut octets)?;
+            Ok(octets)
+        });
+        let endings = endings.collect();
+        self.half_open.retain_mut(|(_, left)| {
+            *left -= 1;
+            *left > 0
+        });
+        endings
+    }
+
+    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
         let (tcp, size) = self.received(octets)?;
         let [here, there] = self.ports;
+        let is_reset = tcp.flags & flag::RST != 0;
         let is_answer = tcp.ports == [there, here]
             && (tcp.flags & (flag::SYN | flag::ACK) == flag::SYN | flag::ACK
                 || tcp.flags & (flag::RST | flag::ACK) == flag::RST | flag::ACK);
@@ -173,6 +220,9 @@ impl Format for Segment {
             let accepted = tcp.acknowledgement.wrapping_sub(sent.number);
             accepted >= 1 && u64::from(accepted) <= sent.size.get()
         })?;
+        if is_reset {
+            self.half_open.retain(|(number, _)| *number != sent.number);
+        }
         Some(Reply {
             id: sent.id,
             size,
@@ -195,5 +245,51 @@ impl Format for Segment {
     fn before_quote(&self) -> Bytes {
         // The message has a header of 8 octets [RFC792] [RFC4443 s2.1].
         self.addresses.version().header() * 2 + Bytes::new(8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    const HERE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+    const THERE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
+
+    /// The segments that leave before a probe: flags and sequence numbers.
+    fn endings(segment: &mut Segment) -> Vec<(u8, u32)> {
+        let endings = segment.endings().unwrap();
+        let read = endings.iter().map(|octets| {
+            let addresses = Addresses::V4([HERE, THERE]);
+            match Content::of_segment(&bare(addresses, octets).unwrap()).unwrap() {
+                Content::Data {
+                    transport: Transport::Tcp(tcp),
+                    data: [],
+                } => (tcp.flags, tcp.sequence),
+                other => panic!("{other:?}"),
+            }
+        });
+        read.collect()
+    }
+
+    #[test]
+    fn what_a_probe_left_half_open_is_reset_before_the_next_ones() {
+        let mut segment = Segment {
+            addresses: Addresses::V4([HERE, THERE]),
+            ports: [50_000, 443],
+            mss: 8_960,
+            half_open: VecDeque::new(),
+            _port: socket::open((HERE, 0).into(), SockType::Stream, None).unwrap(),
+        };
+        let send = |segment: &mut Segment, id| {
+            segment.write(id, Bytes::new(60), ReplySize::Same, &mut Vec::new())
+        };
+        assert_eq!(endings(&mut segment), []);
+        send(&mut segment, 7).unwrap();
+        send(&mut segment, u64::from(u32::MAX)).unwrap();
+        for _ in 0..RESETS {
+            assert_eq!(endings(&mut segment), [(flag::RST, 8), (flag::RST, 0)]);
+        }
+        assert_eq!(endings(&mut segment), []);
     }
 }

@@ -93,7 +93,7 @@ impl Format for TestPacket {
         Ok(octets)
     }
 
-    fn read(&self, octets: &[u8], latest: &Latest) -> Option<Reply> {
+    fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
         let reflected = stamp::Reflected::parse(octets).ok()?;
         let id = latest.by_id(reflected.id?)?.id;
         // A reply of the probe's length to a request for a short one says nothing about

@@ -162,7 +162,7 @@ proptest! {
     #[test]
     fn no_octets_of_a_peer_make_a_line_panic(octets: Vec<u8>, six: bool) {
         let driver = driver(LOOPBACK[usize::from(six)]);
-        for line in driver.lines_of_all_formats() {
+        for mut line in driver.lines_of_all_formats() {
             let (reply, quoted) = line.understood(&octets);
             // Nothing was sent, so nothing is answered.
             prop_assert!(reply.is_none() && quoted.is_none());
