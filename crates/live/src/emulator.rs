@@ -60,7 +60,7 @@ pub struct EmulatedLink {
     /// Settings from the first interface to the second, and back.
     pub directions: [Settings; 2],
     /// The rules for packets in front of the link; from the first interface to the second
-    /// is forward.
+    /// is forward. Their times count from the first frame to a single host.
     pub rules: Vec<Rule>,
 }
 
@@ -138,6 +138,8 @@ pub struct Report {
 /// An emulator of one or several links.
 pub struct Emulator {
     opened: Time,
+    /// The first frame to a single host since the start of the faults.
+    first: Option<Time>,
     poller: Poller,
     mapping: Mapping,
     links: Vec<Between>,
@@ -178,12 +180,13 @@ impl Emulator {
             };
             Ok(Between {
                 ports: [port(&link.ends[0])?, port(&link.ends[1])?],
-                faults: Faults::new(&link.rules, opened, seed),
+                faults: Faults::new(&link.rules, seed),
                 drivers: [driver(0)?, driver(1)?],
             })
         };
         Ok(Self {
             opened,
+            first: None,
             poller,
             mapping: Mapping::now(),
             links: links.iter().enumerate().map(open).collect::<Result<_>>()?,
@@ -299,11 +302,11 @@ impl Emulator {
             self.mapping.renew();
         }
         for link in &mut self.links {
-            let faults = &mut link.faults;
+            let (faults, first) = (&mut link.faults, &mut self.first);
             let directions = link.ports.iter_mut().zip(&mut link.drivers);
             for (direction, (port, driver)) in Direction::BOTH.into_iter().zip(directions) {
                 let full = port.receive(&self.mapping, now, &self.pool, |at, mut frame| {
-                    if faults.pass(at, &mut frame, direction) == Outcome::Drop {
+                    if faults.pass(at, first, &mut frame, direction) == Outcome::Drop {
                         return;
                     }
                     let answer = driver.receive(at, frame, &self.pool);

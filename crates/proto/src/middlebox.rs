@@ -123,6 +123,11 @@ impl Middlebox {
         }
     }
 
+    /// Lets the times of rules count from `start`.
+    pub const fn begin(&mut self, start: Time) {
+        self.start = start;
+    }
+
     /// Applies the rules to the IP packet in `octets`. A packet that is malformed goes
     /// on as it is.
     pub fn pass(&mut self, now: Time, octets: &mut [u8], direction: Direction) -> Outcome {

@@ -14,27 +14,40 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// The faults that `rules` are, from `start` on. All links of an emulator take the
-    /// same `seed`: a flow then meets the rules of one branch on each of them.
-    pub(super) fn new(rules: &[Rule], start: Time, seed: Seed) -> Self {
-        let middlebox = || Middlebox::new(rules.iter().copied(), branches(seed), start);
+    /// The faults that `rules` are. All links of an emulator take the same `seed`: a flow
+    /// then meets the rules of one branch on each of them.
+    pub(super) fn new(rules: &[Rule], seed: Seed) -> Self {
+        let middlebox = || Middlebox::new(rules.iter().copied(), branches(seed), Time::ZERO);
         Self {
             middlebox: (!rules.is_empty()).then(middlebox),
         }
     }
 
-    /// Starts again at `start`, as if new with `seed`.
-    pub(super) fn restart(&mut self, start: Time, seed: Seed) {
+    /// Starts again, as if new with `seed`.
+    pub(super) fn restart(&mut self, seed: Seed) {
         if let Some(middlebox) = &mut self.middlebox {
-            middlebox.restart(start, branches(seed));
+            middlebox.restart(Time::ZERO, branches(seed));
         }
     }
 
-    /// Applies the rules to the packet in a frame that arrived at `at`. Bundles go on.
-    pub(super) fn pass(&mut self, at: Time, frame: &mut Frame, direction: Direction) -> Outcome {
+    /// Applies the rules to the packet in a frame that arrived at `at`. Their times count
+    /// from the first frame to a single host, which `first` keeps for all links: groups
+    /// get frames from idle hosts, too. Bundles go on.
+    pub(super) fn pass(
+        &mut self,
+        at: Time,
+        first: &mut Option<Time>,
+        frame: &mut Frame,
+        direction: Direction,
+    ) -> Outcome {
+        let is_to_group = frame.ethernet().first().is_none_or(|octet| octet & 1 != 0);
+        if first.is_none() && !is_to_group {
+            *first = Some(at);
+        }
         let Some(middlebox) = &mut self.middlebox else {
             return Outcome::Forward;
         };
+        middlebox.begin(first.unwrap_or(at));
         match frame.ethernet_mut() {
             Some(octets) => middlebox.pass_frame(at, octets, direction),
             None => Outcome::Forward,

@@ -13,8 +13,9 @@ impl Emulator {
     /// `seed` now.
     pub fn reseed(&mut self, seed: Seed) {
         let now = clock::monotonic();
+        self.first = None;
         for (number, link) in self.links.iter_mut().enumerate() {
-            link.faults.restart(now, seed);
+            link.faults.restart(seed);
             for (direction, driver) in link.drivers.iter_mut().enumerate() {
                 driver.reseed(now, direction_seed(seed, number, direction));
             }

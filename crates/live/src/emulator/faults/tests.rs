@@ -108,21 +108,26 @@ fn frames_meet_the_fate_of_packets_in_both_directions_and_after_a_restart() {
         Rule::always(Action::DropFragments),
     ];
     let pool = Pool::default();
-    let mut faults = Faults::new(&rules, Time::ZERO, Seed::new(1));
+    let mut faults = Faults::new(&rules, Seed::new(1));
     let mut dropped = [0; 2];
     for trial in [2, 3] {
         let seed = Seed::new(trial);
         let start = START + Span::from_secs(trial);
-        faults.restart(start, seed);
-        let mut middlebox = Middlebox::new(rules, seed.derive("branches"), start);
+        faults.restart(seed);
+        let mut first = None;
+        // A frame to a group does not count.
+        let mut group = pool.frame(&[0x33; 60]);
+        faults.pass(START, &mut first, &mut group, Direction::Forward);
+        let step = Span::from_millis(1);
+        let mut middlebox = Middlebox::new(rules, seed.derive("branches"), start + step);
         let mut at = start;
         for octets in packets() {
             for direction in Direction::BOTH {
-                at += Span::from_millis(1);
+                at += step;
                 let mut packet = octets.clone();
                 let mut frame = pool.keep(&framed(&octets), None);
                 let outcome = middlebox.pass(at, &mut packet, direction);
-                assert_eq!(faults.pass(at, &mut frame, direction), outcome);
+                assert_eq!(faults.pass(at, &mut first, &mut frame, direction), outcome);
                 assert_eq!(frame.ethernet()[14..], packet);
                 dropped[usize::from(outcome == Outcome::Drop)] += 1;
             }
@@ -160,8 +165,8 @@ fn a_segment_whose_checksum_is_left_to_the_interface_has_a_valid_one_after_a_cha
         assert_ne!(expected, whole);
 
         let mut frame = pool.keep(&frame, None);
-        let mut faults = Faults::new(&[rule], START, Seed::new(1));
-        let outcome = faults.pass(START, &mut frame, Direction::Forward);
+        let mut faults = Faults::new(&[rule], Seed::new(1));
+        let outcome = faults.pass(START, &mut None, &mut frame, Direction::Forward);
         assert_eq!(outcome, Outcome::Forward);
         assert_eq!(frame.ethernet()[14..], expected);
         assert_eq!(frame.octets()[..HEADER], [0; HEADER]);
