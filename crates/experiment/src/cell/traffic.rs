@@ -115,12 +115,20 @@ fn on_a_probed_path(kind: &Spanned<Kind>, network: &Network, host: &Host) -> Res
         "nothing gathers probes; remove [domain]"
     } else if host.costs != Costs::default() {
         "hosts take no time for probes; remove their costs"
+    } else if network.links.iter().any(says_too_big) {
+        "a wire has no address to say so from; write too_big = \"drop\", or a smaller mtu for what routers say"
     } else if network.links.iter().any(|link| link.watch.is_any()) {
         "no packets of probes are kept; remove what is recorded or watched of links"
     } else {
         return Ok(());
     };
     Err(kind.refuse(why))
+}
+
+/// Whether the wire itself answers packets that are too big.
+fn says_too_big(link: &Link) -> bool {
+    let narrow = link.impairments.narrow;
+    narrow.is_some_and(|narrow| narrow.answers)
 }
 
 /// Rejects faults of links that only probes meet.

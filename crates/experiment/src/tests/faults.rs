@@ -143,4 +143,11 @@ fn emulated_links_break_packets_and_links_of_the_kernel_refuse_to_by_name() {
         let line = format!("--set {set}: network.{key} needs link = \"emulated\"");
         check_refused(&text, &[set], &line);
     }
+    let wire = [
+        "network.link=emulated",
+        "network.wire_mtu=4000",
+        "network.too_big=answer",
+    ];
+    let line = "experiments/x.toml:9: traffic.kind = \"probe\": a wire has no address to say so from; write too_big = \"drop\", or a smaller mtu for what routers say";
+    check_refused(&text, &wire, line);
 }

@@ -22,6 +22,7 @@ mod laws;
 mod links;
 mod lookup;
 mod page;
+mod path_faults;
 mod probe;
 mod processors;
 mod program;

@@ -119,8 +119,8 @@ impl Truth {
             let rules = links.iter().flat_map(rules);
             let dropping = rules.filter(|rule| {
                 rule.direction.is_none_or(|only| only == direction)
-                    && (at_times || !is_at_times(rule))
-                    && (direction == Direction::Forward || is_answered_at_length(rule, probe))
+                    && (at_times || !is_at_times(*rule))
+                    && (direction == Direction::Forward || is_answered_at_length(*rule, probe))
             });
             let sizes = dropping.filter_map(drops_above);
             sizes.min().map_or(declared, |size| size.min(declared))
@@ -144,11 +144,18 @@ impl Truth {
     }
 }
 
-fn rules(link: &Link) -> &[Rule] {
-    &link.impairments.faults
+/// The rules of a link. A wire that carries less than its interfaces send drops packets
+/// as a switch does.
+fn rules(link: &Link) -> impl Iterator<Item = Rule> {
+    let wire = link.impairments.narrow.map(|narrow| {
+        let most = narrow.mtu.bytes();
+        Rule::always(Action::DropAbove(most))
+    });
+    wire.into_iter()
+        .chain(link.impairments.faults.iter().copied())
 }
 
-const fn drops_above(rule: &Rule) -> Option<Bytes> {
+const fn drops_above(rule: Rule) -> Option<Bytes> {
     match rule.action {
         Action::DropAbove(most) => Some(most),
         _ => None,
@@ -157,7 +164,7 @@ const fn drops_above(rule: &Rule) -> Option<Bytes> {
 
 /// Whether the packets of a rule include large answers to probes: those of echoes, and
 /// those of a reflector.
-fn is_answered_at_length(rule: &Rule, probe: &Probe) -> bool {
+fn is_answered_at_length(rule: Rule, probe: &Probe) -> bool {
     match rule.protocol {
         None => true,
         Some(Protocol::Icmp) => probe.protocols.contains(&Protocol::Icmp),
@@ -166,7 +173,7 @@ fn is_answered_at_length(rule: &Rule, probe: &Probe) -> bool {
     }
 }
 
-fn is_at_times(rule: &Rule) -> bool {
+fn is_at_times(rule: Rule) -> bool {
     rule.from > Span::ZERO || rule.until.is_some()
 }
 
@@ -174,8 +181,8 @@ fn is_at_times(rule: &Rule) -> bool {
 fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usize)> {
     let links = &setting.network.links;
     let vanishing = links.iter().enumerate().find_map(|(place, link)| {
-        let mut rules = rules(link).iter();
-        let rule = rules.find(|rule| drops_above(rule).is_some_and(|size| size < declared))?;
+        let mut rules = rules(link);
+        let rule = rules.find(|rule| drops_above(*rule).is_some_and(|size| size < declared))?;
         Some((of_dropping(rule, place), place))
     });
     if vanishing.is_some() {
@@ -187,7 +194,7 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
     {
         return Some((of_declared(links, declared, place), place));
     }
-    let other = |rule: &Rule| match rule.action {
+    let other = |rule: Rule| match rule.action {
         Action::ClampMss(most) => {
             let headers = setting.network.ip.header() + TCP_HEADER;
             (Bytes::new(most.into()) + headers < declared).then_some(Fault::MssClamped)
@@ -196,13 +203,13 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
         _ => None,
     };
     links.iter().enumerate().find_map(|(place, link)| {
-        let fault = rules(link).iter().find_map(other)?;
+        let fault = rules(link).find_map(other)?;
         Some((fault, place))
     })
 }
 
 /// The fault that a rule for large packets is.
-fn of_dropping(rule: &Rule, place: usize) -> Fault {
+fn of_dropping(rule: Rule, place: usize) -> Fault {
     if is_at_times(rule) {
         Fault::Changes
     } else if rule.share < 1.0 {
