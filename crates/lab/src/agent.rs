@@ -13,14 +13,15 @@ use live::probe::{Investigated, Services, Task};
 use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as ask_other};
 use live::stamp;
 use live::testbed::Testbed;
-use live::transfer::latency_breakdown::{self, Probe};
+use live::transfer::latency_breakdown::{self, Answerer as ProbeAnswerer, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
+use live::trial_token::{Token, new_token};
 use live::worker::Command;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::interrupted;
-pub(crate) use flows::{Arrived, Departed, Receiving, Sending, Wanted};
+pub(crate) use flows::{Arrivals, Arrived, Departed, Receiving, Sending, Wanted};
 use probing::Probing;
 
 /// The role of the worker, as [`Command::local`] takes it.
@@ -41,25 +42,26 @@ const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
 /// The timeout of a sample of a host.
 const SAMPLE: Span = Span::from_secs(30);
 
-/// A request to a worker.
+/// A request to a worker. The port of a request for traffic accepts only the peer with the
+/// token of that request.
 #[derive(Debug, Serialize, Deserialize)]
 enum Request {
     /// Open a port, report it, and receive.
-    Receive(Transfer),
+    Receive(Transfer, Token),
     /// Send to that port.
-    Send(Transfer, u16),
+    Send(Transfer, Token, u16),
     /// Open a port, report it, and receive flows.
-    ReceiveFlows(Receiving),
+    ReceiveFlows(Receiving, Token),
     /// Send flows to that port.
-    SendFlows(Sending, u16),
+    SendFlows(Sending, Token, u16),
     /// Open a port, report it, and answer messages.
-    Answer(RequestResponse),
+    Answer(RequestResponse, Token),
     /// Send messages to that port, one at a time.
-    Ask(RequestResponse, u16),
+    Ask(RequestResponse, Token, u16),
     /// Open a port, report it, and answer messages with their timestamps.
-    AnswerProbes(Probe),
+    AnswerProbes(Probe, Token),
     /// Send messages to that port, each after the echo of the previous one.
-    SendProbes(Probe, u16),
+    SendProbes(Probe, Token, u16),
     /// Answer the probes of an investigation from now on.
     OpenFarEnd(Services),
     /// End that, and report what was reflected.
@@ -78,7 +80,7 @@ enum Reply {
     Listening(u16),
     Received(Received),
     Sent(Sent),
-    Arrived(Vec<Arrived>),
+    Arrived(Arrivals),
     Departed(Vec<Departed>),
     Answered(Answered),
     Asked(Asked),
@@ -128,28 +130,28 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
             Ok(replies.flush()?)
         };
         let result = match request {
-            Request::Send(transfer, port) => send(&transfer, port).map(Reply::Sent),
-            Request::Receive(transfer) => match Receiver::open(transfer) {
+            Request::Send(transfer, token, port) => send(&transfer, &token, port).map(Reply::Sent),
+            Request::Receive(transfer, token) => match Receiver::open(transfer, token) {
                 Ok(receiver) => {
                     answer(&Reply::Listening(receiver.port))?;
                     receiver.receive().map(Reply::Received)
                 }
                 Err(error) => Err(error),
             },
-            Request::Ask(request_response, port) => {
-                ask_other(&request_response, port).map(Reply::Asked)
+            Request::Ask(request_response, token, port) => {
+                ask_other(&request_response, &token, port).map(Reply::Asked)
             }
-            Request::SendProbes(probe, port) => {
-                latency_breakdown::ask(&probe, port).map(Reply::Probed)
+            Request::SendProbes(probe, token, port) => {
+                latency_breakdown::ask(&probe, &token, port).map(Reply::Probed)
             }
-            Request::AnswerProbes(probe) => match latency_breakdown::Answerer::open(probe) {
+            Request::AnswerProbes(probe, token) => match ProbeAnswerer::open(probe, token) {
                 Ok(answerer) => {
                     answer(&Reply::Listening(answerer.port))?;
                     answerer.answer().map(Reply::ProbesAnswered)
                 }
                 Err(error) => Err(error),
             },
-            Request::Answer(request_response) => match Answerer::open(request_response) {
+            Request::Answer(requests, token) => match Answerer::open(requests, token) {
                 Ok(answerer) => {
                     answer(&Reply::Listening(answerer.port))?;
                     answerer.answer().map(Reply::Answered)
@@ -161,13 +163,15 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
             Request::OpenProber(task) => probing.open_prober(&task),
             Request::Investigate => probing.investigate(),
             Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
-            Request::SendFlows(sending, port) => {
-                answer(&reply_of(flows::send(sending, port).map(Reply::Departed)))?;
+            Request::SendFlows(sending, token, port) => {
+                answer(&reply_of(
+                    flows::send(sending, &token, port).map(Reply::Departed),
+                ))?;
                 continue;
             }
-            Request::ReceiveFlows(receiving) => {
+            Request::ReceiveFlows(receiving, token) => {
                 let listening = |port| answer(&Reply::Listening(port));
-                let arrived = flows::receive(receiving, listening);
+                let arrived = flows::receive(receiving, &token, listening);
                 answer(&reply_of(arrived.map(Reply::Arrived)))?;
                 continue;
             }
@@ -236,8 +240,8 @@ impl Agents {
         // Each end has a timeout of its own; this one covers an end that hangs.
         let carried = carried(transfer, transfer.octets());
         let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
-        let receiving = Request::Receive(transfer.clone());
-        let sending = |port| Request::Send(transfer.clone(), port);
+        let receiving = |token| Request::Receive(transfer.clone(), token);
+        let sending = |token, port| Request::Send(transfer.clone(), token, port);
         match self.both(receiving, sending, timeout)? {
             (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
             others => Err(Failure::unexpected_of_two(others)),
@@ -254,9 +258,9 @@ impl Agents {
         sending: Sending,
         receiving: Receiving,
         duration: Span,
-    ) -> Result<(Vec<Departed>, Vec<Arrived>), Failure> {
-        let receiving = Request::ReceiveFlows(receiving);
-        let sending = |port| Request::SendFlows(sending, port);
+    ) -> Result<(Vec<Departed>, Arrivals), Failure> {
+        let receiving = |token| Request::ReceiveFlows(receiving, token);
+        let sending = |token, port| Request::SendFlows(sending, token, port);
         match self.both(receiving, sending, duration + FLOWS_MARGIN)? {
             (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
             others => Err(Failure::unexpected_of_two(others)),
@@ -273,8 +277,8 @@ impl Agents {
     ) -> Result<(Asked, Answered), Failure> {
         let timeout =
             request_response.timeout + request_response.deadline * 4 + REQUEST_RESPONSE_MARGIN;
-        let receiving = Request::Answer(request_response.clone());
-        let sending = |port| Request::Ask(request_response.clone(), port);
+        let receiving = |token| Request::Answer(request_response.clone(), token);
+        let sending = |token, port| Request::Ask(request_response.clone(), token, port);
         match self.both(receiving, sending, timeout)? {
             (Reply::Asked(asked), Reply::Answered(answered)) => Ok((asked, answered)),
             others => Err(Failure::unexpected_of_two(others)),
@@ -293,28 +297,29 @@ impl Agents {
         let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
         let timeout = probe.transfer.timeout;
         let timeout = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_MARGIN;
-        let receiving = Request::AnswerProbes(probe.clone());
-        let sending = |port| Request::SendProbes(probe.clone(), port);
+        let receiving = |token| Request::AnswerProbes(probe.clone(), token);
+        let sending = |token, port| Request::SendProbes(probe.clone(), token, port);
         match self.both(receiving, sending, timeout)? {
             (Reply::Probed(asked), Reply::ProbesAnswered(answered)) => Ok((asked, answered)),
             others => Err(Failure::unexpected_of_two(others)),
         }
     }
 
-    /// Makes the receiver listen and the sender send to its port; returns the
-    /// final replies of both.
+    /// Makes the receiver listen and the sender send to its port, with a new token;
+    /// returns the final replies of both.
     fn both(
         &mut self,
-        receiving: Request,
-        sending: impl FnOnce(u16) -> Request,
+        receiving: impl FnOnce(Token) -> Request,
+        sending: impl FnOnce(Token, u16) -> Request,
         timeout: Span,
     ) -> Result<(Reply, Reply), Failure> {
-        ask(&mut self.receiver, &receiving)?;
+        let token = new_token().context("making a token")?;
+        ask(&mut self.receiver, &receiving(token.clone()))?;
         let port = match hear(&mut self.receiver, "receiver", timeout)? {
             Reply::Listening(port) => port,
             other => return Err(Failure::unexpected("receiver", other)),
         };
-        ask(&mut self.sender, &sending(port))?;
+        ask(&mut self.sender, &sending(token, port))?;
         let sent = hear(&mut self.sender, "sender", timeout)?;
         Ok((sent, hear(&mut self.receiver, "receiver", timeout)?))
     }

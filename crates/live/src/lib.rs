@@ -35,8 +35,10 @@ pub mod precision;
 pub mod probe;
 pub mod processes;
 mod processor;
+mod random;
 pub mod request_response;
 mod sandbox;
+mod sockets;
 pub mod ssh;
 pub mod stalls;
 pub mod stamp;
@@ -46,6 +48,7 @@ pub mod testbed;
 pub mod tool;
 pub mod traffic;
 pub mod transfer;
+pub mod trial_token;
 pub mod worker;
 
 pub use error::{Error, Result};

@@ -17,8 +17,8 @@ use units::Span;
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
-use crate::traffic::{address_of, bind_to};
-use crate::transfer::wait;
+use crate::sockets::{address_of, wait};
+use crate::traffic::bind_to;
 
 /// The most octets of a request, and the longest time for one and its response.
 const LONGEST_REQUEST: usize = 8 << 10;

@@ -30,7 +30,7 @@ use units::{Bytes, IpMtu, Seed, Span};
 
 use crate::clock;
 use crate::error::{Error, Result};
-use crate::traffic::random;
+use crate::random::random;
 use driver::Driver;
 pub use far_end::{FarEnd, Services};
 pub use outgoing::Outgoing;

@@ -1,9 +1,10 @@
 //! Request/response traffic: each message is sent once the previous one was answered,
 //! and the times are reported by message size.
-//! The answering end opens first and reports its port; then the asking end connects and
-//! goes through its sizes over one connection. Every message has a deadline. A missed
+//! The answering end opens first and reports its port; then the asking end connects, shows
+//! the trial's token ([`crate::trial_token`]), and goes through its sizes over one
+//! connection. Every message has a deadline. A missed
 //! deadline is a [`Stall`]: the kernel's state of the connection is recorded, the
-//! connection is abandoned, and the next size uses a new one.
+//! connection is abandoned, and the next size uses a new one; a UDP socket is kept.
 
 mod answer;
 mod ask;
@@ -166,6 +167,9 @@ pub struct Answered {
     pub messages: u64,
     /// Packets dropped because its socket's buffer was full.
     pub dropped: u64,
+    /// Refused connections of strangers; over UDP, their datagrams before the asking
+    /// end's.
+    pub strangers: u64,
     /// Connections that ended within a message.
     pub broken: Vec<Broken>,
 }

@@ -15,7 +15,8 @@ use units::Span;
 
 use crate::clock::{self, Epoch};
 use crate::error::{During, Result};
-use crate::transfer::{endpoint, stamp_arrivals, wait};
+use crate::sockets::wait;
+use crate::transfer::{endpoint, stamp_arrivals};
 
 /// The longest delay of a datagram over loopback.
 const TIMEOUT: Span = Span::from_millis(200);

@@ -30,7 +30,6 @@ pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
 
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
-pub(crate) use connection::random;
 pub use delays::DelayDistribution;
 pub use flow::{Flow, Source};
 pub use intervals::{
@@ -38,7 +37,7 @@ pub use intervals::{
     SHORTEST_INTERVAL, SentInterval, TcpInterval,
 };
 pub use options::{Options, sizes};
-pub(crate) use options::{address_of, bind_to, family, plain, receive_buffer};
+pub(crate) use options::{bind_to, family, receive_buffer};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
 pub use send::{Departed, Sent};

@@ -1,8 +1,9 @@
 //! A transfer between two workers: one sends messages, the other receives them, and
 //! each reports its results.
 //!
-//! The receiver opens first and reports its port; then the sender connects and sends
-//! the pre-roll and the counted messages. Both end by themselves.
+//! The receiver opens first and reports its port; then the sender connects, shows the
+//! trial's token ([`crate::trial_token`]), and sends the pre-roll and the counted
+//! messages. Both end by themselves.
 
 mod acknowledged;
 pub mod latency_breakdown;
@@ -26,7 +27,7 @@ pub(crate) use smoothed_rtt::SmoothedRtt;
 pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
 pub(crate) use socket::{
     available_congestion_controls, choose_congestion_control, endpoint, receive_buffer,
-    send_buffer, stamp_arrivals, tcp_state, wait,
+    send_buffer, stamp_arrivals, tcp_state,
 };
 
 /// The receiver's echoes.
@@ -157,6 +158,8 @@ pub struct Received {
     pub arrivals: TimeSeries,
     /// SO_RCVBUF at the end, in octets of kernel memory.
     pub receive_buffer: u64,
+    /// Refused connections of strangers; over UDP, their datagrams before the sender's.
+    pub strangers: u64,
     /// Processor time of this process.
     pub process: Process,
 }

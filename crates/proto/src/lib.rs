@@ -26,6 +26,7 @@ pub mod streaming_recorder;
 pub mod tcp;
 pub mod time_series;
 pub mod traffic;
+pub mod trial_token;
 
 pub use direction::Direction;
 pub use flow_recorder::{FlowRecorder, Summary};

@@ -16,7 +16,8 @@ use live::traffic::{
     Served, Serving, sizes,
 };
 use live::transfer::TcpState;
-use proto::control::Limits;
+use live::trial_token::Token;
+use proto::control::{Limits, Secret};
 use proto::time_series::TimeSeries;
 use proto::traffic::{Bursts, Law, PathMtu, Schedule};
 use serde::{Deserialize, Serialize};
@@ -107,15 +108,29 @@ pub(crate) struct Departed {
     pub(crate) cpu: u64,
 }
 
+/// The results of the receiver's agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Arrivals {
+    /// The flows, in the order of their numbers.
+    pub(crate) flows: Vec<Arrived>,
+    /// Control connections without the trial's token.
+    pub(crate) strangers: u64,
+}
+
+/// The token as the secret of a session of flows.
+fn secret(token: &Token) -> Secret {
+    Secret::new(token.octets().to_vec())
+}
+
 /// Sends flows, and waits until the receiver has received all of them.
-pub(super) fn send(asked: Sending, port: u16) -> Result<Vec<Departed>> {
+pub(super) fn send(asked: Sending, token: &Token, port: u16) -> Result<Vec<Departed>> {
     let before = Process::sample()?;
     let flows = asked.flows.into_iter();
     let flows = flows.map(|wanted| wanted.flow(asked.every, asked.to));
     let outcome = live::traffic::run(Plan {
         to: SocketAddr::new(asked.to, port),
         flows: flows.collect::<Result<_>>()?,
-        secret: None,
+        secret: Some(secret(token)),
         keep: Box::new(|_| Ok(None)),
         intervals: None,
     })?;
@@ -216,8 +231,9 @@ impl Departed {
 /// Listens, reports the port, and serves one session of flows.
 pub(super) fn receive(
     asked: Receiving,
+    token: &Token,
     listening: impl FnOnce(u16) -> Result<()>,
-) -> Result<Vec<Arrived>> {
+) -> Result<Arrivals> {
     let before = Process::sample()?;
     let collector = Collector::new(asked.every, asked.log);
     let limits = Limits {
@@ -226,9 +242,8 @@ pub(super) fn receive(
     };
     let receiver = Receiver::open(Serving {
         listen: vec![SocketAddr::new(asked.at, 0)],
-        secret: None,
-        // These namespaces contain no other hosts.
-        open: true,
+        secret: Some(secret(token)),
+        open: false,
         limits,
         sessions: 1,
         polling: asked.flows.into(),
@@ -239,11 +254,11 @@ pub(super) fn receive(
     })?;
     let address = receiver.addresses.first().context("nothing to listen on")?;
     listening(address.port())?;
-    let mut served = None;
-    receiver.run(|event| {
-        if let Event::Ended(ended) = event {
-            served = Some(ended);
-        }
+    let (mut served, mut strangers) = (None, 0);
+    receiver.run(|event| match event {
+        Event::Ended(ended) => served = Some(ended),
+        Event::Refused { .. } => strangers += 1,
+        Event::Opened { .. } | Event::Interval { .. } => {}
     })?;
     let served: Served = served.context("no flow arrived")?;
     if let Some(fault) = served.fault {
@@ -251,7 +266,7 @@ pub(super) fn receive(
     }
     let reports: Vec<(Asked, Report)> = served.flows;
     let used = (Process::sample()? - before).cpu.as_nanos();
-    let mut arrived = collector.end(&reports)?;
-    arrived.iter_mut().for_each(|flow| flow.cpu = used);
-    Ok(arrived)
+    let mut flows = collector.end(&reports)?;
+    flows.iter_mut().for_each(|flow| flow.cpu = used);
+    Ok(Arrivals { flows, strangers })
 }

@@ -252,6 +252,13 @@ impl Measurements {
         }
     }
 
+    /// Notes how many strangers the receiver refused, if any.
+    pub(super) fn take_strangers(&mut self, strangers: u64) {
+        if strangers > 0 {
+            self.note("strangers", json!(strangers));
+        }
+    }
+
     /// Flags a trial of one pass if it was disturbed.
     pub(super) fn judge(&mut self, disturbance: &Disturbance) {
         let reason = disturbance.reason();

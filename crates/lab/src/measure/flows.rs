@@ -15,7 +15,7 @@ use units::{Bytes, Seed, Span};
 use super::Pair;
 use super::checks::flags_of_flows;
 use super::disturbance::{Disturbance, StallMetering, watched};
-use crate::agent::{Arrived, Departed, Failure, Receiving, Sending, Wanted};
+use crate::agent::{Arrivals, Arrived, Departed, Failure, Receiving, Sending, Wanted};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 
@@ -72,10 +72,14 @@ pub(super) fn flows(
         every,
         log: log.as_ref().map(|(path, _)| path.clone()),
     };
-    let ((sent, mut received), disturbance) = watched(pair, StallMetering::On, |pair| {
+    let ((sent, arrivals), disturbance) = watched(pair, StallMetering::On, |pair| {
         pair.agents.flows(sending, receiving, flows.duration)
     })?;
     disturbance.valid()?;
+    let Arrivals {
+        flows: mut received,
+        strangers,
+    } = arrivals;
     // An agent that only answers does not record single messages.
     for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
         if flow.round_trip {
@@ -99,6 +103,7 @@ pub(super) fn flows(
     if sockets.instrument == spec::Instrument::Sleeping {
         measurements.take_work(&seeing);
     }
+    measurements.take_strangers(strangers);
     let fragments = pair.meters.fragments()?;
     measurements.take_fragments(&fragments_before, &fragments);
     if let Some((_, name)) = log {

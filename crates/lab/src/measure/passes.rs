@@ -46,6 +46,14 @@ impl Passes {
             .map(|(_, disturbance)| disturbance)
     }
 
+    /// The strangers that the receiver refused in all passes.
+    fn strangers(&self) -> u64 {
+        let more = self.echoed.iter();
+        let more = more.chain(self.metered.iter().map(|(ends, _)| ends));
+        let ends = [&self.rated, &self.one_way].into_iter().chain(more);
+        ends.map(|(_, received)| received.strangers).sum()
+    }
+
     /// Fails a trial in which nothing could be counted. A single message has a
     /// delay but no goodput.
     pub(super) fn something_arrived(&self, message: Bytes, size: Bytes) -> Result<(), Failure> {
@@ -72,6 +80,7 @@ impl Measurements {
             measurements.take_metered(ends, used);
         }
         measurements.take_over_time(passes);
+        measurements.take_strangers(passes.strangers());
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
         measurements.note("unstamped_reads", json!(unstamped));
         measurements

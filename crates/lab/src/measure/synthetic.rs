@@ -123,6 +123,7 @@ pub(super) fn ends() -> Ends {
         delays: delays(),
         arrivals: TimeSeries::default(),
         receive_buffer: 400_000,
+        strangers: 0,
         process: process(2),
     };
     (sent, received)

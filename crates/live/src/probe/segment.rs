@@ -17,7 +17,7 @@ use super::line::{Format, Line, Reply, addresses};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::error::{During, Error, Result};
-use crate::traffic::address_of;
+use crate::sockets::address_of;
 
 /// Octets of TCP's header [RFC9293 s3.1].
 const HEADER: u64 = 20;

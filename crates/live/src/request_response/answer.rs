@@ -1,10 +1,9 @@
 //! The answering end of request/response traffic.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 
-use nix::poll::PollFlags;
 use units::{Span, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
@@ -12,7 +11,7 @@ use super::{Answer, Answered, Broken, RequestResponse, ask, socket};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::option;
-use crate::transfer::wait;
+use crate::trial_token::{DataPort, Token};
 
 /// Buffer size: the largest datagram, or a large part of a stream's message.
 const ROOM: usize = 1 << 16;
@@ -23,14 +22,9 @@ const FIRST: Span = Span::from_secs(40);
 /// The answering end, waiting for messages.
 pub struct Answerer {
     request_response: RequestResponse,
-    door: Door,
+    data_port: DataPort,
     /// The port to which the asking end connects.
     pub port: u16,
-}
-
-enum Door {
-    Stream(TcpListener),
-    Datagrams(UdpSocket),
 }
 
 /// The end of a connection.
@@ -42,27 +36,15 @@ enum End {
 }
 
 impl Answerer {
-    /// Opens a port on the address of the requests only.
+    /// Opens a port on the address of the requests only, for the asking end with `token`.
     ///
     /// # Errors
     /// If the kernel refuses the address or an option.
-    pub fn open(request_response: RequestResponse) -> Result<Self> {
-        let operation = || "reading a port";
-        let (door, port) = match request_response.protocol {
-            Transport::Tcp => {
-                let listener = socket::listening(&request_response)?;
-                let port = listener.local_addr().during(operation)?.port();
-                (Door::Stream(listener), port)
-            }
-            Transport::Udp => {
-                let socket = socket::receiving(&request_response)?;
-                let port = socket.local_addr().during(operation)?.port();
-                (Door::Datagrams(socket), port)
-            }
-        };
+    pub fn open(request_response: RequestResponse, token: Token) -> Result<Self> {
+        let (data_port, port) = socket::data_port(&request_response, token)?;
         Ok(Self {
             request_response,
-            door,
+            data_port,
             port,
         })
     }
@@ -72,22 +54,26 @@ impl Answerer {
     /// # Errors
     /// If no data arrive for longer than the deadline of a message, or the data are not
     /// ours.
-    pub fn answer(self) -> Result<Answered> {
-        match &self.door {
-            Door::Stream(listener) => self.answer_streams(listener),
-            Door::Datagrams(socket) => self.answer_datagrams(socket),
-        }
+    pub fn answer(mut self) -> Result<Answered> {
+        let answered = match self.request_response.protocol {
+            Transport::Tcp => self.answer_streams(),
+            Transport::Udp => self.answer_datagrams(),
+        }?;
+        Ok(Answered {
+            strangers: self.data_port.close(),
+            ..answered
+        })
     }
 
-    fn answer_streams(&self, listener: &TcpListener) -> Result<Answered> {
+    /// The longest wait for a connection, or for the first datagram.
+    fn longest_wait(&self) -> Span {
+        FIRST.max(ask::answer_timeout(&self.request_response))
+    }
+
+    fn answer_streams(&mut self) -> Result<Answered> {
         let mut answered = Answered::default();
         loop {
-            let deadline =
-                clock::monotonic() + FIRST.max(ask::answer_timeout(&self.request_response));
-            if wait(listener.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-                return Err(Error::new("waiting for messages", "no sender connected"));
-            }
-            let (stream, _) = listener.accept().during(|| "accepting the sender")?;
+            let stream = TcpStream::from(self.data_port.admit(self.longest_wait())?);
             socket::limit(stream.as_fd(), ask::answer_timeout(&self.request_response))?;
             if let Some(delay) = self.request_response.delayed_ack {
                 socket::delay_acknowledgements(stream.as_fd(), delay)?;
@@ -102,24 +88,36 @@ impl Answerer {
         }
     }
 
-    fn answer_datagrams(&self, socket: &UdpSocket) -> Result<Answered> {
-        socket::limit(
-            socket.as_fd(),
-            FIRST.max(ask::answer_timeout(&self.request_response)),
-        )?;
+    fn answer_datagrams(&mut self) -> Result<Answered> {
+        let dropped = |socket: &UdpSocket| {
+            option::dropped(socket.as_fd()).during(|| "reading what was dropped")
+        };
+        let socket = UdpSocket::from(self.data_port.admit(self.longest_wait())?);
+        socket::limit(socket.as_fd(), self.longest_wait())?;
+        let before = dropped(&socket)?;
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];
         loop {
             pause(self.request_response.pause);
-            let (count, from) = match socket.recv_from(&mut room) {
+            let count = match socket.recv(&mut room) {
                 Ok(came) => came,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                // A response may reach the asking end after it has ended.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::Interrupted | io::ErrorKind::ConnectionRefused
+                    ) =>
+                {
+                    continue;
+                }
                 Err(error) => return Err(error).during(|| "waiting for messages"),
             };
-            let message = parse(&room[..count])?;
+            // A repeated token is no message.
+            let Ok(message) = Message::parse(&room[..count]) else {
+                continue;
+            };
             if message.echo == Echo::Unwanted {
-                let dropped = option::dropped(socket.as_fd());
-                answered.dropped = dropped.during(|| "reading what was dropped")?.into();
+                answered.dropped = dropped(&socket)?.wrapping_sub(before).into();
                 return Ok(answered);
             }
             let back = match self.request_response.answer {
@@ -129,7 +127,7 @@ impl Answerer {
             reply(message, &mut room);
             // A response without room is lost, as on any link; the request is then
             // repeated.
-            let _ = socket.send_to(&room[..back], from);
+            let _ = socket.send(&room[..back]);
             answered.messages += 1;
         }
     }

@@ -13,17 +13,19 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::sys::{queued, tcp_info};
 use crate::transfer::{receive_buffer, send_buffer, tcp_state};
+use crate::trial_token::Token;
 
 /// Number of consecutive stalls after which the remaining sizes are skipped.
 const HOPELESS: usize = 8;
 
-/// Goes through all sizes of `request_response` with the answering end at `port`.
+/// Goes through all sizes of `request_response` with the answering end at `port`, after
+/// `token`.
 ///
 /// # Errors
 /// If the kernel refuses a socket, the other end has gone, or the total time is
 /// exceeded. An unanswered message is not an error.
-pub fn ask(request_response: &RequestResponse, port: u16) -> Result<Asked> {
-    let mut desk = Desk::new(request_response, port)?;
+pub fn ask(request_response: &RequestResponse, token: &Token, port: u16) -> Result<Asked> {
+    let mut desk = Desk::new(request_response, token, port)?;
     let begun = clock::monotonic();
     let mut in_a_row = 0;
     for &size in &request_response.sizes {
@@ -50,13 +52,15 @@ pub fn ask(request_response: &RequestResponse, port: u16) -> Result<Asked> {
 
 /// The connection, or the socket for datagrams.
 enum Line {
-    Stream(TcpStream),
+    /// The connection, and the segments that its token took.
+    Stream(TcpStream, [u64; 2]),
     Datagrams(UdpSocket),
 }
 
 /// The state of the asking end.
 struct Desk<'a> {
     request_response: &'a RequestResponse,
+    token: &'a Token,
     port: u16,
     line: Line,
     /// The message and the buffer for its response.
@@ -80,7 +84,7 @@ enum Trouble {
 }
 
 impl<'a> Desk<'a> {
-    fn new(request_response: &'a RequestResponse, port: u16) -> Result<Self> {
+    fn new(request_response: &'a RequestResponse, token: &'a Token, port: u16) -> Result<Self> {
         let longest = request_response
             .sizes
             .iter()
@@ -91,8 +95,9 @@ impl<'a> Desk<'a> {
         let longest = longest.max(HEADER_LEN);
         Ok(Self {
             request_response,
+            token,
             port,
-            line: line(request_response, port)?,
+            line: line(request_response, token, port)?,
             octets: vec![0; longest],
             room: vec![0; longest.max(1 << 16)],
             sequence: 0,
@@ -149,7 +154,7 @@ impl<'a> Desk<'a> {
         };
         let (message, room) = (&self.octets[..length], &mut self.room[..]);
         match &mut self.line {
-            Line::Stream(stream) => {
+            Line::Stream(stream, _) => {
                 over_stream(stream, self.request_response, message, &mut room[..back])
             }
             Line::Datagrams(socket) => {
@@ -167,7 +172,7 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Records the kernel's state, and opens a new connection.
+    /// Records the kernel's state, and opens a new connection over TCP.
     fn give_up(&mut self, size: u32, message: u64, late: &Late) -> Result<()> {
         let fd = self.line.as_fd();
         self.asked.stalls.push(Stall {
@@ -179,12 +184,19 @@ impl<'a> Desk<'a> {
             send_queue: whole(tcp_info::unacknowledged(fd)),
             receive_queue: whole(queued::unread(fd)),
             tcp: match self.line {
-                Line::Stream(_) => socket::tcp_stats(fd),
+                Line::Stream(..) => socket::tcp_stats(fd),
                 Line::Datagrams(_) => None,
             },
         });
         self.keep_account()?;
-        self.line = line(self.request_response, self.port)?;
+        match &self.line {
+            Line::Stream(..) => {
+                self.line = line(self.request_response, self.token, self.port)?;
+            }
+            // The other end answers this socket alone. Late responses are skipped by their
+            // numbers.
+            Line::Datagrams(_) => {}
+        }
         Ok(())
     }
 
@@ -192,11 +204,11 @@ impl<'a> Desk<'a> {
         let fd = self.line.as_fd();
         self.asked.send_buffer = send_buffer(fd)?;
         self.asked.receive_buffer = receive_buffer(fd)?;
-        if matches!(self.line, Line::Stream(_)) {
+        if let Line::Stream(_, of_token) = &self.line {
             let state = tcp_state(fd)?;
             let [sent, came] = socket::segments(fd).unwrap_or_default();
-            self.asked.segments += sent;
-            self.asked.acknowledgements += came;
+            self.asked.segments += sent.saturating_sub(of_token[0]);
+            self.asked.acknowledgements += came.saturating_sub(of_token[1]);
             self.asked.retransmitted += state.retransmitted;
             self.asked.congestion = Some(state.congestion);
         }
@@ -218,7 +230,7 @@ impl<'a> Desk<'a> {
             .expect("every message has room for its header");
         let octets = &self.octets[..HEADER_LEN];
         match &mut self.line {
-            Line::Stream(stream) => part(
+            Line::Stream(stream, _) => part(
                 stream,
                 octets,
                 &mut self.room,
@@ -237,17 +249,20 @@ impl<'a> Desk<'a> {
 impl AsFd for Line {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
-            Self::Stream(stream) => stream.as_fd(),
+            Self::Stream(stream, _) => stream.as_fd(),
             Self::Datagrams(socket) => socket.as_fd(),
         }
     }
 }
 
-fn line(request_response: &RequestResponse, port: u16) -> Result<Line> {
+fn line(request_response: &RequestResponse, token: &Token, port: u16) -> Result<Line> {
     Ok(match request_response.protocol {
-        Transport::Tcp => Line::Stream(socket::connected(request_response, port)?),
+        Transport::Tcp => {
+            let (stream, of_token) = socket::connected(request_response, token, port)?;
+            Line::Stream(stream, of_token)
+        }
         Transport::Udp => {
-            let socket = socket::sending(request_response, port)?;
+            let socket = socket::sending(request_response, token, port)?;
             socket::limit(
                 socket.as_fd(),
                 request_response

@@ -2,7 +2,7 @@
 //! study makes blocking calls, which need no second system call.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -14,8 +14,10 @@ use units::{Bytes, Span, Transport};
 
 use super::{RequestResponse, TcpStats};
 use crate::error::{During, Result};
+use crate::sockets::address_of;
 use crate::sys::{option, tcp_info};
 use crate::transfer::{choose_congestion_control, endpoint};
+use crate::trial_token::{self, BACKLOG, DataPort, Token};
 
 /// The longest time to establish a connection.
 const CONNECTING: Span = Span::from_secs(30);
@@ -53,30 +55,61 @@ pub(super) fn open(request_response: &RequestResponse) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A listening TCP socket on the address of the requests.
-pub(super) fn listening(request_response: &RequestResponse) -> Result<TcpListener> {
-    let socket = bound(request_response)?;
+/// A port on the address of the requests for the asking end with `token`, and its number.
+pub(super) fn data_port(
+    request_response: &RequestResponse,
+    token: Token,
+) -> Result<(DataPort, u16)> {
     let operation = || format!("opening a port on {}", request_response.address);
-    listen(&socket, Backlog::new(8).during(operation)?).during(operation)?;
-    Ok(TcpListener::from(socket))
+    let socket = bound(request_response)?;
+    let port = address_of(socket.as_fd())?.port();
+    let data_port = match request_response.protocol {
+        Transport::Tcp => {
+            listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
+            // A stalled connection is followed by another one.
+            DataPort::of_stream(socket, token, usize::MAX, SockFlag::empty())?
+        }
+        Transport::Udp => DataPort::of_datagrams(socket, token),
+    };
+    Ok((data_port, port))
 }
 
-/// A bound UDP socket on the address of the requests.
-pub(super) fn receiving(request_response: &RequestResponse) -> Result<UdpSocket> {
-    Ok(UdpSocket::from(bound(request_response)?))
-}
-
-/// A connection to `port` of the answering end.
-pub(super) fn connected(request_response: &RequestResponse, port: u16) -> Result<TcpStream> {
+/// A connection to `port` of the answering end that has shown `token`, and the segments
+/// that this took, as [`segments`] counts.
+pub(super) fn connected(
+    request_response: &RequestResponse,
+    token: &Token,
+    port: u16,
+) -> Result<(TcpStream, [u64; 2])> {
     let socket = joined(request_response, port)?;
+    let before = segments(socket.as_fd()).unwrap_or_default();
+    show(&socket, request_response, token, port)?;
+    let after = segments(socket.as_fd()).unwrap_or_default();
+    let took = [0, 1].map(|place| after[place].saturating_sub(before[place]));
     let stream = TcpStream::from(socket);
     limit(stream.as_fd(), request_response.deadline)?;
-    Ok(stream)
+    Ok((stream, took))
 }
 
-/// A UDP socket connected to `port` of the answering end.
-pub(super) fn sending(request_response: &RequestResponse, port: u16) -> Result<UdpSocket> {
-    Ok(UdpSocket::from(joined(request_response, port)?))
+/// A UDP socket connected to `port` of the answering end that has shown `token`.
+pub(super) fn sending(
+    request_response: &RequestResponse,
+    token: &Token,
+    port: u16,
+) -> Result<UdpSocket> {
+    let socket = joined(request_response, port)?;
+    show(&socket, request_response, token, port)?;
+    Ok(UdpSocket::from(socket))
+}
+
+fn show(
+    socket: &OwnedFd,
+    request_response: &RequestResponse,
+    token: &Token,
+    port: u16,
+) -> Result<()> {
+    let to = SocketAddr::new(request_response.address, port);
+    trial_token::show(socket, request_response.protocol, token, to, CONNECTING)
 }
 
 /// Makes calls on the socket return after `span` without progress.

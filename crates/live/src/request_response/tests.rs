@@ -1,9 +1,11 @@
-use std::net::{IpAddr, Ipv4Addr};
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, TcpStream, UdpSocket};
 use std::thread;
 
 use units::{Bytes, Span};
 
 use super::*;
+use crate::trial_token::new_token;
 
 fn over(protocol: Transport, answer: Answer) -> RequestResponse {
     RequestResponse {
@@ -27,10 +29,11 @@ fn over(protocol: Transport, answer: Answer) -> RequestResponse {
 }
 
 fn run(request_response: &RequestResponse) -> (Asked, Answered) {
-    let answerer = Answerer::open(request_response.clone()).unwrap();
+    let token = new_token().unwrap();
+    let answerer = Answerer::open(request_response.clone(), token.clone()).unwrap();
     let port = answerer.port;
     let other = thread::spawn(move || answerer.answer());
-    let asked = ask(request_response, port).unwrap();
+    let asked = ask(request_response, &token, port).unwrap();
     (asked, other.join().unwrap().unwrap())
 }
 
@@ -138,4 +141,35 @@ fn a_farewell_arrives_though_answers_were_left_unread() {
     let (asked, answered) = run(&request_response);
     assert_eq!((asked.sizes.len(), asked.stalls.len()), (1, 0), "{asked:?}");
     assert_eq!((answered.messages, answered.broken), (3, vec![]));
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the strangers are of the test's own"
+)]
+fn strangers_are_refused_and_the_messages_answered() {
+    for protocol in [Transport::Tcp, Transport::Udp] {
+        let request_response = over(protocol, Answer::Whole);
+        let token = new_token().unwrap();
+        let answerer = Answerer::open(request_response.clone(), token.clone()).unwrap();
+        let to = (request_response.address, answerer.port);
+        let port = answerer.port;
+        let other = thread::spawn(move || answerer.answer());
+        let silent = (protocol == Transport::Tcp).then(|| TcpStream::connect(to).unwrap());
+        match protocol {
+            Transport::Tcp => TcpStream::connect(to).unwrap().write_all(&[7; 99]).unwrap(),
+            Transport::Udp => {
+                let stranger = UdpSocket::bind((to.0, 0)).unwrap();
+                assert_eq!(stranger.send_to(&[7; 99], to).unwrap(), 99);
+            }
+        }
+        let asked = ask(&request_response, &token, port).unwrap();
+        drop(silent);
+        let answered = other.join().unwrap().unwrap();
+        assert_eq!((asked.sizes.len(), asked.stalls.len()), (3, 0), "{asked:?}");
+        let strangers = if protocol == Transport::Tcp { 2 } else { 1 };
+        assert_eq!((answered.strangers, answered.broken.len()), (strangers, 0));
+        TcpStream::connect(to).expect_err("the port is closed");
+    }
 }

@@ -13,8 +13,9 @@ use units::Bytes;
 
 use crate::deadline::Permit;
 use crate::error::{During, Result};
+use crate::sockets::{address_of, plain};
 use crate::sys::option;
-use crate::traffic::{address_of, bind_to, family, plain, receive_buffer};
+use crate::traffic::{bind_to, family, receive_buffer};
 use crate::transfer::stamp_arrivals;
 
 /// Room for a burst of large packets.

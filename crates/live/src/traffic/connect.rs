@@ -13,12 +13,13 @@ use proto::control::{Client, ReceiverMessage, Secret};
 use units::{Span, Time};
 use wire::control::{self, Report};
 
-use super::connection::{Connection, Room, random};
+use super::connection::{Connection, Room};
 use super::intervals::Intervals;
 use super::send::{Ready, Sent};
 use super::{Described, Entry, Flow, Records, echo, options, sizes};
 use crate::deadline::{Deadline, Ended};
 use crate::error::{Error, Result};
+use crate::random::random;
 use crate::{clock, interrupt};
 use under_way::Flows;
 

@@ -14,8 +14,8 @@ use super::options::{self, Options, open};
 use crate::clock;
 use crate::deadline::{Permit, receive};
 use crate::error::{During, Error, Result};
+use crate::sockets::{address_of, plain, wait};
 use crate::sys::option;
-use crate::transfer::wait;
 
 /// Octets per read: several messages.
 const READ: usize = 4096;
@@ -73,7 +73,7 @@ impl Connection {
     pub(super) fn of(socket: OwnedFd) -> Result<Self> {
         let address: SockaddrStorage =
             getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
-        let peer = options::plain(&address).ok_or_else(|| {
+        let peer = plain(&address).ok_or_else(|| {
             Error::new("reading the other end's address", "it is not an IP address")
         })?;
         setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
@@ -92,7 +92,7 @@ impl Connection {
 
     /// The address of this end.
     pub(super) fn here(&self) -> Result<SocketAddr> {
-        options::address_of(self.socket.as_fd())
+        address_of(self.socket.as_fd())
     }
 
     /// Reads data from the other end into `room`; empty if none arrived within `timeout`,
@@ -146,14 +146,4 @@ impl Room {
     pub(super) fn new() -> Self {
         Self([0; READ])
     }
-}
-
-/// Unpredictable octets.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
-    use std::io::Read as _;
-    let mut octets = [0; N];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut octets))
-        .during(|| "reading /dev/urandom")?;
-    Ok(octets)
 }

@@ -31,6 +31,8 @@ use super::{Described, Entry, Flow, Record, Records};
 use crate::clock;
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
+use crate::random::random;
+use crate::sockets::address_of;
 use crate::sys::inbox::Inbox;
 use crate::transfer::{send_buffer, stamp_arrivals};
 
@@ -63,7 +65,7 @@ pub(super) fn run(
                 name,
                 transport: None,
                 meter,
-                from: options::address_of(echoes.socket.as_fd())?,
+                from: address_of(echoes.socket.as_fd())?,
                 to,
                 dscp,
             }));
@@ -174,7 +176,7 @@ impl Echoes {
         options::set_read_timeout(socket.as_fd(), LOOK)?;
         stamp_arrivals(socket.as_fd())?;
         path_mtu::keep_errors(&socket, to)?;
-        let [high, low, ..] = super::connection::random::<2>()?;
+        let [high, low, ..] = random::<2>()?;
         let clocks = Clocks {
             epoch: clock::nanos_of(start),
             offset: ClockOffset::NONE,

@@ -113,25 +113,6 @@ pub(crate) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
         })
 }
 
-/// The local address of a socket.
-pub(crate) fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
-    let address: SockaddrStorage = nix::sys::socket::getsockname(socket.as_raw_fd())
-        .during(|| "reading a socket's address")?;
-    plain(&address).ok_or_else(|| Error::new("reading a socket's address", "it is no IP address"))
-}
-
-/// Converts a socket address to the type of the standard library.
-pub(crate) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
-    let four = address
-        .as_sockaddr_in()
-        .map(|four| SocketAddr::V4((*four).into()));
-    four.or_else(|| {
-        address
-            .as_sockaddr_in6()
-            .map(|six| SocketAddr::V6((*six).into()))
-    })
-}
-
 impl Options {
     /// Sets the options on a socket that will send to `to`.
     pub(super) fn apply(

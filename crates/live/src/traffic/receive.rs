@@ -20,11 +20,12 @@ use wire::control::{Flow, Report};
 
 use super::Records;
 use super::counters::ReceivedCounters;
-use super::options::{self, address_of, bind_to};
+use super::options::{self, bind_to};
 use super::records::LogSink;
 use crate::clock;
 use crate::deadline::Deadline;
 use crate::error::{During, Result};
+use crate::sockets::address_of;
 use crate::sys::option;
 use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
 use recorder::ReceiveRecorder;

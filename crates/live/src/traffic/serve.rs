@@ -18,10 +18,11 @@ use wire::control::{Flow, Report};
 
 use super::admission::Sessions;
 use super::connection::Connection;
-use super::options::{address_of, bind_to, family};
+use super::options::{bind_to, family};
 use super::send::Sent;
 use super::{Interval, Records, session};
 use crate::error::{During, Error, Result};
+use crate::sockets::address_of;
 use crate::sys::option;
 use crate::{clock, interrupt};
 

@@ -15,7 +15,7 @@ use units::{Bytes, Span, Time};
 use wire::control::{Flow, Reason, Report, SentReport};
 
 use super::admission::{Admission, Polling};
-use super::connection::{Connection, Room, random};
+use super::connection::{Connection, Room};
 use super::intervals::{ReceivedReader, SessionReporter};
 use super::receive::{Clocks, Signal, Waiting};
 use super::send::Sent;
@@ -24,6 +24,7 @@ use super::{Described, Entry, Interval, Records, reverse, sizes};
 use crate::clock;
 use crate::deadline::{Deadline, Ended, Permit};
 use crate::error::{Error, Result};
+use crate::random::random;
 use running::{Counted, Done, Running};
 
 /// Interval of checks whether flows have ended, or the session is to end.

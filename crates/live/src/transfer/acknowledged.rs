@@ -10,9 +10,10 @@ use nix::sys::socket::{
 };
 use units::{Span, Time};
 
-use super::socket::{raw, stalled, wait};
+use super::socket::raw;
 use crate::clock::{self, Epoch};
 use crate::error::{During, Result};
+use crate::sockets::{stalled, wait};
 use crate::sys::tcp_info;
 
 /// SOF_TIMESTAMPING_TX_ACK; nix has no name for it [LinuxUapi net_tstamp.h].

@@ -8,20 +8,17 @@
 mod departures;
 mod end;
 
-use std::io::IoSliceMut;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-
-use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg};
 use proto::latency_breakdown::{Came, Left};
 use units::{Span, Transport};
 
-use super::receive::{accept, listening};
+use super::receive::data_port;
 use super::send::connected;
-use super::socket::{self, stalled, wait};
+use super::socket;
 use super::{TcpState, Transfer};
 use crate::clock;
-use crate::error::{During, Error, Result};
+use crate::error::Result;
+use crate::sockets::stalled;
+use crate::trial_token::{DataPort, Token};
 use end::End;
 
 /// The time after which a datagram or its echo counts as lost.
@@ -132,6 +129,8 @@ pub struct Answered {
     /// Time from the arrival of a message until a polling reader finds it, in
     /// nanoseconds.
     pub softirq: Option<u64>,
+    /// Refused connections of strangers; over UDP, their datagrams before the near end's.
+    pub strangers: u64,
 }
 
 impl Probe {
@@ -146,12 +145,13 @@ impl Probe {
     }
 }
 
-/// Sends the messages of `probe` to `port`, each after the echo of the previous one.
+/// Sends the messages of `probe` to `port`, each after the echo of the previous one,
+/// after `token`.
 ///
 /// # Errors
 /// If the kernel refuses an option, or the far end does not answer.
-pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
-    let mut end = End::new(probe, connected(&probe.transfer, port)?)?;
+pub fn ask(probe: &Probe, token: &Token, port: u16) -> Result<Asked> {
+    let mut end = End::new(probe, connected(&probe.transfer, token, port)?)?;
     let (mut plain, mut sleepless, mut trips) = (Vec::new(), Vec::new(), Vec::new());
     let mut lost = 0;
     let mut first = 0;
@@ -202,21 +202,21 @@ pub fn ask(probe: &Probe, port: u16) -> Result<Asked> {
 /// The far end, waiting for messages.
 pub struct Answerer {
     probe: Probe,
-    socket: OwnedFd,
+    data_port: DataPort,
     /// The port to which the near end connects.
     pub port: u16,
 }
 
 impl Answerer {
-    /// Opens a port on the address of `probe` only.
+    /// Opens a port on the address of `probe` only, for the near end with `token`.
     ///
     /// # Errors
     /// If the kernel refuses the address or an option.
-    pub fn open(probe: Probe) -> Result<Self> {
-        let (socket, port) = listening(&probe.transfer)?;
+    pub fn open(probe: Probe, token: Token) -> Result<Self> {
+        let (data_port, port) = data_port(&probe.transfer, token)?;
         Ok(Self {
             probe,
-            socket,
+            data_port,
             port,
         })
     }
@@ -227,16 +227,13 @@ impl Answerer {
     /// # Errors
     /// If no data arrive within the timeout, or the data are not ours.
     pub fn answer(self) -> Result<Answered> {
-        let Self { probe, socket, .. } = self;
+        let Self {
+            probe,
+            mut data_port,
+            ..
+        } = self;
         let timeout = probe.transfer.timeout;
-        let socket = match probe.transfer.protocol {
-            Transport::Tcp => accept(&socket, timeout)?,
-            Transport::Udp => {
-                meet(&socket, timeout)?;
-                socket
-            }
-        };
-        let mut end = End::new(&probe, socket)?;
+        let mut end = End::new(&probe, data_port.admit(timeout)?)?;
         let all = probe.before() + probe.messages;
         let messages = usize::try_from(probe.messages).unwrap_or(usize::MAX);
         let (mut came, mut sleepless) = (vec![None; messages], Vec::new());
@@ -274,6 +271,7 @@ impl Answerer {
         Ok(Answered {
             trips: trips.collect(),
             softirq: lower_decile(sleepless),
+            strangers: data_port.close(),
         })
     }
 }
@@ -296,20 +294,4 @@ fn echo_timeout(probe: &Probe) -> Span {
         Transport::Tcp => probe.transfer.timeout,
         Transport::Udp => LOST,
     }
-}
-
-/// Connects a socket to the source of the first datagram, which stays in the queue.
-fn meet(socket: &OwnedFd, timeout: Span) -> Result<()> {
-    let deadline = clock::monotonic() + timeout;
-    if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-        return Err(stalled("waiting for messages", timeout));
-    }
-    let mut room = [0; 1];
-    let doing = || "meeting the sender";
-    let mut pieces = [IoSliceMut::new(&mut room)];
-    let flags = MsgFlags::MSG_PEEK;
-    let first = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut pieces, None, flags);
-    let from = first.during(doing)?.address;
-    let from = from.ok_or_else(|| Error::new(doing(), "a datagram without an address"))?;
-    connect(socket.as_raw_fd(), &from).during(doing)
 }

@@ -1,12 +1,12 @@
 //! The receiving end of a transfer.
 
 use std::io::IoSliceMut;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{
-    Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, accept4, bind,
+    Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, bind,
     getsockname, listen, recvmsg, send, sendto,
 };
 use proto::time_series::TimeSeries;
@@ -14,12 +14,14 @@ use proto::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
-use super::socket::{self, endpoint, raw, stalled, wait};
+use super::socket::{self, endpoint, raw};
 use super::{Echo, Received, Transfer};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
+use crate::sockets::{stalled, wait};
 use crate::sys::tcp_info::{self, InOrder};
+use crate::trial_token::{BACKLOG, DataPort, Token};
 
 /// Octets per read. A shorter read has emptied the kernel's queue, and its timestamp is
 /// that of the last octet. A full read may end within a packet, and then has an earlier
@@ -29,21 +31,21 @@ const READ: usize = 1 << 18;
 /// A receiver that waits for its sender.
 pub struct Receiver {
     transfer: Transfer,
-    socket: OwnedFd,
+    data_port: DataPort,
     /// The port to which the sender connects.
     pub port: u16,
 }
 
 impl Receiver {
-    /// Opens a port on the transfer's address only.
+    /// Opens a port on the transfer's address only, for the sender with `token`.
     ///
     /// # Errors
     /// If the kernel refuses the address or an option.
-    pub fn open(transfer: Transfer) -> Result<Self> {
-        let (socket, port) = listening(&transfer)?;
+    pub fn open(transfer: Transfer, token: Token) -> Result<Self> {
+        let (data_port, port) = data_port(&transfer, token)?;
         Ok(Self {
             transfer,
-            socket,
+            data_port,
             port,
         })
     }
@@ -52,20 +54,14 @@ impl Receiver {
     ///
     /// # Errors
     /// If no data arrive within the timeout, or the data are not ours.
-    pub fn receive(self) -> Result<Received> {
+    pub fn receive(mut self) -> Result<Received> {
         let before = Process::sample()?;
         let mut recorder = TransferRecorder::new(&self.transfer);
-        let socket = match self.transfer.protocol {
-            Transport::Tcp => {
-                let connection = accept(&self.socket, self.transfer.timeout)?;
-                recorder.take_stream(&connection)?;
-                connection
-            }
-            Transport::Udp => {
-                recorder.take_datagrams(&self.socket)?;
-                self.socket
-            }
-        };
+        let socket = self.data_port.admit(self.transfer.timeout)?;
+        match self.transfer.protocol {
+            Transport::Tcp => recorder.take_stream(&socket)?,
+            Transport::Udp => recorder.take_datagrams(&socket)?,
+        }
         let receive_buffer = socket::receive_buffer(socket.as_fd())?;
         // The evaluation is not part of the transfer's cost.
         let process = Process::sample()? - before;
@@ -79,39 +75,31 @@ impl Receiver {
                 .finish(recorder.message_plan.counted_messages()),
             arrivals: recorder.arrivals,
             receive_buffer,
+            strangers: self.data_port.close(),
             process,
         })
     }
 }
 
-/// A socket on a port of the transfer's address, and the port.
-pub(super) fn listening(transfer: &Transfer) -> Result<(OwnedFd, u16)> {
+/// A port on the transfer's address for the sender with `token`, and its number.
+pub(super) fn data_port(transfer: &Transfer, token: Token) -> Result<(DataPort, u16)> {
     let socket = socket::open(transfer)?;
     let operation = || format!("opening a port on {}", transfer.address);
     socket::stamp_arrivals(socket.as_fd())?;
     bind(raw(&socket), &endpoint(transfer.address, 0)).during(operation)?;
     if transfer.protocol == Transport::Tcp {
-        listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
+        listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
     }
     let bound: SockaddrStorage = getsockname(raw(&socket)).during(operation)?;
     let port = bound.as_sockaddr_in6().map(|address| address.port());
     let port = port
         .or_else(|| bound.as_sockaddr_in().map(|address| address.port()))
         .unwrap_or(0);
-    Ok((socket, port))
-}
-
-/// The first connection to a listening socket within `timeout`.
-pub(super) fn accept(socket: &OwnedFd, timeout: Span) -> Result<OwnedFd> {
-    let deadline = clock::monotonic() + timeout;
-    if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-        return Err(stalled("waiting for the sender", timeout));
-    }
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let connection = accept4(socket.as_raw_fd(), flags).during(|| "accepting the sender")?;
-    #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-    // SAFETY: accept4 has just created it, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(connection) })
+    let data_port = match transfer.protocol {
+        Transport::Tcp => DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?,
+        Transport::Udp => DataPort::of_datagrams(socket, token),
+    };
+    Ok((data_port, port))
 }
 
 /// Records arriving messages.
@@ -243,7 +231,7 @@ impl<'a> TransferRecorder<'a> {
                 }
                 continue;
             };
-            // A datagram that is not ours is not part of the transfer and gets no echo.
+            // A repeated token is not part of the transfer and gets no echo.
             let Ok(message) = Message::parse(&buffer[..piece.length]) else {
                 continue;
             };
@@ -342,6 +330,10 @@ impl<'a> TransferRecorder<'a> {
         ) {
             Ok(message) => message,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+            // An echo reached the sender after it had ended.
+            Err(Errno::ECONNREFUSED) if self.transfer.protocol == Transport::Udp => {
+                return Ok(None);
+            }
             Err(error) => return Err(error).during(|| "receiving messages"),
         };
         let stamp = message

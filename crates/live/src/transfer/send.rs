@@ -1,5 +1,6 @@
 //! The sending end of a transfer.
 
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -9,21 +10,23 @@ use proto::{FlowRecorder, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
-use super::socket::{self, endpoint, raw, stalled, wait};
+use super::socket::{self, endpoint, raw};
 use super::{Echo as Answer, Sent, SmoothedRtt, Transfer, acknowledged};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::pacing::Pacer;
+use crate::sockets::{stalled, wait};
+use crate::trial_token::{self, Token};
 
-/// Sends all messages of `transfer` to `port` of its address.
+/// Sends all messages of `transfer` to `port` of its address, after `token`.
 ///
 /// # Errors
 /// If the kernel refuses an option, or the receiver makes no progress within the
 /// transfer's timeout.
-pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
+pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
     let before = Process::sample()?;
-    let mut sender = Sender::connect(transfer, port)?;
+    let mut sender = Sender::connect(transfer, token, port)?;
     sender.send_messages()?;
     let last_acknowledged = match transfer.protocol {
         Transport::Tcp => {
@@ -50,8 +53,8 @@ pub fn send(transfer: &Transfer, port: u16) -> Result<Sent> {
     })
 }
 
-/// A socket connected to `port` of the transfer's address.
-pub(super) fn connected(transfer: &Transfer, port: u16) -> Result<OwnedFd> {
+/// A socket connected to `port` of the transfer's address, which has shown `token`.
+pub(super) fn connected(transfer: &Transfer, token: &Token, port: u16) -> Result<OwnedFd> {
     let socket = socket::open(transfer)?;
     let operation = || format!("connecting to {} port {port}", transfer.address);
     match connect(raw(&socket), &endpoint(transfer.address, port)) {
@@ -64,11 +67,14 @@ pub(super) fn connected(transfer: &Transfer, port: u16) -> Result<OwnedFd> {
         }
         result => result.during(operation)?,
     }
+    let to = SocketAddr::new(transfer.address, port);
+    trial_token::show(&socket, transfer.protocol, token, to, transfer.timeout)?;
     Ok(socket)
 }
 
 struct Sender<'a> {
     transfer: &'a Transfer,
+    token: &'a Token,
     message_plan: MessagePlan,
     socket: OwnedFd,
     /// The first write of all.
@@ -92,8 +98,8 @@ struct Echoes {
 }
 
 impl<'a> Sender<'a> {
-    fn connect(transfer: &'a Transfer, port: u16) -> Result<Self> {
-        let socket = connected(transfer, port)?;
+    fn connect(transfer: &'a Transfer, token: &'a Token, port: u16) -> Result<Self> {
+        let socket = connected(transfer, token, port)?;
         let echoes = (transfer.echo != Answer::Off).then(|| Echoes {
             stream: MessageStream::new(),
             delays: FlowRecorder::new(),
@@ -103,6 +109,7 @@ impl<'a> Sender<'a> {
         });
         Ok(Self {
             transfer,
+            token,
             message_plan: transfer.message_plan(),
             socket,
             began: None,
@@ -222,6 +229,13 @@ impl<'a> Sender<'a> {
             )]
             let count = match recv(raw(&self.socket), &mut echoes.room, MsgFlags::empty()) {
                 Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
+                // Another answer to a repeated token.
+                Ok(count)
+                    if self.transfer.protocol == Transport::Udp
+                        && self.token.is(&echoes.room[..count]) =>
+                {
+                    continue;
+                }
                 Ok(count) => count,
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => continue,

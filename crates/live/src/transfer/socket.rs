@@ -4,16 +4,13 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::{fs, io};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, TimestampingFlag, getsockopt, setsockopt,
     socket, sockopt,
 };
-use units::{Bytes, Span, Time, Transport};
+use units::{Bytes, Span, Transport};
 
 use super::{TcpState, Transfer};
-use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::sys::tcp_info;
 
@@ -153,35 +150,6 @@ pub(crate) fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
         retransmitted: info.tcpi_total_retrans.into(),
         segment_size: info.tcpi_snd_mss.into(),
     })
-}
-
-/// Waits for one of `events` until `deadline` on the monotonic clock; empty at the
-/// deadline.
-pub(crate) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) -> Result<PollFlags> {
-    loop {
-        let left = deadline.since(clock::monotonic()).unwrap_or_default();
-        let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(60_000);
-        let mut watched = [PollFd::new(socket.as_fd(), events)];
-        match poll(&mut watched, PollTimeout::from(millis)) {
-            Ok(0) if deadline <= clock::monotonic() => return Ok(PollFlags::empty()),
-            Ok(0) | Err(Errno::EINTR) => {}
-            result => {
-                result.during(|| "waiting for a socket")?;
-                return Ok(watched[0].revents().unwrap_or_else(PollFlags::empty));
-            }
-        }
-    }
-}
-
-/// The error for an end without progress.
-pub(super) fn stalled(operation: &str, timeout: Span) -> Error {
-    Error {
-        operation: operation.to_owned(),
-        source: io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("no progress within {timeout}"),
-        ),
-    }
 }
 
 /// The pending error of a socket.

@@ -13,9 +13,10 @@ use super::{BEGIN, Waiting, raw};
 use crate::clock;
 use crate::deadline::{receive, receive_from};
 use crate::error::{During, Result};
+use crate::sockets::plain;
 use crate::sys::inbox::Inbox;
 use crate::sys::option;
-use crate::traffic::options::{mark, plain};
+use crate::traffic::options::mark;
 use crate::traffic::send::is_passing;
 
 /// The longest datagram, merged ones included.

@@ -14,6 +14,7 @@ use super::{Clocks, ReceiveRecorder, Signal, Timeline, Waiting};
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
+use crate::sockets::plain;
 use crate::traffic::Flow;
 use crate::traffic::counters::SentCounters;
 use crate::traffic::options;
@@ -78,8 +79,7 @@ impl Waiting {
         let socket = stream.unwrap_or(self.socket);
         let doing = || "reading the other end's address";
         let address: SockaddrStorage = getpeername(socket.as_raw_fd()).during(doing)?;
-        let to = options::plain(&address)
-            .ok_or_else(|| Error::new(doing(), "it is not an IP address"))?;
+        let to = plain(&address).ok_or_else(|| Error::new(doing(), "it is not an IP address"))?;
         let ready = Ready::met(flow, self.flow.flow, to, socket, counters)?;
         let begin = clock::monotonic();
         ready.run(epoch, begin, &self.signal.stop).map(Some)

@@ -17,6 +17,7 @@ use super::{BEGIN, LOOK, TIMEOUT, Waiting, raw};
 use crate::clock;
 use crate::deadline::receive;
 use crate::error::{During, Error, Result};
+use crate::sockets::plain;
 use crate::sys::inbox::Inbox;
 use crate::traffic::options::{self, mark};
 
@@ -133,7 +134,7 @@ impl Waiting {
 
     fn is_the_sender(&self, stream: &OwnedFd) -> Result<bool> {
         let from = getpeername::<SockaddrStorage>(raw(stream)).ok();
-        let from = from.as_ref().and_then(options::plain);
+        let from = from.as_ref().and_then(plain);
         if from.is_none_or(|from| from.ip() != self.peer) {
             return Ok(false);
         }

@@ -16,8 +16,9 @@ use super::departures::Departures;
 use super::{InjectionPoint, Probe};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
+use crate::sockets::{stalled, wait};
 use crate::sys::option;
-use crate::transfer::socket::{raw, stalled, stamp_arrivals, wait};
+use crate::transfer::socket::{raw, stamp_arrivals};
 
 /// MSG_MORE: more data follow; nix has no name for it.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);

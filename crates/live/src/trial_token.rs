@@ -1,0 +1,170 @@
+//! Data sockets of a trial that accept only the end with the trial's token
+//! ([`proto::trial_token`]).
+//!
+//! - **TCP:** the sender writes the token first, and begins once the kernel at the other
+//!   end has acknowledged it. There is no reply, because data in both directions would
+//!   change how acknowledgements are delayed. A thread at the port accepts all
+//!   connections, passes on those with the token, and resets the others.
+//! - **UDP:** the sender repeats the token in a datagram until it is answered. The
+//!   receiver then connects its socket to the sender, so that the kernel refuses the
+//!   datagrams of others.
+
+mod acceptor;
+mod datagrams;
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{MsgFlags, SockFlag, getsockopt, send, sockopt};
+pub use proto::trial_token::Token;
+use units::{Span, Time, Transport};
+
+use crate::clock;
+use crate::error::{During, Result};
+use crate::random::random;
+use crate::sockets::{stalled, wait};
+use crate::sys::tcp_info;
+use acceptor::Acceptor;
+
+/// Connections that may wait for the thread at the port.
+pub(crate) const BACKLOG: i32 = 128;
+
+/// The interval of looks whether the token is acknowledged.
+const LOOK: Span = Span::from_micros(50);
+
+/// An unpredictable token.
+///
+/// # Errors
+/// If the kernel provides no random numbers.
+pub fn new_token() -> Result<Token> {
+    Ok(Token::new(random()?))
+}
+
+/// A port that waits for the sender of a trial.
+pub(crate) struct DataPort {
+    way: Way,
+    token: Token,
+    /// Datagrams of strangers.
+    strangers: u64,
+}
+
+enum Way {
+    Stream(Acceptor),
+    /// The bound socket, until the sender has been met.
+    Datagrams(Option<OwnedFd>),
+}
+
+impl DataPort {
+    /// Waits at a listening TCP socket for at most `most` connections with the token,
+    /// which get `flags`.
+    pub(crate) fn of_stream(
+        listener: OwnedFd,
+        token: Token,
+        most: usize,
+        flags: SockFlag,
+    ) -> Result<Self> {
+        Ok(Self {
+            way: Way::Stream(Acceptor::begin(listener, token.clone(), most, flags)?),
+            token,
+            strangers: 0,
+        })
+    }
+
+    /// Waits at a bound UDP socket.
+    pub(crate) fn of_datagrams(socket: OwnedFd, token: Token) -> Self {
+        Self {
+            way: Way::Datagrams(Some(socket)),
+            token,
+            strangers: 0,
+        }
+    }
+
+    /// The next connection with the token, or the UDP socket connected to its sender.
+    ///
+    /// # Errors
+    /// If nobody shows the token within `timeout`.
+    pub(crate) fn admit(&mut self, timeout: Span) -> Result<OwnedFd> {
+        let late = || stalled("waiting for the sender", timeout);
+        match &mut self.way {
+            Way::Stream(acceptor) => acceptor.next(timeout)?.ok_or_else(late),
+            Way::Datagrams(socket) => {
+                let socket = socket.take().ok_or_else(late)?;
+                let met = datagrams::meet(&socket, &self.token, timeout)?;
+                self.strangers = met.strangers;
+                if met.sender { Ok(socket) } else { Err(late()) }
+            }
+        }
+    }
+
+    /// Closes the port. Returns the strangers: refused connections, those that wait at this
+    /// moment included, or datagrams before the sender's.
+    pub(crate) fn close(self) -> u64 {
+        match self.way {
+            Way::Stream(acceptor) => acceptor.end(),
+            Way::Datagrams(_) => self.strangers,
+        }
+    }
+}
+
+/// Shows the token on a socket that is connected to the receiver at `to`.
+///
+/// # Errors
+/// If it is not taken within `timeout`.
+pub(crate) fn show(
+    socket: &OwnedFd,
+    transport: Transport,
+    token: &Token,
+    to: SocketAddr,
+    timeout: Span,
+) -> Result<()> {
+    let deadline = clock::monotonic() + timeout;
+    let shown = match transport {
+        Transport::Tcp => show_on_stream(socket, token, deadline),
+        Transport::Udp => datagrams::introduce(socket, token, deadline),
+    };
+    let operation = || format!("showing the trial's token to {to}");
+    match shown.during(operation)? {
+        true => Ok(()),
+        false => Err(stalled(&operation(), timeout)),
+    }
+}
+
+/// Writes the token, and waits until it is acknowledged: a short segment in flight would
+/// hold back a short message if Nagle's algorithm is active [RFC9293 s3.7.4]. Returns
+/// whether it was.
+fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Result<bool> {
+    let mut left: &[u8] = token.octets();
+    while !left.is_empty() {
+        match send(socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
+            Ok(count) => left = &left[count..],
+            Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) => {
+                let room = wait(socket.as_fd(), PollFlags::POLLOUT, deadline);
+                if room.map_or(true, |events| events.is_empty()) {
+                    return Ok(false);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let unacknowledged = || {
+        let octets = tcp_info::unacknowledged(socket.as_fd());
+        octets.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
+    };
+    while unacknowledged()? > 0 {
+        match getsockopt(socket, sockopt::SocketError)? {
+            0 => {}
+            code => return Err(Errno::from_raw(code)),
+        }
+        if clock::monotonic() >= deadline {
+            return Ok(false);
+        }
+        clock::sleep(LOOK);
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! The token in datagrams.
+
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg, send};
+use proto::trial_token::{TOKEN_LEN, Token};
+use units::{Span, Time};
+
+use crate::clock;
+use crate::error::{During, Result};
+use crate::sockets::wait;
+
+/// The interval of repetitions of the token.
+const REPEAT: Span = Span::from_millis(100);
+
+/// The time after an answer in which the token may arrive once more, because the answer
+/// was lost: several intervals of repetition.
+const SETTLED: Span = Span::from_millis(500);
+
+/// The most datagrams of strangers that are read once the socket is connected: more than
+/// fit the largest receive buffer.
+const MOST_EARLIER: u32 = 1 << 20;
+
+/// The result of waiting for a sender.
+pub(super) struct Met {
+    /// Whether the sender came.
+    pub(super) sender: bool,
+    /// Datagrams of strangers.
+    pub(super) strangers: u64,
+}
+
+/// Waits for a datagram that holds the token, connects the socket to its source, and
+/// answers. Messages of the sender stay in the socket.
+pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met> {
+    let doing = || "waiting for the sender";
+    let deadline = clock::monotonic() + timeout;
+    let mut strangers = 0;
+    loop {
+        if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+            let sender = false;
+            return Ok(Met { sender, strangers });
+        }
+        match read_any(socket, MsgFlags::empty()).during(doing)? {
+            Some(datagram) if token.is(datagram.octets()) => {
+                let from = datagram.from.ok_or(Errno::EDESTADDRREQ).during(doing)?;
+                connect(socket.as_raw_fd(), &from).during(doing)?;
+                break;
+            }
+            Some(_) => strangers += 1,
+            None => {}
+        }
+        // A flood may keep the socket readable.
+        if clock::monotonic() >= deadline {
+            let sender = false;
+            return Ok(Met { sender, strangers });
+        }
+    }
+    for _ in 0..MOST_EARLIER {
+        match read_any(socket, MsgFlags::empty()).during(doing)? {
+            Some(datagram) if token.is(datagram.octets()) => {}
+            Some(_) => strangers += 1,
+            None => break,
+        }
+    }
+    answer(socket, token)?;
+    let sender = true;
+    Ok(Met { sender, strangers })
+}
+
+/// Answers the token until a message follows it or the sender is silent.
+fn answer(socket: &OwnedFd, token: &Token) -> Result<()> {
+    let doing = || "answering the sender";
+    let mut repeated = true;
+    let mut deadline = clock::monotonic() + SETTLED;
+    loop {
+        if repeated {
+            // The sender repeats the token if the answer is lost.
+            let _ = send(socket.as_raw_fd(), token.octets(), MsgFlags::empty());
+        }
+        if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+            return Ok(());
+        }
+        match read_any(socket, MsgFlags::MSG_PEEK).during(doing)? {
+            Some(datagram) if token.is(datagram.octets()) => {
+                read_any(socket, MsgFlags::empty()).during(doing)?;
+                deadline = clock::monotonic() + SETTLED;
+                repeated = true;
+            }
+            Some(_) => return Ok(()),
+            None => repeated = false,
+        }
+    }
+}
+
+/// Sends the token on a connected socket until the receiver answers. Returns whether it
+/// did.
+pub(super) fn introduce(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Result<bool> {
+    while clock::monotonic() < deadline {
+        match send(socket.as_raw_fd(), token.octets(), MsgFlags::empty()) {
+            // A full queue of the interface is like a loss.
+            Ok(_) | Err(Errno::EAGAIN | Errno::ENOBUFS | Errno::EINTR) => {}
+            Err(error) => return Err(error),
+        }
+        let soon = deadline.min(clock::monotonic() + REPEAT);
+        while wait(socket.as_fd(), PollFlags::POLLIN, soon).is_ok_and(|events| !events.is_empty()) {
+            if read(socket, MsgFlags::empty())?.is_some_and(|answer| token.is(answer.octets())) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// The start of a datagram: longer ones than a token are not one.
+struct Datagram {
+    room: [u8; TOKEN_LEN + 1],
+    length: usize,
+    from: Option<SockaddrStorage>,
+}
+
+impl Datagram {
+    fn octets(&self) -> &[u8] {
+        &self.room[..self.length]
+    }
+}
+
+/// Reads a datagram, if there is one. An answer that did not arrive is no error: the sender
+/// may have ended.
+fn read_any(socket: &OwnedFd, flags: MsgFlags) -> nix::Result<Option<Datagram>> {
+    match read(socket, flags) {
+        Err(Errno::ECONNREFUSED) => Ok(None),
+        result => result,
+    }
+}
+
+/// Reads a datagram, if there is one.
+fn read(socket: &OwnedFd, flags: MsgFlags) -> nix::Result<Option<Datagram>> {
+    let mut room = [0; TOKEN_LEN + 1];
+    let mut pieces = [IoSliceMut::new(&mut room)];
+    let flags = flags | MsgFlags::MSG_DONTWAIT;
+    match recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut pieces, None, flags) {
+        Ok(message) => {
+            let (length, from) = (message.bytes, message.address);
+            Ok(Some(Datagram { room, length, from }))
+        }
+        Err(Errno::EAGAIN | Errno::EINTR) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
