@@ -1,6 +1,5 @@
 //! TCP segments of any size with SYN, from a raw socket.
 
-use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
@@ -25,11 +24,11 @@ const HEADER: u64 = 20;
 /// The receive window that the segments state.
 const WINDOW: u16 = u16::MAX;
 
-/// How often a connection that may be half open is reset. An open port answers a SYN in
-/// a connection that is half open by ACK at most, and not often: if the SYN/ACK or the
-/// kernel's reset got lost, later probes of the flow would seem to vanish
-/// [RFC9293 s3.10.7.4].
-const RESETS: u8 = 3;
+/// The most connections of a flow that may be half open and are reset before each of its
+/// probes. An open port answers a SYN in a connection that is half open by ACK at most,
+/// and not often: if the SYN/ACK or the kernel's reset got lost, later probes of the flow
+/// would seem to vanish [RFC9293 s3.10.7.4].
+const MOST_HALF_OPEN: usize = 16;
 
 /// The protocol number of TCP [RFC9293 s3.1].
 const TCP: u8 = 6;
@@ -40,9 +39,9 @@ struct Segment {
     ports: [u16; 2],
     /// The MSS that they announce: what the own interface receives.
     mss: u16,
-    /// The sequence numbers of probes that may have left a connection half open, and how
-    /// often each is still to be reset.
-    half_open: VecDeque<(u32, u8)>,
+    /// The sequence numbers of probes that may have left a connection half open, in the
+    /// order of sending.
+    half_open: Vec<u32>,
     /// Keeps the source port, so that no other program gets it. The kernel answers a
     /// SYN/ACK with RST, which ends the far end's half of the connection.
     _port: OwnedFd,
@@ -83,7 +82,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
         addresses,
         ports: [source, to.port()],
         mss: u16::try_from(mtu.get().saturating_sub(headers)).unwrap_or(u16::MAX),
-        half_open: VecDeque::new(),
+        half_open: Vec::new(),
         _port: port,
     };
     Ok(Line::new(socket, ends, here, Box::new(segment)))
@@ -99,6 +98,23 @@ impl Segment {
             flags: flag::SYN,
             window: WINDOW,
             mss: Some(self.mss),
+        }
+    }
+
+    fn note_half_open(&mut self, id: u64) {
+        if self.half_open.len() < MOST_HALF_OPEN {
+            self.half_open.push(sequence(id));
+        }
+    }
+
+    /// The far end has answered the probe with this number: connections of earlier probes
+    /// are gone, and so is its own if the answer `is_reset`.
+    fn close_until(&mut self, number: u32, is_reset: bool) {
+        let mut numbers = self.half_open.iter();
+        match numbers.position(|open| *open == number) {
+            Some(place) => drop(self.half_open.drain(..place + usize::from(is_reset))),
+            // It came after the most that are noted.
+            None => self.half_open.clear(),
         }
     }
 
@@ -181,28 +197,22 @@ fn bare(addresses: Addresses, payload: &[u8]) -> Option<IpPacket<'_>> {
 impl Format for Segment {
     fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
         self.emit(self.syn(id), size, octets)?;
-        self.half_open.push_back((sequence(id), RESETS));
+        self.note_half_open(id);
         Ok(sequence(id))
     }
 
     fn transport(&mut self, id: u64, _port: u16) -> Transport {
-        self.half_open.push_back((sequence(id), RESETS));
+        self.note_half_open(id);
         Transport::Tcp(self.syn(id))
     }
 
     fn endings(&mut self) -> Result<Vec<Vec<u8>>> {
-        let numbers = self.half_open.iter().map(|(number, _)| *number);
-        let endings = numbers.map(|number| {
+        let reset = |number: &u32| {
             let mut octets = Vec::new();
-            self.emit(self.reset(number), Bytes::ZERO, &mut octets)?;
+            self.emit(self.reset(*number), Bytes::ZERO, &mut octets)?;
             Ok(octets)
-        });
-        let endings = endings.collect();
-        self.half_open.retain_mut(|(_, left)| {
-            *left -= 1;
-            *left > 0
-        });
-        endings
+        };
+        self.half_open.iter().map(reset).collect()
     }
 
     fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
@@ -220,9 +230,7 @@ impl Format for Segment {
             let accepted = tcp.acknowledgement.wrapping_sub(sent.number);
             accepted >= 1 && u64::from(accepted) <= sent.size.get()
         })?;
-        if is_reset {
-            self.half_open.retain(|(number, _)| *number != sent.number);
-        }
+        self.close_until(sent.number, is_reset);
         Some(Reply {
             id: sent.id,
             size,
@@ -278,7 +286,7 @@ mod tests {
             addresses: Addresses::V4([HERE, THERE]),
             ports: [50_000, 443],
             mss: 8_960,
-            half_open: VecDeque::new(),
+            half_open: Vec::new(),
             _port: socket::open((HERE, 0).into(), SockType::Stream, None).unwrap(),
         };
         let send = |segment: &mut Segment, id| {
@@ -287,9 +295,20 @@ mod tests {
         assert_eq!(endings(&mut segment), []);
         send(&mut segment, 7).unwrap();
         send(&mut segment, u64::from(u32::MAX)).unwrap();
-        for _ in 0..RESETS {
+        for _ in 0..5 {
             assert_eq!(endings(&mut segment), [(flag::RST, 8), (flag::RST, 0)]);
         }
+        // A SYN/ACK to the second probe, whose reset may get lost, and RST to a third one.
+        segment.close_until(u32::MAX, false);
+        assert_eq!(endings(&mut segment), [(flag::RST, 0)]);
+        send(&mut segment, 9).unwrap();
+        segment.close_until(9, true);
+        assert_eq!(endings(&mut segment), []);
+        for id in 0..100 {
+            send(&mut segment, id).unwrap();
+        }
+        assert_eq!(endings(&mut segment).len(), MOST_HALF_OPEN);
+        segment.close_until(99, false);
         assert_eq!(endings(&mut segment), []);
     }
 }
