@@ -21,6 +21,7 @@ mod error;
 pub mod frames;
 pub mod interrupt;
 pub mod jumbogram;
+mod lines;
 mod listening;
 pub mod machine;
 pub mod meter;

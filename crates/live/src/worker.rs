@@ -12,6 +12,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::{Span, Time};
 
 use crate::error::{During, Error, Result};
+use crate::lines::Lines;
 use crate::namespace::{self, Namespace, Terminal};
 use crate::tool::stream::{ListenOutcome, Stream, hear};
 use crate::{clock, interrupt};
@@ -28,9 +29,6 @@ pub fn role() -> Option<String> {
 
 /// The role of the sandbox's first process.
 pub const INIT_PROCESS: &str = "init";
-
-/// The longest line that is read; a worker that sends more is broken.
-const LONGEST_LINE: usize = 16 << 20;
 
 /// The most octets kept of its standard error.
 const MOST_COMPLAINT: usize = 1 << 16;
@@ -104,10 +102,9 @@ impl<'a> Command<'a> {
 pub struct Worker {
     child: Child,
     input: Option<ChildStdin>,
-    output: ChildStdout,
+    output: Lines<ChildStdout>,
     /// The standard error of another program.
     complaint: Stream,
-    unread: Vec<u8>,
     grace: Span,
 }
 
@@ -140,9 +137,8 @@ impl Worker {
         Ok(Self {
             child,
             input: Some(input),
-            output,
+            output: Lines::new(output),
             complaint,
-            unread: Vec::new(),
             grace,
         })
     }
@@ -166,10 +162,8 @@ impl Worker {
     /// If the worker has ended, or its line is too long.
     pub fn receive_line(&mut self, deadline: Time) -> Result<Option<String>> {
         loop {
-            if let Some(end) = self.unread.iter().position(|&octet| octet == b'\n') {
-                let rest = self.unread.split_off(end + 1);
-                let line = std::mem::replace(&mut self.unread, rest);
-                return Ok(Some(String::from_utf8_lossy(&line[..end]).into_owned()));
+            if let Some(line) = self.output.next_line() {
+                return Ok(Some(line));
             }
             let left = deadline.since(clock::monotonic()).unwrap_or_default();
             let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
@@ -188,15 +182,9 @@ impl Worker {
             if !ready[0] {
                 continue;
             }
-            let mut octets = [0; 65_536];
-            let count = self
-                .output
-                .read(&mut octets)
-                .during(|| "hearing a worker")?;
-            if count == 0 || self.unread.len() > LONGEST_LINE {
+            if !self.output.fill()? {
                 return Err(Error::new("hearing a worker", self.exit_message()));
             }
-            self.unread.extend_from_slice(&octets[..count]);
         }
     }
 
