@@ -5,6 +5,7 @@ mod link;
 mod lookup;
 mod qdisc;
 mod route;
+mod route_mtu;
 
 use std::io;
 use std::net::IpAddr;

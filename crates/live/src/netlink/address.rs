@@ -50,4 +50,33 @@ impl Route {
         )?;
         Ok(found)
     }
+
+    /// Index of the interface that has `address`.
+    pub(crate) fn holder_of(&self, address: IpAddr) -> Result<Option<u32>> {
+        let mut holder = None;
+        self.dump(
+            RouteNetlinkMessage::GetAddress(AddressMessage::default()),
+            "listing addresses",
+            |entry| {
+                if let RouteNetlinkMessage::NewAddress(entry) = entry {
+                    // The peer of a point-to-point link is `Address` there, and the own
+                    // address `Local`, which IPv6 leaves out if there is no peer.
+                    let own = |attribute: &AddressAttribute| match attribute {
+                        AddressAttribute::Local(own) => Some(*own),
+                        _ => None,
+                    };
+                    let only = |attribute: &AddressAttribute| match attribute {
+                        AddressAttribute::Address(own) => Some(*own),
+                        _ => None,
+                    };
+                    let held = (entry.attributes.iter().find_map(own))
+                        .or_else(|| entry.attributes.iter().find_map(only));
+                    if held == Some(address) {
+                        holder = Some(entry.header.index);
+                    }
+                }
+            },
+        )?;
+        Ok(holder)
+    }
 }

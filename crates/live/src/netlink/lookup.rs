@@ -36,6 +36,10 @@ pub(crate) struct Listed {
     pub(crate) carrier: bool,
     /// Whether it is the loopback interface.
     pub(crate) loopback: bool,
+    /// Index of the interface on which it is stacked, such as the parent of a VLAN.
+    pub(crate) lower: Option<u32>,
+    /// Index of the bridge or bond of which it is a port.
+    pub(crate) controller: Option<u32>,
 }
 
 impl Route {
@@ -87,6 +91,18 @@ impl Route {
                 }
             },
         )?;
+        // The ends of a veth pair name each other, but neither is stacked on the other.
+        let below = |own: u32, lower: u32| {
+            let is_peer = |one: &Listed| one.index == lower && one.lower == Some(own);
+            !interfaces.iter().any(is_peer)
+        };
+        let lower: Vec<Option<u32>> = interfaces
+            .iter()
+            .map(|one| one.lower.filter(|&lower| below(one.index, lower)))
+            .collect();
+        for (interface, lower) in interfaces.iter_mut().zip(lower) {
+            interface.lower = lower;
+        }
         Ok(interfaces)
     }
 }
@@ -121,13 +137,23 @@ fn listed(link: &LinkMessage) -> Listed {
         up: flags.contains(LinkFlags::Up),
         carrier: flags.contains(LinkFlags::LowerUp),
         loopback: flags.contains(LinkFlags::Loopback),
+        lower: None,
+        controller: None,
     };
+    let mut elsewhere = false;
     for attribute in &link.attributes {
         match attribute {
             LinkAttribute::IfName(name) => listed.name.clone_from(name),
             LinkAttribute::Mtu(mtu) => listed.mtu = *mtu,
+            LinkAttribute::Link(index) => listed.lower = Some(*index),
+            LinkAttribute::LinkNetNsId(_) => elsewhere = true,
+            LinkAttribute::Controller(index) => listed.controller = Some(*index),
             _ => {}
         }
+    }
+    // An index of another namespace says nothing here.
+    if elsewhere {
+        listed.lower = None;
     }
     listed
 }

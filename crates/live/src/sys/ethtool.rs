@@ -8,7 +8,9 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 pub use settings::{Coalescing, Rings};
-pub(crate) use settings::{coalescing, rings};
+pub(crate) use settings::{
+    CoalescingField, Ring, coalescing, coalescing_field, rings, set_coalescing_field, set_ring,
+};
 
 // linux/ethtool.h and linux/sockios.h, the kernel's public interface.
 const SIOCETHTOOL: libc::Ioctl = 0x8946;
@@ -25,6 +27,8 @@ const STRING_LEN: usize = 32;
 pub(crate) struct Feature {
     /// Whether it is on now.
     pub(crate) active: bool,
+    /// Whether it is asked for: it is on when the features that it needs are on.
+    pub(crate) requested: bool,
     /// Whether it can be changed.
     pub(crate) available: bool,
     /// Number of its bit.
@@ -54,6 +58,7 @@ pub(crate) fn features(
                 name,
                 Feature {
                     active: bit(2, index),
+                    requested: bit(1, index),
                     available: bit(0, index),
                     index,
                 },
