@@ -1,4 +1,4 @@
-//! The entry points of this program as its own worker in the sandbox.
+//! The entry points of this program as its own worker.
 
 use std::io;
 
@@ -21,6 +21,7 @@ pub fn run(role: &str) -> Result<()> {
         emulation::ROLE => emulation::serve(),
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
+        live::host_changes::ROLE => Ok(live::host_changes::serve()?),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
         role => bail!("unknown worker role `{role}`"),
     }

@@ -8,8 +8,9 @@
 //! imposes the behaviour of wires on links; it consists of a [`port`] at each end and
 //! [`frames`] between them. The [`meter`] reads the cost of a run, [`stalls`] what the
 //! CPUs did not do meanwhile. [`stamp`] answers test packets. [`ssh`] starts this program
-//! on other machines. [`machine`], [`nic`], [`stamps`] and [`precision`] describe the
-//! machine and the quality of its clocks.
+//! on other machines, and [`host_changes`] changes their interfaces for the time of a
+//! run. [`machine`], [`nic`], [`stamps`] and [`precision`] describe the machine and the
+//! quality of its clocks.
 //!
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
@@ -19,6 +20,7 @@ mod deadline;
 pub mod emulator;
 mod error;
 pub mod frames;
+pub mod host_changes;
 pub mod interrupt;
 pub mod jumbogram;
 mod lines;

@@ -142,6 +142,30 @@ pub(crate) fn place(namespace: Option<&Namespace>, terminal: Terminal, command: 
     }
 }
 
+/// Makes `command` start in a session of its own and live on when the caller ends. It
+/// ignores the signals that ask a program to end or to stop.
+pub(crate) fn detach(command: &mut Command) {
+    let settle = || {
+        set_signals(
+            &[
+                Signal::SIGHUP,
+                Signal::SIGINT,
+                Signal::SIGQUIT,
+                Signal::SIGTERM,
+                Signal::SIGTSTP,
+            ],
+            SigHandler::SigIgn,
+        )?;
+        setsid()?;
+        Ok(())
+    };
+    #[expect(unsafe_code, reason = "the child must be settled before it runs")]
+    // SAFETY: `settle` makes system calls only; it neither allocates nor takes a lock.
+    unsafe {
+        command.pre_exec(settle);
+    }
+}
+
 /// Sets the disposition of `signals` to one that runs no code of this program.
 fn set_signals(signals: &[Signal], disposition: SigHandler) -> nix::Result<()> {
     signals.iter().try_for_each(|&number| {

@@ -1,7 +1,7 @@
 //! Physical network interfaces of this machine and their settings.
 
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
@@ -35,15 +35,22 @@ pub struct Nic {
     pub offloads: Vec<String>,
 }
 
+/// The interface of this name, of any kind.
+///
+/// # Errors
+/// If there is none.
+pub fn named(name: &str) -> Result<Nic> {
+    let control = control()?;
+    Nic::read(name.to_owned(), &Route::open()?, control.as_fd())
+}
+
 /// All interfaces with a device, sorted by name: neither loopback nor veth, bridges or
 /// tunnels.
 ///
 /// # Errors
 /// If a socket is refused, or the kernel does not list its interfaces.
 pub fn all() -> Result<Vec<Nic>> {
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let control = socket(AddressFamily::Inet, SockType::Datagram, flags, None)
-        .during(|| "opening a control socket")?;
+    let control = control()?;
     let route = Route::open()?;
     let entries = fs::read_dir("/sys/class/net").during(|| "reading /sys/class/net")?;
     let mut names: Vec<String> = entries
@@ -56,6 +63,13 @@ pub fn all() -> Result<Vec<Nic>> {
         .into_iter()
         .map(|name| Nic::read(name, &route, control.as_fd()))
         .collect()
+}
+
+/// A socket for ioctls.
+fn control() -> Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    socket(AddressFamily::Inet, SockType::Datagram, flags, None)
+        .during(|| "opening a control socket")
 }
 
 impl Nic {
