@@ -65,8 +65,8 @@ pub(super) trait Format {
     ///
     /// # Errors
     /// As [`Self::write`].
-    fn endings(&mut self) -> Result<Vec<Vec<u8>>> {
-        Ok(Vec::new())
+    fn ending(&self) -> Result<Option<Vec<u8>>> {
+        Ok(None)
     }
 
     /// Reads a reply: `octets` as the socket delivered them.
@@ -146,12 +146,9 @@ impl Line {
             reply,
             ..
         } = *probe;
-        let endings = self.format.endings()?;
-        if !endings.is_empty() {
+        if let Some(octets) = self.format.ending()? {
             self.set_hop_limit(None)?;
-        }
-        for octets in endings {
-            // If one is lost, another one follows with the next probe.
+            // If it is lost, the next probe finds out.
             let _ = send(self.socket.as_raw_fd(), &octets, MsgFlags::MSG_NOSIGNAL);
         }
         self.set_hop_limit(hop_limit)?;

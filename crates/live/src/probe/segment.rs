@@ -21,14 +21,18 @@ use crate::sockets::address_of;
 /// Octets of TCP's header [RFC9293 s3.1].
 const HEADER: u64 = 20;
 
+/// Octets of the option with the segment size [RFC9293 s3.2].
+const OPTION: u64 = 4;
+
 /// The receive window that the segments state.
 const WINDOW: u16 = u16::MAX;
 
-/// The most connections of a flow that may be half open and are reset before each of its
-/// probes. An open port answers a SYN in a connection that is half open by ACK at most,
-/// and not often: if the SYN/ACK or the kernel's reset got lost, later probes of the flow
-/// would seem to vanish [RFC9293 s3.10.7.4].
-const MOST_HALF_OPEN: usize = 16;
+/// The distance of the sequence numbers of a flow's probes. All that are remembered lie in
+/// one receive window of 65 535 octets, so that the far end takes a reset, or a SYN in
+/// place of a reset that got lost, for one of a connection that an earlier probe has left
+/// half open [RFC9293 s3.10.7.4]. Otherwise it would answer by ACK at most, and not often,
+/// and the probes would seem to vanish.
+const DISTANCE: u32 = 509;
 
 /// The protocol number of TCP [RFC9293 s3.1].
 const TCP: u8 = 6;
@@ -39,9 +43,11 @@ struct Segment {
     ports: [u16; 2],
     /// The MSS that they announce: what the own interface receives.
     mss: u16,
-    /// The sequence numbers of probes that may have left a connection half open, in the
-    /// order of sending.
-    half_open: Vec<u32>,
+    /// The sequence number of the latest probe.
+    latest: Option<u32>,
+    /// Whether a probe may have left a connection half open: the SYN/ACK or the kernel's
+    /// reset may get lost.
+    is_half_open: bool,
     /// Keeps the source port, so that no other program gets it. The kernel answers a
     /// SYN/ACK with RST, which ends the far end's half of the connection.
     _port: OwnedFd,
@@ -82,18 +88,25 @@ pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
         addresses,
         ports: [source, to.port()],
         mss: u16::try_from(mtu.get().saturating_sub(headers)).unwrap_or(u16::MAX),
-        half_open: Vec::new(),
+        latest: None,
+        is_half_open: false,
         _port: port,
     };
     Ok(Line::new(socket, ends, here, Box::new(segment)))
 }
 
 impl Segment {
-    /// The header of a probe.
-    fn syn(&self, id: u64) -> Tcp {
+    /// The header of the next probe. Nobody off the path knows the first sequence number.
+    fn syn(&mut self, id: u64) -> Tcp {
+        let number = match self.latest {
+            Some(latest) => latest.wrapping_add(DISTANCE),
+            None => u32::try_from(id & u64::from(u32::MAX)).unwrap_or(0),
+        };
+        self.latest = Some(number);
+        self.is_half_open = true;
         Tcp {
             ports: self.ports,
-            sequence: sequence(id),
+            sequence: number,
             acknowledgement: 0,
             flags: flag::SYN,
             window: WINDOW,
@@ -101,34 +114,17 @@ impl Segment {
         }
     }
 
-    fn note_half_open(&mut self, id: u64) {
-        if self.half_open.len() < MOST_HALF_OPEN {
-            self.half_open.push(sequence(id));
-        }
-    }
-
-    /// The far end has answered the probe with this number: connections of earlier probes
-    /// are gone, and so is its own if the answer `is_reset`.
-    fn close_until(&mut self, number: u32, is_reset: bool) {
-        let mut numbers = self.half_open.iter();
-        match numbers.position(|open| *open == number) {
-            Some(place) => drop(self.half_open.drain(..place + usize::from(is_reset))),
-            // It came after the most that are noted.
-            None => self.half_open.clear(),
-        }
-    }
-
-    /// The reset of the connection that a probe has left half open, if it has
-    /// [RFC9293 s3.10.7.4].
-    const fn reset(&self, probe: u32) -> Tcp {
-        Tcp {
+    /// The reset of the connections that probes have left half open, if they may have.
+    fn reset(&self) -> Option<Tcp> {
+        let latest = self.latest.filter(|_| self.is_half_open)?;
+        Some(Tcp {
             ports: self.ports,
-            sequence: probe.wrapping_add(1),
+            sequence: latest.wrapping_add(1),
             acknowledgement: 0,
             flags: flag::RST,
             window: 0,
             mss: None,
-        }
+        })
     }
 
     /// Writes a segment in a packet of `size`, or a larger one if it has no room, without
@@ -174,11 +170,6 @@ impl Segment {
     }
 }
 
-/// The sequence number of a probe.
-fn sequence(id: u64) -> u32 {
-    u32::try_from(id & u64::from(u32::MAX)).unwrap_or(0)
-}
-
 /// A packet of which only the payload is there.
 fn bare(addresses: Addresses, payload: &[u8]) -> Option<IpPacket<'_>> {
     let size = addresses.version().header() + Bytes::new(payload.len() as u64);
@@ -196,23 +187,22 @@ fn bare(addresses: Addresses, payload: &[u8]) -> Option<IpPacket<'_>> {
 
 impl Format for Segment {
     fn write(&mut self, id: u64, size: Bytes, _: ReplySize, octets: &mut Vec<u8>) -> Result<u32> {
-        self.emit(self.syn(id), size, octets)?;
-        self.note_half_open(id);
-        Ok(sequence(id))
+        let syn = self.syn(id);
+        self.emit(syn, size, octets)?;
+        Ok(syn.sequence)
     }
 
     fn transport(&mut self, id: u64, _port: u16) -> Transport {
-        self.note_half_open(id);
         Transport::Tcp(self.syn(id))
     }
 
-    fn endings(&mut self) -> Result<Vec<Vec<u8>>> {
-        let reset = |number: &u32| {
+    fn ending(&self) -> Result<Option<Vec<u8>>> {
+        let reset = |segment| {
             let mut octets = Vec::new();
-            self.emit(self.reset(*number), Bytes::ZERO, &mut octets)?;
+            self.emit(segment, Bytes::ZERO, &mut octets)?;
             Ok(octets)
         };
-        self.half_open.iter().map(reset).collect()
+        self.reset().map(reset).transpose()
     }
 
     fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
@@ -225,12 +215,17 @@ impl Format for Segment {
         if !is_answer {
             return None;
         }
-        // The SYN counts one; the far end may accept the data, or not [RFC9293 s3.4].
+        // The SYN counts one; the far end accepts the data as well, or not
+        // [RFC9293 s3.4].
+        let headers = self.addresses.version().header().get() + HEADER + OPTION;
         let sent = latest.latest(|sent| {
-            let accepted = tcp.acknowledgement.wrapping_sub(sent.number);
-            accepted >= 1 && u64::from(accepted) <= sent.size.get()
+            let data = sent.size.get().saturating_sub(headers);
+            let accepted = u64::from(tcp.acknowledgement.wrapping_sub(sent.number));
+            accepted == 1 || accepted == 1 + data
         })?;
-        self.close_until(sent.number, is_reset);
+        if is_reset && self.latest == Some(sent.number) {
+            self.is_half_open = false;
+        }
         Some(Reply {
             id: sent.id,
             size,
@@ -264,51 +259,107 @@ mod tests {
     const HERE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
     const THERE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 
-    /// The segments that leave before a probe: flags and sequence numbers.
-    fn endings(segment: &mut Segment) -> Vec<(u8, u32)> {
-        let endings = segment.endings().unwrap();
-        let read = endings.iter().map(|octets| {
-            let addresses = Addresses::V4([HERE, THERE]);
-            match Content::of_segment(&bare(addresses, octets).unwrap()).unwrap() {
-                Content::Data {
-                    transport: Transport::Tcp(tcp),
-                    data: [],
-                } => (tcp.flags, tcp.sequence),
-                other => panic!("{other:?}"),
-            }
-        });
-        read.collect()
-    }
-
-    #[test]
-    fn what_a_probe_left_half_open_is_reset_before_the_next_ones() {
-        let mut segment = Segment {
+    fn segment() -> Segment {
+        Segment {
             addresses: Addresses::V4([HERE, THERE]),
             ports: [50_000, 443],
             mss: 8_960,
-            half_open: Vec::new(),
+            latest: None,
+            is_half_open: false,
             _port: socket::open((HERE, 0).into(), SockType::Stream, None).unwrap(),
-        };
-        let send = |segment: &mut Segment, id| {
-            segment.write(id, Bytes::new(60), ReplySize::Same, &mut Vec::new())
-        };
-        assert_eq!(endings(&mut segment), []);
-        send(&mut segment, 7).unwrap();
-        send(&mut segment, u64::from(u32::MAX)).unwrap();
-        for _ in 0..5 {
-            assert_eq!(endings(&mut segment), [(flag::RST, 8), (flag::RST, 0)]);
         }
-        // A SYN/ACK to the second probe, whose reset may get lost, and RST to a third one.
-        segment.close_until(u32::MAX, false);
-        assert_eq!(endings(&mut segment), [(flag::RST, 0)]);
-        send(&mut segment, 9).unwrap();
-        segment.close_until(9, true);
-        assert_eq!(endings(&mut segment), []);
-        for id in 0..100 {
-            send(&mut segment, id).unwrap();
+    }
+
+    /// The header of a segment that the socket is to send.
+    fn header(octets: &[u8]) -> Tcp {
+        let packet = bare(Addresses::V4([HERE, THERE]), octets).unwrap();
+        match Content::of_segment(&packet).unwrap() {
+            Content::Data {
+                transport: Transport::Tcp(tcp),
+                ..
+            } => tcp,
+            other => panic!("{other:?}"),
         }
-        assert_eq!(endings(&mut segment).len(), MOST_HALF_OPEN);
-        segment.close_until(99, false);
-        assert_eq!(endings(&mut segment), []);
+    }
+
+    /// Sends a probe; returns its sequence number.
+    fn send(segment: &mut Segment, latest: &mut Latest, id: u64, size: u64) -> u32 {
+        let (mut octets, size) = (Vec::new(), Bytes::new(size));
+        let number = segment.write(id, size, ReplySize::Same, &mut octets);
+        let number = number.unwrap();
+        assert_eq!(header(&octets).sequence, number);
+        latest.push(super::super::sent::Sent { id, size, number });
+        number
+    }
+
+    /// The probe that a segment of the far end answers.
+    fn answered(segment: &mut Segment, latest: &Latest, flags: u8, ack: u32) -> Option<u64> {
+        let packet = ProbePacket {
+            addresses: Addresses::V4([THERE, HERE]),
+            hop_limit: 64,
+            flow_label: 0,
+            identification: 0,
+            dont_fragment: true,
+            transport: Transport::Tcp(Tcp {
+                ports: [443, 50_000],
+                sequence: 9,
+                acknowledgement: ack,
+                flags,
+                window: 0,
+                mss: None,
+            }),
+            data: &[],
+            size: 40,
+        };
+        let mut octets = vec![0; packet.buffer_len()];
+        packet.emit(&mut octets).unwrap();
+        Some(segment.read(&octets, latest)?.id)
+    }
+
+    #[test]
+    fn a_reset_lies_in_the_window_of_every_probe_that_may_have_left_a_connection() {
+        let (mut segment, mut latest) = (segment(), Latest::default());
+        assert_eq!(segment.ending().unwrap(), None);
+        let numbers: Vec<u32> = (0..64)
+            .map(|id| send(&mut segment, &mut latest, u64::from(u32::MAX - 9) + id, 100))
+            .collect();
+        assert_eq!(numbers[0], u32::MAX - 9);
+        let ending = header(&segment.ending().unwrap().unwrap());
+        assert_eq!((ending.flags, ending.mss), (flag::RST, None));
+        for number in numbers {
+            // The window begins behind the SYN.
+            assert!(ending.sequence.wrapping_sub(number) - 1 < 65_535);
+        }
+        // Late, and to the latest probe.
+        let reset = flag::RST | flag::ACK;
+        assert!(answered(&mut segment, &latest, reset, u32::MAX - 8).is_some());
+        assert!(segment.ending().unwrap().is_some());
+        let now = segment.latest.unwrap().wrapping_add(1);
+        assert!(answered(&mut segment, &latest, flag::SYN | flag::ACK, now).is_some());
+        assert!(
+            segment.ending().unwrap().is_some(),
+            "its reset may get lost"
+        );
+        assert!(answered(&mut segment, &latest, reset, now).is_some());
+        assert_eq!(segment.ending().unwrap(), None);
+    }
+
+    #[test]
+    fn an_answer_names_the_probe_whose_syn_it_accepts_with_its_data_or_without() {
+        let (mut segment, mut latest) = (segment(), Latest::default());
+        let reset = flag::RST | flag::ACK;
+        let first = send(&mut segment, &mut latest, 70, 9_000);
+        let second = send(&mut segment, &mut latest, 71, 1_500);
+        for (flags, ack, id) in [
+            (flag::SYN | flag::ACK, first + 1, Some(70)),
+            (flag::SYN | flag::ACK, second + 1, Some(71)),
+            (reset, first + 1 + 9_000 - 44, Some(70)),
+            (reset, second + 1 + 1_500 - 44, Some(71)),
+            (reset, second + 2, None),
+            (reset, first, None),
+            (flag::ACK, second + 1, None),
+        ] {
+            assert_eq!(answered(&mut segment, &latest, flags, ack), id, "{ack}");
+        }
     }
 }
