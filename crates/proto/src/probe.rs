@@ -9,6 +9,7 @@ mod findings;
 mod history;
 mod investigation;
 mod kind;
+mod mesh;
 mod packet;
 mod phase;
 mod report;
@@ -20,6 +21,7 @@ mod tests;
 use crate::{Direction, Protocol};
 
 pub use investigation::{Investigation, Phase, Progress};
+pub use mesh::{HostWay, Mesh, MeshFault, MeshFindings, MeshPlace};
 pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
