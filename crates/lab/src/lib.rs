@@ -3,7 +3,7 @@
 //! [`run`] runs the trials of a plan in its [`world`]. A trial between two
 //! agents is a function of `measure`, which is independent of namespaces and
 //! hosts. [`doctor`] checks the machine and [`dry_run`] summarises a run
-//! beforehand. [`flows`] and [`packet_log`] serve manual traffic; [`recording`]
+//! beforehand. [`mesh`] probes the paths between other machines. [`flows`] and [`packet_log`] serve manual traffic; [`recording`]
 //! and [`replay`] handle frames recorded on emulated links.
 
 mod agent;
@@ -15,6 +15,7 @@ pub mod flows;
 mod link_window;
 mod measure;
 pub mod measurements;
+pub mod mesh;
 pub mod packet_log;
 pub mod recording;
 pub mod replay;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 pub use live::worker::role;
 
 use crate::doctor::attempt;
-use crate::{agent, emulation, stall_meter};
+use crate::{agent, emulation, mesh, stall_meter};
 
 /// Runs the worker for `role` until the parent exits.
 ///
@@ -22,6 +22,7 @@ pub fn run(role: &str) -> Result<()> {
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
         live::host_changes::ROLE => Ok(live::host_changes::serve()?),
+        mesh::ROLE => mesh::serve(io::stdin().lock()),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
         role => bail!("unknown worker role `{role}`"),
     }

@@ -23,7 +23,7 @@ use client::Client;
 use complaint::Complaint;
 use hello::{Connection, Host};
 
-pub use client::VARIABLE;
+pub use client::{VARIABLE, host_name};
 pub use destination::{Become, Destination};
 pub use output::Output;
 

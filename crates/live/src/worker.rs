@@ -127,7 +127,12 @@ impl Worker {
             // Its own, because `ssh` makes its streams non-blocking.
             program.stderr(Stdio::piped());
         }
-        namespace::place(namespace, Terminal::Ignored, &mut program);
+        // Another program may want Ctrl-C in spite of that, as `ssh` does.
+        let terminal = match is_apart {
+            true => Terminal::Absent,
+            false => Terminal::Ignored,
+        };
+        namespace::place(namespace, terminal, &mut program);
         let operation = || format!("starting the worker `{name}`");
         let mut child = program.spawn().during(operation)?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {

@@ -42,26 +42,41 @@ pub(super) struct Client {
     shared: Option<PrivateFolder>,
 }
 
+/// The name or address of a machine in the user's configuration.
+///
+/// # Errors
+/// There is no `ssh`, or its configuration is faulty: one line with the remedy.
+pub fn host_name(destination: &Destination) -> Result<String> {
+    let client = Client::new(destination);
+    let configuration = client.configuration()?;
+    let name = value(&configuration, "hostname");
+    Ok(name.unwrap_or_else(|| destination.as_str()).to_owned())
+}
+
 impl Client {
-    /// # Errors
-    /// There is no `ssh`, or its configuration is faulty: one line with the remedy.
-    pub(super) fn open(destination: &Destination) -> Result<Self> {
+    fn new(destination: &Destination) -> Self {
         let program = env::var(VARIABLE).ok();
         let program = program.filter(|text| !text.trim().is_empty());
-        let mut client = Self {
+        Self {
             program: split(program.as_deref().unwrap_or("ssh")),
             destination: destination.clone(),
             shared: None,
-        };
-        if !client.shares_by_configuration()? {
+        }
+    }
+
+    /// # Errors
+    /// There is no `ssh`, or its configuration is faulty: one line with the remedy.
+    pub(super) fn open(destination: &Destination) -> Result<Self> {
+        let mut client = Self::new(destination);
+        if !is_shared(&client.configuration()?) {
             let folder = PrivateFolder::create().during(|| "making a temporary folder")?;
             client.shared = Some(folder);
         }
         Ok(client)
     }
 
-    /// Whether the user's configuration lets commands share a connection.
-    fn shares_by_configuration(&self) -> Result<bool> {
+    /// The configuration of the machine, as `ssh -G` prints it.
+    fn configuration(&self) -> Result<String> {
         let mut words = self.program.clone();
         words.extend(["-G", "--", self.destination.as_str()].map(str::to_owned));
         let output = output::run(&words, Stdio::null(), CONFIGURATION)
@@ -75,8 +90,7 @@ impl Client {
             };
             return Err(self.error(complaint.problem()));
         }
-        let text = String::from_utf8_lossy(&output.octets);
-        Ok(is_shared(&text))
+        Ok(String::from_utf8_lossy(&output.octets).into_owned())
     }
 
     /// The words of the first command, over whose connection all others go.
@@ -120,16 +134,19 @@ fn split(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
+/// The value of a key in a configuration.
+fn value<'a>(configuration: &'a str, key: &str) -> Option<&'a str> {
+    let mut pairs = configuration
+        .lines()
+        .filter_map(|line| line.split_once(' '));
+    pairs.find_map(|(name, value)| (name == key).then_some(value))
+}
+
 /// Whether a configuration, as `ssh -G` prints it, has a shared connection.
 fn is_shared(configuration: &str) -> bool {
-    let value = |key: &str| {
-        let mut pairs = configuration
-            .lines()
-            .filter_map(|line| line.split_once(' '));
-        pairs.find_map(|(name, value)| (name == key).then_some(value))
-    };
-    let is_wanted = value("controlmaster").is_some_and(|value| value != "false" && value != "no");
-    is_wanted && value("controlpath").is_some_and(|path| path != "none")
+    let is_wanted = value(configuration, "controlmaster")
+        .is_some_and(|value| value != "false" && value != "no");
+    is_wanted && value(configuration, "controlpath").is_some_and(|path| path != "none")
 }
 
 #[cfg(test)]
@@ -145,6 +162,7 @@ mod tests {
         assert!(!is_shared("controlmaster auto\n"));
         assert!(!is_shared("controlmaster auto\ncontrolpath none\n"));
         assert!(!is_shared(""));
+        assert_eq!(value("user a\nhostname b\n", "hostname"), Some("b"));
     }
 
     #[test]

@@ -1,0 +1,313 @@
+//! Investigates the paths between all hosts of a file: this program is started on the
+//! hosts that are reached by `ssh`, and probes the others from there.
+
+mod connect;
+mod hosts;
+mod prober;
+mod schedule;
+
+use std::net::IpAddr;
+
+use anyhow::{Result, ensure};
+use live::probe::{Investigated, Task};
+use live::{clock, interrupt};
+use proto::Protocol;
+use units::{Bytes, IpMtu, Span, Time};
+
+use connect::{Connected, connect};
+use prober::{Reply, Request};
+use schedule::Schedule;
+
+pub use hosts::{HostLine, read};
+pub(crate) use prober::{ROLE, serve};
+
+/// The most investigations at a time.
+const MOST_AT_ONCE: usize = 8;
+
+/// The longest that an investigation takes, and the time after which a host that says
+/// nothing is given up.
+const LONGEST: Span = Span::from_secs(60);
+const SILENCE: Span = Span::from_secs(75);
+
+/// The time for the first answer of the program on a host.
+const FIRST_ANSWER: Span = Span::from_secs(20);
+
+/// The time to listen to one host before the next.
+const LISTEN: Span = Span::from_millis(10);
+
+/// What is asked of all paths.
+#[derive(Clone, Debug)]
+pub struct MeshTask {
+    /// The hosts.
+    pub hosts: Vec<HostLine>,
+    /// The size that each path should carry; `None`: the largest MTU of the interfaces.
+    pub up_to: Option<Bytes>,
+    /// The protocols to probe with.
+    pub protocols: Vec<Protocol>,
+}
+
+/// The results of the investigations.
+#[derive(Clone, Debug)]
+pub struct MeshOutcome {
+    /// The size that each path should carry.
+    pub asked: Bytes,
+    /// The hosts, in the order of the file.
+    pub hosts: Vec<MeshHost>,
+    /// The paths that were investigated, in that order, by sender.
+    pub paths: Vec<MeshPath>,
+    /// Whether the user stopped it.
+    pub is_stopped: bool,
+}
+
+/// A host of a mesh.
+#[derive(Clone, Debug)]
+pub struct MeshHost {
+    /// Its name in the file.
+    pub name: String,
+    /// The address that is probed.
+    pub address: IpAddr,
+    /// Whether it probes.
+    pub probes: bool,
+    /// The interface through which it probes, and its MTU.
+    pub interface: Option<(String, Bytes)>,
+    /// The reason for which it dropped out.
+    pub lost: Option<String>,
+}
+
+/// A path of a mesh.
+#[derive(Clone, Debug)]
+pub struct MeshPath {
+    /// The number of the host that probed.
+    pub from: usize,
+    /// The number of the host that was probed.
+    pub to: usize,
+    /// The result, or the reason for which there is none: one line.
+    pub result: Result<Investigated, String>,
+}
+
+/// The state of the investigations.
+#[derive(Clone, Debug)]
+pub struct MeshProgress {
+    /// The number of paths.
+    pub paths: usize,
+    /// The number of those that are done.
+    pub done: usize,
+    /// The names of the hosts of paths that are being investigated.
+    pub running: Vec<(String, String)>,
+}
+
+/// Investigates all paths, or those until the user stops the program. A host that drops
+/// out costs its paths. `show` gets the progress.
+///
+/// # Errors
+/// No host can be reached that probes.
+pub fn run(task: &MeshTask, show: impl FnMut(&MeshProgress)) -> Result<MeshOutcome> {
+    let mut mesh = Running::open(task)?;
+    mesh.investigate(show);
+    Ok(mesh.finish())
+}
+
+/// A mesh under way.
+struct Running<'a> {
+    task: &'a MeshTask,
+    asked: Bytes,
+    hosts: Vec<MeshHost>,
+    /// The program on each host that probes.
+    probers: Vec<Option<Connected>>,
+    /// The port of each host's reflector.
+    reflectors: Vec<u16>,
+    schedule: Schedule,
+    /// The paths under way, and when their hosts are given up.
+    running: Vec<(usize, usize, Time)>,
+    paths: Vec<MeshPath>,
+}
+
+impl<'a> Running<'a> {
+    fn open(task: &'a MeshTask) -> Result<Self> {
+        let (mut probers, mut lost) = connect(&task.hosts);
+        let reflectors = task.hosts.iter().map(|host| host.port).collect();
+        let hosts = task
+            .hosts
+            .iter()
+            .zip(&mut lost)
+            .map(|(host, lost)| MeshHost {
+                name: host.name.clone(),
+                address: host.address,
+                probes: host.ssh.is_some(),
+                interface: None,
+                lost: lost.take(),
+            });
+        let mut mesh = Self {
+            task,
+            asked: Bytes::ZERO,
+            hosts: hosts.collect(),
+            schedule: Schedule::new(0, |_| false),
+            probers: Vec::new(),
+            reflectors,
+            running: Vec::new(),
+            paths: Vec::new(),
+        };
+        mesh.probers.append(&mut probers);
+        mesh.prepare();
+        let mtus = mesh.hosts.iter().filter_map(|host| host.interface.as_ref());
+        let largest = mtus.map(|(_, mtu)| *mtu).max();
+        let Some(largest) = largest else {
+            let mut reasons = mesh.hosts.iter().filter_map(|host| host.lost.as_deref());
+            let why = reasons.next().unwrap_or("stopped");
+            ensure!(interrupt::asked(), "no host can probe: {why}");
+            return Ok(mesh);
+        };
+        let limit = Bytes::new(IpMtu::LARGEST.into());
+        mesh.asked = task.up_to.unwrap_or_else(|| largest.min(limit));
+        mesh.schedule = Schedule::new(mesh.hosts.len(), |host| mesh.probers[host].is_some());
+        let lost: Vec<usize> = (0..mesh.hosts.len())
+            .filter(|host| mesh.hosts[*host].lost.is_some())
+            .collect();
+        lost.into_iter().for_each(|host| mesh.schedule.forget(host));
+        Ok(mesh)
+    }
+
+    /// Opens the reflectors.
+    fn prepare(&mut self) {
+        for host in 0..self.hosts.len() {
+            let address = self.hosts[host].address;
+            let mut others = self.task.hosts.iter().map(|other| other.address);
+            let toward =
+                others.find(|other| *other != address && other.is_ipv4() == address.is_ipv4());
+            self.ask(host, &Request::Open { address, toward });
+        }
+        let deadline = clock::monotonic() + FIRST_ANSWER;
+        for host in 0..self.hosts.len() {
+            match self.hear(host, deadline) {
+                Some(Reply::Opened { port, outgoing }) => {
+                    self.reflectors[host] = port;
+                    let interface = outgoing.map(|one| (one.interface, one.mtu));
+                    self.hosts[host].interface = interface;
+                }
+                Some(Reply::Failed(why)) => self.lose(host, why),
+                _ if self.probers[host].is_some() => {
+                    let why =
+                        "the program there does not answer; see whether the host is overloaded";
+                    self.lose(host, why.to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn investigate(&mut self, mut show: impl FnMut(&MeshProgress)) {
+        loop {
+            while self.running.len() < MOST_AT_ONCE {
+                let busy = |host: usize| {
+                    let mut running = self.running.iter();
+                    running.any(|(from, to, _)| *from == host || *to == host)
+                };
+                let Some((from, to)) = self.schedule.next(busy) else {
+                    break;
+                };
+                self.begin(from, to);
+            }
+            show(&self.progress());
+            if interrupt::asked() || (self.running.is_empty() && self.schedule.is_empty()) {
+                return;
+            }
+            self.listen();
+        }
+    }
+
+    fn begin(&mut self, from: usize, to: usize) {
+        let (own, other) = (self.hosts[from].address, self.hosts[to].address);
+        let task = Task {
+            to: (other, 0).into(),
+            protocols: self.task.protocols.clone(),
+            port: None,
+            reflector: Some(self.reflectors[to]),
+            up_to: Some(self.asked),
+            interface: None,
+            address: (own.is_ipv4() == other.is_ipv4()).then_some(own),
+            is_short: true,
+            capture: None,
+            most_time: Some(LONGEST),
+        };
+        self.running.push((from, to, clock::monotonic() + SILENCE));
+        self.ask(from, &Request::Probe(Box::new(task)));
+    }
+
+    /// Hears the hosts that probe, busy ones longer than idle ones.
+    fn listen(&mut self) {
+        for host in 0..self.hosts.len() {
+            let place = self.running.iter().position(|(from, ..)| *from == host);
+            let now = clock::monotonic();
+            let heard = self.hear(host, if place.is_some() { now + LISTEN } else { now });
+            // The host may have been lost, and its paths with it.
+            let place = self.running.iter().position(|(from, ..)| *from == host);
+            let Some(place) = place else { continue };
+            let (from, to, until) = self.running[place];
+            let result = match heard {
+                Some(Reply::Probed(found)) => Ok(*found),
+                Some(Reply::Failed(why)) => Err(why),
+                _ if now > until => {
+                    self.lose(
+                        host,
+                        "it stopped answering; see whether it is up".to_owned(),
+                    );
+                    continue;
+                }
+                _ => continue,
+            };
+            self.running.remove(place);
+            self.paths.push(MeshPath { from, to, result });
+        }
+    }
+
+    fn ask(&mut self, host: usize, request: &Request) {
+        let Some(prober) = &mut self.probers[host] else {
+            return;
+        };
+        if let Err(why) = prober.ask(request) {
+            self.lose(host, why);
+        }
+    }
+
+    /// The next reply of a host until `deadline`.
+    fn hear(&mut self, host: usize, deadline: Time) -> Option<Reply> {
+        match self.probers[host].as_mut()?.hear(deadline) {
+            Ok(reply) => reply,
+            Err(why) => {
+                self.lose(host, why);
+                None
+            }
+        }
+    }
+
+    /// Gives up a host and its paths that are not done.
+    fn lose(&mut self, host: usize, why: String) {
+        self.probers[host] = None;
+        self.hosts[host].lost.get_or_insert(why);
+        self.schedule.forget(host);
+        self.running
+            .retain(|(from, to, _)| *from != host && *to != host);
+    }
+
+    fn progress(&self) -> MeshProgress {
+        let name = |host: usize| self.hosts[host].name.clone();
+        let running = self.running.iter();
+        MeshProgress {
+            paths: self.paths.len() + self.running.len() + self.schedule.len(),
+            done: self.paths.len(),
+            running: running
+                .map(|(from, to, _)| (name(*from), name(*to)))
+                .collect(),
+        }
+    }
+
+    fn finish(mut self) -> MeshOutcome {
+        self.paths.sort_by_key(|path| (path.from, path.to));
+        MeshOutcome {
+            asked: self.asked,
+            hosts: self.hosts,
+            paths: self.paths,
+            is_stopped: interrupt::asked(),
+        }
+    }
+}

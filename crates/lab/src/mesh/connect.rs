@@ -1,0 +1,90 @@
+//! Starts the program on the hosts of a mesh.
+
+use std::thread;
+
+use live::Worker;
+use live::ssh::{Become, Destination, Ssh};
+use units::{Span, Time};
+
+use super::HostLine;
+use super::prober::{ROLE, Reply, Request};
+
+/// The time for the program on a host to end.
+const GRACE: Span = Span::from_millis(500);
+
+/// The program on a host. It ends when this value is dropped.
+pub(super) struct Connected {
+    worker: Worker,
+    /// Ends after the worker.
+    ssh: Ssh,
+}
+
+impl Connected {
+    /// # Errors
+    /// The host has dropped out: one line.
+    pub(super) fn ask(&mut self, request: &Request) -> Result<(), String> {
+        let line = serde_json::to_string(request).map_err(|error| error.to_string())?;
+        let sent = self.worker.send_line(&line);
+        sent.map_err(|error| self.reason(&error))
+    }
+
+    /// The next reply until `deadline`.
+    ///
+    /// # Errors
+    /// The host has dropped out: one line.
+    pub(super) fn hear(&mut self, deadline: Time) -> Result<Option<Reply>, String> {
+        let line = self.worker.receive_line(deadline);
+        let line = line.map_err(|error| self.reason(&error))?;
+        let reply = line.map(|line| serde_json::from_str(&line)).transpose();
+        reply.map_err(|_| "the program there answers with something else".to_owned())
+    }
+
+    /// The reason for which the host has dropped out: that of the connection, if it has
+    /// ended.
+    fn reason(&mut self, error: &live::Error) -> String {
+        let lost = self.ssh.lost();
+        lost.map_or_else(|| error.to_string(), |lost| lost.to_string())
+    }
+}
+
+/// Starts the program on all hosts with a destination at the same time. Returns it, or
+/// the reason for which it could not be started, by host.
+pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option<String>>) {
+    let reached: Vec<Option<live::Result<(Ssh, String)>>> = thread::scope(|scope| {
+        let reach = |host: &HostLine| {
+            let (destination, privilege) = (host.ssh.clone()?, host.privilege.clone());
+            Some(scope.spawn(move || reach(&destination, privilege.as_ref())))
+        };
+        let threads: Vec<_> = hosts.iter().map(reach).collect();
+        threads
+            .into_iter()
+            .map(|thread| {
+                let thread = thread?;
+                Some(thread.join().expect("no code of the thread panics"))
+            })
+            .collect()
+    });
+    // A worker ends with the thread that starts it, so this one does.
+    let start = |reached: Option<live::Result<(Ssh, String)>>| {
+        reached.map(|reached| {
+            let (ssh, program) = reached?;
+            let words = [program.as_str(), live::worker::ARGUMENT, ROLE];
+            let worker = Worker::spawn(ssh.command(&words, GRACE)?)?;
+            Ok(Connected { worker, ssh })
+        })
+    };
+    let started = reached.into_iter().map(start);
+    started
+        .map(|started: Option<live::Result<Connected>>| match started {
+            None => (None, None),
+            Some(Ok(connected)) => (Some(connected), None),
+            Some(Err(error)) => (None, Some(error.to_string())),
+        })
+        .unzip()
+}
+
+fn reach(destination: &Destination, privilege: Option<&Become>) -> live::Result<(Ssh, String)> {
+    let ssh = Ssh::connect(destination, privilege)?;
+    let program = ssh.program()?;
+    Ok((ssh, program))
+}

@@ -1,0 +1,89 @@
+//! The program on a host of a mesh, and its protocol: one JSON object per line, a request
+//! and its reply.
+
+use std::io::{self, BufRead, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::thread;
+
+use anyhow::{Context, Result};
+use live::probe::{Investigated, Outgoing, Task, investigate};
+use live::stamp::{RunningReflector, StampReflector};
+use proto::stamp::Limits;
+use serde::{Deserialize, Serialize};
+
+/// The worker's role.
+pub(crate) const ROLE: &str = "prober";
+
+/// A request to a host.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Open a reflector at an address, and say through which interface packets leave
+    /// toward another one.
+    Open {
+        address: IpAddr,
+        toward: Option<IpAddr>,
+    },
+    /// Investigate a path.
+    Probe(Box<Task>),
+}
+
+/// A reply of a host.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// The reflector's port, and the interface.
+    Opened {
+        port: u16,
+        outgoing: Option<Outgoing>,
+    },
+    /// The result.
+    Probed(Box<Investigated>),
+    /// The request failed: one line of text.
+    Failed(String),
+}
+
+/// The main loop of the worker, until its input ends. An investigation then ends with the
+/// process.
+///
+/// # Errors
+/// A request cannot be read.
+pub(crate) fn serve(requests: impl BufRead) -> Result<()> {
+    let mut reflector = None;
+    for line in requests.lines() {
+        match serde_json::from_str(&line?).context("reading a request")? {
+            Request::Open { address, toward } => match open(address, toward) {
+                Ok((running, reply)) => {
+                    reflector = Some(running);
+                    answer(&reply)?;
+                }
+                Err(error) => answer(&Reply::Failed(error.to_string()))?,
+            },
+            Request::Probe(task) => {
+                thread::spawn(move || {
+                    let reply = match investigate(&task, |_| {}) {
+                        Ok(found) => Reply::Probed(Box::new(found)),
+                        Err(error) => Reply::Failed(error.to_string()),
+                    };
+                    // Without a reader, the input has ended, too.
+                    let _ = answer(&reply);
+                });
+            }
+        }
+    }
+    drop(reflector);
+    Ok(())
+}
+
+fn answer(reply: &Reply) -> Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{}", serde_json::to_string(reply)?)?;
+    Ok(output.flush()?)
+}
+
+fn open(address: IpAddr, toward: Option<IpAddr>) -> live::Result<(RunningReflector, Reply)> {
+    let reflector = StampReflector::open(&[SocketAddr::new(address, 0)], Limits::default())?;
+    let port = reflector.addresses().first().map_or(0, SocketAddr::port);
+    let toward = toward.map(|to| Outgoing::toward((to, 0).into(), None, Some(address)));
+    let outgoing = toward.transpose()?;
+    let running = RunningReflector::start(reflector)?;
+    Ok((running, Reply::Opened { port, outgoing }))
+}
