@@ -21,7 +21,7 @@ mod tests;
 use crate::{Direction, Protocol};
 
 pub use investigation::{Investigation, Phase, Progress};
-pub use mesh::{HostWay, Mesh, MeshFault, MeshFindings, MeshPlace};
+pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
 pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,

@@ -147,6 +147,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "The result as JSON Lines",
                 "jumbolab probe 192.0.2.1 --protocol icmp,udp --json",
             ),
+            example(
+                "The paths between all hosts of a file, and the odd host among them",
+                "jumbolab probe --mesh hosts.txt --up-to 9000",
+            ),
         ],
     ),
     (

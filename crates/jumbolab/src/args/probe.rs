@@ -9,7 +9,8 @@ use clap::ValueEnum;
 #[command(after_help = NOTES)]
 pub(crate) struct Probe {
     /// Name or address of the far end.
-    pub(crate) host: String,
+    #[arg(required_unless_present = "mesh")]
+    pub(crate) host: Option<String>,
 
     /// Size that the path should carry, in octets of a whole IP packet [default: the MTU of the own interface, at most 65535].
     #[arg(long, value_name = "BYTES")]
@@ -53,12 +54,31 @@ pub(crate) struct Probe {
     )]
     pub(crate) metrics: Option<SocketAddr>,
 
+    /// Probe the paths between all hosts of this file (see docs/formats.md), started there by ssh.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["host", "ip", "port", "interface", "address", "watch", "capture"],
+        help_heading = "Mesh"
+    )]
+    pub(crate) mesh: Option<PathBuf>,
+    /// Write a page with the matrix to this file.
+    #[arg(long, value_name = "FILE", requires = "mesh", help_heading = "Mesh")]
+    pub(crate) page: Option<PathBuf>,
+
     /// Write the packets that are sent and received to a new pcapng file; needs root.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) capture: Option<PathBuf>,
     /// Print JSON Lines (see docs/formats.md).
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+}
+
+impl Probe {
+    /// The far end, if no mesh is probed.
+    pub(crate) fn host(&self) -> &str {
+        self.host.as_deref().unwrap_or_default()
+    }
 }
 
 /// A protocol to probe with.

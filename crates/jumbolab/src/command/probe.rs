@@ -1,5 +1,6 @@
 //! `jumbolab probe`: which packets a path carries.
 
+mod mesh;
 mod metrics;
 mod progress;
 mod watch;
@@ -22,6 +23,9 @@ use watch::Watch;
 
 pub(crate) fn run(args: &Probe) -> Result<Ending> {
     let up_to = args.up_to.as_deref().map(size).transpose()?;
+    if let Some(file) = &args.mesh {
+        return mesh::run(args, file, up_to);
+    }
     let addresses = resolve(args)?;
     let mut watch = Watch::of(args)?;
     interrupt::listen()?;
@@ -56,20 +60,29 @@ pub(crate) fn run(args: &Probe) -> Result<Ending> {
     Ok(match verdict {
         // A watch runs until it is stopped.
         _ if interrupt::asked() && !is_watched => Ending::Stopped,
-        Some(Verdict::Clean) => Ending::Sound,
-        Some(Verdict::Problem) => Ending::Unsound,
-        Some(Verdict::Unclear) | None => Ending::Undecided,
+        verdict => ending(verdict.unwrap_or(Verdict::Unclear)),
     })
+}
+
+/// The ending with a verdict.
+const fn ending(verdict: Verdict) -> Ending {
+    match verdict {
+        Verdict::Clean => Ending::Sound,
+        Verdict::Problem => Ending::Unsound,
+        Verdict::Unclear => Ending::Undecided,
+    }
 }
 
 /// Investigates one path and prints the result.
 fn one(task: &Task, args: &Probe) -> Result<Investigated> {
-    let mut progress = Progress::new(task.to.ip());
-    let found = investigate(task, |state| progress.show(state));
+    let mut progress = Progress::new();
+    let found = investigate(task, |state| {
+        progress.show(|| progress::words(task.to.ip(), state));
+    });
     progress.end();
     let found = found?;
     let probed = Probed {
-        host: &args.host,
+        host: args.host(),
         interface: &found.outgoing.interface,
         interface_mtu: found.outgoing.mtu,
         report: &found.report,
@@ -91,14 +104,9 @@ const fn weight(verdict: Verdict) -> u8 {
 }
 
 fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
-    let protocols = args.protocol.iter().map(|protocol| match protocol {
-        ProbeProtocol::Icmp => Protocol::Icmp,
-        ProbeProtocol::Udp => Protocol::Udp,
-        ProbeProtocol::Tcp => Protocol::Tcp,
-    });
     Task {
         to,
-        protocols: protocols.collect(),
+        protocols: protocols(args),
         port: args.port,
         reflector: Some(args.port.unwrap_or(PORT)),
         up_to,
@@ -108,6 +116,15 @@ fn task(args: &Probe, to: SocketAddr, up_to: Option<Bytes>) -> Task {
         is_short: false,
         most_time: None,
     }
+}
+
+fn protocols(args: &Probe) -> Vec<Protocol> {
+    let protocols = args.protocol.iter().map(|protocol| match protocol {
+        ProbeProtocol::Icmp => Protocol::Icmp,
+        ProbeProtocol::Udp => Protocol::Udp,
+        ProbeProtocol::Tcp => Protocol::Tcp,
+    });
+    protocols.collect()
 }
 
 /// The size that the path should carry.
@@ -130,8 +147,8 @@ fn size(text: &str) -> Result<Bytes> {
 /// # Errors
 /// It has none.
 fn resolve(args: &Probe) -> Result<Vec<SocketAddr>> {
-    let host = &args.host;
-    let all: Vec<SocketAddr> = (host.as_str(), 0)
+    let host = args.host();
+    let all: Vec<SocketAddr> = (host, 0)
         .to_socket_addrs()
         .with_context(|| {
             format!(

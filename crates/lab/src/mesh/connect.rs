@@ -42,8 +42,10 @@ impl Connected {
     /// The reason for which the host has dropped out: that of the connection, if it has
     /// ended.
     fn reason(&mut self, error: &live::Error) -> String {
-        let lost = self.ssh.lost();
-        lost.map_or_else(|| error.to_string(), |lost| lost.to_string())
+        match self.ssh.lost() {
+            Some(lost) => lost.source.to_string(),
+            None => format!("the program there ended, or was killed: {}", error.source),
+        }
     }
 }
 
@@ -67,18 +69,21 @@ pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option
     // A worker ends with the thread that starts it, so this one does.
     let start = |reached: Option<live::Result<(Ssh, String)>>| {
         reached.map(|reached| {
-            let (ssh, program) = reached?;
+            // The line names the host already.
+            let (ssh, program) = reached.map_err(|error| error.source.to_string())?;
             let words = [program.as_str(), live::worker::ARGUMENT, ROLE];
-            let worker = Worker::spawn(ssh.command(&words, GRACE)?)?;
+            let command = ssh.command(&words, GRACE);
+            let worker = command.and_then(Worker::spawn);
+            let worker = worker.map_err(|error| error.to_string())?;
             Ok(Connected { worker, ssh })
         })
     };
     let started = reached.into_iter().map(start);
     started
-        .map(|started: Option<live::Result<Connected>>| match started {
+        .map(|started: Option<Result<Connected, String>>| match started {
             None => (None, None),
             Some(Ok(connected)) => (Some(connected), None),
-            Some(Err(error)) => (None, Some(error.to_string())),
+            Some(Err(why)) => (None, Some(why)),
         })
         .unzip()
 }

@@ -14,13 +14,24 @@ use std::vec::Vec;
 
 use units::Bytes;
 
+use super::{DirectionResult, FindingKind, Limit, PathReport};
+
 /// The largest packets between hosts, which have numbers from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
     asked: Bytes,
     hosts: usize,
-    /// By sender, then by receiver. Zero: nothing arrives. `None`: not known.
-    carried: Vec<Option<Bytes>>,
+    /// By sender, then by receiver; `None`: not known.
+    entries: Vec<Option<MeshEntry>>,
+}
+
+/// The result from one host to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeshEntry {
+    /// The largest packet that arrives, at most the size asked for; zero: none.
+    pub carried: Bytes,
+    /// Why it is no larger.
+    pub limit: Limit,
 }
 
 /// What the paths of a mesh say about the place of faults.
@@ -82,14 +93,40 @@ impl Mesh {
         Self {
             asked,
             hosts,
-            carried: std::vec![None; hosts * hosts],
+            entries: std::vec![None; hosts * hosts],
         }
     }
 
-    /// Notes the largest packet from one host to another; zero: nothing arrives.
-    pub fn set(&mut self, from: usize, to: usize, carried: Bytes) {
+    /// Notes the result from one host to another.
+    pub fn set(&mut self, from: usize, to: usize, entry: MeshEntry) {
         if from != to && from < self.hosts && to < self.hosts {
-            self.carried[from * self.hosts + to] = Some(carried.min(self.asked));
+            let carried = entry.carried.min(self.asked);
+            self.entries[from * self.hosts + to] = Some(MeshEntry { carried, ..entry });
+        }
+    }
+
+    /// Notes what `from` found out about the path to `to`. Of the direction back, the
+    /// other host's own result counts, if there is one.
+    pub fn note(&mut self, from: usize, to: usize, report: &PathReport) {
+        let is_silent = report
+            .findings
+            .iter()
+            .any(|finding| finding.kind == FindingKind::NoAnswer);
+        let nothing = MeshEntry {
+            carried: Bytes::ZERO,
+            limit: Limit::Vanish,
+        };
+        let forward = match seen(report.forward) {
+            None if is_silent => Some(nothing),
+            entry => entry,
+        };
+        if let Some(entry) = forward {
+            self.set(from, to, entry);
+        }
+        if let Some(entry) = seen(report.backward)
+            && self.entry(to, from).is_none()
+        {
+            self.set(to, from, entry);
         }
     }
 
@@ -97,15 +134,20 @@ impl Mesh {
     pub fn forget(&mut self, host: usize) {
         for (from, to) in self.pairs().collect::<Vec<_>>() {
             if from == host || to == host {
-                self.carried[from * self.hosts + to] = None;
+                self.entries[from * self.hosts + to] = None;
             }
         }
     }
 
-    /// The largest packet, at most the size asked for; `None`: not known.
-    pub fn get(&self, from: usize, to: usize) -> Option<Bytes> {
+    /// The result from one host to another; `None`: not known.
+    pub fn entry(&self, from: usize, to: usize) -> Option<MeshEntry> {
         let is_path = from < self.hosts && to < self.hosts;
-        is_path.then(|| self.carried[from * self.hosts + to])?
+        is_path.then(|| self.entries[from * self.hosts + to])?
+    }
+
+    /// The largest packet; `None`: not known.
+    fn get(&self, from: usize, to: usize) -> Option<Bytes> {
+        Some(self.entry(from, to)?.carried)
     }
 
     /// The faults that the paths decide.
@@ -280,6 +322,13 @@ impl Mesh {
         }
         (faults, unexplained)
     }
+}
+
+/// The result for a direction, if it was seen.
+fn seen(direction: DirectionResult) -> Option<MeshEntry> {
+    let DirectionResult { mtu, limit } = direction;
+    let carried = mtu.filter(|_| limit != Limit::NotSeen)?;
+    Some(MeshEntry { carried, limit })
 }
 
 /// What hosts with a fault of their own send and receive at most.

@@ -152,7 +152,7 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
         before_backward: before.backward.mtu.map(Bytes::get),
         passed_forward: report.forward.mtu.map(Bytes::get),
         passed_backward: report.backward.mtu.map(Bytes::get),
-        verdict: verdict(report.verdict),
+        verdict: verdict_word(report.verdict),
         sentence: path_sentence(probed),
     })
 }
@@ -169,12 +169,12 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         interface: probed.interface,
         interface_mtu: probed.interface_mtu.get(),
         asked: report.asked.get(),
-        verdict: verdict(report.verdict),
+        verdict: verdict_word(report.verdict),
         sentence: path_sentence(probed),
         passed_forward: report.forward.mtu.map(Bytes::get),
-        limit_forward: limit(report.forward.limit),
+        limit_forward: limit_word(report.forward.limit),
         passed_backward: report.backward.mtu.map(Bytes::get),
-        limit_backward: limit(report.backward.limit),
+        limit_backward: limit_word(report.backward.limit),
         round_trip_us: report.round_trip.map(micros),
         loss: report.loss.map(|loss| loss.share),
         probes: report.probes,
@@ -420,7 +420,7 @@ fn evidence(evidence: &Evidence) -> EvidenceLine {
     }
 }
 
-const fn verdict(verdict: Verdict) -> &'static str {
+pub(crate) const fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Clean => "clean",
         Verdict::Problem => "problem",
@@ -428,7 +428,7 @@ const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-const fn limit(limit: Limit) -> &'static str {
+pub(crate) const fn limit_word(limit: Limit) -> &'static str {
     match limit {
         Limit::Asked => "asked",
         Limit::Interface => "interface",

@@ -16,7 +16,6 @@ const PLAIN_INTERVAL: Span = Span::from_secs(10);
 
 /// The line about an investigation.
 pub(super) struct Progress {
-    far_end: IpAddr,
     /// The line on a terminal.
     line: Option<ProgressBar>,
     /// When the next plain line is due.
@@ -24,22 +23,20 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(far_end: IpAddr) -> Self {
+    pub(super) fn new() -> Self {
         let line = io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} ({elapsed})");
             let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::new_spinner().with_style(style)
         });
         Self {
-            far_end,
             line,
             due: clock::monotonic() + PLAIN_INTERVAL,
         }
     }
 
     /// Shows the state of the investigation.
-    pub(super) fn show(&mut self, state: &State) {
-        let text = || words(self.far_end, state);
+    pub(super) fn show(&mut self, text: impl FnOnce() -> String) {
         match &self.line {
             Some(line) => {
                 line.set_message(text());
@@ -62,7 +59,7 @@ impl Progress {
 }
 
 /// The present activity of an investigation.
-fn words(far_end: IpAddr, state: &State) -> String {
+pub(super) fn words(far_end: IpAddr, state: &State) -> String {
     let doing = match state.phase {
         Phase::Reach => "does it answer",
         Phase::Search => "the largest size that passes",

@@ -10,7 +10,7 @@ use proto::probe::{PathReport, Verdict};
 use report::{Probed, path_change_json, path_sentence};
 use units::{Bytes, Span};
 
-use super::{Progress, metrics};
+use super::{Progress, metrics, progress};
 use crate::args::Probe;
 use crate::output;
 
@@ -68,7 +68,7 @@ impl Watch {
         Ok(Some(Self {
             every,
             json: args.json,
-            host: args.host.clone(),
+            host: args.host().to_owned(),
             endpoint,
             paths: Vec::new(),
         }))
@@ -130,8 +130,11 @@ impl Watch {
         if std::mem::replace(&mut path.seen, looked) == looked {
             return Ok(());
         }
-        let mut progress = Progress::new(path.task.to.ip());
-        let found = investigate(&full(&path.task), |state| progress.show(state));
+        let mut progress = Progress::new();
+        let far_end = path.task.to.ip();
+        let found = investigate(&full(&path.task), |state| {
+            progress.show(|| progress::words(far_end, state));
+        });
         progress.end();
         let found = match found {
             Ok(found) => found,

@@ -12,9 +12,17 @@ const SMALL: Bytes = Bytes::new(1500);
 fn mesh(hosts: usize, carried: impl Fn(usize, usize) -> Bytes) -> Mesh {
     let mut mesh = Mesh::new(ASKED, hosts);
     for (from, to) in mesh.clone().pairs() {
-        mesh.set(from, to, carried(from, to));
+        mesh.set(from, to, entry(carried(from, to)));
     }
     mesh
+}
+
+fn entry(carried: Bytes) -> MeshEntry {
+    let limit = match carried < ASKED {
+        true => Limit::Vanish,
+        false => Limit::Asked,
+    };
+    MeshEntry { carried, limit }
 }
 
 fn small_if(is_small: bool) -> Bytes {
@@ -86,7 +94,7 @@ proptest! {
         let mut mesh = Mesh::new(ASKED, hosts);
         for (from, to) in mesh.clone().pairs() {
             if known[from * 10 + to] {
-                mesh.set(from, to, ASKED);
+                mesh.set(from, to, entry(ASKED));
             }
         }
         prop_assert_eq!(mesh.findings(), MeshFindings::default());
@@ -100,7 +108,7 @@ proptest! {
         let mut mesh = Mesh::new(ASKED, hosts);
         for (from, to) in mesh.clone().pairs() {
             if known[from * 10 + to] {
-                mesh.set(from, to, small_if(affects(&place, from, to)));
+                mesh.set(from, to, entry(small_if(affects(&place, from, to))));
             }
         }
         let found = mesh.findings();
@@ -172,8 +180,8 @@ fn two_hosts_or_one_prober_decide_nothing_about_a_place() {
     // Only host 0 probes, and host 2 carries little: its port or a link to it.
     let mut star = Mesh::new(ASKED, 4);
     for other in 1..4 {
-        star.set(0, other, small_if(other == 2));
-        star.set(other, 0, small_if(other == 2));
+        star.set(0, other, entry(small_if(other == 2)));
+        star.set(other, 0, entry(small_if(other == 2)));
     }
     let found = star.findings();
     assert_eq!(found.faults, []);
@@ -206,8 +214,54 @@ fn a_target_that_does_not_answer_large_packets_has_unseen_directions() {
     let mut mesh = mesh(4, |_, _| ASKED);
     mesh.forget(3);
     for prober in 0..3 {
-        mesh.set(prober, 3, SMALL);
+        mesh.set(prober, 3, entry(SMALL));
     }
     let found = mesh.findings();
     assert_eq!(found.faults, [fault(MeshPlace::Host(3, HostWay::Either))]);
+}
+
+#[test]
+fn a_hosts_own_result_counts_more_than_what_another_saw_of_its_answers() {
+    let direction = |carried, limit| DirectionResult {
+        mtu: Some(carried),
+        limit,
+    };
+    let report = |forward, backward, findings| PathReport {
+        far_end: std::net::Ipv4Addr::LOCALHOST.into(),
+        asked: ASKED,
+        verdict: crate::probe::Verdict::Unclear,
+        forward,
+        backward,
+        round_trip: None,
+        hops: vec![],
+        protocols: vec![],
+        loss: None,
+        findings,
+        advice: vec![],
+        not_seen: vec![],
+        probes: 0,
+        octets: Bytes::ZERO,
+        took: units::Span::ZERO,
+    };
+    let passes = direction(ASKED, Limit::Asked);
+    let vanishes = direction(SMALL, Limit::Vanish);
+    let unseen = direction(SMALL, Limit::NotSeen);
+    let mut mesh = Mesh::new(ASKED, 2);
+    mesh.note(0, 1, &report(passes, unseen, vec![]));
+    assert_eq!([mesh.get(0, 1), mesh.get(1, 0)], [Some(ASKED), None]);
+    mesh.note(0, 1, &report(passes, passes, vec![]));
+    assert_eq!(mesh.get(1, 0), Some(ASKED));
+    mesh.note(1, 0, &report(vanishes, vanishes, vec![]));
+    assert_eq!(mesh.entry(1, 0), Some(entry(SMALL)));
+    assert_eq!(mesh.get(0, 1), Some(ASKED));
+    let silence = crate::probe::Finding {
+        kind: FindingKind::NoAnswer,
+        evidence: vec![],
+    };
+    let nothing = DirectionResult {
+        mtu: None,
+        limit: Limit::NotSeen,
+    };
+    mesh.note(0, 1, &report(nothing, nothing, vec![silence]));
+    assert_eq!(mesh.get(0, 1), Some(Bytes::ZERO));
 }

@@ -1,0 +1,90 @@
+//! `jumbolab probe --mesh`: which packets the paths between hosts carry.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use lab::mesh::{self, MeshOutcome, MeshProgress, MeshTask};
+use live::interrupt;
+use report::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
+use units::Bytes;
+
+use super::progress::Progress;
+use super::{ending, protocols};
+use crate::args::Probe;
+use crate::exit::Ending;
+use crate::output;
+
+/// The most paths under way that the progress names.
+const MOST_NAMED: usize = 3;
+
+pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<Ending> {
+    let task = MeshTask {
+        hosts: mesh::read(file)?,
+        up_to,
+        protocols: protocols(args),
+    };
+    interrupt::listen()?;
+    let mut progress = Progress::new();
+    let outcome = mesh::run(&task, |state| progress.show(|| words(state)));
+    progress.end();
+    let outcome = outcome?;
+    let probed = probed(&outcome);
+    let document = of_mesh(&probed);
+    match args.json {
+        true => output::print_lines(mesh_json(&probed))?,
+        false => output::print_report(&report::text(&document, output::width()))?,
+    }
+    if let Some(page) = &args.page {
+        let html = report::html(&document);
+        files::replace(page, |file| Ok(file.write_all(html.as_bytes())?))?;
+    }
+    Ok(match outcome.is_stopped {
+        true => Ending::Stopped,
+        false => ending(probed.verdict()),
+    })
+}
+
+fn probed(outcome: &MeshOutcome) -> MeshProbed<'_> {
+    let hosts = outcome.hosts.iter().map(|host| MeshHost {
+        name: &host.name,
+        address: host.address,
+        probes: host.probes,
+        interface: host
+            .interface
+            .as_ref()
+            .map(|(name, mtu)| (name.as_str(), *mtu)),
+        lost: host.lost.as_deref(),
+    });
+    let paths = outcome.paths.iter().map(|path| MeshPath {
+        from: path.from,
+        to: path.to,
+        result: match &path.result {
+            Ok(found) => Ok(&found.report),
+            Err(why) => Err(why),
+        },
+    });
+    MeshProbed {
+        asked: outcome.asked,
+        hosts: hosts.collect(),
+        paths: paths.collect(),
+        is_stopped: outcome.is_stopped,
+    }
+}
+
+/// The state of the investigations.
+fn words(state: &MeshProgress) -> String {
+    let running = state.running.iter().take(MOST_NAMED);
+    let mut running: Vec<String> = running
+        .map(|(from, to)| format!("{from} to {to}"))
+        .collect();
+    if state.running.len() > MOST_NAMED {
+        running.push("others".to_owned());
+    }
+    format!(
+        "{} of {} paths probed, now {}",
+        state.done,
+        state.paths,
+        running.join(", ")
+    )
+}

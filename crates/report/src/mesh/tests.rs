@@ -1,0 +1,172 @@
+//! Reports of meshes that were made up.
+
+use std::net::Ipv4Addr;
+
+use proptest::prelude::*;
+use proto::probe::DirectionResult;
+use serde_json::Value;
+use units::Span;
+
+use super::*;
+
+const ASKED: Bytes = Bytes::new(9000);
+
+/// The result of a path that carries `size` in both directions.
+fn report(size: u64) -> PathReport {
+    let is_clean = Bytes::new(size) >= ASKED;
+    let direction = DirectionResult {
+        mtu: Some(Bytes::new(size)),
+        limit: if is_clean {
+            Limit::Asked
+        } else {
+            Limit::Vanish
+        },
+    };
+    PathReport {
+        far_end: Ipv4Addr::LOCALHOST.into(),
+        asked: ASKED,
+        verdict: if is_clean {
+            Verdict::Clean
+        } else {
+            Verdict::Problem
+        },
+        forward: direction,
+        backward: direction,
+        round_trip: Some(Span::from_micros(100)),
+        hops: Vec::new(),
+        protocols: Vec::new(),
+        loss: None,
+        findings: Vec::new(),
+        advice: Vec::new(),
+        not_seen: Vec::new(),
+        probes: 9,
+        octets: ASKED,
+        took: Span::from_millis(10),
+    }
+}
+
+/// Gives `see` a mesh of `hosts` whose paths carry what `size` says.
+fn with_mesh<T>(
+    hosts: usize,
+    size: impl Fn(usize, usize) -> u64,
+    see: impl FnOnce(MeshProbed<'_>) -> T,
+) -> T {
+    let names: Vec<String> = (0..hosts).map(|host| format!("h{host}")).collect();
+    let reports: Vec<_> = pairs(hosts)
+        .map(|(from, to)| (from, to, report(size(from, to))))
+        .collect();
+    let hosts = names.iter().map(|name| MeshHost {
+        name,
+        address: Ipv4Addr::LOCALHOST.into(),
+        probes: true,
+        interface: Some(("eth1", ASKED)),
+        lost: None,
+    });
+    let paths = reports.iter().map(|(from, to, report)| MeshPath {
+        from: *from,
+        to: *to,
+        result: Ok(report),
+    });
+    see(MeshProbed {
+        asked: ASKED,
+        hosts: hosts.collect(),
+        paths: paths.collect(),
+        is_stopped: false,
+    })
+}
+
+fn small_at(host: usize) -> impl Fn(usize, usize) -> u64 {
+    move |from, to| {
+        if from == host || to == host {
+            1500
+        } else {
+            9000
+        }
+    }
+}
+
+#[test]
+fn the_answer_names_the_host_and_the_matrix_shows_why() {
+    let text = with_mesh(4, small_at(1), |probed| {
+        assert_eq!(probed.verdict(), Verdict::Problem);
+        crate::text(&of_mesh(&probed), 100)
+    });
+    let expected = "\
+6 of 12 paths between 4 hosts carry packets of 9000 octets.
+h1: its interface or its port of the switch; every path from and to h1 carries at most 1500 octets,
+  and the other hosts carry more between themselves.
+
+Largest packets in octets
+from \\ to     h0     h1     h2     h3
+h0             -  1500*   9000   9000
+h1         1500*      -  1500*  1500*
+h2          9000  1500*      -   9000
+h3          9000  1500*   9000      -
+
+* larger packets vanish, and no router says so
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_small_interface_is_the_remedy_and_a_lost_host_is_named() {
+    let lines = with_mesh(4, small_at(1), |mut probed| {
+        probed.hosts[1].interface = Some(("eth7", Bytes::new(1500)));
+        words::answer(&probed, &probed.mesh())
+    });
+    assert!(
+        lines[1].starts_with("h1: its interface eth7 has MTU 1500 (ip link set eth7 mtu 9000);"),
+        "{lines:?}"
+    );
+    let text = with_mesh(
+        3,
+        |_, _| 9000,
+        |mut probed| {
+            probed.hosts[2].lost = Some("it cannot be reached");
+            probed.paths.retain(|path| path.from != 2 && path.to != 2);
+            assert_eq!(probed.verdict(), Verdict::Unclear);
+            crate::text(&of_mesh(&probed), 100)
+        },
+    );
+    assert!(text.contains("h2: it cannot be reached"), "{text}");
+    assert!(
+        text.contains(
+            "2 of 6 paths between 3 hosts carry packets of 9000 octets; 4 were not seen."
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_clean_mesh_is_clean_on_the_page_and_in_json() {
+    with_mesh(
+        3,
+        |_, _| 9000,
+        |probed| {
+            assert_eq!(probed.verdict(), Verdict::Clean);
+            let page = crate::html(&of_mesh(&probed));
+            assert!(page.contains("All 6 paths between 3 hosts carry packets of 9000 octets."));
+            assert!(page.contains("The path to h2"));
+            let lines = mesh_json(&probed);
+            let kinds = |kind: &str| {
+                let objects = lines
+                    .iter()
+                    .map(|line| serde_json::from_str::<Value>(line).unwrap());
+                objects.filter(|object| object["kind"] == kind).count()
+            };
+            let counts = ["mesh", "mesh-host", "mesh-entry", "mesh-path", "mesh-fault"].map(kinds);
+            assert_eq!(counts, [1, 3, 6, 6, 0]);
+        },
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn a_matrix_fits_the_width(hosts in 2_usize..24, width in 40_u16..200) {
+        let text = with_mesh(hosts, small_at(0), |probed| crate::text(&of_mesh(&probed), width));
+        for line in text.lines() {
+            prop_assert!(line.chars().count() <= usize::from(width), "{line}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A mesh in words.
+
+use proto::probe::{HostWay, Mesh, MeshFault, MeshFindings, MeshPlace, Verdict};
+use units::Bytes;
+
+use super::{MeshProbed, pairs};
+
+/// The most paths that a sentence lists.
+const MOST_PATHS: usize = 6;
+
+/// What the mesh carries, then a sentence for each fault.
+pub(super) fn answer(probed: &MeshProbed<'_>, mesh: &Mesh) -> Vec<String> {
+    let hosts = probed.hosts.len();
+    let all = pairs(hosts).count();
+    let entries = || pairs(hosts).filter_map(|(from, to)| mesh.entry(from, to));
+    let seen = entries().count();
+    let asked = octets(probed.asked);
+    let whole = entries()
+        .filter(|entry| entry.carried >= probed.asked)
+        .count();
+    let unseen = match all - seen {
+        0 => String::new(),
+        some => format!("; {some} were not seen"),
+    };
+    let mut sentences = vec![match whole {
+        whole if whole == all && all > 0 => {
+            format!("All {all} paths between {hosts} hosts carry packets of {asked}.")
+        }
+        _ if seen == 0 => format!("None of the {all} paths between {hosts} hosts was seen."),
+        whole => format!(
+            "{whole} of {all} paths between {hosts} hosts carry packets of {asked}{unseen}."
+        ),
+    }];
+    let (_, findings) = found(probed);
+    sentences.extend(findings.faults.iter().map(|one| fault(probed, one)));
+    sentences.extend(unexplained(probed, &findings));
+    if probed.is_stopped {
+        sentences.push("It was stopped before all paths were seen.".to_owned());
+    }
+    sentences
+}
+
+/// The results that count, and the places of faults: a host that dropped out says nothing.
+pub(super) fn found(probed: &MeshProbed<'_>) -> (Mesh, MeshFindings) {
+    let mut mesh = probed.mesh();
+    let lost = (0..probed.hosts.len()).filter(|host| probed.hosts[*host].lost.is_some());
+    lost.for_each(|host| mesh.forget(host));
+    let findings = mesh.findings();
+    (mesh, findings)
+}
+
+/// A fault in one sentence: where it is, and which paths show it.
+pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
+    let name = |host: usize| probed.name(host);
+    let group = |hosts: &[usize]| {
+        let names: Vec<&str> = hosts.iter().map(|host| name(*host)).collect();
+        names.join(", ")
+    };
+    let carries = carries(fault.carries);
+    match &fault.place {
+        MeshPlace::Everywhere => format!(
+            "Every path that was seen {carries}: no host differs from the others{}.",
+            common_interface(probed, fault.carries)
+        ),
+        MeshPlace::Host(host, way) => {
+            let here = name(*host);
+            let (paths, others) = match way {
+                HostWay::Both => (
+                    format!("every path from and to {here} {carries}"),
+                    "the other hosts carry more between themselves",
+                ),
+                HostWay::From => (
+                    format!("every path from {here} {carries}"),
+                    "those to it carry more",
+                ),
+                HostWay::To => (
+                    format!("every path to {here} {carries}"),
+                    "those from it carry more",
+                ),
+                HostWay::Either => (
+                    format!("every path that was seen between {here} and another host {carries}"),
+                    "the other hosts carry more between themselves",
+                ),
+            };
+            format!(
+                "{here}: {}; {paths}, and {others}.",
+                port(probed, *host, fault.carries)
+            )
+        }
+        MeshPlace::Groups(groups) => {
+            let groups: Vec<String> = groups
+                .iter()
+                .map(|one| format!("{{{}}}", group(one)))
+                .collect();
+            format!(
+                "{}: a link between switches; every path between these groups {carries}, and those \
+                 within a group carry more.",
+                groups.join(" and ")
+            )
+        }
+        MeshPlace::OneWay(from, to) => format!(
+            "{{{}}} to {{{}}}: a link between switches, in one direction; every path from the first \
+             group to the second {carries}, and those back carry more.",
+            group(from),
+            group(to)
+        ),
+        MeshPlace::Pair(one, other) => format!(
+            "{} and {}: a link or route that only this pair uses; the paths between them {}, and their \
+             other paths carry more.",
+            name(*one),
+            name(*other),
+            plural(fault.carries)
+        ),
+        MeshPlace::Path(from, to) => format!(
+            "{} to {}: a link or route that only this path uses; it {carries}, and the path back and the \
+             other paths of both carry more.",
+            name(*from),
+            name(*to)
+        ),
+    }
+}
+
+/// The part of a host that is at fault: its interface, if its MTU is known to be small.
+fn port(probed: &MeshProbed<'_>, host: usize, carried: Bytes) -> String {
+    match probed.hosts[host].interface {
+        Some((interface, mtu)) if mtu < probed.asked && mtu <= carried => format!(
+            "its interface {interface} has MTU {} (ip link set {interface} mtu {})",
+            mtu.get(),
+            probed.asked.get()
+        ),
+        _ if carried == Bytes::ZERO => {
+            "its interface, its port of the switch, or a filter".to_owned()
+        }
+        _ => "its interface or its port of the switch".to_owned(),
+    }
+}
+
+/// The cause, if all interfaces that are known have a small MTU.
+fn common_interface(probed: &MeshProbed<'_>, carried: Bytes) -> &'static str {
+    let mut known = probed
+        .hosts
+        .iter()
+        .filter_map(|host| host.interface)
+        .peekable();
+    let is_known = known.peek().is_some();
+    match is_known && known.all(|(_, mtu)| mtu < probed.asked && mtu <= carried) {
+        true => "; their interfaces have that MTU",
+        false => "; see what they share, for instance a switch",
+    }
+}
+
+/// Paths for which the pattern names no place.
+fn unexplained(probed: &MeshProbed<'_>, findings: &MeshFindings) -> Option<String> {
+    let paths = &findings.unexplained;
+    let named = paths.iter().take(MOST_PATHS);
+    let mut named: Vec<String> = named
+        .map(|(from, to)| format!("{} to {}", probed.name(*from), probed.name(*to)))
+        .collect();
+    if paths.len() > MOST_PATHS {
+        named.push(format!("{} more", paths.len() - MOST_PATHS));
+    }
+    (!paths.is_empty()).then(|| {
+        format!(
+            "The pattern names no place for {}: see the single paths (jumbolab probe), or let more hosts probe.",
+            named.join(", ")
+        )
+    })
+}
+
+/// The hosts that dropped out, with the reasons.
+pub(super) fn lost(probed: &MeshProbed<'_>) -> Vec<String> {
+    let hosts = probed.hosts.iter();
+    hosts
+        .filter_map(|host| Some(format!("{}: {}", host.name, host.lost?)))
+        .collect()
+}
+
+/// Problems of paths that carry the size asked for, and paths without a result.
+pub(super) fn further(probed: &MeshProbed<'_>) -> Vec<String> {
+    let is_further = |path: &&super::MeshPath<'_>| match path.result {
+        Ok(report) => {
+            let carries = |mtu: Option<Bytes>| mtu >= Some(probed.asked);
+            report.verdict == Verdict::Problem
+                && carries(report.forward.mtu)
+                && carries(report.backward.mtu)
+        }
+        Err(_) => true,
+    };
+    let paths = probed.paths.iter().filter(is_further);
+    paths
+        .map(|path| format!("{}: {}", probed.name(path.from), probed.sentence(path)))
+        .collect()
+}
+
+fn carries(size: Bytes) -> String {
+    match size {
+        Bytes::ZERO => "carries nothing".to_owned(),
+        size => format!("carries at most {}", octets(size)),
+    }
+}
+
+fn plural(size: Bytes) -> String {
+    match size {
+        Bytes::ZERO => "carry nothing".to_owned(),
+        size => format!("carry at most {}", octets(size)),
+    }
+}
+
+fn octets(size: Bytes) -> String {
+    format!("{} octets", size.get())
+}
