@@ -1,6 +1,7 @@
 //! Clocks and sleeping: the only module that reads a clock or waits.
 
 mod mapping;
+mod synchronisation;
 
 use std::fs;
 use std::sync::OnceLock;
@@ -13,6 +14,7 @@ use units::{Span, Time};
 
 use crate::error::{During, Result};
 pub use mapping::Mapping;
+pub use synchronisation::Synchronisation;
 
 /// The start of a run on this machine's wall clock.
 ///

@@ -18,6 +18,7 @@ pub mod capture;
 pub mod clock;
 mod deadline;
 pub mod emulator;
+pub mod energy;
 mod error;
 pub mod frames;
 pub mod host_changes;

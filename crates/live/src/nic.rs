@@ -1,19 +1,23 @@
-//! Physical network interfaces of this machine and their settings.
+//! Network interfaces of this machine, their settings and counters.
+
+mod counters;
 
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use serde::{Deserialize, Serialize};
 use units::Rate;
 
 use crate::error::{During, Result};
-use crate::netlink::Route;
+use crate::netlink::{Listed, Route};
 use crate::sys::ethtool;
 pub use crate::sys::ethtool::{Coalescing, Rings};
+pub use counters::{Counters, Directed};
 
 /// A network interface; properties unknown to its driver are absent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nic {
     /// Its name, e.g. `eth0`.
     pub name: String,
@@ -25,6 +29,18 @@ pub struct Nic {
     pub largest_mtu: Option<u32>,
     /// Name of its driver.
     pub driver: Option<String>,
+    /// The version of its firmware.
+    pub firmware: Option<String>,
+    /// Whether its link carries packets in both directions at once.
+    pub full_duplex: Option<bool>,
+    /// The processors that serve its interrupts, as the kernel lists them: `0-1,4`.
+    pub interrupt_processors: Vec<String>,
+    /// Whether the device itself stamps arriving packets.
+    pub receive_stamps: bool,
+    /// The number of its PTP hardware clock: 0 is `/dev/ptp0`.
+    pub ptp_clock: Option<u32>,
+    /// What it has counted.
+    pub counters: Counters,
     /// Data rate of its link; virtual interfaces have none.
     pub speed: Option<Rate>,
     /// Sizes of its rings.
@@ -45,19 +61,25 @@ pub fn named(name: &str) -> Result<Nic> {
 }
 
 /// All interfaces with a device, sorted by name: neither loopback nor veth, bridges or
-/// tunnels.
+/// tunnels. If there is none, as in a container, all interfaces but loopback.
 ///
 /// # Errors
 /// If a socket is refused, or the kernel does not list its interfaces.
 pub fn all() -> Result<Vec<Nic>> {
     let control = control()?;
     let route = Route::open()?;
-    let entries = fs::read_dir("/sys/class/net").during(|| "reading /sys/class/net")?;
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| entry.path().join("device").exists())
-        .filter_map(|entry| entry.file_name().into_string().ok())
+    let mut interfaces = route.interfaces()?;
+    interfaces.retain(|one| !one.loopback);
+    // The folder may be that of another network namespace.
+    let has_device = |one: &&Listed| folder(&one.name).join("device").exists();
+    let mut names: Vec<String> = interfaces
+        .iter()
+        .filter(has_device)
+        .map(|one| one.name.clone())
         .collect();
+    if names.is_empty() {
+        names = interfaces.into_iter().map(|one| one.name).collect();
+    }
     names.sort();
     names
         .into_iter()
@@ -74,18 +96,29 @@ fn control() -> Result<OwnedFd> {
 
 impl Nic {
     fn read(name: String, route: &Route, control: BorrowedFd<'_>) -> Result<Self> {
-        let folder = Path::new("/sys/class/net").join(&name);
+        let folder = folder(&name);
         let word = |file: &str| {
             let text = fs::read_to_string(folder.join(file)).ok()?;
             Some(text.trim().to_owned())
         };
         let driver = fs::read_link(folder.join("device/driver")).ok();
         let features = ethtool::features(control, &name).unwrap_or_default();
+        let stamping = ethtool::stamping(control, &name).ok();
         Ok(Self {
             up: word("operstate").as_deref() == Some("up"),
             mtu: route.mtu(&name)?,
             largest_mtu: route.largest_mtu(&name)?,
             driver: driver.and_then(|path| Some(path.file_name()?.to_str()?.to_owned())),
+            firmware: ethtool::firmware(control, &name).ok().flatten(),
+            full_duplex: word("duplex").and_then(|text| match text.as_str() {
+                "full" => Some(true),
+                "half" => Some(false),
+                _ => None,
+            }),
+            interrupt_processors: interrupt_processors(&folder.join("device")),
+            receive_stamps: stamping.is_some_and(|stamping| stamping.receive),
+            ptp_clock: stamping.and_then(|stamping| stamping.clock),
+            counters: Counters::sample(&name)?,
             speed: word("speed").and_then(|text| speed(&text)),
             rings: ethtool::rings(control, &name).ok(),
             coalescing: ethtool::coalescing(control, &name).ok(),
@@ -97,6 +130,34 @@ impl Nic {
             name,
         })
     }
+}
+
+fn folder(name: &str) -> PathBuf {
+    ["/sys/class/net", name].iter().collect()
+}
+
+/// The lists of processors that serve the interrupts of a device, each once.
+fn interrupt_processors(device: &Path) -> Vec<String> {
+    // A virtio device has those of the PCI device around it.
+    let device = fs::canonicalize(device).unwrap_or_default();
+    let places = [Some(device.as_path()), device.parent()];
+    let interrupts = places
+        .into_iter()
+        .flatten()
+        .find_map(|place| fs::read_dir(place.join("msi_irqs")).ok());
+    let mut lists: Vec<String> = interrupts
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let number = entry.file_name().into_string().ok()?;
+            let file = format!("/proc/irq/{number}/smp_affinity_list");
+            Some(fs::read_to_string(file).ok()?.trim().to_owned())
+        })
+        .collect();
+    lists.sort_unstable();
+    lists.dedup();
+    lists
 }
 
 /// The file `speed` holds Mbit/s, or -1 if unknown [LinuxDoc sysfs-class-net].

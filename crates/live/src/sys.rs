@@ -2,6 +2,7 @@
 //! function.
 #![expect(unsafe_code, reason = "this is the folder for it")]
 
+pub(crate) mod adjtimex;
 pub(crate) mod bpf;
 pub(crate) mod ethtool;
 pub(crate) mod inbox;

@@ -1,5 +1,8 @@
 //! The facts that `doctor` gathers before it judges.
 
+use live::clock::Synchronisation;
+use live::energy::Energy;
+use live::host_changes::management_interface;
 use live::machine::{Machine, has_program};
 use live::nic::{self, Nic};
 use live::precision::{self, Lateness, Reading, Wait};
@@ -41,6 +44,8 @@ pub struct Facts {
     pub waits: [(Wait, Result<Lateness, String>); 3],
     /// Physical interfaces, or the reason why they could not be listed.
     pub nics: Result<Vec<Nic>, String>,
+    /// The interface that carries the ssh connection to this process.
+    pub management: Option<String>,
     /// Whether `ssh` is installed, which the world `hosts` will need.
     pub ssh: bool,
     /// Whether `iperf3` is installed, for comparison.
@@ -54,6 +59,8 @@ pub struct Load {
     pub busy: f64,
     /// The share of CPU time taken by the hypervisor, in per cent.
     pub steal_percent: f64,
+    /// The power that the processors take, in watts; absent where it cannot be read.
+    pub watts: Option<f64>,
     /// The busiest processes, with the number of CPUs that each used.
     pub busiest: Vec<(String, f64)>,
 }
@@ -71,6 +78,9 @@ pub struct Clock {
     pub reading: Reading,
     /// The steps of the wall clock during the observation, in nanoseconds.
     pub wall_step_nanos: i64,
+    /// How well a time service keeps the wall clock; absent where the kernel does not
+    /// say.
+    pub synchronisation: Option<Synchronisation>,
     /// The length of the observation.
     pub watched: Span,
 }
@@ -103,6 +113,7 @@ impl Facts {
             stamps: stamps.map_err(|error| error.to_string()),
             waits,
             nics: nic::all().map_err(|error| error.to_string()),
+            management: management_interface().unwrap_or_default(),
             ssh: has_program("ssh"),
             iperf3: has_program("iperf3"),
             clock: Clock {
@@ -110,6 +121,7 @@ impl Facts {
                 available: clock::available_sources(),
                 resolution: clock::resolution()?,
                 reading,
+                synchronisation: Synchronisation::read().ok(),
                 wall_step_nanos: clock::wall_offset_nanos().saturating_sub(wall_before),
                 watched: clock::monotonic().since(begun).unwrap_or_default(),
             },
@@ -120,7 +132,9 @@ impl Facts {
 impl Load {
     fn here() -> anyhow::Result<Self> {
         let (machine, processes) = (meter::Machine::sample()?, Processes::sample());
+        let energy = Energy::sample();
         clock::sleep(WATCH);
+        let joules = energy.and_then(|before| Energy::sample()?.joules_since(&before));
         let used = meter::Machine::sample()?.since(&machine);
         let share = |span: Span| span.as_secs_f64() / used.elapsed.as_secs_f64();
         let busiest = Processes::sample().since(&processes);
@@ -128,6 +142,7 @@ impl Load {
             busy: share(used.busy),
             steal_percent: 100.0 * share(used.steal)
                 / f64::from(u32::try_from(used.processors.max(1)).unwrap_or(u32::MAX)),
+            watts: joules.map(|joules| joules / used.elapsed.as_secs_f64()),
             busiest: busiest
                 .into_iter()
                 .take(3)

@@ -16,22 +16,31 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
         Ok(nics) if nics.is_empty() => {
             vec![Check::ok(GROUP, "none", "no physical interface")]
         }
-        Ok(nics) => nics.iter().map(nic).collect(),
+        Ok(nics) => nics
+            .iter()
+            .map(|one| nic(one, facts.management.as_deref()))
+            .collect(),
         Err(problem) => {
             vec![Check::ok(GROUP, "none", format!("cannot list interfaces: {problem}")).noted()]
         }
     }
 }
 
-fn nic(nic: &Nic) -> Check {
+fn nic(nic: &Nic, management: Option<&str>) -> Check {
     let mut words = Vec::new();
     words.extend(nic.driver.clone());
+    words.extend(
+        nic.firmware
+            .as_ref()
+            .map(|version| format!("firmware {version}")),
+    );
     words.extend((!nic.up).then(|| "down".to_owned()));
     words.extend(nic.speed.map(|speed| speed.to_string()));
     words.push(match nic.largest_mtu {
         Some(largest) => format!("MTU {}, maximum {largest}", nic.mtu),
         None => format!("MTU {}", nic.mtu),
     });
+    words.extend((nic.full_duplex == Some(false)).then(|| "half duplex".to_owned()));
     words.extend(nic.rings.map(|rings| {
         format!(
             "rings rx {}/{} tx {}/{}",
@@ -49,6 +58,20 @@ fn nic(nic: &Nic) -> Check {
         [] => "no offloads".to_owned(),
         on => format!("offloads {}", families(on).join(" ")),
     });
+    words.extend(match nic.interrupt_processors.as_slice() {
+        [] => None,
+        lists => Some(format!("interrupts on CPU {}", lists.join(" "))),
+    });
+    words.extend(
+        nic.receive_stamps
+            .then(|| "hardware receive stamps".to_owned()),
+    );
+    words.extend(nic.ptp_clock.map(|number| format!("PTP clock {number}")));
+    let damaged = nic.counters.received.errors + nic.counters.sent.errors;
+    words.extend((damaged > 0).then(|| format!("{damaged} errors so far: look at its cable")));
+    if management == Some(nic.name.as_str()) {
+        words.push("carries this ssh connection".to_owned());
+    }
     let check = figures(Check::ok(GROUP, nic.name.clone(), words.join(", ")), nic);
     match nic.largest_mtu {
         Some(largest) if largest < JUMBO => Check {
@@ -97,6 +120,31 @@ fn figures(check: Check, nic: &Nic) -> Check {
             nic.coalescing.map(|gathers| gathers.adaptive.into()),
         ),
         ("offloads_on", Some(nic.offloads.clone().into())),
+        ("firmware", nic.firmware.clone().map(Value::from)),
+        ("full_duplex", nic.full_duplex.map(Value::from)),
+        ("receive_stamps", Some(nic.receive_stamps.into())),
+        ("ptp_clock", nic.ptp_clock.map(Value::from)),
+        (
+            "interrupt_cpus",
+            Some(nic.interrupt_processors.clone().into()),
+        ),
+        (
+            "received_packets",
+            Some(nic.counters.received.packets.into()),
+        ),
+        (
+            "received_dropped",
+            Some(nic.counters.received.dropped.into()),
+        ),
+        ("received_errors", Some(nic.counters.received.errors.into())),
+        (
+            "received_pauses",
+            nic.counters.received.pauses.map(Value::from),
+        ),
+        ("sent_packets", Some(nic.counters.sent.packets.into())),
+        ("sent_dropped", Some(nic.counters.sent.dropped.into())),
+        ("sent_errors", Some(nic.counters.sent.errors.into())),
+        ("sent_pauses", nic.counters.sent.pauses.map(Value::from)),
     ];
     known
         .into_iter()

@@ -19,6 +19,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Check> {
         checks.push(steal(facts));
     }
     checks.push(frequency(facts));
+    checks.extend(energy(facts));
     checks
 }
 
@@ -96,6 +97,14 @@ fn steal(facts: &Facts) -> Check {
         "vmstat 1",
         "to wait for low steal time (column st); otherwise trials may get the flag `disturbed`",
     )
+}
+
+/// Absent where it cannot be read: most virtual machines have no counters, and only root
+/// may read them.
+fn energy(facts: &Facts) -> Option<Check> {
+    let watts = facts.load.watts?;
+    let finding = format!("the processors take {watts:.1} W, by their own counters");
+    Some(Check::ok(GROUP, "energy", finding).figure("watts", watts))
 }
 
 fn frequency(facts: &Facts) -> Check {

@@ -28,7 +28,9 @@ const LATE_STAMP: Span = Span::from_micros(100);
 const LATE_PACE: Span = Span::from_micros(100);
 
 pub(super) fn judge(facts: &Facts) -> Vec<Check> {
-    let mut checks = vec![source(facts), reading(facts), wall(facts), stamps(facts)];
+    let mut checks = vec![source(facts), reading(facts), wall(facts)];
+    checks.extend(synchronisation(facts));
+    checks.push(stamps(facts));
     checks.extend(
         facts
             .waits
@@ -98,6 +100,34 @@ fn wall(facts: &Facts) -> Check {
         "timedatectl set-ntp false",
         "during measurements; then look for other programs that set the clock",
     )
+}
+
+/// The trials between two machines compare their clocks themselves, so a clock without
+/// a time service is no fault.
+fn synchronisation(facts: &Facts) -> Option<Check> {
+    let state = facts.clock.synchronisation?;
+    let bound = |name: &str, span: Option<Span>| {
+        span.map_or_else(String::new, |span| format!(", {name} {}", short(span)))
+    };
+    let finding = match state.synchronised {
+        true => format!(
+            "synchronised by a time service{}{}",
+            bound("error estimated at", state.estimated_error),
+            bound("at most", state.maximum_error)
+        ),
+        false => "not synchronised by a time service".to_owned(),
+    };
+    let mut check =
+        Check::ok(CLOCK, "synchronisation", finding).figure("synchronised", state.synchronised);
+    for (name, span) in [
+        ("estimated_error_us", state.estimated_error),
+        ("maximum_error_us", state.maximum_error),
+    ] {
+        if let Some(span) = span {
+            check = check.figure(name, nanos(span) / 1e3);
+        }
+    }
+    Some(check)
 }
 
 fn stamps(facts: &Facts) -> Check {

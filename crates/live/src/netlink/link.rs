@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
     BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo,
-    LinkLayerType, LinkMessage,
+    LinkLayerType, LinkMessage, Stats64,
 };
 use units::IpMtu;
 
@@ -190,6 +190,18 @@ impl Route {
                 LinkAttribute::MaxMtu(mtu) if *mtu > 0 => Some(*mtu),
                 _ => None,
             }))
+    }
+
+    /// The kernel's counters of an interface.
+    pub(crate) fn counters(&self, name: &str) -> Result<Stats64> {
+        self.link(name)?
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                LinkAttribute::Stats64(counted) => Some(*counted),
+                _ => None,
+            })
+            .ok_or_else(|| missing(format!("reading the counters of {name}")))
     }
 
     /// The index of an interface.

@@ -1,12 +1,14 @@
 //! Features and settings of an interface through the ethtool ioctl
 //! [LinuxUapi ethtool.h].
 
+mod device;
 mod settings;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+pub(crate) use device::{firmware, stamping, statistics};
 pub use settings::{Coalescing, Rings};
 pub(crate) use settings::{
     CoalescingField, Ring, coalescing, coalescing_field, rings, set_coalescing_field, set_ring,
@@ -40,7 +42,7 @@ pub(crate) fn features(
     control: BorrowedFd<'_>,
     interface: &str,
 ) -> io::Result<BTreeMap<String, Feature>> {
-    let names = feature_names(control, interface)?;
+    let names = names(control, interface, ETH_SS_FEATURES)?;
     let blocks = names.len().div_ceil(32);
     // struct ethtool_gfeatures: cmd, size, then per block
     // available, requested, active, never_changed.
@@ -93,27 +95,30 @@ pub(crate) fn is_offload(feature: &str) -> bool {
     feature.ends_with("-segmentation") || matches!(feature, "rx-gro" | "rx-gro-hw" | "rx-lro")
 }
 
-/// The names of all features, in the order of their bits.
-fn feature_names(control: BorrowedFd<'_>, interface: &str) -> io::Result<Vec<String>> {
+/// The names in a string set, in the order of their numbers.
+fn names(control: BorrowedFd<'_>, interface: &str, set: u32) -> io::Result<Vec<String>> {
     // struct ethtool_sset_info: cmd, reserved, mask (64 bits), count.
-    let mut info = [ETHTOOL_GSSET_INFO, 0, 1 << ETH_SS_FEATURES, 0, 0];
+    let mut info = [ETHTOOL_GSSET_INFO, 0, 1 << set, 0, 0];
     ioctl(control, interface, &mut info)?;
     let count = usize::try_from(info[4]).map_err(io::Error::other)?;
     // struct ethtool_gstrings: cmd, string_set, len, then the strings.
     let mut strings = vec![0u32; 3 + count * STRING_LEN / 4];
-    strings[..3].copy_from_slice(&[ETHTOOL_GSTRINGS, ETH_SS_FEATURES, info[4]]);
+    strings[..3].copy_from_slice(&[ETHTOOL_GSTRINGS, set, info[4]]);
     ioctl(control, interface, &mut strings)?;
-    let octets: Vec<u8> = strings[3..]
-        .iter()
-        .flat_map(|word| word.to_ne_bytes())
-        .collect();
-    Ok(octets
+    Ok(octets(&strings[3..])
         .chunks_exact(STRING_LEN)
-        .map(|name| {
-            String::from_utf8_lossy(name.split(|&octet| octet == 0).next().unwrap_or_default())
-                .into_owned()
-        })
+        .map(text)
         .collect())
+}
+
+fn octets(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// The text before the first zero.
+fn text(octets: &[u8]) -> String {
+    let text = octets.split(|&octet| octet == 0).next();
+    String::from_utf8_lossy(text.unwrap_or_default()).into_owned()
 }
 
 /// `struct ifreq` as SIOCETHTOOL reads it.

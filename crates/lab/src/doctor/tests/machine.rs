@@ -1,5 +1,6 @@
 //! A sound machine as the starting point of tests.
 
+use live::clock::Synchronisation;
 use live::machine::Machine;
 use live::nic::Nic;
 use live::precision::{Lateness, Reading, Wait};
@@ -39,6 +40,7 @@ pub(super) fn sound() -> Facts {
         load: Load {
             busy: 0.02,
             steal_percent: 0.0,
+            watts: Some(21.5),
             busiest: Vec::new(),
         },
         clock: Clock {
@@ -50,6 +52,11 @@ pub(super) fn sound() -> Facts {
                 step: Span::from_nanos(20),
             },
             wall_step_nanos: -800,
+            synchronisation: Some(Synchronisation {
+                synchronised: true,
+                estimated_error: Some(Span::from_micros(40)),
+                maximum_error: Some(Span::from_millis(2)),
+            }),
             watched: Span::from_secs(2),
         },
         stamps: Ok(Stamps {
@@ -63,6 +70,7 @@ pub(super) fn sound() -> Facts {
             (Wait::Pacer, late(1)),
         ],
         nics: Ok(vec![nic(9216)]),
+        management: None,
         ssh: true,
         iperf3: true,
     }
@@ -122,9 +130,7 @@ pub(super) fn nic(largest_mtu: u32) -> Nic {
         mtu: 1500,
         largest_mtu: Some(largest_mtu),
         driver: Some("ixgbe".into()),
-        speed: None,
-        rings: None,
-        coalescing: None,
         offloads: vec!["tx-tcp-segmentation".into(), "tx-tcp6-segmentation".into()],
+        ..Nic::default()
     }
 }

@@ -14,7 +14,7 @@ const ETHTOOL_GRINGPARAM: u32 = 0x10;
 const ETHTOOL_SRINGPARAM: u32 = 0x11;
 
 /// Sizes of the rings between driver and hardware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rings {
     /// Frames in the receive ring.
     pub receive: u32,
@@ -27,7 +27,7 @@ pub struct Rings {
 }
 
 /// Interrupt coalescing: how the hardware gathers packets before an interrupt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coalescing {
     /// The longest delay of an interrupt after an arrival.
     pub receive_delay: Span,
