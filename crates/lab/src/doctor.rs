@@ -6,6 +6,7 @@
 pub(crate) mod attempt;
 mod emulated;
 mod facts;
+mod host;
 mod interfaces;
 mod kernel;
 mod processors;
@@ -15,17 +16,19 @@ mod worlds;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use units::Span;
 
 pub use attempt::{Ability, Attempt, Carriage, Inside, Step, Trial};
 pub use facts::{Clock, Facts, Load};
+pub use host::{HostReport, examine};
 
 /// The result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// As required, or without a remedy.
@@ -37,10 +40,10 @@ pub enum Status {
 }
 
 /// One check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// The heading of the check.
-    pub group: &'static str,
+    pub group: Cow<'static, str>,
     /// The subject, unique within its group.
     pub name: String,
     /// The result.
@@ -52,8 +55,8 @@ pub struct Check {
     /// The purpose of the command, or an alternative.
     pub advice: Option<String>,
     /// The numbers of the finding, by name with unit, for programs.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub figures: BTreeMap<&'static str, Value>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<Cow<'static, str>, Value>,
 }
 
 /// Derives all checks from the facts, in the order of the groups.
@@ -67,7 +70,7 @@ pub fn judge(facts: &Facts) -> Vec<Check> {
     checks
 }
 
-/// All checks as one JSON object (docs/formats.md).
+/// All checks of this machine as one JSON object (docs/formats.md).
 pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
@@ -77,10 +80,23 @@ pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     })
 }
 
+impl HostReport {
+    /// All checks of the machine `host` as one JSON object (docs/formats.md).
+    pub fn to_json(&self, host: &str) -> Value {
+        json!({
+            "host": host,
+            "version": env!("CARGO_PKG_VERSION"),
+            "kernel": self.kernel,
+            "root": self.root,
+            "checks": self.checks,
+        })
+    }
+}
+
 impl Check {
     fn ok(group: &'static str, name: impl Into<String>, finding: impl Into<String>) -> Self {
         Self {
-            group,
+            group: group.into(),
             name: name.into(),
             status: Status::Ok,
             finding: finding.into(),
@@ -117,7 +133,7 @@ impl Check {
     }
 
     fn figure(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.figures.insert(name, value.into());
+        self.figures.insert(name.into(), value.into());
         self
     }
 }

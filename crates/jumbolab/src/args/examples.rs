@@ -233,7 +233,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "doctor",
-        &[example("Check this machine", "jumbolab doctor")],
+        &[
+            example("Check this machine", "jumbolab doctor"),
+            example(
+                "Check two machines for experiments between them",
+                "jumbolab doctor --host user@a --host b",
+            ),
+        ],
     ),
     (
         "completions",

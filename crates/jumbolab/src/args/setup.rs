@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use clap_complete::Shell;
+use live::ssh::Destination;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
+    /// Check this machine by ssh instead, for experiments between machines; repeatable.
+    #[arg(long, value_name = "DESTINATION")]
+    pub(crate) host: Vec<Destination>,
     /// Print one JSON object (see docs/formats.md).
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,12 +1,14 @@
 //! `jumbolab doctor`.
 
 use std::io::{self, IsTerminal};
+use std::time::Duration;
 
 use analysis::certificate::State;
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::doctor::{self, Check, Facts, Status};
+use serde_json::Value;
 
 use crate::args::Doctor;
 use crate::exit::Ending;
@@ -18,16 +20,55 @@ const AROUND: usize = 6;
 /// The maximum width of findings, for legibility.
 const WIDEST: usize = 110;
 
+/// The interval at which the line of another machine's check moves.
+const TICK: Duration = Duration::from_millis(100);
+
 pub(crate) fn run(args: &Doctor) -> Result<Ending> {
+    if !args.host.is_empty() {
+        return examine_hosts(args);
+    }
     let facts = look()?;
     let checks = doctor::judge(&facts);
-    if args.json {
-        output::print(&format!("{}\n", doctor::to_json(&facts, &checks)))?;
-    } else {
-        let width = usize::from(output::width()).min(WIDEST);
-        output::print_coloured(&page(&facts, &checks, width))?;
-    }
+    show(
+        args,
+        || doctor::to_json(&facts, &checks),
+        &heading("this machine", facts.privileged),
+        &checks,
+    )?;
     Ok(Ending::of(state(&checks), args.strict))
+}
+
+/// Checks other machines, one after the other.
+fn examine_hosts(args: &Doctor) -> Result<Ending> {
+    let mut worst = State::Passed;
+    for (number, host) in args.host.iter().enumerate() {
+        let name = host.as_str();
+        let line = spinner();
+        line.set_message(name.to_owned());
+        line.enable_steady_tick(TICK);
+        let report = doctor::examine(host);
+        line.finish_and_clear();
+        let report = report?;
+        let gap = if number > 0 { "\n" } else { "" };
+        let heading = format!("{gap}{}", heading(name, report.root));
+        show(args, || report.to_json(name), &heading, &report.checks)?;
+        worst = worst.max(state(&report.checks));
+    }
+    Ok(Ending::of(worst, args.strict))
+}
+
+/// Prints checks, as JSON or below a heading.
+fn show(
+    args: &Doctor,
+    json: impl FnOnce() -> Value,
+    heading: &str,
+    checks: &[Check],
+) -> Result<()> {
+    if args.json {
+        return output::print(&format!("{}\n", json()));
+    }
+    let width = usize::from(output::width()).min(WIDEST);
+    output::print_coloured(&page(heading, checks, width))
 }
 
 /// The soundness of results of this machine: there are none if something is
@@ -43,13 +84,7 @@ fn state(checks: &[Check]) -> State {
 
 /// Gathers the facts; a terminal shows the current step.
 fn look() -> Result<Facts> {
-    let line = if io::stderr().is_terminal() {
-        ProgressBar::new_spinner()
-    } else {
-        ProgressBar::hidden()
-    };
-    let style = ProgressStyle::with_template("checking {msg} ...");
-    line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    let line = spinner();
     let facts = Facts::here(|what| {
         line.set_message(what.to_owned());
         line.tick();
@@ -58,24 +93,37 @@ fn look() -> Result<Facts> {
     facts
 }
 
-/// All checks in groups, `width` columns wide.
-fn page(facts: &Facts, checks: &[Check], width: usize) -> String {
+/// A line on a terminal that shows the current step.
+fn spinner() -> ProgressBar {
+    let line = if io::stderr().is_terminal() {
+        ProgressBar::new_spinner()
+    } else {
+        ProgressBar::hidden()
+    };
+    let style = ProgressStyle::with_template("checking {msg} ...");
+    line.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    line
+}
+
+/// The first line of a page.
+fn heading(machine: &str, root: bool) -> String {
+    let user = if root { "root" } else { "an ordinary user" };
+    format!(
+        "jumbolab {} on {machine}, as {user}\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// All checks in groups below `heading`, `width` columns wide.
+fn page(heading: &str, checks: &[Check], width: usize) -> String {
     let bold = Style::new().bold();
     let names = checks.iter().map(|check| check.name.chars().count());
     let column = names.max().unwrap_or(0);
-    let user = if facts.privileged {
-        "root"
-    } else {
-        "an ordinary user"
-    };
-    let mut page = format!(
-        "jumbolab {} on this machine, as {user}\n",
-        env!("CARGO_PKG_VERSION")
-    );
+    let mut page = heading.to_owned();
     let mut group = "";
     for check in checks {
         if check.group != group {
-            group = check.group;
+            group = &check.group;
             page += &format!("\n{bold}{group}{bold:#}\n");
         }
         page += &lines(check, column, width);
