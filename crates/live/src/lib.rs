@@ -17,6 +17,7 @@
 pub mod capture;
 pub mod clock;
 mod deadline;
+pub mod discovery;
 pub mod emulator;
 pub mod energy;
 mod error;

@@ -1,0 +1,213 @@
+//! Path MTU discovery of other implementations, for comparison: the kernel's TCP
+//! [RFC4821], and the QUIC library `quinn` [RFC9000 s14.3].
+//!
+//! Both discover the path MTU beside the data of a connection, and neither says when it
+//! has finished. A connection therefore carries data until the size of its packets has
+//! not changed for some time.
+
+mod quic;
+mod tcp;
+mod unprotected;
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, getsockname, listen, socket,
+};
+use units::{Bytes, IpVersion, Span, Time};
+
+use crate::clock;
+use crate::error::{During, Error, Result};
+
+/// The size of packets is taken as settled if it has not changed for this long. It is
+/// longer than the kernel's TCP waits for answers before it suspects a black hole.
+const UNCHANGED: Span = Span::from_secs(4);
+
+/// The time without data after which the far end takes a connection as closed: the
+/// packet that closes it may be lost.
+const SILENCE: Span = Span::from_secs(15);
+
+/// The longest wait for a packet; in between the signals of the user are looked at.
+const LONGEST_WAIT: Span = Span::from_millis(100);
+
+/// QUIC of `quinn` stops searching where less than this is to be gained: the library's
+/// default.
+pub const QUIC_STEP: Bytes = Bytes::new(20);
+
+/// TCP of Linux stops searching where less than this is to be gained:
+/// `net.ipv4.tcp_probe_threshold` [LinuxDoc ip-sysctl].
+pub const TCP_STEP: Bytes = Bytes::new(8);
+
+/// An implementation of path MTU discovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Implementation {
+    /// TCP of the kernel; `net.ipv4.tcp_mtu_probing` of the sender's namespace says
+    /// whether it probes [LinuxDoc ip-sysctl].
+    Tcp,
+    /// QUIC of the library `quinn`, without its encryption.
+    Quic,
+}
+
+/// A connection that discovers the MTU of its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Task {
+    /// The implementation at both ends.
+    pub by: Implementation,
+    /// The address of the far end.
+    pub to: IpAddr,
+    /// The largest IP packet that QUIC tries. TCP tries what its interface allows.
+    pub up_to: Bytes,
+    /// The longest time that the connection takes.
+    pub timeout: Span,
+}
+
+/// The size on which a connection settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Settled {
+    /// The largest IP packet that the connection uses; `None` if it was not
+    /// established.
+    pub mtu: Option<Bytes>,
+    /// The time from the first packet to the last change of that size.
+    pub took: Span,
+    /// How often the implementation found that large packets vanish; TCP does not say.
+    pub black_holes: u64,
+    /// Whether the time limit ended the connection before its size settled.
+    pub is_late: bool,
+}
+
+/// The far end of a [`Task`].
+pub struct FarEnd {
+    task: Task,
+    socket: OwnedFd,
+    /// The port to which the near end connects.
+    pub port: u16,
+}
+
+impl FarEnd {
+    /// Opens a port at the task's address.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open(task: Task) -> Result<Self> {
+        let socket = open(&task)?;
+        let operation = || format!("opening a port on {}", task.to);
+        let any: SockaddrStorage = SocketAddr::new(task.to, 0).into();
+        bind(socket.as_raw_fd(), &any).during(operation)?;
+        if task.by == Implementation::Tcp {
+            listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
+        }
+        let port = port_of(&socket)?;
+        Ok(Self { task, socket, port })
+    }
+
+    /// Receives until the near end has closed the connection, or nothing has arrived for
+    /// some time.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn serve(self) -> Result<()> {
+        match self.task.by {
+            Implementation::Tcp => tcp::serve(&self.socket, self.task.timeout),
+            Implementation::Quic => quic::serve(self.socket, &self.task),
+        }
+    }
+}
+
+/// Connects to `port` of the far end and sends until the size of packets has settled.
+///
+/// # Errors
+/// The kernel's.
+pub fn settle(task: &Task, port: u16) -> Result<Settled> {
+    let socket = open(task)?;
+    match task.by {
+        Implementation::Tcp => tcp::settle(&socket, task, port),
+        Implementation::Quic => quic::settle(socket, task, port),
+    }
+}
+
+/// A socket that does not block.
+fn open(task: &Task) -> Result<OwnedFd> {
+    let family = match task.to {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let kind = match task.by {
+        Implementation::Tcp => SockType::Stream,
+        Implementation::Quic => SockType::Datagram,
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    socket(family, kind, flags, None).during(|| "opening a socket")
+}
+
+/// Octets of the header of IP.
+const fn ip_header(to: IpAddr) -> Bytes {
+    match to {
+        IpAddr::V4(_) => IpVersion::V4.header(),
+        IpAddr::V6(_) => IpVersion::V6.header(),
+    }
+}
+
+/// The port to which a socket is bound.
+fn port_of(socket: &OwnedFd) -> Result<u16> {
+    let bound: SockaddrStorage =
+        getsockname(socket.as_raw_fd()).during(|| "reading the port of a socket")?;
+    let four = bound.as_sockaddr_in().map(|address| address.port());
+    let six = || bound.as_sockaddr_in6().map(|address| address.port());
+    four.or_else(six)
+        .ok_or_else(|| Error::new("reading the port of a socket", "it has none"))
+}
+
+/// Waits until one of `events`, `until`, or for a short time.
+fn wait(socket: &OwnedFd, events: PollFlags, until: Time) -> Result<()> {
+    let left = until.since(clock::monotonic()).unwrap_or_default();
+    let millis = left.min(LONGEST_WAIT).as_nanos().div_ceil(1_000_000);
+    let timeout = PollTimeout::from(u8::try_from(millis).unwrap_or(u8::MAX));
+    let mut watched = [PollFd::new(socket.as_fd(), events)];
+    match poll(&mut watched, timeout) {
+        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Err(error) => Err(error).during(|| "waiting for a socket"),
+    }
+}
+
+/// The size of a connection's packets over time.
+struct SizeHistory {
+    began: Time,
+    size: Option<Bytes>,
+    changed: Time,
+}
+
+impl SizeHistory {
+    const fn new(began: Time) -> Self {
+        Self {
+            began,
+            size: None,
+            changed: began,
+        }
+    }
+
+    /// Takes in the size at `now`; returns whether it has settled.
+    fn take(&mut self, now: Time, size: Bytes) -> bool {
+        if self.size != Some(size) {
+            self.size = Some(size);
+            self.changed = now;
+        }
+        now.since(self.changed).unwrap_or_default() >= UNCHANGED
+    }
+
+    fn settled(&self, black_holes: u64, is_late: bool) -> Settled {
+        Settled {
+            mtu: self.size,
+            took: self.changed.since(self.began).unwrap_or_default(),
+            black_holes,
+            is_late,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

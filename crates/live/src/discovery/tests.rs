@@ -1,0 +1,73 @@
+use std::thread;
+
+use super::*;
+
+const V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+const V6: IpAddr = IpAddr::V6(std::net::Ipv6Addr::LOCALHOST);
+
+fn task(by: Implementation, to: IpAddr) -> Task {
+    Task {
+        by,
+        to,
+        up_to: Bytes::new(9000),
+        timeout: Span::from_secs(20),
+    }
+}
+
+/// Both ends on loopback.
+fn settled(task: &Task) -> Settled {
+    let far_end = FarEnd::open(task.clone()).unwrap();
+    let port = far_end.port;
+    let serving = thread::spawn(|| far_end.serve().unwrap());
+    let settled = settle(task, port).unwrap();
+    serving.join().unwrap();
+    settled
+}
+
+#[test]
+fn quic_settles_near_the_largest_size_that_it_tries() {
+    let Settled {
+        mtu,
+        black_holes,
+        is_late,
+        ..
+    } = settled(&task(Implementation::Quic, V6));
+    let missing = Bytes::new(9000) - mtu.unwrap();
+    assert!(missing < QUIC_STEP, "{mtu:?}");
+    assert_eq!((black_holes, is_late), (0, false));
+}
+
+#[test]
+fn tcp_uses_the_whole_mtu_of_loopback() {
+    let Settled { mtu, is_late, .. } = settled(&task(Implementation::Tcp, V4));
+    assert_eq!((mtu, is_late), (Some(Bytes::new(65_535)), false));
+}
+
+#[test]
+fn a_connection_without_far_end_has_no_size_and_ends() {
+    for by in [Implementation::Tcp, Implementation::Quic] {
+        let task = Task {
+            timeout: Span::from_millis(300),
+            ..task(by, V4)
+        };
+        // A port that is bound but nobody reads.
+        let far_end = FarEnd::open(Task {
+            by: Implementation::Quic,
+            ..task.clone()
+        })
+        .unwrap();
+        let settled = settle(&task, far_end.port).unwrap();
+        assert_eq!((settled.mtu, settled.is_late), (None, true));
+    }
+}
+
+#[test]
+fn a_far_end_without_connection_ends() {
+    for by in [Implementation::Tcp, Implementation::Quic] {
+        let task = Task {
+            timeout: Span::from_millis(200),
+            ..task(by, V4)
+        };
+        FarEnd::open(task).unwrap().serve().unwrap();
+    }
+}
