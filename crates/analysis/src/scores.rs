@@ -1,4 +1,4 @@
-//! How often a prober was right about paths whose faults are known.
+//! How often probers were right about paths whose faults are known.
 
 use plan::Trial;
 
@@ -15,10 +15,29 @@ pub struct Score {
     pub cell: usize,
     /// Finished trials.
     pub n: usize,
-    /// Those that were right, for each metric of [`RIGHT`].
-    pub right: [usize; 3],
+    /// The answers for each metric of [`RIGHT`].
+    pub right: [Answers; 3],
     /// Medians of the metrics of [`COST`]; `None` if no trial has the metric.
     pub cost: [Option<f64>; 3],
+    /// The reason why no trial finished.
+    pub failure: Option<String>,
+}
+
+/// The answers to one question. A prober may have none: ping, for example, names no hop
+/// if large packets vanish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Trials with the right answer.
+    pub right: usize,
+    /// Trials with an answer.
+    pub given: usize,
+}
+
+impl Answers {
+    /// Trials with a wrong answer.
+    pub const fn wrong(self) -> usize {
+        self.given - self.right
+    }
 }
 
 impl Score {
@@ -27,34 +46,60 @@ impl Score {
         let finished = trials.iter().filter(|trial| trial.failure.is_none());
         let scored: Vec<_> = finished
             .map(|trial| &trial.metrics)
-            .filter(|metrics| RIGHT.iter().all(|name| metrics.contains_key(*name)))
+            .filter(|metrics| RIGHT.iter().any(|name| metrics.contains_key(*name)))
             .collect();
         let values = |name| -> Vec<f64> {
             let of_trials = scored.iter().filter_map(|metrics| metrics.get(name));
             of_trials.copied().collect()
         };
+        let answers = |name| {
+            let values = values(name);
+            Answers {
+                right: values.iter().filter(|value| **value > 50.0).count(),
+                given: values.len(),
+            }
+        };
         let score = Self {
             cell,
             n: scored.len(),
-            right: RIGHT.map(|name| values(name).iter().filter(|value| **value > 50.0).count()),
+            right: RIGHT.map(answers),
             cost: COST.map(|name| median(values(name))),
+            failure: None,
         };
         (score.n > 0).then_some(score)
     }
 
+    /// The score of a cell in which every trial failed, for the reason of the last one.
+    fn of_failed(cell: usize, trials: &[&Trial]) -> Option<Self> {
+        let all_failed = trials.iter().all(|trial| trial.failure.is_some());
+        let last = trials.last().filter(|_| all_failed)?;
+        Some(Self {
+            cell,
+            n: 0,
+            right: [Answers::default(); 3],
+            cost: [None; 3],
+            failure: last.failure.clone(),
+        })
+    }
+
     /// Trials that were wrong by the metric by which most of them were.
     pub fn wrong(&self) -> usize {
-        let right = self.right.into_iter().min().unwrap_or_default();
-        self.n - right
+        let wrong = self.right.into_iter().map(Answers::wrong);
+        wrong.max().unwrap_or_default()
     }
 }
 
-/// The scores of all cells that have one, in the plan's order.
+/// The scores of all cells that have one, in the plan's order, with those whose trials
+/// all failed.
 pub(crate) fn scores(by_cell: &[Vec<&Trial>]) -> Vec<Score> {
-    let cells = by_cell.iter().enumerate();
-    cells
-        .filter_map(|(cell, trials)| Score::of(cell, trials))
-        .collect()
+    let cells = || by_cell.iter().enumerate();
+    if !cells().any(|(cell, trials)| Score::of(cell, trials).is_some()) {
+        return Vec::new();
+    }
+    let score = |(cell, trials): (usize, &Vec<&Trial>)| {
+        Score::of(cell, trials).or_else(|| Score::of_failed(cell, trials))
+    };
+    cells().filter_map(score).collect()
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {
@@ -91,11 +136,31 @@ mod tests {
         let score = Score {
             cell: 1,
             n: 4,
-            right: [3, 4, 2],
+            right: [3, 4, 2].map(|right| Answers { right, given: 4 }),
             cost: [Some(67.0), None, None],
+            failure: None,
         };
         assert_eq!(score.wrong(), 2);
         assert_eq!(scores(&cells), [score]);
+    }
+
+    #[test]
+    fn questions_without_an_answer_are_neither_right_nor_wrong() {
+        let mut silent = trial([100.0; 3], 60.0);
+        silent.metrics.remove("hop_right");
+        let failed = Trial {
+            failure: Some("not run: no program `scamper`".to_owned()),
+            ..trial([100.0; 3], 60.0)
+        };
+        let other = trial([100.0, 0.0, 0.0], 60.0);
+        let cells = [vec![&silent, &other], vec![&failed]];
+        let [score, not_run] = &scores(&cells)[..] else {
+            panic!("two cells")
+        };
+        let hop = Answers { right: 0, given: 1 };
+        assert_eq!((score.n, score.right[2], score.wrong()), (2, hop, 1));
+        assert_eq!((not_run.n, not_run.wrong()), (0, 0));
+        assert_eq!(not_run.failure, failed.failure);
     }
 
     #[test]

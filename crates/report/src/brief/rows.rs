@@ -92,10 +92,8 @@ impl<'a> Rows<'a> {
 
     /// The number of rows.
     pub(super) fn count(&self) -> usize {
-        let Findings {
-            scores, ranking, ..
-        } = self.found;
-        match scores.len().max(ranking.len()) {
+        let scored = scores::rows(self.found);
+        match scored.max(self.found.ranking.len()) {
             0 => self.rows.len(),
             settings => settings,
         }
