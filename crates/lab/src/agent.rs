@@ -1,6 +1,7 @@
 //! The worker process in a node of the test bed, and its protocol: one JSON
 //! object per line, a request and its replies.
 
+mod discovering;
 mod flows;
 mod probing;
 
@@ -8,6 +9,7 @@ use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
+use live::discovery::{self, FarEnd, Settled};
 use live::meter::{Machine, Process};
 use live::probe::{Investigated, Services, Task};
 use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as ask_other};
@@ -70,6 +72,10 @@ enum Request {
     OpenProber(Task),
     /// Run it.
     Investigate,
+    /// Open a port, report it, and receive the data of a connection.
+    Accept(discovery::Task),
+    /// Connect to that port, and send until the size of packets has settled.
+    Settle(discovery::Task, u16),
     /// Read the meters of the host.
     Sample,
 }
@@ -90,6 +96,8 @@ enum Reply {
     Opened,
     Closed(Option<stamp::Outcome>),
     Investigated(Box<Investigated>),
+    Accepted,
+    Settled(Settled),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),
@@ -162,6 +170,14 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
             Request::CloseFarEnd => probing.close_far_end(),
             Request::OpenProber(task) => probing.open_prober(&task),
             Request::Investigate => probing.investigate(),
+            Request::Accept(task) => match FarEnd::open(task) {
+                Ok(far_end) => {
+                    answer(&Reply::Listening(far_end.port))?;
+                    far_end.serve().map(|()| Reply::Accepted)
+                }
+                Err(error) => Err(error),
+            },
+            Request::Settle(task, port) => discovery::settle(&task, port).map(Reply::Settled),
             Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
             Request::SendFlows(sending, token, port) => {
                 answer(&reply_of(

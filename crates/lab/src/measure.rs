@@ -12,6 +12,7 @@ mod latency_breakdown;
 mod pair;
 mod pass;
 mod passes;
+mod peers;
 mod probe;
 mod program_files;
 mod request_response;

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use plan::{DisturbedPass, Flag};
 
+pub(crate) use probe::{PeerAnswer, PeerLimit, PeerVerdict};
+
 /// The measurements of a trial.
 #[derive(Default)]
 pub struct Measurements {

@@ -6,6 +6,7 @@ mod congestion;
 mod fragments;
 mod interface;
 mod path;
+mod sent;
 
 use std::net::IpAddr;
 use std::os::fd::AsFd as _;
@@ -23,6 +24,7 @@ pub use fragments::Fragments;
 pub use interface::Interface;
 use interface::{Offloads, set_offloads};
 pub use path::{Addresses, Forwarder, Link, Medium, Part, Path};
+pub use sent::SentPackets;
 
 /// A node of the path: a network namespace and its interfaces.
 pub struct Node {

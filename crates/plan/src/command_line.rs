@@ -28,6 +28,15 @@ pub struct Addresses {
     pub router: Option<IpAddr>,
 }
 
+/// Whether this machine has no program of this name or path.
+pub fn is_missing(program: &str) -> bool {
+    let folders = env::var_os("PATH").unwrap_or_default();
+    !match program.contains('/') {
+        true => Path::new(program).exists(),
+        false => env::split_paths(&folders).any(|folder| folder.join(program).exists()),
+    }
+}
+
 /// The placeholder for the router's address.
 pub const ROUTER: &str = "{router}";
 
@@ -44,13 +53,7 @@ impl CommandLine {
     /// The program's name, if this machine has no such program.
     pub fn missing_program(&self) -> Option<&str> {
         let program = self.words[0].as_str();
-        let folders = env::var_os("PATH").unwrap_or_default();
-        let there = match program.contains('/') {
-            true => Path::new(program).exists(),
-            false if program == PROGRAM => true,
-            false => env::split_paths(&folders).any(|folder| folder.join(program).exists()),
-        };
-        (!there).then_some(program)
+        (program != PROGRAM && is_missing(program)).then_some(program)
     }
 
     /// Whether the command line contains `{router}`.

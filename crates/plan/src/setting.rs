@@ -27,7 +27,7 @@ pub use domain::{Destination, Domain, Route};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
-pub use probe::Probe;
+pub use probe::{Peer, Probe};
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
 

@@ -1,16 +1,26 @@
 //! Reads `[traffic]` of `kind = "probe"`: the investigation of a path.
 
 use anyhow::Result;
-use plan::setting::{Network, Probe, Protocol};
+use plan::setting::{Network, Peer, Probe, Protocol};
 use units::{Bytes, Span};
 
-use crate::quantity::{size, switch};
+use crate::quantity::{size, switch, word};
 use crate::reader::Reader;
 
 const PROTOCOLS: [(&str, Protocol); 3] = [
     ("icmp", Protocol::Icmp),
     ("udp", Protocol::Udp),
     ("tcp", Protocol::Tcp),
+];
+
+/// The words of `traffic.prober`.
+const PROBERS: [(&str, Option<Peer>); 6] = [
+    ("jumbolab", None),
+    ("tracepath", Some(Peer::Tracepath)),
+    ("ping", Some(Peer::Ping)),
+    ("scamper", Some(Peer::Scamper)),
+    ("tcp_mtu_probing", Some(Peer::TcpMtuProbing)),
+    ("quinn", Some(Peer::Quinn)),
 ];
 
 /// The investigation of the path that `network` is, which takes `timeout` at most.
@@ -27,9 +37,11 @@ pub(super) fn read(reader: &mut Reader<'_>, network: &Network, timeout: Span) ->
             most.get()
         )));
     }
+    let peer = reader.read("traffic.prober", word(&PROBERS))?.value;
     let reflector = reader.read("traffic.reflector", switch)?.value;
     let listens = reader.read("traffic.listens", switch)?.value;
     Ok(Probe {
+        peer,
         up_to: up_to.value,
         protocols: protocols(reader)?,
         reflector,

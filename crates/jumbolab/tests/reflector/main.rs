@@ -6,6 +6,7 @@
     reason = "sockets and clocks are of the tests' own"
 )]
 
+mod probers;
 mod probing;
 
 use std::io::{BufRead, BufReader, ErrorKind};

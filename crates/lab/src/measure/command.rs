@@ -28,7 +28,7 @@ const READY_TIMEOUT: Span = Span::from_millis(2_000);
 
 /// The duration of one poll of a program.
 const SOON: Span = Span::from_millis(5);
-const WHILE: Span = Span::from_millis(100);
+pub(super) const WHILE: Span = Span::from_millis(100);
 
 /// The metrics that may be negative: differences of two clocks.
 const SIGNED: [&str; 4] = ["delay", "delay_p99", "latency", "latency_ditg"];
@@ -272,7 +272,7 @@ fn complaint_in(report: &Value) -> String {
     error.map_or_else(String::new, |error| format!(": {error}"))
 }
 
-fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
+pub(super) fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
     let status = tool.attend(timeout)?;
     match live::interrupt::asked() {
         true => Err(interrupted()),
@@ -281,10 +281,10 @@ fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<ExitStatus>> 
 }
 
 /// A program that cannot be started will not start in the next trial, either.
-fn not_started(node: &str) -> impl Fn(live::Error) -> Failure {
+pub(super) fn not_started(node: &str) -> impl Fn(live::Error) -> Failure {
     move |error| Failure::Lost(anyhow::anyhow!("{node}: {error}; is it installed?"))
 }
 
-fn left_until(deadline: Time) -> Span {
+pub(super) fn left_until(deadline: Time) -> Span {
     deadline.since(clock::monotonic()).unwrap_or_default()
 }

@@ -5,11 +5,13 @@
 //! else, so they are independent of how agents are reached and how the path is
 //! built.
 
+use std::net::IpAddr;
+
 use anyhow::Result;
 use live::emulator::Report;
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
-use live::testbed::Fragments;
+use live::testbed::{Fragments, SentPackets};
 use live::tool::Tool;
 use plan::command_line::Addresses;
 use units::{Bytes, Rate, Seed, Span, Transport};
@@ -35,6 +37,8 @@ pub(crate) struct Path {
     pub(crate) paced: Paced,
     /// The addresses of its nodes; traffic goes to the receiver's.
     pub(crate) addresses: Addresses,
+    /// The addresses of its routers towards the sender, the nearest first.
+    pub(crate) routers: Vec<IpAddr>,
     /// Offloads that the sender's interface reports as enabled.
     pub(crate) offloads: Vec<String>,
     /// The inspection of its frames; `None`: the traffic itself inspects the path.
@@ -110,6 +114,12 @@ pub(crate) trait Meters {
     /// A counter cannot be read.
     fn fragments(&self) -> Result<Vec<(String, Fragments)>>;
 
+    /// What the sender's interface has sent so far.
+    ///
+    /// # Errors
+    /// Its counters cannot be read.
+    fn sent(&self) -> Result<SentPackets>;
+
     /// The report of the links' emulator, if there is one; lateness since the
     /// last report.
     ///
@@ -150,6 +160,12 @@ pub(crate) trait Programs {
     /// # Errors
     /// The kernel rejects it.
     fn set_congestion_control(&self, name: &str) -> Result<()>;
+
+    /// Makes TCP of the sender probe for the path MTU.
+    ///
+    /// # Errors
+    /// The kernel rejects it.
+    fn probe_by_tcp(&self) -> Result<()>;
 
     /// The number of listening sockets of the receiver.
     ///

@@ -11,6 +11,7 @@ use wire::stamp;
 use super::Pair;
 use super::checks::flags_of_probe;
 use super::disturbance::{StallMetering, watched};
+use super::peers::peer;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
 
@@ -22,6 +23,9 @@ pub(super) fn probe(
     probe: &spec::Probe,
     seed: Seed,
 ) -> Result<Measurements, Failure> {
+    if let Some(other) = probe.peer {
+        return peer(pair, (setting, probe), other, seed);
+    }
     let receiver = pair.path.addresses.receiver;
     let reflector = probe.reflector.then_some(stamp::PORT);
     pair.agents.open_far_end(Services {
@@ -41,15 +45,18 @@ pub(super) fn probe(
         capture: None,
         most_time: Some(probe.timeout),
     };
+    let before = pair.meters.sent()?;
     let (investigated, disturbance) = watched(pair, StallMetering::On, |pair| {
         let Pair { agents, meters, .. } = pair;
         agents.investigate(&task, || meters.restart_links(seed))
     })?;
+    let sent = pair.meters.sent()?.since(before);
     let reflected = pair.agents.close_far_end()?;
     disturbance.valid()?;
 
     let mut measurements = Measurements::default();
     measurements.put_probe(setting, probe, &investigated.report);
+    measurements.put_sent(sent);
     measurements.flags = flags_of_probe(setting, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);

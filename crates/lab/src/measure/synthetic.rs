@@ -43,6 +43,7 @@ pub(super) fn path(setting: &Setting) -> Path {
             receiver,
             router: None,
         },
+        routers: Vec::new(),
         offloads: Vec::new(),
         inspection: Some(Inspection {
             protocol: Transport::Tcp,

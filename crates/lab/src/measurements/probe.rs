@@ -1,7 +1,9 @@
 //! The score of an investigation of a path: its report compared with the settings.
 
+mod peer;
 mod truth;
 
+use live::testbed::SentPackets;
 use plan::Setting;
 use plan::setting::Probe;
 use proto::probe::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
@@ -9,6 +11,7 @@ use serde_json::json;
 use units::Bytes;
 
 use super::Measurements;
+pub(crate) use peer::{PeerAnswer, PeerLimit, PeerVerdict};
 use truth::{Fault, Truth};
 
 /// The payload of a fragment is a multiple of eight octets [RFC791 s3.2] [RFC8200 s4.5].
@@ -28,6 +31,12 @@ impl Measurements {
         self.put("probe_time", Some(report.took.as_millis_f64()));
         self.note("expected", json!(truth));
         self.note("report", json!(report));
+    }
+
+    /// What a prober sent, as the sender's interface counts it: the same for each prober.
+    pub(crate) fn put_sent(&mut self, sent: SentPackets) {
+        self.put("probes", Some(sent.packets as f64));
+        self.put("probe_octets", Some(sent.octets.get() as f64));
     }
 }
 

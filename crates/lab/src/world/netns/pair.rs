@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use live::emulator::Report;
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
-use live::testbed::{self, Fragments, Testbed};
+use live::testbed::{self, Fragments, SentPackets, Testbed};
 use live::tool::Tool;
 use plan::Setting;
 use units::{Seed, Span};
@@ -93,6 +93,10 @@ impl Meters for BedMeters<'_> {
         counts.collect()
     }
 
+    fn sent(&self) -> Result<SentPackets> {
+        Ok(self.testbed.sender().sent()?)
+    }
+
     fn emulator(&mut self) -> Result<Option<Report>> {
         let emulation = self.emulation.as_mut();
         emulation.map(|emulation| emulation.report()).transpose()
@@ -123,6 +127,10 @@ struct BedPrograms<'a> {
 impl Programs for BedPrograms<'_> {
     fn set_congestion_control(&self, name: &str) -> Result<()> {
         Ok(self.testbed.set_congestion_control(self.path, name)?)
+    }
+
+    fn probe_by_tcp(&self) -> Result<()> {
+        Ok(self.testbed.probe_by_tcp()?)
     }
 
     fn listeners(&self) -> Result<usize> {

@@ -1,5 +1,7 @@
 //! A running test bed with its agents and the properties of its links.
 
+use std::net::IpAddr;
+
 use anyhow::{Context, Result, ensure};
 use live::capture::Capture;
 use live::clock::Epoch;
@@ -106,6 +108,17 @@ impl TestbedHandle {
         }
     }
 
+    /// The addresses of the nodes between the ends, towards the sender.
+    fn routers(&self) -> Vec<IpAddr> {
+        let nodes = self.testbed.nodes.iter().skip(1);
+        let inner = nodes.take(self.testbed.nodes.len().saturating_sub(2));
+        let address = |node: &Node| {
+            let first = node.interfaces.first()?;
+            self.testbed.address(&self.path, node, first)
+        };
+        inner.filter_map(address).collect()
+    }
+
     /// Makes the congestion control of `setting` the default of both hosts.
     ///
     /// # Errors
@@ -129,6 +142,7 @@ impl TestbedHandle {
         Ok(measure::Path {
             paced: self.paced,
             addresses,
+            routers: self.routers(),
             inspection: inspection.transpose()?,
             offloads: self.offloads.clone(),
             pace: pace(setting, self.paced),
