@@ -1,14 +1,17 @@
 //! The worker process in a node of the test bed, and its protocol: one JSON
 //! object per line, a request and its replies.
 
+mod clocks;
 mod discovering;
 mod flows;
 mod probing;
 
 use std::io::{BufRead, Write};
+use std::net::IpAddr;
 
 use anyhow::{Context, Result, bail};
 use live::Worker;
+use live::clock_comparison::{ClockAnswerer, Compared, compare};
 use live::discovery::{self, FarEnd, Settled};
 use live::meter::{Machine, Process};
 use live::probe::{Investigated, Services, Task};
@@ -19,6 +22,7 @@ use live::transfer::latency_breakdown::{self, Answerer as ProbeAnswerer, Probe};
 use live::transfer::{Received, Receiver, Sent, Transfer, send};
 use live::trial_token::{Token, new_token};
 use live::worker::Command;
+use proto::clock_offset::ClockLine;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
@@ -76,6 +80,14 @@ enum Request {
     Accept(discovery::Task),
     /// Connect to that port, and send until the size of packets has settled.
     Settle(discovery::Task, u16),
+    /// As `Receive`, but keep the record until `Finish`.
+    Record(Transfer, Token),
+    /// Report what was kept, corrected by the offset of the clocks.
+    Finish(ClockLine),
+    /// Open a port on the address, report it, and tell the clock to those who ask.
+    AnswerClock(IpAddr, Token),
+    /// Ask for the clock at the address and port.
+    CompareClocks(IpAddr, Token, u16),
     /// Read the meters of the host.
     Sample,
 }
@@ -98,6 +110,9 @@ enum Reply {
     Investigated(Box<Investigated>),
     Accepted,
     Settled(Settled),
+    Recorded,
+    ClockAnswered,
+    Compared(Compared),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),
@@ -113,11 +128,14 @@ pub(crate) struct HostSample {
     /// The offset of its wall clock from its monotonic clock, in nanoseconds. The
     /// difference of two samples is the step in between.
     pub(crate) wall_offset: i64,
+    /// The identity of its clock, see [`live::clock::identity`].
+    pub(crate) clock: [u8; 8],
 }
 
 impl HostSample {
     fn now() -> live::Result<Self> {
         Ok(Self {
+            clock: live::clock::identity(),
             wall_offset: live::clock::wall_offset_nanos(),
             machine: Machine::sample()?,
             process: Process::sample()?,
@@ -131,6 +149,7 @@ impl HostSample {
 /// The parent process cannot be read from or written to.
 pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
     let mut probing = Probing::default();
+    let mut recorded = None;
     for line in requests.lines() {
         let request = serde_json::from_str(&line?).context("reading a request")?;
         let mut answer = |reply: &Reply| -> Result<()> {
@@ -178,6 +197,31 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
                 Err(error) => Err(error),
             },
             Request::Settle(task, port) => discovery::settle(&task, port).map(Reply::Settled),
+            Request::Record(transfer, token) => match Receiver::open(transfer, token) {
+                Ok(receiver) => {
+                    answer(&Reply::Listening(receiver.port))?;
+                    let kept = receiver.record();
+                    kept.map(|kept| {
+                        recorded = Some(kept);
+                        Reply::Recorded
+                    })
+                }
+                Err(error) => Err(error),
+            },
+            Request::Finish(line) => Ok(match recorded.take() {
+                Some(recorded) => Reply::Received(recorded.finish(Some(line))),
+                None => Reply::Failed("no transfer was kept".to_owned()),
+            }),
+            Request::AnswerClock(address, token) => match ClockAnswerer::open(address, token) {
+                Ok(answerer) => {
+                    answer(&Reply::Listening(answerer.port))?;
+                    answerer.answer().map(|()| Reply::ClockAnswered)
+                }
+                Err(error) => Err(error),
+            },
+            Request::CompareClocks(address, token, port) => {
+                compare(address, &token, port).map(Reply::Compared)
+            }
             Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
             Request::SendFlows(sending, token, port) => {
                 answer(&reply_of(
@@ -205,6 +249,8 @@ fn reply_of(result: Result<Reply>) -> Reply {
 pub(crate) struct Agents {
     sender: Worker,
     receiver: Worker,
+    /// Whether both read one clock, once that is known.
+    one_clock: Option<bool>,
 }
 
 impl Agents {
@@ -216,6 +262,7 @@ impl Agents {
         Ok(Self {
             sender: Worker::spawn(sender)?,
             receiver: Worker::spawn(receiver)?,
+            one_clock: None,
         })
     }
 
@@ -256,6 +303,9 @@ impl Agents {
         // Each end has a timeout of its own; this one covers an end that hangs.
         let carried = carried(transfer, transfer.octets());
         let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
+        if !self.share_a_clock()? {
+            return self.transfer_between_clocks(transfer, timeout);
+        }
         let receiving = |token| Request::Receive(transfer.clone(), token);
         let sending = |token, port| Request::Send(transfer.clone(), token, port);
         match self.both(receiving, sending, timeout)? {
@@ -313,6 +363,9 @@ impl Agents {
         let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
         let timeout = probe.transfer.timeout;
         let timeout = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_MARGIN;
+        if !self.share_a_clock()? {
+            return self.breakdown_between_clocks(probe, timeout);
+        }
         let receiving = |token| Request::AnswerProbes(probe.clone(), token);
         let sending = |token, port| Request::SendProbes(probe.clone(), token, port);
         match self.both(receiving, sending, timeout)? {

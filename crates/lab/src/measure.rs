@@ -4,6 +4,7 @@
 //! to inspect the path; [`sample`] defines the traffic of an inspection.
 
 mod checks;
+mod clocks;
 mod command;
 mod convert;
 mod disturbance;

@@ -1,6 +1,8 @@
 //! Clocks and sleeping: the only module that reads a clock or waits.
 
 mod mapping;
+#[cfg(test)]
+pub(crate) mod skew;
 mod synchronisation;
 
 use std::fs;
@@ -18,8 +20,9 @@ pub use synchronisation::Synchronisation;
 
 /// The start of a run on this machine's wall clock.
 ///
-/// The kernel timestamps packets with CLOCK_REALTIME, so senders and receivers read the
-/// same clock; [`stepped`] tells whether it was set in between.
+/// The kernel timestamps packets with CLOCK_REALTIME. Senders and receivers on one machine
+/// read the same clock; those on different machines have an epoch each, see
+/// [`crate::clock_comparison`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -33,20 +36,22 @@ pub struct Epoch {
 impl Epoch {
     /// The present instant.
     pub fn now() -> Self {
-        Self {
-            unix_nanos: nanos(ClockId::CLOCK_REALTIME),
-        }
+        Self::at(wall_nanos())
+    }
+
+    /// The instant of `unix_nanos` nanoseconds since 1970 UTC.
+    pub const fn at(unix_nanos: u64) -> Self {
+        Self { unix_nanos }
     }
 
     /// The time since the epoch; zero if the clock was set back before it.
     pub fn elapsed(self) -> Time {
-        self.time_of(nanos(ClockId::CLOCK_REALTIME))
+        self.time_of(wall_nanos())
     }
 
     /// The time of a CLOCK_REALTIME timestamp taken by the kernel.
     pub(crate) fn time_of_stamp(self, stamp: TimeSpec) -> Time {
-        let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
-        self.time_of(u64::try_from(nanos).unwrap_or(0))
+        self.time_of(nanos_of_stamp(stamp))
     }
 
     fn time_of(self, unix_nanos: u64) -> Time {
@@ -62,6 +67,26 @@ impl Epoch {
     pub const fn unix_nanos(self) -> u64 {
         self.unix_nanos
     }
+}
+
+/// The wall clock in nanoseconds since 1970 UTC.
+pub(crate) fn wall_nanos() -> u64 {
+    as_read(nanos(ClockId::CLOCK_REALTIME))
+}
+
+/// A CLOCK_REALTIME timestamp taken by the kernel, in nanoseconds since 1970 UTC.
+pub(crate) fn nanos_of_stamp(stamp: TimeSpec) -> u64 {
+    let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
+    as_read(u64::try_from(nanos).unwrap_or(0))
+}
+
+#[cfg(test)]
+use skew::as_read;
+
+/// The reading of the wall clock as this program sees it.
+#[cfg(not(test))]
+const fn as_read(nanos: u64) -> u64 {
+    nanos
 }
 
 /// The monotonic clock, which is never set: for deadlines and durations. It counts from

@@ -16,6 +16,7 @@
 
 pub mod capture;
 pub mod clock;
+pub mod clock_comparison;
 mod deadline;
 pub mod discovery;
 pub mod emulator;

@@ -14,6 +14,7 @@ mod socket;
 
 use std::net::IpAddr;
 
+use proto::clock_offset::ClockLine;
 use proto::time_series::TimeSeries;
 use proto::{Goodput, MessagePlan, Summary};
 use units::{Bytes, Rate, Span, Time, Transport};
@@ -21,7 +22,7 @@ pub use wire::message::HEADER_LEN;
 
 use crate::clock::Epoch;
 use crate::meter::Process;
-pub use receive::Receiver;
+pub use receive::{Receiver, Recorded};
 pub use send::send;
 pub(crate) use smoothed_rtt::SmoothedRtt;
 pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
@@ -79,7 +80,7 @@ pub struct Transfer {
     pub receive_buffer: Option<Bytes>,
     /// Whether Nagle's algorithm is active.
     pub nagle: bool,
-    /// The zero of both ends' instants.
+    /// The zero of both ends' instants, each on its own clock.
     pub epoch: Epoch,
     /// The longest time without progress of either end.
     pub timeout: Span,
@@ -154,6 +155,9 @@ pub struct Received {
     pub goodput: Option<Goodput>,
     /// One-way delays and losses of the counted messages.
     pub delays: Summary,
+    /// This clock minus the sender's, by which the delays were corrected; `None`: both ends
+    /// read one clock.
+    pub clocks: Option<ClockLine>,
     /// Octets that arrived since the sender's first write, pre-roll included.
     pub arrivals: TimeSeries,
     /// SO_RCVBUF at the end, in octets of kernel memory.

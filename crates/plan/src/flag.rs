@@ -34,11 +34,13 @@ pub enum Flag {
     EmulatorLate,
     /// Messages left later than their schedule says.
     SenderLate,
+    /// A one-way delay is smaller than the bound of the clocks' offset.
+    ClocksApart,
 }
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
@@ -52,6 +54,7 @@ impl Flag {
         Self::MtuDiffers,
         Self::EmulatorLate,
         Self::SenderLate,
+        Self::ClocksApart,
     ];
 
     /// The name of the flag in journals.
@@ -70,6 +73,7 @@ impl Flag {
             Self::MtuDiffers => "mtu-differs",
             Self::EmulatorLate => "emulator-late",
             Self::SenderLate => "sender-late",
+            Self::ClocksApart => "clocks-apart",
         }
     }
 
@@ -89,7 +93,8 @@ impl Flag {
             | Self::BufferDiffers
             | Self::HostDrops
             | Self::EmulatorLate
-            | Self::SenderLate => false,
+            | Self::SenderLate
+            | Self::ClocksApart => false,
         }
     }
 
@@ -110,6 +115,7 @@ impl Flag {
             Self::EmulatorLate => {
                 "one frame in a hundred left an emulated link more than 100 us late"
             }
+            Self::ClocksApart => "one-way delays smaller than the bound of the clocks' offset",
             Self::SenderLate => {
                 "one message in a hundred left more than 1 ms late: more was offered than went through"
             }

@@ -5,7 +5,8 @@
 //! proves that the other clock is ahead by at most T2 - T1. A response that left at T3
 //! and arrived at T4 proves that it is ahead by at least T3 - T4 [RFC5905 s8]. The
 //! bounds hold whatever the delays of the two directions, and the fastest exchange
-//! gives the tightest ones.
+//! gives the tightest ones. Two such estimates give a line: the rates of both clocks are
+//! taken to be constant in between.
 
 use std::cmp::Ordering;
 
@@ -44,17 +45,7 @@ impl ClockOffset {
     /// the least delay, widened by the possible drift meanwhile. `None` if no exchange is
     /// consistent.
     pub fn of(exchanges: &[ClockExchange]) -> Option<Self> {
-        let possible = exchanges
-            .iter()
-            .filter(|exchange| exchange.back >= exchange.asked);
-        let begun = possible.clone().map(|exchange| exchange.asked).min()?;
-        let ended = possible.clone().map(|exchange| exchange.back).max()?;
-        let drift = (ended - begun).div_ceil(1_000_000 / DRIFT_PER_MILLION);
-        let best = possible
-            .map(ClockExchange::limits)
-            .filter(|(least, most)| least <= most)
-            .min_by(|one, other| (one.1 - one.0).cmp(&(other.1 - other.0)))?;
-        Some(Self::between(best, drift))
+        ClockEstimate::of(exchanges).map(|estimate| estimate.offset)
     }
 
     /// An estimate that holds at both times and in between, if clocks drift in one
@@ -97,6 +88,73 @@ impl ClockOffset {
             nanos: i64::try_from(within).unwrap_or_default(),
             bound: bound.saturating_add(drift),
         }
+    }
+}
+
+/// The offset of two clocks at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ClockEstimate {
+    /// The reading of the other clock, in nanoseconds.
+    pub at: u64,
+    /// The offset at that instant.
+    pub offset: ClockOffset,
+}
+
+impl ClockEstimate {
+    /// The best estimate, as [`ClockOffset::of`] makes it, and its instant.
+    pub fn of(exchanges: &[ClockExchange]) -> Option<Self> {
+        let possible = exchanges
+            .iter()
+            .filter(|exchange| exchange.back >= exchange.asked);
+        let begun = possible.clone().map(|exchange| exchange.asked).min()?;
+        let ended = possible.clone().map(|exchange| exchange.back).max()?;
+        let drift = (ended - begun).div_ceil(1_000_000 / DRIFT_PER_MILLION);
+        let limits = possible.map(|exchange| (exchange.received, exchange.limits()));
+        let (at, best) = limits
+            .filter(|(_, (least, most))| least <= most)
+            .min_by(|(_, one), (_, other)| (one.1 - one.0).cmp(&(other.1 - other.0)))?;
+        Some(Self {
+            at,
+            offset: ClockOffset::between(best, drift),
+        })
+    }
+}
+
+/// The offset of two clocks over a time: the line through two estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct ClockLine {
+    /// The estimate before that time.
+    pub before: ClockEstimate,
+    /// The estimate after it.
+    pub after: ClockEstimate,
+}
+
+impl ClockLine {
+    /// The change of the offset from the first estimate until the other clock shows
+    /// `other`, in nanoseconds.
+    pub fn drift_until(&self, other: u64) -> i64 {
+        let span = |from: u64, to: u64| i128::from(to) - i128::from(from);
+        let whole = span(self.before.at, self.after.at);
+        if whole <= 0 {
+            return 0;
+        }
+        let drift = i128::from(self.after.offset.nanos) - i128::from(self.before.offset.nanos);
+        // A drift within the range of an offset over a time within that of a clock.
+        let part = drift.saturating_mul(span(self.before.at, other)) / whole;
+        i64::try_from(part.clamp(i64::MIN.into(), i64::MAX.into())).unwrap_or_default()
+    }
+
+    /// The change of the offset between both estimates, in nanoseconds.
+    pub fn drift(&self) -> i64 {
+        self.drift_until(self.after.at)
+    }
+
+    /// The bound of the error of an offset on the line, in nanoseconds, if the rates of
+    /// both clocks were constant: it lies between the bounds of both estimates.
+    pub fn bound(&self) -> u64 {
+        self.before.offset.bound.max(self.after.offset.bound)
     }
 }
 
@@ -172,12 +230,39 @@ mod tests {
         }
 
         #[test]
+        fn a_line_holds_an_offset_that_changes_evenly(
+            first in -1_000_000_000_i64..1_000_000_000, parts in -500_i64..500,
+            seconds in 1_u64..1_000, part in 0_u64..=1_000, ways: [(u16, u16); 2],
+        ) {
+            // The other clock, the offset in parts per million.
+            let begin = 2_000_000_000_000_u64;
+            let truth = |at: u64| first + i64::try_from(at - begin).unwrap() * parts / 1_000_000;
+            let estimate = |at: u64, (there, back): (u16, u16)| {
+                let (there, back) = (u64::from(there), u64::from(back));
+                let asked = at.checked_add_signed(-truth(at)).unwrap();
+                let one = ClockExchange { asked: asked - there, received: at, answered: at, back: asked + back };
+                ClockEstimate::of(&[one]).unwrap()
+            };
+            let end = begin + seconds * 1_000_000_000;
+            let line = ClockLine { before: estimate(begin, ways[0]), after: estimate(end, ways[1]) };
+            let at = begin + (end - begin) / 1_000 * part;
+            let on_line = line.before.offset.nanos + line.drift_until(at);
+            // The roundings of the estimates, of the line and of the truth.
+            prop_assert!(on_line.abs_diff(truth(at)) <= line.bound() + 4);
+            prop_assert_eq!(line.drift(), line.after.offset.nanos - line.before.offset.nanos);
+        }
+
+        #[test]
         fn no_clocks_make_it_panic(clocks: Vec<[u64; 4]>) {
             let exchanges: Vec<ClockExchange> = clocks.into_iter().map(|[asked, received, answered, back]| {
                 ClockExchange { asked, received, answered, back }
             }).collect();
             if let Some(offset) = ClockOffset::of(&exchanges) {
                 let _ = (offset.and(offset), offset.to_this(u64::MAX), offset.to_other(0));
+                let estimates = exchanges.iter().map(|one| ClockEstimate { at: one.asked, offset });
+                let estimates: Vec<ClockEstimate> = estimates.collect();
+                let line = ClockLine { before: estimates[0], after: estimates[estimates.len() - 1] };
+                let _ = (line.drift_until(0), line.drift_until(u64::MAX), line.bound());
             }
         }
     }

@@ -25,8 +25,15 @@ pub struct FlowRecorder {
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     sequence: u64,
+    sent: Time,
+    received: Time,
+}
+
+impl Arrival {
     /// `None` if it arrived before it was sent, by clocks that differ.
-    delay: Option<Span>,
+    fn delay(&self) -> Option<Span> {
+        self.received.since(self.sent)
+    }
 }
 
 impl FlowRecorder {
@@ -40,13 +47,21 @@ impl FlowRecorder {
     pub fn record(&mut self, sequence: u64, sent: Time, received: Time, size: Bytes) {
         self.arrivals.push(Arrival {
             sequence,
-            delay: received.since(sent),
+            sent,
+            received,
         });
         self.bytes += size;
     }
 
+    /// Replaces the instants of all arrivals, once the offset of two clocks is known.
+    pub fn correct(&mut self, corrected: impl Fn(Time) -> Time) {
+        for arrival in &mut self.arrivals {
+            arrival.received = corrected(arrival.received);
+        }
+    }
+
     /// The statistics of the transfer, if the sender sent `expected` messages.
-    pub fn finish(self, expected: u64) -> Summary {
+    pub fn finish(&self, expected: u64) -> Summary {
         let firsts = self.first_copies();
         let distinct = count(firsts.len());
         let sent = firsts.partition_point(|at| self.arrivals[*at].sequence < expected);
@@ -57,9 +72,9 @@ impl FlowRecorder {
         in_order.sort_unstable();
         let delays: Vec<Span> = in_order
             .iter()
-            .filter_map(|at| self.arrivals[*at].delay)
+            .filter_map(|at| self.arrivals[*at].delay())
             .collect();
-        let every: Vec<Span> = self.arrivals.iter().filter_map(|one| one.delay).collect();
+        let every: Vec<Span> = self.arrivals.iter().filter_map(Arrival::delay).collect();
         let ipdv = self.ipdv(&firsts);
 
         let mean = mean(&delays);
@@ -133,7 +148,7 @@ impl FlowRecorder {
             .windows(2)
             .map(|pair| (self.arrivals[pair[0]], self.arrivals[pair[1]]))
             .filter(|(one, next)| next.sequence - one.sequence == 1)
-            .filter_map(|(one, next)| Some(difference(one.delay?, next.delay?)))
+            .filter_map(|(one, next)| Some(difference(one.delay()?, next.delay()?)))
             .collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Flows between two agents: requests and observations of both ends.
 //!
-//! The ends are those of manual traffic ([`live::traffic`]). Both read the same
-//! clock, so one-way delays are accurate.
+//! The ends are those of manual traffic ([`live::traffic`]), which compare their clocks if
+//! they run on different machines.
 
 mod arrived;
 
@@ -17,6 +17,7 @@ use live::traffic::{
 };
 use live::transfer::TcpState;
 use live::trial_token::Token;
+use proto::clock_offset::ClockOffset;
 use proto::control::{Limits, Secret};
 use proto::time_series::TimeSeries;
 use proto::traffic::{Bursts, Law, PathMtu, Schedule};
@@ -106,6 +107,8 @@ pub(crate) struct Departed {
     pub(crate) receive_buffer: u64,
     /// CPU time of the sending process for all flows.
     pub(crate) cpu: u64,
+    /// The receiver's clock minus the sender's, for all flows; `None`: both read one clock.
+    pub(crate) clocks: Option<ClockOffset>,
 }
 
 /// The results of the receiver's agent.
@@ -137,9 +140,10 @@ pub(super) fn send(asked: Sending, token: &Token, port: u16) -> Result<Vec<Depar
     match outcome.fault {
         Some(fault) => Err(anyhow!(fault)),
         None => {
+            let clocks = outcome.offset.filter(|_| !outcome.same_clock);
             let used = (Process::sample()? - before).cpu.as_nanos();
             let flows = outcome.flows.into_iter();
-            flows.map(|flow| Departed::of(flow, used)).collect()
+            flows.map(|flow| Departed::of(flow, used, clocks)).collect()
         }
     }
 }
@@ -195,7 +199,7 @@ impl Wanted {
 }
 
 impl Departed {
-    fn of(outcome: FlowOutcome, cpu: u64) -> Result<Self> {
+    fn of(outcome: FlowOutcome, cpu: u64, clocks: Option<ClockOffset>) -> Result<Self> {
         let name = outcome.name;
         let failed = |what: &str| anyhow!("the flow {}: {what}", name.as_str());
         if let Some(fault) = outcome.fault {
@@ -224,6 +228,7 @@ impl Departed {
             send_buffer: sent.send_buffer,
             receive_buffer: outcome.receive_buffer,
             cpu,
+            clocks,
         })
     }
 }

@@ -34,8 +34,9 @@ pub(super) enum StallMetering {
 
 /// The state before a pass.
 pub(super) struct Before {
-    /// The difference between wall clock and monotonic clock, in nanoseconds.
-    wall_offset: i64,
+    /// The difference between wall clock and monotonic clock of both ends and of this
+    /// process, in nanoseconds.
+    wall_offsets: [i64; 3],
     machine: Machine,
     /// The processor time of both ends and of this process.
     processes: [Process; 3],
@@ -106,13 +107,14 @@ impl Before {
             begun.context("metering stalls")?;
         }
         let emulator = pair.meters.emulator()?.unwrap_or_default();
+        let (processes, wall_offsets) = samples(pair)?;
         Ok(Self {
-            wall_offset: clock::wall_offset_nanos(),
+            wall_offsets,
             drops: pair.meters.queue_drops().context("counting drops")?,
             emulator,
             idle_wait,
             stall_metering,
-            processes: processes(pair)?,
+            processes,
             machine: pair.meters.machine().context("metering the machine")?,
         })
     }
@@ -136,7 +138,13 @@ impl Before {
             StallMetering::On => pair.meters.end_stalls().context("metering stalls")?,
             StallMetering::Off => Stalls::default(),
         };
-        let now = processes(pair)?;
+        let (now, wall_offsets) = samples(pair)?;
+        let steps = [0, 1, 2].map(|number| wall_offsets[number] - self.wall_offsets[number]);
+        let clock_step = match pair.agents.share_a_clock()? {
+            true => steps[2],
+            false if steps[0].abs() > steps[1].abs() => steps[0],
+            false => steps[1],
+        };
         let [sender, receiver, ours] = [0, 1, 2].map(|number| now[number] - self.processes[number]);
         let drops = pair.meters.queue_drops().context("counting drops")?;
         let after = pair.meters.emulator()?;
@@ -149,7 +157,7 @@ impl Before {
             waited: sender.waited.max(receiver.waited),
             // The kernel's counters have 32 bits and wrap around.
             drops: drops.saturating_sub(self.drops),
-            clock_step: clock::wall_offset_nanos() - self.wall_offset,
+            clock_step,
             emulator,
             counts: [self.emulator, after.unwrap_or_default()],
             invalid,
@@ -274,13 +282,15 @@ impl Measurements {
     }
 }
 
-/// The CPU times of both ends and of this process.
-fn processes(pair: &mut Pair<'_>) -> Result<[Process; 3]> {
+/// The CPU times and the wall clocks of both ends and of this process.
+fn samples(pair: &mut Pair<'_>) -> Result<([Process; 3], [i64; 3])> {
     let samples = pair.agents.samples().context("metering the ends")?;
     let [sender, receiver] = samples.map(|sample| sample.process);
+    let [near, far] = samples.map(|sample| sample.wall_offset);
     let coordinator = pair.meters.coordinator();
     let coordinator = coordinator.context("metering the coordinator")?;
-    Ok([sender, receiver, coordinator])
+    let offsets = [near, far, clock::wall_offset_nanos()];
+    Ok(([sender, receiver, coordinator], offsets))
 }
 
 /// Packets that the emulator did not carry.

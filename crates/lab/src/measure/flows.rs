@@ -98,6 +98,8 @@ pub(super) fn flows(
     let mut measurements = Measurements::default();
     measurements.take_flows(flows, &seeing);
     measurements.flags = flags_of_flows(setting, &measurements, &seeing, &pair.path);
+    let clocks = sent.first().and_then(|sent| sent.clocks);
+    measurements.take_clock_bound(clocks.map(|offset| offset.bound));
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
     if sockets.instrument == spec::Instrument::Sleeping {

@@ -54,8 +54,9 @@ impl Pass {
             | "counted_octets"
             | "goodput_late_percent"
             | "flow_series" => Some(Self::Throughput),
-            "negative_delays" | "reordered" | "send_buffer" | "receive_buffer" | "congestion"
-            | "segment_size" | "delay_quantiles" => Some(Self::Delay),
+            "clock_bound_us" | "clock_drift_us" | "negative_delays" | "reordered"
+            | "send_buffer" | "receive_buffer" | "congestion" | "segment_size"
+            | "delay_quantiles" => Some(Self::Delay),
             "echoes" | "rtt_quantiles" => Some(Self::RoundTrip),
             "run_queue_wait_percent" => Some(Self::Cpu),
             _ if name.starts_with("cpu_") => Some(Self::Cpu),

@@ -122,6 +122,7 @@ pub(super) fn ends() -> Ends {
         spread: Span::from_micros(10),
         goodput: Some(goodput(94e6)),
         delays: delays(),
+        clocks: None,
         arrivals: TimeSeries::default(),
         receive_buffer: 400_000,
         strangers: 0,
@@ -202,6 +203,7 @@ pub(super) fn flow() -> (Departed, Arrived) {
         send_buffer: 0,
         receive_buffer: 0,
         cpu: 0,
+        clocks: None,
     };
     let received = Arrived {
         messages: 1_000,

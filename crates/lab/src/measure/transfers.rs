@@ -97,6 +97,7 @@ pub(super) fn transfers(
     }
     let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
     measurements.flags = flags(setting, transfer, &passes, &paths);
+    measurements.take_clock_line(passes.one_way.1.clocks.as_ref());
     let rated = passes
         .of(Pass::Throughput)
         .zip(passes.rated.1.goodput.as_ref());

@@ -1,13 +1,14 @@
 //! Round trips one by one, with all timestamps of both ends, from which
 //! [`proto::latency_breakdown`] computes the stages.
 //!
-//! The program's and the kernel's timestamps are both of CLOCK_REALTIME, and both ends
-//! run on one machine, so no conversion is needed. The whole round trip is timed by
+//! The program's and the kernel's timestamps are both of CLOCK_REALTIME. If the ends run on
+//! different machines, those of the far end are corrected afterwards. The whole round trip is timed by
 //! CLOCK_MONOTONIC, so a step of the wall clock becomes visible.
 
 mod departures;
 mod end;
 
+use proto::clock_offset::ClockLine;
 use proto::latency_breakdown::{Came, Left};
 use units::{Span, Transport};
 
@@ -15,7 +16,7 @@ use super::receive::data_port;
 use super::send::connected;
 use super::socket;
 use super::{TcpState, Transfer};
-use crate::clock;
+use crate::clock::{self, Epoch};
 use crate::error::Result;
 use crate::sockets::stalled;
 use crate::trial_token::{DataPort, Token};
@@ -131,6 +132,35 @@ pub struct Answered {
     pub softirq: Option<u64>,
     /// Refused connections of strangers; over UDP, their datagrams before the near end's.
     pub strangers: u64,
+    /// This clock minus the near end's, by which the timestamps were corrected; `None`: both
+    /// ends read one clock.
+    pub clocks: Option<ClockLine>,
+}
+
+impl Answered {
+    /// The timestamps on the near end's clock. They count from `epoch` of this clock, which
+    /// differs from the near end's by the offset at the start of `line`.
+    #[must_use]
+    pub fn corrected(mut self, epoch: Epoch, line: ClockLine) -> Self {
+        let at = |nanos: u64| {
+            let drift = line.drift_until(epoch.unix_nanos().saturating_add(nanos));
+            nanos.saturating_add_signed(drift.saturating_neg())
+        };
+        for FarStamps { came, left } in self.trips.iter_mut().flatten() {
+            *came = Came {
+                arrived: came.arrived.map(at),
+                ready: at(came.ready),
+                had: at(came.had),
+            };
+            *left = Left {
+                before: at(left.before),
+                queued: left.queued.map(at),
+                sent: left.sent.map(at),
+            };
+        }
+        self.clocks = Some(line);
+        self
+    }
 }
 
 impl Probe {
@@ -272,6 +302,7 @@ impl Answerer {
             trips: trips.collect(),
             softirq: lower_decile(sleepless),
             strangers: data_port.close(),
+            clocks: None,
         })
     }
 }

@@ -9,6 +9,7 @@ use nix::sys::socket::{
     Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, bind,
     getsockname, listen, recvmsg, send, sendto,
 };
+use proto::clock_offset::ClockLine;
 use proto::time_series::TimeSeries;
 use proto::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
@@ -16,7 +17,7 @@ use wire::message::{HEADER_LEN, Message};
 
 use super::socket::{self, endpoint, raw};
 use super::{Echo, Received, Transfer};
-use crate::clock;
+use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::sockets::{stalled, wait};
@@ -50,11 +51,19 @@ impl Receiver {
         })
     }
 
-    /// Receives the transfer.
+    /// Receives a transfer between ends that read one clock.
+    ///
+    /// # Errors
+    /// As [`Receiver::record`].
+    pub fn receive(self) -> Result<Received> {
+        Ok(self.record()?.finish(None))
+    }
+
+    /// Receives a transfer, and keeps the record until the clocks were compared again.
     ///
     /// # Errors
     /// If no data arrive within the timeout, or the data are not ours.
-    pub fn receive(mut self) -> Result<Received> {
+    pub fn record(mut self) -> Result<Recorded> {
         let before = Process::sample()?;
         let mut recorder = TransferRecorder::new(&self.transfer);
         let socket = self.data_port.admit(self.transfer.timeout)?;
@@ -65,19 +74,61 @@ impl Receiver {
         let receive_buffer = socket::receive_buffer(socket.as_fd())?;
         // The evaluation is not part of the transfer's cost.
         let process = Process::sample()? - before;
-        Ok(Received {
-            octets: recorder.octets,
-            unstamped: recorder.unstamped,
-            spread: recorder.spread(),
-            goodput: recorder.goodput_window.goodput(),
-            delays: recorder
-                .delays
-                .finish(recorder.message_plan.counted_messages()),
-            arrivals: recorder.arrivals,
-            receive_buffer,
-            strangers: self.data_port.close(),
-            process,
+        let expected = recorder.message_plan.counted_messages();
+        Ok(Recorded {
+            epoch: self.transfer.epoch,
+            expected,
+            received: Received {
+                octets: recorder.octets,
+                unstamped: recorder.unstamped,
+                spread: recorder.spread(),
+                goodput: recorder.goodput_window.goodput(),
+                delays: FlowRecorder::new().finish(expected),
+                clocks: None,
+                arrivals: recorder.arrivals,
+                receive_buffer,
+                strangers: self.data_port.close(),
+                process,
+            },
+            delays: recorder.delays,
         })
+    }
+}
+
+/// A transfer whose delays are not evaluated.
+#[derive(Clone)]
+pub struct Recorded {
+    epoch: Epoch,
+    expected: u64,
+    delays: FlowRecorder,
+    /// The results, without delays.
+    received: Received,
+}
+
+impl Recorded {
+    /// The results. If the ends read two clocks, `clocks` is this one minus the sender's;
+    /// the epochs differ by the offset before the transfer.
+    pub fn finish(mut self, clocks: Option<ClockLine>) -> Received {
+        if let Some(line) = clocks {
+            self.delays.correct(|received| {
+                let drift = line.drift_until(self.epoch.unix_nanos_at(received));
+                shifted_back(received, drift)
+            });
+        }
+        Received {
+            delays: self.delays.finish(self.expected),
+            clocks,
+            ..self.received
+        }
+    }
+}
+
+/// The instant `nanos` nanoseconds before `time`; at least zero.
+fn shifted_back(time: Time, nanos: i64) -> Time {
+    let span = Span::from_nanos(nanos.unsigned_abs());
+    match nanos {
+        ..0 => time + span,
+        _ => Time::ZERO + time.since(Time::ZERO + span).unwrap_or_default(),
     }
 }
 

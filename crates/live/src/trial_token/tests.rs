@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use proto::trial_token::{MOST_WAITING, TOKEN_LEN};
 use units::Bytes;
-use wire::message::{Echo as Wish, Message};
+use wire::message::{Echo as MessageEcho, Message};
 
 use super::*;
 use crate::clock::Epoch;
@@ -100,7 +100,7 @@ fn messages() -> Vec<Vec<u8>> {
     let message = |sequence| {
         let mut octets = vec![0; usize::try_from(MESSAGE).unwrap()];
         let header = Message {
-            echo: Wish::Unwanted,
+            echo: MessageEcho::Unwanted,
             preroll: false,
             length: u32::try_from(MESSAGE).unwrap(),
             sequence,

@@ -184,3 +184,14 @@ proptest! {
         prop_assert!(summary.jitter_mean_deviation.unwrap() < 1e-12);
     }
 }
+
+#[test]
+fn a_correction_of_arrivals_changes_their_delays() {
+    let mut recorder = recorder(&[(0, 10, 9), (1, 20, 31)]);
+    assert_eq!(recorder.finish(2).negative_delays, 1);
+    recorder.correct(|received| received + Span::from_millis(3));
+    let summary = recorder.finish(2);
+    assert_eq!(summary.negative_delays, 0);
+    check(summary.delay_min, 2.0);
+    check(summary.delay_mean, 8.0);
+}

@@ -1,0 +1,222 @@
+//! Comparison of the wall clocks of two hosts over the path of a trial.
+//!
+//! One end asks for the other's clock in datagrams, and gets its readings at arrival and
+//! departure ([`proto::clock_offset`]). Arrivals are timed by the kernel's timestamps,
+//! so neither end's wake-up widens the bound. The messages are those of the control
+//! protocol ([`wire::control`]), one in each datagram, after the trial's token.
+
+use std::io::IoSliceMut;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{
+    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
+    connect, recvmsg, send, socket,
+};
+use proto::clock_offset::{ClockEstimate, ClockExchange, ClockLine};
+use units::{Span, Time, Transport};
+use wire::control::{Control, LONGEST};
+
+use crate::clock::{self, Epoch};
+use crate::error::{During, Error, Result};
+use crate::sockets::{address_of, stalled, wait};
+use crate::transfer::{endpoint, stamp_arrivals};
+use crate::trial_token::{self, DataPort, Token};
+
+/// Number of exchanges. There are fewer if they take longer than [`TIMEOUT`].
+const EXCHANGES: usize = 64;
+
+/// The longest time for the sender to come, and for all exchanges.
+pub const TIMEOUT: Span = Span::from_secs(10);
+
+/// The time after which an answer counts as lost.
+const LOST: Span = Span::from_millis(500);
+
+/// The silence after which the answering end takes the comparison for ended.
+const SILENT: Span = Span::from_secs(2);
+
+/// The result of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Compared {
+    /// The answering end's clock minus the asking end's.
+    pub estimate: ClockEstimate,
+    /// The asking end's clock after the comparison, in nanoseconds since 1970.
+    pub now: u64,
+}
+
+impl Compared {
+    /// Epochs of a trial that begins now: one instant, on the asking and on the answering
+    /// end's clock.
+    pub fn epochs(&self) -> [Epoch; 2] {
+        let there = self.estimate.offset.to_other(self.now);
+        [self.now, there].map(Epoch::at)
+    }
+
+    /// The offset from this comparison until a later one.
+    pub fn until(&self, later: Self) -> ClockLine {
+        ClockLine {
+            before: self.estimate,
+            after: later.estimate,
+        }
+    }
+}
+
+/// The end whose clock is asked for.
+pub struct ClockAnswerer {
+    data_port: DataPort,
+    /// The port to which the asking end sends.
+    pub port: u16,
+}
+
+impl ClockAnswerer {
+    /// Opens a port on `address` only, for the asking end with `token`.
+    ///
+    /// # Errors
+    /// If the kernel refuses the address.
+    pub fn open(address: IpAddr, token: Token) -> Result<Self> {
+        let socket = datagram_socket(address)?;
+        let operation = || format!("opening a port on {address}");
+        bind(socket.as_raw_fd(), &endpoint(address, 0)).during(operation)?;
+        let port = address_of(socket.as_fd())?.port();
+        Ok(Self {
+            data_port: DataPort::of_datagrams(socket, token),
+            port,
+        })
+    }
+
+    /// Answers until the asking end has finished or says nothing more.
+    ///
+    /// # Errors
+    /// If it does not come.
+    pub fn answer(mut self) -> Result<()> {
+        let socket = self.data_port.admit(TIMEOUT)?;
+        let end = clock::monotonic() + TIMEOUT + TIMEOUT;
+        loop {
+            let deadline = end.min(clock::monotonic() + SILENT);
+            let Some((message, received)) = receive(&socket, deadline)? else {
+                return Ok(());
+            };
+            match message {
+                Control::Ask { sent } => {
+                    let tell = |answered| Control::Tell {
+                        asked: sent,
+                        received,
+                        answered,
+                    };
+                    put(&socket, &tell(clock::wall_nanos()));
+                }
+                Control::Farewell => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Compares this clock with that of the end that answers at `address` and `port`.
+///
+/// # Errors
+/// If it does not answer, or its answers contradict each other.
+pub fn compare(address: IpAddr, token: &Token, port: u16) -> Result<Compared> {
+    let to = SocketAddr::new(address, port);
+    let socket = datagram_socket(address)?;
+    let operation = || format!("comparing the clocks with {address}");
+    connect(socket.as_raw_fd(), &endpoint(address, port)).during(operation)?;
+    trial_token::show(&socket, Transport::Udp, token, to, TIMEOUT)?;
+    let deadline = clock::monotonic() + TIMEOUT;
+    let mut exchanges = Vec::with_capacity(EXCHANGES);
+    while exchanges.len() < EXCHANGES && clock::monotonic() < deadline {
+        let asked = clock::wall_nanos();
+        put(&socket, &Control::Ask { sent: asked });
+        exchanges.extend(answer_to(&socket, asked)?);
+    }
+    // If all are lost, the other end notices the silence.
+    (0..3).for_each(|_| put(&socket, &Control::Farewell));
+    if exchanges.is_empty() {
+        return Err(stalled(&operation(), TIMEOUT));
+    }
+    let estimate = ClockEstimate::of(&exchanges)
+        .ok_or_else(|| Error::new(operation(), "the answers contradict each other"))?;
+    let now = clock::wall_nanos();
+    Ok(Compared { estimate, now })
+}
+
+/// The exchange that began at `asked`, unless it is lost.
+fn answer_to(socket: &OwnedFd, asked: u64) -> Result<Option<ClockExchange>> {
+    let deadline = clock::monotonic() + LOST;
+    while let Some((message, back)) = receive(socket, deadline)? {
+        match message {
+            Control::Tell {
+                asked: of,
+                received,
+                answered,
+            } if of == asked => {
+                return Ok(Some(ClockExchange {
+                    asked,
+                    received,
+                    answered,
+                    back,
+                }));
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// A UDP socket whose arrivals have timestamps.
+fn datagram_socket(address: IpAddr) -> Result<OwnedFd> {
+    let family = match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let socket = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+        .during(|| "opening a socket")?;
+    stamp_arrivals(socket.as_fd())?;
+    Ok(socket)
+}
+
+/// Sends a message; a failure is like a loss.
+fn put(socket: &OwnedFd, message: &Control) {
+    let mut room = [0; LONGEST];
+    let length = message.emit(&mut room);
+    let _ = send(socket.as_raw_fd(), &room[..length], MsgFlags::MSG_DONTWAIT);
+}
+
+/// The next message until `deadline`, and its arrival by the wall clock.
+fn receive(socket: &OwnedFd, deadline: Time) -> Result<Option<(Control, u64)>> {
+    let doing = || "comparing clocks";
+    let mut room = [0; LONGEST];
+    let mut control = [0; 128];
+    while !wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
+        let mut pieces = [IoSliceMut::new(&mut room)];
+        let (fd, control) = (socket.as_raw_fd(), Some(&mut control[..]));
+        let flags = MsgFlags::MSG_DONTWAIT;
+        let message = match recvmsg::<SockaddrStorage>(fd, &mut pieces, control, flags) {
+            Ok(message) => message,
+            // An answer to an end that has finished.
+            Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNREFUSED) => {
+                if clock::monotonic() >= deadline {
+                    break;
+                }
+                continue;
+            }
+            Err(error) => return Err(error).during(doing),
+        };
+        let stamp = message.cmsgs().during(doing)?.find_map(|part| match part {
+            ControlMessageOwned::ScmTimestampsns(stamps) => Some(stamps.system),
+            _ => None,
+        });
+        let at = stamp.map_or_else(clock::wall_nanos, clock::nanos_of_stamp);
+        let length = message.bytes;
+        if let Ok(message) = Control::parse(&room[..length]) {
+            return Ok(Some((message, at)));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests;
