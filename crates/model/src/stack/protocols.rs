@@ -1,0 +1,448 @@
+//! The protocols of stacks: their octets, options, and what they may carry.
+
+use super::layer::Octets;
+
+/// A protocol that a stack may have as a layer.
+#[derive(Debug)]
+pub struct Protocol {
+    /// Its word in a stack.
+    pub name: &'static str,
+    /// Its name.
+    pub title: &'static str,
+    /// The words of what it may carry; nothing: payload only.
+    pub carries: &'static [&'static str],
+    /// Its options.
+    pub options: &'static [Choice],
+    /// The source of its size.
+    pub source: &'static str,
+    pub(super) octets: Octets,
+    /// The most octets of the header with all options.
+    pub(super) longest_header: Option<u64>,
+}
+
+/// An option of a protocol: a word behind a `+`.
+#[derive(Debug)]
+pub struct Choice {
+    /// Its word.
+    pub name: &'static str,
+    /// What it is, and what its number counts.
+    pub meaning: &'static str,
+    /// The least and the largest number behind `=`, and the one that is taken
+    /// without it; none for an option without a number.
+    pub number: Option<[u64; 3]>,
+    /// The source of its size.
+    pub source: &'static str,
+    /// The octets with this option.
+    pub(super) apply: fn(Octets, u64) -> Octets,
+    /// Options that exclude each other have the same group.
+    pub(super) group: &'static str,
+}
+
+/// What follows Ethernet, its tags and MPLS.
+const NETWORK: [&str; 2] = ["ipv4", "ipv6"];
+
+impl Protocol {
+    const fn new(
+        name: &'static str,
+        title: &'static str,
+        octets: Octets,
+        source: &'static str,
+        carries: &'static [&'static str],
+        options: &'static [Choice],
+    ) -> Self {
+        Self {
+            name,
+            title,
+            carries,
+            options,
+            source,
+            octets,
+            longest_header: None,
+        }
+    }
+
+    /// The protocol with at most so many octets of header: what a length field
+    /// of four bits counts, in words of 32 bits.
+    const fn at_most(self, octets: u64) -> Self {
+        Self {
+            longest_header: Some(octets),
+            ..self
+        }
+    }
+}
+
+/// An option that adds octets to the header.
+const fn adds(
+    name: &'static str,
+    meaning: &'static str,
+    source: &'static str,
+    apply: fn(Octets, u64) -> Octets,
+) -> Choice {
+    Choice {
+        name,
+        meaning,
+        number: None,
+        source,
+        apply,
+        group: name,
+    }
+}
+
+impl Choice {
+    const fn numbered(self, number: [u64; 3]) -> Self {
+        Self {
+            number: Some(number),
+            ..self
+        }
+    }
+
+    const fn in_group(self, group: &'static str) -> Self {
+        Self { group, ..self }
+    }
+}
+
+const fn longer(octets: Octets, more: u64) -> Octets {
+    Octets {
+        header: octets.header + more,
+        ..octets
+    }
+}
+
+/// The octets of ESP: 4 of SPI and 4 of sequence number, the initialisation
+/// vector, and behind the padding its length and the next header
+/// [RFC4303 s2], all in blocks of at least four octets [RFC4303 s2.4].
+const fn esp(vector: u64, block: u64, check: u64) -> Octets {
+    Octets {
+        trailer: check,
+        block,
+        in_block: 2,
+        ..Octets::header(8 + vector)
+    }
+}
+
+const CIPHER: &str = "cipher";
+
+/// All protocols, in the order of the documentation.
+pub static PROTOCOLS: [Protocol; 18] = [
+    Protocol::new(
+        "eth",
+        "Ethernet",
+        Octets::header(14),
+        "[IEEE802.3 s3.1.1]",
+        &["vlan", "qinq", "pppoe", "mpls", "ipv4", "ipv6"],
+        &[],
+    ),
+    Protocol::new(
+        "vlan",
+        "one VLAN tag",
+        Octets::header(4),
+        "[IEEE802.1Q]",
+        &["vlan", "qinq", "pppoe", "mpls", "ipv4", "ipv6"],
+        &[],
+    ),
+    Protocol::new(
+        "qinq",
+        "two VLAN tags: of the service and of the customer",
+        Octets::header(8),
+        "[IEEE802.1Q]",
+        &["vlan", "pppoe", "mpls", "ipv4", "ipv6"],
+        &[],
+    ),
+    Protocol::new(
+        "pppoe",
+        "PPPoE: six octets, and two of PPP",
+        Octets::header(8),
+        "[RFC2516 s7]",
+        &NETWORK,
+        &[],
+    ),
+    Protocol::new(
+        "mpls",
+        "one MPLS label",
+        Octets::header(4),
+        "[RFC3032 s2.1]",
+        &["mpls", "ipv4", "ipv6", "eth", "jumbogen"],
+        &[adds(
+            "cw",
+            "control word of a pseudowire",
+            "[RFC4385 s3]",
+            |octets, _| longer(octets, 4),
+        )],
+    ),
+    Protocol::new(
+        "ipv4",
+        "IPv4",
+        Octets::header(20),
+        "[RFC791 s3.1]",
+        &["tcp", "udp", "ipv4", "ipv6", "gre", "esp", "jumbogen"],
+        &[adds(
+            "options",
+            "octets of options, padded to four",
+            "[RFC791 s3.1]",
+            |octets, number| longer(octets, number.next_multiple_of(4)),
+        )
+        .numbered([1, 40, 4])],
+    )
+    .at_most(60),
+    Protocol::new(
+        "ipv6",
+        "IPv6",
+        Octets::header(40),
+        "[RFC8200 s3]",
+        &["tcp", "udp", "ipv4", "ipv6", "gre", "esp", "jumbogen"],
+        &[
+            adds(
+                "hbh",
+                "hop-by-hop options: octets of the header, padded to eight",
+                "[RFC8200 s4.3]",
+                |octets, number| longer(octets, number.next_multiple_of(8)),
+            )
+            .numbered([8, 2048, 8]),
+            adds(
+                "jumbo",
+                "hop-by-hop header with the length of a jumbogram",
+                "[RFC2675 s2]",
+                |octets, _| longer(octets, 8),
+            )
+            .in_group("hbh"),
+            adds(
+                "dst",
+                "destination options: octets of the header, padded to eight",
+                "[RFC8200 s4.6]",
+                |octets, number| longer(octets, number.next_multiple_of(8)),
+            )
+            .numbered([8, 2048, 8]),
+            adds(
+                "srh",
+                "segment routing header: segments",
+                "[RFC8754 s2]",
+                |octets, number| longer(octets, 8 + 16 * number),
+            )
+            .numbered([1, 127, 1]),
+            adds("frag", "fragment header", "[RFC8200 s4.5]", |octets, _| {
+                longer(octets, 8)
+            }),
+        ],
+    ),
+    Protocol::new(
+        "gre",
+        "GRE",
+        Octets::header(4),
+        "[RFC2784 s2.1]",
+        &["ipv4", "ipv6", "eth", "mpls"],
+        &[
+            adds(
+                "csum",
+                "checksum and reserved octets",
+                "[RFC2784 s2.1]",
+                |octets, _| longer(octets, 4),
+            ),
+            adds("key", "key", "[RFC2890 s2]", |octets, _| longer(octets, 4)),
+            adds("seq", "sequence number", "[RFC2890 s2]", |octets, _| {
+                longer(octets, 4)
+            }),
+        ],
+    ),
+    Protocol::new(
+        "esp",
+        "IPsec ESP, with AES-GCM unless an option names another cipher",
+        esp(8, 4, 16),
+        "[RFC4303 s2]",
+        &["ipv4", "ipv6", "tcp", "udp", "gre"],
+        &[
+            adds(
+                "aes-gcm",
+                "AES-GCM, check of 16 octets",
+                "[RFC4106 s3]",
+                |_, _| esp(8, 4, 16),
+            )
+            .in_group(CIPHER),
+            adds("chacha20", "ChaCha20-Poly1305", "[RFC7634 s2]", |_, _| {
+                esp(8, 4, 16)
+            })
+            .in_group(CIPHER),
+            adds(
+                "aes-cbc-sha1",
+                "AES-CBC, blocks of 16 octets [RFC3602 s3], and HMAC-SHA-1-96",
+                "[RFC2404 s2]",
+                |_, _| esp(16, 16, 12),
+            )
+            .in_group(CIPHER),
+            adds(
+                "aes-cbc-sha256",
+                "AES-CBC [RFC3602 s3], and HMAC-SHA-256-128",
+                "[RFC4868 s2]",
+                |_, _| esp(16, 16, 16),
+            )
+            .in_group(CIPHER),
+        ],
+    ),
+    Protocol::new(
+        "jumbogen",
+        "JumboGen bundle: six octets, and four for each packet",
+        Octets {
+            units: 2,
+            entry: 4,
+            ..Octets::header(6)
+        },
+        "[Salyers2007]",
+        &NETWORK,
+        &[adds(
+            "packets",
+            "packets in the bundle",
+            "[Salyers2007]",
+            |octets, number| Octets {
+                units: number,
+                ..octets
+            },
+        )
+        .numbered([1, 4095, 2])],
+    ),
+    Protocol::new(
+        "udp",
+        "UDP",
+        Octets::header(8),
+        "[RFC768]",
+        &[
+            "vxlan",
+            "geneve",
+            "gtpu",
+            "wireguard",
+            "quic",
+            "rtp",
+            "esp",
+            "gre",
+            "mpls",
+            "jumbogen",
+        ],
+        &[],
+    ),
+    Protocol::new(
+        "vxlan",
+        "VXLAN",
+        Octets::header(8),
+        "[RFC7348 s5]",
+        &["eth"],
+        &[],
+    ),
+    Protocol::new(
+        "geneve",
+        "Geneve",
+        Octets::header(8),
+        "[RFC8926 s3.4]",
+        &["eth", "ipv4", "ipv6", "mpls"],
+        &[adds(
+            "options",
+            "octets of options, padded to four",
+            "[RFC8926 s3.4]",
+            |octets, number| longer(octets, number.next_multiple_of(4)),
+        )
+        .numbered([1, 252, 4])],
+    ),
+    Protocol::new(
+        "gtpu",
+        "GTP-U",
+        Octets::header(8),
+        "[TS29.281 s5.1]",
+        &NETWORK,
+        &[
+            // The optional fields are there together or not at all.
+            adds(
+                "seq",
+                "sequence number, with the other optional fields",
+                "[TS29.281 s5.1]",
+                |octets, _| Octets::header(max(octets.header, 12)),
+            ),
+            adds(
+                "pdu",
+                "extension header of a PDU session (5G), with the optional fields",
+                "[TS38.415 s5.5.2]",
+                |octets, _| Octets::header(max(octets.header, 16)),
+            ),
+        ],
+    ),
+    // 16 octets of header and 16 of check; the content is padded to 16 octets,
+    // on Linux not beyond the MTU of the tunnel.
+    Protocol::new(
+        "wireguard",
+        "WireGuard",
+        Octets {
+            trailer: 16,
+            block: 16,
+            stops_at_mtu: true,
+            ..Octets::header(16)
+        },
+        "[Donenfeld2017 s5.4.6]",
+        &NETWORK,
+        &[],
+    ),
+    // One octet of flags, the destination's identifier, a packet number, and a
+    // check of 16 octets [RFC9001 s5.3].
+    Protocol::new(
+        "quic",
+        "QUIC, short header; its frames are payload",
+        Octets {
+            trailer: 16,
+            ..Octets::header(1 + 8 + 2)
+        },
+        "[RFC9000 s17.3.1]",
+        &[],
+        &[
+            adds(
+                "cid",
+                "octets of the connection identifier",
+                "[RFC9000 s17.3.1]",
+                |octets, number| Octets {
+                    header: octets.header - 8 + number,
+                    ..octets
+                },
+            )
+            .numbered([0, 20, 8]),
+            adds(
+                "pn",
+                "octets of the packet number",
+                "[RFC9000 s17.3.1]",
+                |octets, number| Octets {
+                    header: octets.header - 2 + number,
+                    ..octets
+                },
+            )
+            .numbered([1, 4, 2]),
+        ],
+    ),
+    Protocol::new("rtp", "RTP", Octets::header(12), "[RFC3550 s5.1]", &[], &[]),
+    Protocol::new(
+        "tcp",
+        "TCP",
+        Octets::header(20),
+        "[RFC9293 s3.1]",
+        &[],
+        &[
+            adds(
+                "ts",
+                "timestamps, padded to 12 octets",
+                "[RFC7323 s3.2]",
+                |octets, _| longer(octets, 12),
+            ),
+            adds(
+                "sack",
+                "selective acknowledgement: blocks; with its padding 4 octets, and 8 a block",
+                "[RFC2018 s3]",
+                |octets, number| longer(octets, 4 + 8 * number),
+            )
+            .numbered([1, 4, 1]),
+            adds(
+                "options",
+                "octets of other options, padded to four",
+                "[RFC9293 s3.1]",
+                |octets, number| longer(octets, number.next_multiple_of(4)),
+            )
+            .numbered([1, 40, 4]),
+        ],
+    )
+    .at_most(60),
+];
+
+const fn max(one: u64, other: u64) -> u64 {
+    if one > other { one } else { other }
+}
