@@ -6,8 +6,10 @@ mod mred;
 mod os;
 
 use analysis::verdict::Verdict;
+use serde::Serialize;
 
 use crate::outcome::digits;
+use crate::register::Paper;
 
 /// A printed figure and the computation of it.
 #[derive(Debug)]
@@ -38,6 +40,53 @@ enum Printed {
 /// Distances that binary fractions make.
 const ROUNDING: f64 = 1e-9;
 
+/// A sum of a paper: the claim, the printed figure, and what it is computed to be.
+/// The order of fields is that of the JSON object.
+#[derive(Debug, Serialize)]
+pub struct Sum<'a> {
+    /// The name of the paper in the register.
+    pub paper: &'a str,
+    /// The name of the claim.
+    pub id: &'a str,
+    /// The claim in words.
+    pub claim: &'a str,
+    /// The printed figure or bound.
+    pub printed: String,
+    /// The computed figure.
+    pub exact: f64,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The computation in words.
+    pub how: &'static str,
+    /// Whether the printed figure is right to its last digit, or the bound holds.
+    pub verdict: Verdict,
+    /// The reason in one sentence.
+    pub why: &'a str,
+}
+
+/// The sums of the papers, in their order.
+pub fn sums(papers: &[Paper]) -> Vec<Sum<'_>> {
+    let claims = papers
+        .iter()
+        .flat_map(|paper| paper.claims.iter().map(move |claim| (paper, claim)));
+    claims
+        .filter_map(|(paper, claim)| {
+            let computation = find(claim.evidence.computation()?)?;
+            Some(Sum {
+                paper: &paper.name,
+                id: &claim.id,
+                claim: &claim.text,
+                printed: computation.printed(|value| value.to_string()),
+                exact: (computation.exact)(),
+                unit: computation.unit,
+                how: computation.how,
+                verdict: computation.verdict(),
+                why: &claim.why,
+            })
+        })
+        .collect()
+}
+
 /// The computation of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Computation> {
     all().find(|computation| computation.name == name)
@@ -65,13 +114,18 @@ impl Computation {
         }
     }
 
+    /// The printed figure or bound, with its number in the form of `text`.
+    fn printed(&self, text: fn(f64) -> String) -> String {
+        match self.printed {
+            Printed::Is(value, _) => text(value),
+            Printed::AtLeast(bound) => format!("at least {}", text(bound)),
+            Printed::AtMost(bound) => format!("at most {}", text(bound)),
+        }
+    }
+
     /// The exact figure, the printed one and the computation.
     pub(crate) fn figure(&self) -> String {
-        let printed = match self.printed {
-            Printed::Is(value, _) => digits(value),
-            Printed::AtLeast(bound) => format!("at least {}", digits(bound)),
-            Printed::AtMost(bound) => format!("at most {}", digits(bound)),
-        };
+        let printed = self.printed(digits);
         let unit = match self.unit {
             "" => String::new(),
             unit => format!(" {unit}"),
@@ -129,6 +183,15 @@ mod tests {
             ("mred-throughput", 1.6630),
             ("mred-equation", -14.0),
             ("mred-saved-rate", 31.297),
+            ("mred-80000", 81_274.4),
+            ("mred-14000", 13_830.5),
+            ("mred-header", -4.0),
+            ("mred-290", 290.0),
+            ("mred-crc", 11_454.0),
+            ("egan-udp-limit", 65_507.0),
+            ("2019-throughput-header", 6.393),
+            ("2019-frames-4000", 1273.0),
+            ("2019-frames-9000", 561.0),
             ("egan-ratio", 1.8524),
             ("egan-rate", 83.16),
             ("2017-mean", 117.286),

@@ -4,6 +4,7 @@ use analysis::verdict::Verdict;
 use anyhow::Result;
 use serde::Serialize;
 
+use crate::arithmetic::Sum;
 use crate::outcome::Outcome;
 use crate::record::{Header, Robustness};
 
@@ -44,5 +45,14 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
             run: outcome.record.map(|record| &record.run),
         })
     });
+    Ok(lines.collect::<Result<_, _>>()?)
+}
+
+/// One object a sum, without line ends.
+///
+/// # Errors
+/// When a figure is not finite.
+pub fn sum_lines(sums: &[Sum<'_>]) -> Result<Vec<String>> {
+    let lines = sums.iter().map(serde_json::to_string);
     Ok(lines.collect::<Result<_, _>>()?)
 }

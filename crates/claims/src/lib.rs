@@ -15,9 +15,10 @@ mod record;
 mod register;
 mod text;
 
-pub use json::lines;
+pub use arithmetic::{Sum, sums};
+pub use json::{lines, sum_lines};
 pub use markdown::{document, with_table};
 pub use outcome::{Admissible, Outcome, outcomes};
 pub use record::{Record, Robustness, recorded};
 pub use register::{Claim, Evidence, Paper, papers};
-pub use text::{overview, whole};
+pub use text::{overview, sums_table, whole};

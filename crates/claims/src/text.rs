@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use analysis::verdict::Verdict;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
+use crate::arithmetic::Sum;
 use crate::outcome::{Admissible, Outcome};
 use crate::record::Header;
 
@@ -80,6 +81,49 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
         column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
     }
     table.trim_fmt()
+}
+
+/// A figure with four digits, or all that stand before the point; none behind a whole
+/// number.
+fn exact(figure: f64) -> String {
+    let places = match figure.abs() {
+        size if size.fract().abs() < f64::EPSILON => 0,
+        size if size >= 1000.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        size if size >= 1.0 => 3,
+        _ => 5,
+    };
+    format!("{figure:.places$}")
+}
+
+/// The sums of the papers: what is printed, what is exact, and how it was computed,
+/// `width` columns wide.
+pub fn sums_table(sums: &[Sum<'_>], width: u16) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width)
+        .set_header(["claim", "printed", "exact", "verdict", "computation"]);
+    for sum in sums {
+        let exact = format!("{} {}", exact(sum.exact), sum.unit);
+        table.add_row([
+            sum.id.to_owned(),
+            sum.printed.clone(),
+            exact.trim_end().to_owned(),
+            sum.verdict.to_string(),
+            sum.how.to_owned(),
+        ]);
+    }
+    let last = table.column_count().saturating_sub(1);
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if place < last {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    format!("{}\n", table.trim_fmt())
 }
 
 /// In how many of the admissible settings it holds; of several cells from the fewest
@@ -170,6 +214,32 @@ mod tests {
             assert!(text.contains(one.verdict.as_str()), "{}", one.claim.id);
         }
         assert_eq!(text.matches(" claims: ").count(), papers.len());
+    }
+
+    #[test]
+    fn each_sum_has_a_row_with_the_printed_and_the_exact_figure() {
+        let papers = papers().unwrap();
+        let sums = crate::sums(&papers);
+        let text = sums_table(&sums, 140);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 140, "{line}");
+        }
+        for words in [
+            "2019-frames-1500  3333  3502 frames  not reproduced",
+            "mred-saved-rate 4 31.29 Mbit/s not reproduced",
+            "mred-weight 0.0027 0.01587 not reproduced",
+            "mred-290 290 290 octets reproduced",
+            "mred-equation -4 -14 octets not reproduced",
+            "mred-header -4 -4 octets reproduced",
+        ] {
+            let words: Vec<&str> = words.split_whitespace().collect();
+            let has = |line: &str| {
+                let line: Vec<&str> = line.split_whitespace().collect();
+                line.starts_with(&words)
+            };
+            assert!(text.lines().any(has), "{words:?}: {text}");
+        }
+        assert_eq!(crate::sum_lines(&sums).unwrap().len(), sums.len());
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Figures of [Egan].
 
+use model::largest_message;
+use units::IpVersion;
+
 use super::{Computation, Printed};
 
 pub(super) const ALL: &[Computation] = &[
@@ -30,7 +33,7 @@ pub(super) const ALL: &[Computation] = &[
         how: "2^16 - 1 - 20 - 8",
         unit: "octets",
         printed: Printed::Is(65_507.0, 0.0),
-        exact: || f64::from(u16::MAX) - 20.0 - 8.0,
+        exact: || largest_message(IpVersion::V4).get() as f64,
     },
     Computation {
         name: "egan-tcp-limit",

@@ -1,17 +1,31 @@
 //! Figures of [Mulahuwaish].
 
+use model::bundle_cost;
+use units::{Bytes, Framing, Rate};
+
 use super::{Computation, Printed};
 
-/// Octets of an Ethernet frame of the largest payload on the wire, with preamble
-/// and gap [IEEE802.3].
-const STANDARD_FRAME: f64 = 1538.0;
-
-/// The same with a payload of 9000 octets.
-const JUMBO_FRAME: f64 = 9038.0;
+/// Octets on the wire of an Ethernet frame that carries a packet of this size.
+fn wire(packet: u64) -> Bytes {
+    Framing::Ethernet.wire_size(Bytes::new(packet))
+}
 
 /// Frames a second that fill a link of 1 Gbit/s.
-fn frames_per_second(octets: f64) -> f64 {
-    1e9 / 8.0 / octets
+fn frames_per_second(wire: Bytes) -> f64 {
+    let rate = Rate::from_bits_per_second(1_000_000_000);
+    rate.map_or(0.0, |rate| model::frames_per_second(rate, wire))
+}
+
+/// The largest frame in which CRC-32 detects any three wrong bits, in octets.
+fn largest_detected() -> f64 {
+    let frame = model::largest_frame(4).unwrap_or(Bytes::ZERO);
+    frame.get() as f64
+}
+
+/// Equation 1 with four octets for each packet, for two packets in Ethernet.
+fn cost_of_two() -> f64 {
+    let framing = wire(1500) - Bytes::new(1500);
+    bundle_cost(Bytes::new(20), 2, framing) as f64
 }
 
 pub(super) const ALL: &[Computation] = &[
@@ -30,18 +44,25 @@ pub(super) const ALL: &[Computation] = &[
         exact: || 5.0 * (40.0 + 18.0),
     },
     Computation {
+        name: "mred-crc",
+        how: "the largest frame in which CRC-32 detects any three wrong bits, 91 607 bits of data",
+        unit: "octets",
+        printed: Printed::Is(12_000.0, 500.0),
+        exact: largest_detected,
+    },
+    Computation {
         name: "mred-80000",
         how: "1 Gbit/s / (8 x 1538)",
         unit: "frames/s",
         printed: Printed::AtLeast(80_000.0),
-        exact: || frames_per_second(STANDARD_FRAME),
+        exact: || frames_per_second(wire(1500)),
     },
     Computation {
         name: "mred-14000",
         how: "1 Gbit/s / (8 x 9038)",
         unit: "frames/s",
         printed: Printed::Is(14_000.0, 500.0),
-        exact: || frames_per_second(JUMBO_FRAME),
+        exact: || frames_per_second(wire(9000)),
     },
     Computation {
         name: "mred-saved-rate",
@@ -49,7 +70,7 @@ pub(super) const ALL: &[Computation] = &[
         unit: "Mbit/s",
         printed: Printed::Is(4.0, 0.5),
         exact: || {
-            let fewer = frames_per_second(STANDARD_FRAME) - frames_per_second(JUMBO_FRAME);
+            let fewer = frames_per_second(wire(1500)) - frames_per_second(wire(9000));
             fewer * 58.0 * 8.0 / 1e6
         },
     },
@@ -58,7 +79,7 @@ pub(super) const ALL: &[Computation] = &[
         how: "1 Gbit/s / (8 x 84): the smallest frames, in one direction",
         unit: "packets/s",
         printed: Printed::Is(2_000_000.0, 50_000.0),
-        exact: || frames_per_second(84.0),
+        exact: || frames_per_second(wire(46)),
     },
     Computation {
         name: "mred-equation",
@@ -72,7 +93,7 @@ pub(super) const ALL: &[Computation] = &[
         how: "20 + (6 + 4 x 2) - 38 x 1",
         unit: "octets",
         printed: Printed::Is(-4.0, 0.0),
-        exact: || 20.0 + 6.0 + 4.0 * 2.0 - 38.0 * (2.0 - 1.0),
+        exact: cost_of_two,
     },
     Computation {
         name: "mred-delay",
