@@ -6,6 +6,7 @@ mod emulate;
 mod examples;
 mod experiments;
 mod jumbogram;
+mod predict;
 mod probe;
 mod setup;
 mod traffic;
@@ -26,6 +27,9 @@ pub(crate) use examples::Example;
 pub(crate) use examples::examples_of;
 pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
+pub(crate) use predict::{
+    Arithmetic, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
+};
 pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
 pub(crate) use setup::{Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
@@ -54,6 +58,8 @@ pub(crate) enum Command {
     Claims(Claims),
     /// Run a program in a node of an experiment's test bed.
     Shell(Shell),
+    /// Compute what headers, rates and MTUs alone decide, before anything is measured.
+    Predict(Box<Predict>),
     /// Find out which packets a path carries, and where larger ones are lost.
     Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
@@ -86,7 +92,10 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
             "shell",
         ],
     ),
-    ("Tools", &["probe", "emulate", "send", "recv", "decode"]),
+    (
+        "Tools",
+        &["predict", "probe", "emulate", "send", "recv", "decode"],
+    ),
     ("Set-up", &["doctor", "completions", "man"]),
 ];
 
@@ -117,13 +126,24 @@ pub(crate) fn command() -> clap::Command {
     let mut command = Args::command().disable_help_subcommand(true);
     let template = template(&command);
     for name in GROUPS.iter().flat_map(|(_, names)| *names) {
-        command = command.mut_subcommand(name, |subcommand| {
-            let notes = subcommand.get_after_help().map(ToString::to_string);
-            let notes = notes.map_or_else(String::new, |notes| format!("{notes}\n\n"));
-            subcommand.after_help(format!("{notes}{}", examples(name)))
-        });
+        command = command.mut_subcommand(name, |subcommand| with_examples(subcommand, name));
     }
     command.help_template(template)
+}
+
+/// A command, and those below it, with the examples behind their notes.
+fn with_examples(command: clap::Command, path: &str) -> clap::Command {
+    let notes = command.get_after_help().map(ToString::to_string);
+    let notes = notes.map_or_else(String::new, |notes| format!("{notes}\n\n"));
+    let command = command.after_help(format!("{notes}{}", examples(path)));
+    let inner: Vec<String> = command
+        .get_subcommands()
+        .map(|inner| inner.get_name().to_owned())
+        .collect();
+    inner.into_iter().fold(command, |command, name| {
+        let path = format!("{path} {name}");
+        command.mut_subcommand(name, |inner| with_examples(inner, &path))
+    })
 }
 
 /// The examples of a command, below their heading.
@@ -164,11 +184,23 @@ mod tests {
 
     use super::*;
 
+    /// The visible commands of the program.
     fn visible() -> impl Iterator<Item = clap::Command> {
         let commands: Vec<_> = command().get_subcommands().cloned().collect();
         commands
             .into_iter()
             .filter(|command| !command.is_hide_set())
+    }
+
+    /// The visible commands and those below them, with the words that are typed.
+    fn all() -> impl Iterator<Item = (String, clap::Command)> {
+        visible().flat_map(|command| {
+            let name = command.get_name().to_owned();
+            let inner = command.get_subcommands().cloned();
+            let inner = inner.map(|inner| (format!("{name} {}", inner.get_name()), inner));
+            let inner: Vec<_> = inner.collect();
+            std::iter::once((name, command)).chain(inner)
+        })
     }
 
     #[test]
@@ -202,15 +234,14 @@ mod tests {
 
     #[test]
     fn every_command_ends_with_examples_that_parse() {
-        for command in visible() {
-            let name = command.get_name();
+        for (name, command) in all() {
             let help = command.clone().render_help().to_string();
-            let examples = examples_of(name);
+            let examples = examples_of(&name);
             assert!(!examples.is_empty(), "{name}");
             for example in examples {
                 assert!(help.contains(example.line), "{name}: {help}");
-                let typed = example.line.split_whitespace().take(2);
-                assert_eq!(typed.collect::<Vec<_>>(), ["jumbolab", name]);
+                let typed = format!("jumbolab {name}");
+                assert!(example.line.starts_with(&typed), "{}", example.line);
                 let _: Args = example.parse();
             }
         }
@@ -218,12 +249,12 @@ mod tests {
 
     #[test]
     fn every_option_with_a_value_names_it_and_says_what_it_is_for() {
-        for command in visible() {
+        for (name, command) in all() {
             for argument in command
                 .get_arguments()
                 .filter(|argument| !argument.is_hide_set())
             {
-                let name = format!("{} {}", command.get_name(), argument.get_id());
+                let name = format!("{name} {}", argument.get_id());
                 assert!(argument.get_help().is_some(), "{name}");
                 let flag = !argument.get_action().takes_values();
                 assert!(flag || argument.get_value_names().is_some(), "{name}");

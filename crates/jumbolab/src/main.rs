@@ -26,6 +26,7 @@ fn main() -> ExitCode {
             Command::Report(report) => command::report::run(&report),
             Command::Claims(claims) => command::claims::run(&claims).map(done),
             Command::Shell(shell) => command::shell::run(shell),
+            Command::Predict(predict) => command::predict::run(&predict).map(done),
             Command::Probe(probe) => command::probe::run(&probe),
             Command::Emulate(emulate) => command::emulate::run(&emulate),
             Command::Send(send) => command::send::run(&send),

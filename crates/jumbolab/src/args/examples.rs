@@ -133,6 +133,72 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "predict",
+        &[
+            example(
+                "Frames and time of a file at three MTUs",
+                "jumbolab predict --file photo.png",
+            ),
+            example(
+                "The same of 5 MB over two links with a switch between them",
+                "jumbolab predict --size 5MB --rate 10gbit --stages 2",
+            ),
+        ],
+    ),
+    (
+        "predict overhead",
+        &[
+            example(
+                "TCP with timestamps over IPv6 and Ethernet",
+                "jumbolab predict overhead --stack eth,ipv6,tcp+ts --mtu 1500,4000,9000",
+            ),
+            example(
+                "The MTU that VXLAN leaves to the packets in it",
+                "jumbolab predict overhead --stack eth,vlan,ipv4,udp,vxlan,eth,ipv6,tcp --mtu 1500,9216",
+            ),
+            example(
+                "An IPsec tunnel with AES-CBC, drawn for MTUs up to 9216",
+                "jumbolab predict overhead --stack eth,ipv4,esp+aes-cbc-sha256,ipv4,tcp+ts --plot esp.svg",
+            ),
+        ],
+    ),
+    (
+        "predict limit",
+        &[
+            example(
+                "Packets per second and goodput of Gigabit Ethernet",
+                "jumbolab predict limit --rate 1gbit",
+            ),
+            example(
+                "Datagrams over IPv4 at two rates, as JSON Lines",
+                "jumbolab predict limit --rate 10gbit,100gbit --stack eth,ipv4,udp --json",
+            ),
+        ],
+    ),
+    (
+        "predict optimal",
+        &[
+            example(
+                "A long path that loses packets and bits",
+                "jumbolab predict optimal --ber 1e-6 --loss 0.1% --rtt 20ms",
+            ),
+            example(
+                "Blocks of NFS on a link with errors, drawn",
+                "jumbolab predict optimal --ber 1e-7 --mix nfs --plot nfs.svg",
+            ),
+        ],
+    ),
+    (
+        "predict arithmetic",
+        &[
+            example(
+                "What the papers compute, and what is exact",
+                "jumbolab predict arithmetic",
+            ),
+            example("One paper", "jumbolab predict arithmetic 2019"),
+        ],
+    ),
+    (
         "probe",
         &[
             example(

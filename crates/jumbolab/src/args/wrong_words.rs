@@ -32,10 +32,6 @@ const fn planned(words: &'static [&'static str], answer: &'static str) -> WrongW
 
 const WRONG_WORDS: &[WrongWord] = &[
     planned(
-        &["predict", "model"],
-        "`jumbolab run NAME --on sim` computes results without measuring anything",
-    ),
-    planned(
         &["gateway", "aggregate"],
         "`jumbolab run jumbogen-scaling --on sim` simulates gateways that gather packets",
     ),
@@ -50,6 +46,22 @@ const WRONG_WORDS: &[WrongWord] = &[
     wrong(
         &["measure", "test", "bench", "benchmark", "start", "exec"],
         "`jumbolab run os-comparison` runs an experiment, and `jumbolab list` names all",
+    ),
+    wrong(
+        &["overhead", "headers", "mss", "mtu"],
+        "`jumbolab predict overhead` prints the octets of headers",
+    ),
+    wrong(
+        &["model", "limit", "calculate", "compute"],
+        "`jumbolab predict limit` prints the most that links can carry",
+    ),
+    wrong(
+        &["optimal", "optimum", "best"],
+        "`jumbolab predict optimal` prints the best MTU of a path",
+    ),
+    wrong(
+        &["arithmetic", "sums"],
+        "`jumbolab predict arithmetic` computes the sums of the papers again",
     ),
     wrong(
         &["simulate", "sim", "simulation"],

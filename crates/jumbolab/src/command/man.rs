@@ -21,31 +21,45 @@ pub(crate) fn run(args: &Man) -> Result<()> {
     let Some(path) = &args.dir else {
         let command = match &args.command {
             None => &program,
-            Some(name) => program.find_subcommand(name).ok_or_else(|| {
-                let names: Vec<_> = shown(&program).map(clap::Command::get_name).collect();
-                anyhow!(
-                    "unknown command `{name}`; write one of {}",
-                    names.join(", ")
-                )
-            })?,
+            Some(wanted) => {
+                let mut all = shown(&program);
+                all.find(|command| name(command) == wanted).ok_or_else(|| {
+                    let names: Vec<_> = shown(&program).map(name).collect();
+                    anyhow!(
+                        "unknown command `{wanted}`; write one of {}",
+                        names.join(", ")
+                    )
+                })?
+            }
         };
         return output::print(&page(command)?);
     };
     let folder = Folder::create(path).with_context(|| format!("--dir {}", path.display()))?;
     for command in shown(&program).chain([&program]) {
-        let name = command.get_display_name().unwrap_or("jumbolab");
         let page = page(command)?;
-        folder.replace(&format!("{name}.1"), |file| {
-            Ok(file.write_all(page.as_bytes())?)
-        })?;
+        let file = format!("{}.1", command.get_display_name().unwrap_or("jumbolab"));
+        folder.replace(&file, |file| Ok(file.write_all(page.as_bytes())?))?;
     }
     Ok(())
 }
 
-/// The commands that the help lists.
+/// The commands that the help lists, and those below them.
 fn shown(program: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     let commands = program.get_subcommands();
-    commands.filter(|command| !command.is_hide_set())
+    let commands = commands.filter(|command| !command.is_hide_set());
+    commands.flat_map(|command| std::iter::once(command).chain(command.get_subcommands()))
+}
+
+/// The name of a page without that of the program: `predict-limit`.
+fn name(command: &clap::Command) -> &str {
+    let name = command.get_display_name().unwrap_or_default();
+    name.strip_prefix("jumbolab-").unwrap_or(name)
+}
+
+/// The words that are typed behind `jumbolab`, as `predict limit`.
+fn path(command: &clap::Command) -> &str {
+    let typed = command.get_bin_name().unwrap_or_default();
+    typed.strip_prefix("jumbolab ").unwrap_or(typed)
 }
 
 #[cfg(test)]
@@ -76,5 +90,7 @@ mod tests {
             }
         }
         assert!(page(&program).unwrap().contains("jumbolab\\-emulate(1)"));
+        let names: Vec<&str> = shown(&program).map(name).collect();
+        assert!(names.contains(&"predict-limit"), "{names:?}");
     }
 }

@@ -88,13 +88,14 @@ const NAMES_WORLDS: [&str; 7] = [
 
 /// Names in brackets that are no keys: of templates, error messages and tables, and arguments in
 /// docs/commands.md.
-const PLACEHOLDERS: [&str; 7] = [
+const PLACEHOLDERS: [&str; 8] = [
     "COMMAND",
     "EXPERIMENT",
     "HOST",
     "Key",
     "Key2019",
     "OPTIONS",
+    "PAPER",
     "SUM",
 ];
 

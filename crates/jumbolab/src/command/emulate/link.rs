@@ -9,6 +9,7 @@ use queue::Limit;
 use units::{Bytes, Framing, Rate, Span};
 
 use crate::args::Emulate;
+use crate::command::probabilities::{probability, share};
 
 /// The maximum propagation delay; frames in flight are kept in memory.
 const LONGEST: Span = Span::from_secs(60);
@@ -212,27 +213,6 @@ fn short(text: &str) -> Result<Span> {
         "must be at most {LONGEST}, for instance 10ms"
     );
     Ok(span)
-}
-
-/// Parses a share of frames such as `0.1%` or 0 into a probability.
-fn share(text: &str) -> Result<f64> {
-    let percent = match text {
-        "0" => Some(0.0),
-        _ => text
-            .strip_suffix('%')
-            .and_then(|number| number.trim().parse::<f64>().ok()),
-    };
-    match percent {
-        Some(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => bail!("write a share of frames in per cent, for instance 0.1%"),
-    }
-}
-
-fn probability(text: &str) -> Result<f64> {
-    match text.parse::<f64>() {
-        Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => bail!("write a probability from 0 to 1, for instance 1e-9"),
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::{Arg, Command};
 
 use super::page::notes;
+use super::path;
 use crate::args::{GROUPS, examples_of};
 
 const HEAD: &str = "\
@@ -34,13 +35,16 @@ pub(super) fn of(program: &Command) -> String {
     }
     for (_, command) in commands {
         text += &section(command);
+        for inner in command.get_subcommands() {
+            text += &section(inner);
+        }
     }
     text
 }
 
 /// A command: purpose, usage, options by heading, notes, examples.
 fn section(command: &Command) -> String {
-    let name = command.get_name();
+    let name = path(command);
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").replace('\n', "\n    ");
     let mut text = format!(

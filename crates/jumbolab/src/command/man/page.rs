@@ -3,6 +3,7 @@
 use anyhow::Result;
 use clap_mangen::Man;
 
+use super::path;
 use crate::args::examples_of;
 
 /// The page of a built command.
@@ -10,7 +11,6 @@ use crate::args::examples_of;
 /// # Errors
 /// The page is not UTF-8.
 pub(super) fn page(command: &clap::Command) -> Result<String> {
-    let name = command.get_name();
     let man = Man::new(command.clone().after_help(None));
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -24,7 +24,7 @@ pub(super) fn page(command: &clap::Command) -> Result<String> {
     if let Some(notes) = notes(command) {
         page += &verbatim("NOTES", &notes);
     }
-    let examples = examples_of(name);
+    let examples = examples_of(path(command));
     if !examples.is_empty() {
         let lines = examples.iter().map(|example| {
             let (purpose, line) = (example.purpose, example.line);

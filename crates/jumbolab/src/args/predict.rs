@@ -1,0 +1,182 @@
+//! `predict` on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = NOTES
+)]
+pub(crate) struct Predict {
+    #[command(subcommand)]
+    pub(crate) question: Option<Question>,
+
+    /// File to send; only its size matters.
+    #[arg(long, value_name = "FILE", conflicts_with = "size")]
+    pub(crate) file: Option<PathBuf>,
+    /// Size to send, for example 5MB.
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) size: Option<String>,
+    /// Data rate of the links.
+    #[arg(long, value_name = "BITS/S", default_value = "1gbit")]
+    pub(crate) rate: String,
+    /// Number of links in a row; all but the last end in a device that stores frames before it forwards them.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) stages: u64,
+    /// Results folder to fit a cost model to. Not built yet.
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(crate) from: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) packets: Packets,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// What is to be predicted.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Question {
+    /// Print the octets that each header adds, and which MTU it leaves to the next one.
+    Overhead(Overhead),
+    /// Print the most packets per second, and the most goodput, that a link can have.
+    Limit(Limit),
+    /// Print the best MTU of a path with errors and losses, and what other MTUs lose.
+    Optimal(Optimal),
+    /// Compute the sums of the studied papers again.
+    Arithmetic(Arithmetic),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Overhead {
+    #[command(flatten)]
+    pub(crate) packets: Packets,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Limit {
+    /// Data rates, separated by commas [default: those of Ethernet, 10 Mbit/s to 800 Gbit/s].
+    #[arg(long, value_name = "BITS/S", value_delimiter = ',')]
+    pub(crate) rate: Vec<String>,
+    #[command(flatten)]
+    pub(crate) packets: Packets,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = MIXES)]
+pub(crate) struct Optimal {
+    /// Probability of an error in each bit, for example 1e-9. A frame with a wrong bit is lost.
+    #[arg(
+        long,
+        value_name = "PROBABILITY",
+        default_value = "0",
+        help_heading = "Path"
+    )]
+    pub(crate) ber: String,
+    /// Share of frames lost, whatever their size, for example 0.1%.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        default_value = "0",
+        help_heading = "Path"
+    )]
+    pub(crate) loss: String,
+    /// Round-trip time; with it, the response of TCP to losses is a bound too.
+    #[arg(long, value_name = "TIME", help_heading = "Path")]
+    pub(crate) rtt: Option<String>,
+    /// Response of TCP to losses.
+    #[arg(
+        long,
+        value_name = "LAW",
+        default_value = "cubic",
+        help_heading = "Path"
+    )]
+    pub(crate) response: ResponseLaw,
+    /// Data rate of the slowest link.
+    #[arg(
+        long,
+        value_name = "BITS/S",
+        default_value = "1gbit",
+        help_heading = "Path"
+    )]
+    pub(crate) rate: String,
+    /// Sizes of messages: web, nfs, voip, or a FILE with a size and a weight per line [default: all frames are full].
+    #[arg(long, value_name = "MIX|FILE")]
+    pub(crate) mix: Option<String>,
+    /// Headers from the outermost to the innermost (see docs/predict.md).
+    #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
+    pub(crate) stack: String,
+    /// MTUs to compare with the best one, separated by commas.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_delimiter = ',',
+        default_value = "1500,4200,9000"
+    )]
+    pub(crate) mtu: Vec<String>,
+    /// Largest MTU to search.
+    #[arg(long, value_name = "BYTES", default_value = "9216")]
+    pub(crate) largest: String,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// A response of TCP to losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResponseLaw {
+    /// The inverse square root of the loss.
+    Reno,
+    /// The same with time-outs of at least 1 s.
+    Timeouts,
+    /// That of CUBIC.
+    Cubic,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arithmetic {
+    /// Name of a paper (mred-ddf, egan, 2017, 2019) [default: all papers].
+    #[arg(value_name = "PAPER")]
+    pub(crate) paper: Option<String>,
+    /// Print one JSON object per sum (see docs/formats.md).
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The headers and sizes of packets.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Packets {
+    /// Headers from the outermost to the innermost, with options behind a `+` (see docs/predict.md).
+    #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
+    pub(crate) stack: String,
+    /// MTUs of the link, separated by commas.
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_delimiter = ',',
+        default_value = "1500,4000,9000"
+    )]
+    pub(crate) mtu: Vec<String>,
+}
+
+/// Where figures go.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Output {
+    /// Draw the figures against the MTU in this file.
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Print JSON Lines (see docs/formats.md).
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+const MIXES: &str = "\
+Mixes: web: 500 B, and answers of 2 kB, 20 kB and 200 kB, weights 10, 6, 3 and 1. nfs: 128 B, and blocks of 8192 B with as much beside
+them, equal weights. voip: 172 B, RTP with 20 ms of G.711.";
+
+const NOTES: &str = "\
+Nothing is measured and nothing is sent: these are closed forms. docs/predict.md states each with its source.";

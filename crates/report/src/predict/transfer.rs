@@ -1,0 +1,102 @@
+//! The frames and the time of a transfer.
+
+use model::{Stack, Transfer};
+use serde::Serialize;
+use units::{Bytes, Rate};
+
+use super::chart::{Chart, Curve};
+use super::{Prediction, document, table};
+use crate::figure;
+use crate::json::json_line;
+
+/// A transfer over links of one rate in a row.
+#[derive(Debug)]
+pub struct Sent<'a> {
+    /// The name of the file, or its size.
+    pub name: &'a str,
+    /// Its octets.
+    pub size: Bytes,
+    /// The rate of each link.
+    pub rate: Rate,
+    /// The links; all but the first wait for whole frames.
+    pub stages: u64,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    stack: &'a str,
+    size: u64,
+    mtu: u64,
+    frames: u64,
+    payload_per_frame: u64,
+    wire: u64,
+    rate_bits_per_second: u64,
+    stages: u64,
+    time_ms: f64,
+    time_percent: f64,
+}
+
+/// Frames and time of a transfer at each of these MTUs.
+pub fn of_transfer(stack: &Stack, sent: &Sent<'_>, transfers: &[(Bytes, Transfer)]) -> Prediction {
+    let name = stack.to_string();
+    let time = |transfer: &Transfer| transfer.time(sent.rate, sent.stages).as_millis_f64();
+    let first = transfers.first().map_or(1.0, |(_, first)| time(first));
+    let lines = transfers.iter().map(|(mtu, transfer)| Line {
+        stack: &name,
+        size: sent.size.get(),
+        mtu: mtu.get(),
+        frames: transfer.frames,
+        payload_per_frame: transfer.full.carried().get(),
+        wire: transfer.wire().get(),
+        rate_bits_per_second: sent.rate.bits_per_second(),
+        stages: sent.stages,
+        time_ms: time(transfer),
+        time_percent: 100.0 * time(transfer) / first,
+    });
+    let lines: Vec<Line<'_>> = lines.collect();
+    let rows = lines.iter().map(|line| {
+        vec![
+            line.mtu.to_string(),
+            line.frames.to_string(),
+            line.payload_per_frame.to_string(),
+            line.wire.to_string(),
+            figure::four_digits(line.time_ms),
+            format!("{:.1}", line.time_percent),
+        ]
+    });
+    let columns = [
+        "MTU",
+        "frames",
+        "payload a frame",
+        "octets of wire",
+        "time ms",
+        "time %",
+    ];
+    let table = table(1, &columns, rows.collect());
+    let links = match sent.stages {
+        1 => "over one link".to_owned(),
+        links => format!("over {links} links in a row, between which each frame is stored"),
+    };
+    let note = format!(
+        "{name} at {} {links}: serialisation only, without propagation, start-up and hosts.",
+        figure::rate(sent.rate)
+    );
+    let points = lines.iter().map(|line| (line.mtu as f64, line.time_ms));
+    Prediction {
+        chart: Chart {
+            title: format!("Time of {} octets: {name}", sent.size.get()),
+            horizontal: "MTU (octets)".to_owned(),
+            vertical: "time (ms)".to_owned(),
+            curves: vec![Curve {
+                name: sent.name.to_owned(),
+                points: points.collect(),
+            }],
+        },
+        document: document(
+            format!("Transfer of {}, {} octets", sent.name, sent.size.get()),
+            vec![note],
+            vec![table],
+        ),
+        lines: lines.iter().map(json_line).collect(),
+    }
+}
