@@ -23,6 +23,7 @@ mod links;
 mod lookup;
 mod page;
 mod path_faults;
+mod predict;
 mod probe;
 mod processors;
 mod program;
