@@ -54,7 +54,7 @@ pub(crate) struct Probe {
     )]
     pub(crate) metrics: Option<SocketAddr>,
 
-    /// Probe the paths between all hosts of this file (see docs/formats.md), started there by ssh.
+    /// Probe the paths between all hosts of this file, from those that ssh reaches (see docs/formats.md).
     #[arg(
         long,
         value_name = "FILE",

@@ -109,6 +109,7 @@ refusing    ssh=refusing address=10.8.0.14
 away        ssh=away address=10.8.0.15
 routeless   ssh=routeless address=10.8.0.16
 nameless    ssh=name.invalid address=10.8.0.17
+elsewhere   ssh=root@10.9.0.2 address=10.8.0.99
 kind        ssh=c address=10.8.0.3
 sudo        ssh=d address=10.8.0.4 become=sudo
 doas        ssh=root@10.9.0.4 address=10.8.0.18 become=no-such-program
@@ -137,6 +138,10 @@ echo "code $code"
         ),
         ("away", ["it cannot be reached", "ping"]),
         ("routeless", ["it cannot be reached", "ping"]),
+        (
+            "elsewhere",
+            ["it does not have the address 10.8.0.99", "write address="],
+        ),
         ("nameless", ["its name is not known", "~/.ssh/config"]),
         (
             "kind",
@@ -202,20 +207,19 @@ ls "$(dirname "$(copy)")" | wc -l
 fn a_host_that_drops_out_costs_its_paths_and_a_stopped_mesh_keeps_what_it_found() {
     let said = see(&format!(
         r#"{FOUR}
-of() {{ ip netns pids "$1" | xargs -r ps -o pid=,args= -p | grep -e "--worker prober" | grep -v grep | awk '{{print $1}}'; }}
-begun() {{ for host in a b c d; do [ -n "$(of $host)" ] || return 1; done; }}
+worker() {{ pgrep -f "^$place/$1/home/.*--worker prober"; }}
+kill_worker() {{ kill -9 $(worker "$1"); }}
 mesh --json >lost & run=$!
-eventually begun
-kill -9 $(of c)
+eventually kill_worker c
 wait $run
 cat lost
 "$JUMBOLAB" probe --mesh hosts >stopped 2>&1 & run=$!
-eventually begun
+eventually worker d
 kill -INT $run
 code=0; wait $run || code=$?
 echo "stopped with code $code"; cat stopped
 "$JUMBOLAB" probe --mesh hosts >killed 2>&1 & run=$!
-eventually begun
+eventually worker d
 kill -9 $run
 none() {{ ! pgrep -x jumbolab && ! pgrep -x ssh; }}
 eventually none

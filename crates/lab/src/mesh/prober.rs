@@ -55,7 +55,7 @@ pub(crate) fn serve(requests: impl BufRead) -> Result<()> {
                     reflector = Some(running);
                     answer(&reply)?;
                 }
-                Err(error) => answer(&Reply::Failed(error.to_string()))?,
+                Err(error) => answer(&Reply::Failed(refused(&error, address)))?,
             },
             Request::Probe(task) => {
                 thread::spawn(move || {
@@ -77,6 +77,16 @@ fn answer(reply: &Reply) -> Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "{}", serde_json::to_string(reply)?)?;
     Ok(output.flush()?)
+}
+
+/// The reason for which no reflector was opened.
+fn refused(error: &live::Error, address: IpAddr) -> String {
+    match error.source.kind() {
+        io::ErrorKind::AddrNotAvailable => {
+            format!("it does not have the address {address}; write address= with one of its own")
+        }
+        _ => error.to_string(),
+    }
 }
 
 fn open(address: IpAddr, toward: Option<IpAddr>) -> live::Result<(RunningReflector, Reply)> {
