@@ -47,7 +47,7 @@ mod tests {
 
     /// tracepath 20221126 of Debian 12: a router with a smaller link.
     const TOLD: &str = "\
- 1?: [LOCALHOST]                      pmtu 9000
+ 1?: [LOCALHOST\x5d                      pmtu 9000
  1:  10.0.1.2                                              0.046ms 
  1:  10.0.1.2                                              0.004ms 
  2:  10.0.1.2                                              0.006ms pmtu 1500
@@ -57,7 +57,7 @@ mod tests {
 ";
 
     const SILENT: &str = "\
- 1?: [LOCALHOST]                        0.023ms pmtu 9000
+ 1?: [LOCALHOST\x5d                        0.023ms pmtu 9000
  1:  fd00:1::2                                             0.078ms 
  2:  no reply
  3:  no reply
@@ -66,7 +66,7 @@ mod tests {
 ";
 
     const CLEAN: &str = "\
- 1?: [LOCALHOST]                      pmtu 9000
+ 1?: [LOCALHOST\x5d                      pmtu 9000
  1:  10.0.1.2                                              0.131ms asymm  2
  2:  10.0.3.2                                              0.013ms reached
      Resume: pmtu 9000 hops 2 back 2 
