@@ -6,7 +6,6 @@
 pub(crate) mod attempt;
 mod emulated;
 mod facts;
-mod host;
 mod interfaces;
 mod kernel;
 mod processors;
@@ -25,7 +24,6 @@ use units::Span;
 
 pub use attempt::{Ability, Attempt, Carriage, Inside, Step, Trial};
 pub use facts::{Clock, Facts, Load};
-pub use host::{HostReport, examine};
 
 /// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,21 +78,12 @@ pub fn to_json(facts: &Facts, checks: &[Check]) -> Value {
     })
 }
 
-impl HostReport {
-    /// All checks of the machine `host` as one JSON object (docs/formats.md).
-    pub fn to_json(&self, host: &str) -> Value {
-        json!({
-            "host": host,
-            "version": env!("CARGO_PKG_VERSION"),
-            "kernel": self.kernel,
-            "root": self.root,
-            "checks": self.checks,
-        })
-    }
-}
-
 impl Check {
-    fn ok(group: &'static str, name: impl Into<String>, finding: impl Into<String>) -> Self {
+    pub(crate) fn ok(
+        group: &'static str,
+        name: impl Into<String>,
+        finding: impl Into<String>,
+    ) -> Self {
         Self {
             group: group.into(),
             name: name.into(),
@@ -115,7 +104,7 @@ impl Check {
     }
 
     /// Turns the check into a note with a command.
-    fn noted_with(self, remedy: impl Into<String>, advice: &str) -> Self {
+    pub(crate) fn noted_with(self, remedy: impl Into<String>, advice: &str) -> Self {
         Self {
             status: Status::Note,
             ..self.missing(remedy, advice)

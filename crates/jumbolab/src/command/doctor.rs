@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::doctor::{self, Check, Facts, Status};
+use lab::host_report;
 use serde_json::Value;
 
 use crate::args::Doctor;
@@ -46,7 +47,7 @@ fn examine_hosts(args: &Doctor) -> Result<Ending> {
         let line = spinner();
         line.set_message(name.to_owned());
         line.enable_steady_tick(TICK);
-        let report = doctor::examine(host);
+        let report = host_report::examine(host);
         line.finish_and_clear();
         let report = report?;
         let gap = if number > 0 { "\n" } else { "" };

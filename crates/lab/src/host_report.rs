@@ -5,9 +5,10 @@ use std::process::Stdio;
 use anyhow::{Context, Result, bail};
 use live::ssh::{Destination, Ssh};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use units::Span;
 
-use super::Check;
+use crate::doctor::Check;
 
 /// The time for all checks there.
 const TIME: Span = Span::from_secs(120);
@@ -26,6 +27,19 @@ pub struct HostReport {
     pub root: bool,
     /// The checks, those of the connection first.
     pub checks: Vec<Check>,
+}
+
+impl HostReport {
+    /// All checks of the machine `host` as one JSON object (docs/formats.md).
+    pub fn to_json(&self, host: &str) -> Value {
+        json!({
+            "host": host,
+            "version": env!("CARGO_PKG_VERSION"),
+            "kernel": self.kernel,
+            "root": self.root,
+            "checks": self.checks,
+        })
+    }
 }
 
 /// Connects to a machine and gathers what it can do. The program is copied there if it
