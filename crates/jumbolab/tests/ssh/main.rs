@@ -2,6 +2,7 @@
 //! becomes of hosts that cannot be reached or drop out.
 
 mod bed;
+mod doctor;
 
 use serde_json::Value;
 
