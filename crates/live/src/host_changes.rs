@@ -1,14 +1,14 @@
 //! Changes of a real host's interfaces for the time of a run, put back whatever happens.
 //!
 //! [`HostChanges`] locks the host and starts a watchdog: a process in a session of its
-//! own that makes the changes. It enters every former value in a ledger first, in memory
+//! own that makes the changes. It enters every former value in a record first, in memory
 //! and in a file. It puts everything back when it is asked to, when its pipe closes
 //! because the agent ended for any reason, and when no heartbeat came for [`LEASE`]. If
 //! the watchdog itself is killed, the next run on this host puts back what the file
 //! holds. A reboot resets interfaces by itself, and the file is not valid after it.
 
+mod former_values;
 mod kernel;
-mod ledger;
 mod lock;
 mod management;
 mod setting;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-use super::ledger::Interfaces;
+use super::former_values::Interfaces;
 use super::setting::{ACTIVE, REQUESTED, Setting};
 use crate::error::{During, Error, Result};
 use crate::netlink::{Listed, Route};

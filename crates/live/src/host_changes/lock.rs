@@ -1,4 +1,4 @@
-//! The folder of a host in which a run locks it and keeps its ledger.
+//! The folder of a host in which a run locks it and keeps its former values.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -10,14 +10,14 @@ use files::Folder;
 use nix::unistd::{User, geteuid, getppid, getuid};
 use serde::{Deserialize, Serialize};
 
-use super::ledger::Ledger;
+use super::former_values::FormerValues;
 use crate::clock::Epoch;
 use crate::error::{During, Error, Result};
 
-/// The lock of this host, and the ledger of changes beside it.
+/// The lock of this host, and the record of changes beside it.
 ///
 /// The kernel releases the lock when the process ends. The folder is removed when the
-/// value is dropped, unless a ledger is left in it.
+/// value is dropped, unless a record is left in it.
 pub(super) struct HostLock {
     /// `/run/jumbolab` or its replacement.
     base: PathBuf,
@@ -38,18 +38,18 @@ struct Holder {
     since: String,
 }
 
-/// A ledger, and the boot in which it is valid: a reboot resets every interface.
+/// A record, and the boot in which it is valid: a reboot resets every interface.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     boot: String,
-    ledger: Ledger,
+    former_values: FormerValues,
 }
 
 const LOCK: &str = "lock";
 const HOLDER: &str = "holder.json";
-const LEDGER: &str = "changes.json";
+const FORMER_VALUES: &str = "changes.json";
 
-/// The most octets of a file in the folder: ledgers hold routes.
+/// The most octets of a file in the folder: records hold routes.
 const LARGEST: u64 = 16 << 20;
 
 /// The most attempts to lock the folder while the run before removes it.
@@ -103,28 +103,28 @@ impl HostLock {
         ))
     }
 
-    /// The ledger that an earlier run left because its watchdog was killed.
-    pub(super) fn left_behind(&self) -> Option<Ledger> {
-        let text = self.folder.read_text(LEDGER, LARGEST).ok()?;
+    /// The record that an earlier run left because its watchdog was killed.
+    pub(super) fn left_behind(&self) -> Option<FormerValues> {
+        let text = self.folder.read_text(FORMER_VALUES, LARGEST).ok()?;
         let kept: Kept = serde_json::from_str(&text).ok()?;
-        (kept.boot == boot()).then_some(kept.ledger)
+        (kept.boot == boot()).then_some(kept.former_values)
     }
 
-    /// Keeps the ledger for the next run, or removes the kept one if nothing is left.
-    pub(super) fn keep(&self, ledger: &Ledger) -> Result<()> {
-        if ledger.is_empty() {
-            return match self.folder.remove(LEDGER) {
+    /// Keeps the record for the next run, or removes the kept one if nothing is left.
+    pub(super) fn keep(&self, former_values: &FormerValues) -> Result<()> {
+        if former_values.is_empty() {
+            return match self.folder.remove(FORMER_VALUES) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    Err(error).during(|| "removing the ledger of changes")
+                    Err(error).during(|| "removing the former values")
                 }
                 _ => Ok(()),
             };
         }
         self.write(
-            LEDGER,
+            FORMER_VALUES,
             &Kept {
                 boot: boot(),
-                ledger: ledger.clone(),
+                former_values: former_values.clone(),
             },
         )
     }
@@ -141,7 +141,7 @@ impl HostLock {
 
 impl Drop for HostLock {
     fn drop(&mut self) {
-        if self.folder.holds(LEDGER) {
+        if self.folder.holds(FORMER_VALUES) {
             return;
         }
         // The lock goes last: who waits for it finds nothing or all. Failures leave

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 use super::Wanted;
+use super::former_values::FormerValues;
 use super::kernel::{self, Kernel};
-use super::ledger::Ledger;
 use super::lock::HostLock;
 use crate::clock;
 use crate::error::{During, Error, Result};
@@ -122,7 +122,7 @@ fn answer(reply: &Reply) {
 struct Host {
     kernel: Kernel,
     lock: HostLock,
-    ledger: Ledger,
+    former_values: FormerValues,
 }
 
 impl Host {
@@ -132,15 +132,15 @@ impl Host {
         let mut host = Self {
             kernel: Kernel::open()?,
             lock,
-            ledger: Ledger::default(),
+            former_values: FormerValues::default(),
         };
         let mut notes = Vec::new();
-        if let Some(ledger) = left {
+        if let Some(former_values) = left {
             notes.push(
                 "the changes of an earlier run were put back, which ended with its watchdog"
                     .to_owned(),
             );
-            host.ledger = ledger;
+            host.former_values = former_values;
             notes.extend(host.restore());
         }
         Ok((host, notes))
@@ -148,28 +148,30 @@ impl Host {
 
     fn apply(&mut self, wanted: &Wanted) -> Result<()> {
         let lock = &self.lock;
-        self.ledger
-            .apply(&self.kernel, wanted, |ledger| lock.keep(ledger))
+        self.former_values
+            .apply(&self.kernel, wanted, |former_values| {
+                lock.keep(former_values)
+            })
     }
 
     /// Puts everything back. Returns a sentence for each setting that is not as before.
-    /// The ledger of settings that the kernel refuses to put back stays for the next
+    /// The record of settings that the kernel refuses to put back stays for the next
     /// run.
     fn restore(&mut self) -> Vec<String> {
-        let mut notes = match self.ledger.give_up_foreign_values(&self.kernel) {
+        let mut notes = match self.former_values.give_up_foreign_values(&self.kernel) {
             Ok(notes) => notes,
             Err(error) => vec![error.to_string()],
         };
         let end: Time = clock::monotonic() + PATIENCE;
         let failures = loop {
-            let failures = self.ledger.restore(&self.kernel);
+            let failures = self.former_values.restore(&self.kernel);
             if failures.is_empty() || clock::monotonic() >= end {
                 break failures;
             }
             clock::sleep(PAUSE);
         };
         notes.extend(failures);
-        if let Err(error) = self.lock.keep(&self.ledger) {
+        if let Err(error) = self.lock.keep(&self.former_values) {
             notes.push(error.to_string());
         }
         notes

@@ -195,32 +195,32 @@ fn any_wanted() -> impl Strategy<Value = Wanted> {
     )
 }
 
-/// Puts back what the ledger holds, as the watchdog does, and expects no remark.
+/// Puts back what the record holds, as the watchdog does, and expects no remark.
 #[track_caller]
-fn put_back(host: &Host, ledger: &mut Ledger) {
-    assert_eq!(ledger.give_up_foreign_values(host).unwrap(), [""; 0]);
-    assert_eq!(ledger.restore(host), [""; 0]);
-    assert!(ledger.is_empty());
+fn put_back(host: &Host, former_values: &mut FormerValues) {
+    assert_eq!(former_values.give_up_foreign_values(host).unwrap(), [""; 0]);
+    assert_eq!(former_values.restore(host), [""; 0]);
+    assert!(former_values.is_empty());
 }
 
 proptest! {
-    /// Whatever a run changes, and wherever the watchdog is killed: the ledger that was
+    /// Whatever a run changes, and wherever the watchdog is killed: the record that was
     /// saved last puts everything back.
     #[test]
-    fn the_saved_ledger_puts_everything_back_from_any_instant(
+    fn the_saved_values_put_everything_back_from_any_instant(
         steps in proptest::collection::vec(any_wanted(), 1..6),
         writes in 0_usize..20,
     ) {
         let host = host();
         let before = host.state.borrow().clone();
         *host.writes_left.borrow_mut() = writes;
-        let (mut ledger, mut saved) = (Ledger::default(), String::new());
+        let (mut former_values, mut saved) = (FormerValues::default(), String::new());
         for wanted in &steps {
             // Some steps are refused: rings are rounded, VLANs are too small.
-            let _ = ledger.apply(&host, wanted, |ledger| {
+            let _ = former_values.apply(&host, wanted, |former_values| {
                 // A killed process saves nothing.
                 if *host.writes_left.borrow() > 0 {
-                    saved = serde_json::to_string(ledger).unwrap();
+                    saved = serde_json::to_string(former_values).unwrap();
                 }
                 Ok(())
             });
@@ -235,14 +235,16 @@ proptest! {
 
 #[test]
 fn a_value_of_another_program_is_reported_and_left_alone() {
-    let (host, mut ledger) = (host(), Ledger::default());
-    ledger.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
+    let (host, mut former_values) = (host(), FormerValues::default());
+    former_values.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
     let mtu_of = |host: &Host| host.state.borrow().values[&(ETH0, Setting::Mtu)];
     host.state
         .borrow_mut()
         .values
         .insert((ETH0, Setting::Mtu), 4000);
-    let error = ledger.apply(&host, &mtu(3000), |_| Ok(())).unwrap_err();
+    let error = former_values
+        .apply(&host, &mtu(3000), |_| Ok(()))
+        .unwrap_err();
     assert!(
         error
             .to_string()
@@ -250,33 +252,33 @@ fn a_value_of_another_program_is_reported_and_left_alone() {
         "{error}"
     );
     assert_eq!(mtu_of(&host), 4000);
-    let notes = ledger.give_up_foreign_values(&host).unwrap();
+    let notes = former_values.give_up_foreign_values(&host).unwrap();
     assert_eq!(notes.len(), 1, "{notes:?}");
     assert!(
         notes[0].contains("before this run it was 1500"),
         "{notes:?}"
     );
-    assert_eq!(ledger.restore(&host), [""; 0]);
+    assert_eq!(former_values.restore(&host), [""; 0]);
     assert_eq!(mtu_of(&host), 4000);
 }
 
 #[test]
 fn a_value_that_another_program_put_back_needs_no_remark() {
-    let (host, mut ledger) = (host(), Ledger::default());
-    ledger.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
+    let (host, mut former_values) = (host(), FormerValues::default());
+    former_values.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
     host.state
         .borrow_mut()
         .values
         .insert((ETH0, Setting::Mtu), 1500);
-    put_back(&host, &mut ledger);
+    put_back(&host, &mut former_values);
 }
 
 #[test]
 fn an_mtu_that_removes_an_ip_version_is_refused_before_any_change() {
-    let (host, mut ledger) = (host(), Ledger::default());
+    let (host, mut former_values) = (host(), FormerValues::default());
     let before = host.state.borrow().clone();
     let mut refuse = |mtu_wanted, words: &str| {
-        let error = ledger
+        let error = former_values
             .apply(&host, &mtu(mtu_wanted), |_| panic!("nothing is changed"))
             .unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
@@ -285,23 +287,23 @@ fn an_mtu_that_removes_an_ip_version_is_refused_before_any_change() {
     refuse(67, "IPv4 addresses and routes of eth0");
     assert_eq!(*host.state.borrow(), before);
     host.state.borrow_mut().ipv6 = false;
-    ledger.apply(&host, &mtu(1279), |_| Ok(())).unwrap();
-    put_back(&host, &mut ledger);
+    former_values.apply(&host, &mtu(1279), |_| Ok(())).unwrap();
+    put_back(&host, &mut former_values);
 }
 
 #[test]
 fn what_a_driver_refuses_or_rounds_is_an_error_and_is_put_back() {
-    let (host, mut ledger) = (host(), Ledger::default());
+    let (host, mut former_values) = (host(), FormerValues::default());
     let before = host.state.borrow().clone();
     host.state.borrow_mut().refused = Some(9000);
     let mut wanted = mtu(9000);
     wanted.offloads = vec![("tso".to_owned(), false)];
-    let error = ledger.apply(&host, &wanted, |_| Ok(())).unwrap_err();
+    let error = former_values.apply(&host, &wanted, |_| Ok(())).unwrap_err();
     assert!(error.to_string().starts_with("setting eth0"), "{error}");
     host.state.borrow_mut().refused = None;
     wanted = mtu(1500);
     wanted.rings.receive = Some(100);
-    let error = ledger.apply(&host, &wanted, |_| Ok(())).unwrap_err();
+    let error = former_values.apply(&host, &wanted, |_| Ok(())).unwrap_err();
     assert!(
         error
             .to_string()
@@ -317,23 +319,28 @@ fn what_a_driver_refuses_or_rounds_is_an_error_and_is_put_back() {
             offloads: vec![(offload.to_owned(), true)],
             ..Wanted::default()
         };
-        let error = ledger.apply(&host, &wanted, |_| Ok(())).unwrap_err();
+        let error = former_values.apply(&host, &wanted, |_| Ok(())).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
     }
-    put_back(&host, &mut ledger);
+    put_back(&host, &mut former_values);
     assert_eq!(*host.state.borrow(), before);
 }
 
 #[test]
-fn a_value_that_cannot_be_put_back_stays_in_the_ledger_with_its_reason() {
-    let (host, mut ledger) = (host(), Ledger::default());
-    ledger.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
+fn a_value_that_cannot_be_put_back_stays_recorded_with_its_reason() {
+    let (host, mut former_values) = (host(), FormerValues::default());
+    former_values.apply(&host, &mtu(9000), |_| Ok(())).unwrap();
     host.state.borrow_mut().refused = Some(1500);
-    assert!(ledger.give_up_foreign_values(&host).unwrap().is_empty());
-    let failures = ledger.restore(&host);
+    assert!(
+        former_values
+            .give_up_foreign_values(&host)
+            .unwrap()
+            .is_empty()
+    );
+    let failures = former_values.restore(&host);
     assert_eq!(failures.len(), 1, "{failures:?}");
-    assert!(!ledger.is_empty());
+    assert!(!former_values.is_empty());
     host.state.borrow_mut().refused = None;
-    assert_eq!(ledger.restore(&host), [""; 0]);
-    assert!(ledger.is_empty());
+    assert_eq!(former_values.restore(&host), [""; 0]);
+    assert!(former_values.is_empty());
 }

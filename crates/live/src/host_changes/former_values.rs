@@ -1,4 +1,4 @@
-//! The ledger of a run's changes: former values are entered before a change, and put
+//! The record of a run's changes: former values are entered before a change, and put
 //! back from it.
 
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub(super) trait Interfaces {
 
 /// The changes of a run that have not been put back, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Ledger {
+pub(super) struct FormerValues {
     changes: Vec<Change>,
 }
 
@@ -52,19 +52,19 @@ struct Change {
 /// another one is back.
 const ROUNDS: usize = 4;
 
-impl Ledger {
+impl FormerValues {
     /// Whether nothing is left to put back.
     pub(super) const fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Changes an interface. `save` is called with the ledger before the first change,
+    /// Changes an interface. `save` is called with the record before the first change,
     /// and after the last one.
     ///
     /// # Errors
     /// If another program changed what the run had changed, the change would remove
     /// IPv6, the kernel refuses or ignores it, or the errors of `save`. Settings that
-    /// were changed before the error are in the ledger.
+    /// were changed before the error are in the record.
     pub(super) fn apply(
         &mut self,
         host: &impl Interfaces,
@@ -145,7 +145,7 @@ impl Ledger {
     }
 
     /// Puts the former values back, the latest change first. Returns a sentence for
-    /// each setting that could not be put back and stays in the ledger.
+    /// each setting that could not be put back and stays in the record.
     pub(super) fn restore(&mut self, host: &impl Interfaces) -> Vec<String> {
         let mut failures = Vec::new();
         for _ in 0..ROUNDS {
@@ -209,7 +209,7 @@ impl Ledger {
     }
 
     /// Reads back what the changes led to; settings with their former value leave the
-    /// ledger.
+    /// record.
     fn settle(&mut self, host: &impl Interfaces, interfaces: &[Listed]) {
         self.changes.retain_mut(|change| {
             // A value that cannot be read now is put back in any case.
