@@ -3,13 +3,15 @@
 
 use core::net::IpAddr;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
+use proto::stamp::{Arrival, Limits, Reflector};
 use units::{Bytes, IpVersion, Span, Time};
 use wire::icmp_error::Cause;
 use wire::probe::{Content, Echo, Tcp, Transport};
 use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;
-use wire::stamp::{self, ErrorEstimate, ReflectorPacket, SenderPacket, Timestamp};
+use wire::stamp::{self, ErrorEstimate};
 
 use super::octets::{Received, emitted, error};
 use super::reassembly::Reassembly;
@@ -40,22 +42,25 @@ pub(super) struct Node {
     /// When each peer's credit for error messages is full again.
     credit: BTreeMap<IpAddr, Time>,
     reassembly: Reassembly,
-    /// Sequence numbers of the reflector, by the sender's port.
-    sessions: BTreeMap<u16, u32>,
+    /// The reflector of test packets, if there is one.
+    reflector: Option<Reflector>,
     /// The largest packet to a destination, as messages said.
     path_mtus: BTreeMap<IpAddr, Bytes>,
     identification: u16,
 }
 
 impl Node {
-    pub(super) const fn new(version: IpVersion, services: Option<FarEnd>, mtu: Bytes) -> Self {
+    pub(super) fn new(version: IpVersion, services: Option<FarEnd>, mtu: Bytes) -> Self {
+        let error = ErrorEstimate::new(Span::from_micros(1), true);
         Self {
             version,
             services,
             mtu,
             credit: BTreeMap::new(),
             reassembly: Reassembly::new(),
-            sessions: BTreeMap::new(),
+            reflector: services
+                .filter(|services| services.reflects)
+                .map(|_| Reflector::new(Limits::default(), error)),
             path_mtus: BTreeMap::new(),
             identification: 0,
         }
@@ -127,9 +132,19 @@ impl Node {
                 transport: Transport::Udp { ports },
                 data,
             } => {
-                let reflects = self.services.is_some_and(|services| services.reflects);
-                if reflects && ports[1] == stamp::PORT {
-                    let reply = self.reflection(now, ports[0], packet.hop_limit, data)?;
+                if let Some(reflector) = &mut self.reflector
+                    && ports[1] == stamp::PORT
+                {
+                    let unix_nanos = CLOCK + now.as_nanos();
+                    let arrival = Arrival {
+                        from: SocketAddr::new(packet.addresses.ends()[0], ports[0]),
+                        unix_nanos,
+                        hop_limit: packet.hop_limit,
+                        octets: data,
+                    };
+                    let mut reply = vec![0; data.len()];
+                    let length = reflector.reflect(now, unix_nanos, &arrival, &mut reply);
+                    reply.truncate(length.ok()?);
                     let [source, destination] = ports;
                     let ports = Transport::Udp {
                         ports: [destination, source],
@@ -216,26 +231,6 @@ impl Node {
                 mss: None,
             }
         }))
-    }
-
-    /// What a STAMP reflector with state returns.
-    fn reflection(&mut self, now: Time, port: u16, hop_limit: u8, data: &[u8]) -> Option<Vec<u8>> {
-        let request = SenderPacket::parse(data).ok()?;
-        let sequence = self.sessions.entry(port).or_default();
-        let clock = Timestamp::ntp(CLOCK + now.as_nanos());
-        let base = ReflectorPacket {
-            sequence: *sequence,
-            sent: clock,
-            error: ErrorEstimate::new(Span::from_micros(1), true),
-            received: clock,
-            request,
-            hop_limit,
-        };
-        *sequence = sequence.wrapping_add(1);
-        let mut reply = vec![0; data.len()];
-        let length = stamp::reflect(data, &base, true, &mut reply).ok()??;
-        reply.truncate(length);
-        Some(reply)
     }
 }
 
