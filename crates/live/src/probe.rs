@@ -25,7 +25,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use proto::Protocol;
-use proto::probe::{Investigation, PathReport, Progress, Settings};
+use proto::probe::{Investigation, PathReport, Progress, Reflector, Settings};
 use units::{Bytes, IpMtu, Seed, Span};
 
 use crate::clock;
@@ -106,7 +106,7 @@ impl Prober {
         let mut driver = Driver::open(task, seed.derive("driver"))?;
         let reflector = match task.reflector {
             Some(port) if task.protocols.contains(&Protocol::Udp) => driver.find_reflector(port)?,
-            _ => false,
+            _ => Reflector::None,
         };
         let settings = Settings {
             reflector,

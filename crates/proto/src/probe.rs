@@ -27,4 +27,4 @@ pub use report::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
     PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
 };
-pub use settings::{AnswerRate, BadSettings, Settings, TcpProbes};
+pub use settings::{AnswerRate, BadSettings, Reflector, Settings, TcpProbes};

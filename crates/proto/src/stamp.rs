@@ -1,18 +1,14 @@
-//! Both ends of STAMP [RFC8762] without I/O.
+//! The reflector of STAMP [RFC8762], and the losses that its replies tell, without I/O.
 //!
 //! A [`Reflector`] answers test packets of anybody, within [`Limits`]: each with at most
 //! one reply that is no longer than the packet, at a limited rate, and with memory that
-//! the number of senders does not raise. A [`Sender`] writes test packets, accepts each
-//! reply once, and tells on which way packets were lost.
-//!
-//! Sequence numbers of the reflector's own tell the ways apart [RFC8762 s4.3]: between two
-//! replies they grow by the number of packets that arrived at the reflector, while the
-//! sender's grow by the number of packets sent.
+//! the number of senders does not raise. [`OneWayLoss`] counts the losses of each direction
+//! from the replies that a sender receives.
 
 mod budget;
 mod limits;
+mod one_way_loss;
 mod reflector;
-mod sender;
 mod sessions;
 
 #[cfg(test)]
@@ -20,5 +16,5 @@ mod tests;
 
 pub use budget::PacketRate;
 pub use limits::Limits;
+pub use one_way_loss::{OneWayCounts, OneWayLoss};
 pub use reflector::{Arrival, Counts, Reflector, Refusal};
-pub use sender::{Delays, Lost, Reply, Sender, Totals, Unmatched};

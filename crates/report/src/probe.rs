@@ -153,20 +153,26 @@ fn evidence(probed: &Probed<'_>) -> Section {
         ("to the far end", report.forward),
         ("from there", report.backward),
     ];
+    let has_losses = directions.iter().any(|(_, found)| found.loss.is_some());
+    let columns = [
+        Column::new("direction"),
+        Column::right("passed"),
+        Column::new("limit"),
+    ];
+    let losses = has_losses.then(|| Column::new("small packets lost"));
     let directions = table(
-        vec![
-            Column::new("direction"),
-            Column::right("passed"),
-            Column::new("limit"),
-        ],
+        columns.into_iter().chain(losses).collect(),
         directions
             .into_iter()
-            .map(|(name, direction)| {
-                vec![
+            .map(|(name, found)| {
+                let cells = [
                     Cell::Text(name.into()),
-                    size(direction.mtu),
-                    Cell::Text(words::limit(direction.limit).into()),
-                ]
+                    size(found.mtu),
+                    Cell::Text(words::limit(found.limit).into()),
+                ];
+                let loss = found.loss.as_ref().map_or_else(String::new, words::loss);
+                let loss = has_losses.then_some(Cell::Text(loss));
+                cells.into_iter().chain(loss).collect()
             })
             .collect(),
     );

@@ -7,7 +7,9 @@
 use jumbolab_sim::probe_path::{Cross, FarEnd, PathLink, ProbePath, Prober, addresses};
 use proto::link::Settings as LinkSettings;
 use proto::middlebox::{Action, Rule};
-use proto::probe::{Answer, FindingKind, Hop, Investigation, PathReport, Probe, Settings, Verdict};
+use proto::probe::{
+    Answer, FindingKind, Hop, Investigation, PathReport, Probe, Reflector, Settings, Verdict,
+};
 use proto::traffic::Law;
 use proto::{Direction, Protocol};
 use queue::{Limit, Spec};
@@ -323,7 +325,10 @@ fn path(fault: &Fault, version: IpVersion, loss: f64, seed: u64, reflects: bool)
 fn investigate(path: &ProbePath, seed: u64) -> PathReport {
     let far_end = addresses(path.version, path.links.len())[path.links.len() - 1][1];
     let settings = Settings {
-        reflector: path.far_end.reflects,
+        reflector: match path.far_end.reflects {
+            true => Reflector::ShortReplies,
+            false => Reflector::None,
+        },
         ..Settings::new(far_end, Bytes::new(9000))
     };
     let investigation = Investigation::new(settings, Seed::new(seed)).expect("the size is valid");

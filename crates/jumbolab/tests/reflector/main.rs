@@ -1,6 +1,6 @@
 //! STAMP between this program and ends that were written after the standards alone, in
 //! Python, over loopback: a sender against the reflector of `jumbolab recv`, and
-//! reflectors, honest and hostile ones, against the sender of `proto`.
+//! reflectors, honest and hostile ones, against `jumbolab probe`.
 #![expect(
     clippy::disallowed_methods,
     reason = "sockets and clocks are of the tests' own"
@@ -12,13 +12,10 @@ mod probing;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use proto::stamp::{Reply, Sender, Unmatched};
-use units::{Span, Time};
-use wire::stamp::{ErrorEstimate, LengthControl};
 
 const SENDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reflector/sender.py");
 const REFLECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reflector/reflector.py");
@@ -88,8 +85,7 @@ fn an_independent_sender_finds_the_reflector_as_the_standards_say() {
     socket
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
-    let mut session = Session::new();
-    session.send(&socket, 0, 100, false);
+    socket.send(&[0; 100]).unwrap();
     let answer = socket.recv(&mut [0; 100]).unwrap_err();
     assert_eq!(answer.kind(), ErrorKind::ConnectionRefused);
 }
@@ -116,43 +112,6 @@ fn a_receiver_has_no_reflector_if_told_so_or_if_the_port_is_in_use() {
     stop(&mut receiver);
 }
 
-/// A session-sender and its clocks.
-struct Session {
-    sender: Sender,
-    begin: Instant,
-}
-
-impl Session {
-    fn new() -> Self {
-        let error = ErrorEstimate::new(Span::from_millis(1), false);
-        Self {
-            sender: Sender::new(77, error),
-            begin: Instant::now(),
-        }
-    }
-
-    fn clocks(&self) -> (Time, u64) {
-        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap();
-        let wall = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-        (Time::from_nanos(nanos(self.begin.elapsed())), nanos(wall))
-    }
-
-    fn send(&mut self, socket: &UdpSocket, id: u64, length: usize, short: bool) {
-        let mut octets = vec![0; length];
-        let (now, wall) = self.clocks();
-        self.sender.send(now, wall, id, short, &mut octets).unwrap();
-        socket.send(&octets).unwrap();
-    }
-
-    /// The next packet; `None` if none comes.
-    fn receive(&mut self, socket: &UdpSocket) -> Option<(Result<Reply, Unmatched>, usize)> {
-        let mut room = vec![0; 65_535];
-        let length = socket.recv(&mut room).ok()?;
-        let (now, wall) = self.clocks();
-        Some((self.sender.receive(now, wall, &room[..length]), length))
-    }
-}
-
 /// A reflector in Python on loopback, and a socket that is connected to it.
 fn python(host: &str, kind: &str) -> (Program, UdpSocket) {
     let mut program = Program::start(Command::new("python3").args([REFLECTOR, host, kind]));
@@ -164,65 +123,4 @@ fn python(host: &str, kind: &str) -> (Program, UdpSocket) {
     let socket = UdpSocket::bind(SocketAddr::new(to.ip(), 0)).unwrap();
     socket.connect(to).unwrap();
     (program, socket)
-}
-
-#[test]
-fn independent_reflectors_return_what_the_sender_needs() {
-    for (host, kind) in [
-        ("127.0.0.1", "stateless"),
-        ("127.0.0.1", "stateful"),
-        ("::1", "stateless"),
-        ("::1", "stateful"),
-    ] {
-        let (_reflector, socket) = python(host, kind);
-        socket
-            .set_read_timeout(Some(Duration::from_secs(20)))
-            .unwrap();
-        let mut session = Session::new();
-        for (id, length) in (0..).zip([56, 72, 73, 1_472, 8_972, 60_000]) {
-            let short = id % 2 == 1;
-            session.send(&socket, id, length, short);
-            let (reply, got) = session.receive(&socket).unwrap();
-            let reply = reply.unwrap();
-            // Neither knows short replies.
-            assert_eq!((reply.id, got), (id, length));
-            let control = short.then_some(LengthControl::Unknown);
-            assert_eq!(reply.length_control, control);
-            assert!(!reply.stateful, "it does not know the identifier's TLV");
-        }
-        let totals = session.sender.totals();
-        assert_eq!((totals.sent, totals.answered), (6, 6));
-        assert_eq!((totals.lost_forward, totals.lost_backward), (0, 0));
-    }
-}
-
-#[test]
-fn hostile_reflectors_neither_stop_the_sender_nor_count_twice() {
-    const PACKETS: u64 = 50;
-    for (kind, answered) in [
-        ("twice", 50..=50),
-        ("late", 49..=49),
-        ("numbers", 10..=40),
-        ("longer", 50..=50),
-        ("garbage", 0..=0),
-        ("silent", 0..=0),
-    ] {
-        let (_reflector, socket) = python("127.0.0.1", kind);
-        socket
-            .set_read_timeout(Some(Duration::from_millis(200)))
-            .unwrap();
-        let mut session = Session::new();
-        for id in 0..PACKETS {
-            session.send(&socket, id, 200, false);
-        }
-        // The socket is silent at the end: the reflector answers, and does not begin.
-        while let Some((reply, _)) = session.receive(&socket) {
-            assert!(reply.is_ok_and(|reply| reply.id < PACKETS) || kind != "late");
-        }
-        let totals = session.sender.totals();
-        assert_eq!(totals.sent, PACKETS);
-        assert!(answered.contains(&totals.answered), "{kind}: {totals:?}");
-        let lost = totals.lost_forward + totals.lost_backward;
-        assert!(lost + totals.answered <= PACKETS, "{kind}: {totals:?}");
-    }
 }

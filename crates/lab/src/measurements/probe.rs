@@ -59,7 +59,7 @@ fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
     let forward = report.forward.mtu;
     let is_one = |size: Bytes| forward == Some(size);
     let forward_right = is_one(truth.forward) || truth.forward_at_times.is_some_and(is_one);
-    let DirectionResult { mtu, limit } = report.backward;
+    let DirectionResult { mtu, limit, .. } = report.backward;
     let backward_right = match (mtu, limit) {
         (None, _) => true,
         (Some(back), Limit::NotSeen) => back <= truth.backward,

@@ -9,7 +9,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use proto::Protocol;
-use proto::probe::{AnswerKind, Probe, ReplySize, Target, TcpProbes};
+use proto::probe::{AnswerKind, Probe, Reflector, ReplySize, Target, TcpProbes};
 use units::{Bytes, Seed, Span, Time};
 use wire::probe::ProbePacket;
 
@@ -149,13 +149,13 @@ impl Driver {
         self.fragmenter.is_some()
     }
 
-    /// Looks for a reflector at a port of the far end that gives short replies. UDP
+    /// Looks for a reflector at a port of the far end. UDP
     /// probes go to it if there is one. Takes no longer than the far end needs to answer,
     /// or [`REFLECTS`] if it does not.
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn find_reflector(&mut self, port: u16) -> Result<bool> {
+    pub(super) fn find_reflector(&mut self, port: u16) -> Result<Reflector> {
         self.reflector = Some(port);
         for attempt in 0..REFLECTS_TRIES {
             let probe = Probe {
@@ -175,14 +175,14 @@ impl Driver {
                 for (_, answer) in self.arrived() {
                     match answer.kind {
                         AnswerKind::Reply {
-                            reflected: Some(_), ..
-                        } => return Ok(true),
-                        // It reflects, but in the same length only: UDP probes go to it,
-                        // as echo requests do to a host.
+                            size,
+                            is_unreachable: false,
+                            ..
+                        } if size < REFLECTS_SIZE => return Ok(Reflector::ShortReplies),
                         AnswerKind::Reply {
                             is_unreachable: false,
                             ..
-                        } => return Ok(false),
+                        } => return Ok(Reflector::SameLength),
                         AnswerKind::Reply { .. } | AnswerKind::Unreachable { .. } => {
                             return self.without_reflector();
                         }
@@ -195,10 +195,10 @@ impl Driver {
     }
 
     /// UDP probes go to a port that should be closed.
-    fn without_reflector(&mut self) -> Result<bool> {
+    fn without_reflector(&mut self) -> Result<Reflector> {
         self.reflector = None;
         self.lines.retain(|key, _| key.protocol != Protocol::Udp);
-        Ok(false)
+        Ok(Reflector::None)
     }
 
     /// The answers that have arrived.

@@ -7,7 +7,7 @@ use nix::sys::socket::SockType;
 use proto::probe::{Reflected, ReplySize};
 use units::{Bytes, IpVersion, Span};
 use wire::probe::Transport;
-use wire::stamp::{self, ErrorEstimate, LengthControl, SenderPacket, Timestamp};
+use wire::stamp::{self, ErrorEstimate, SenderPacket, Timestamp};
 
 use super::error::version;
 use super::line::{Format, Line, Reply, data_len};
@@ -96,18 +96,16 @@ impl Format for TestPacket {
     fn read(&mut self, octets: &[u8], latest: &Latest) -> Option<Reply> {
         let reflected = stamp::Reflected::parse(octets).ok()?;
         let id = latest.by_id(reflected.id?)?.id;
-        // A reply of the probe's length to a request for a short one says nothing about
-        // the way there alone.
-        let is_short = reflected.length_control == Some(LengthControl::Fulfilled);
         let packet = reflected.packet;
         Some(Reply {
             id,
             size: self.version.header() + Bytes::new((HEADER_LEN + octets.len()) as u64),
             mss: None,
-            reflected: (is_short || reflected.length_control.is_none()).then_some(Reflected {
+            reflected: Some(Reflected {
                 sequence: packet.sequence,
                 sent: packet.request.sequence,
                 hop_limit: packet.hop_limit,
+                stateful: reflected.stateful,
             }),
         })
     }

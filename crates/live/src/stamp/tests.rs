@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use proto::stamp::{Sender, Unmatched};
+use wire::stamp::{Probe, Reflected, SenderPacket, Timestamp};
 
 use super::*;
 
@@ -29,15 +29,26 @@ fn beside<T>(address: SocketAddr, body: impl FnOnce(&UdpSocket, SocketAddr) -> T
     (result, running.join().unwrap().unwrap())
 }
 
-fn sender() -> Sender {
-    Sender::new(9, ErrorEstimate::new(ERROR, false))
+/// A test packet of the session 9.
+fn packet(sequence: u32, length: usize, short_reply: bool) -> Vec<u8> {
+    let mut octets = vec![0; length];
+    let probe = Probe {
+        packet: SenderPacket {
+            sequence,
+            sent: Timestamp::ntp(Epoch::now().unix_nanos()),
+            error: ErrorEstimate::new(ERROR, false),
+            session: 9,
+        },
+        id: u64::from(sequence) + 5,
+        short_reply,
+    };
+    probe.emit(&mut octets).unwrap();
+    octets
 }
 
-fn send(sender: &mut Sender, socket: &UdpSocket, id: u64, length: usize, short: bool) {
-    let mut octets = vec![0; length];
-    let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
-    sender.send(now, wall, id, short, &mut octets).unwrap();
-    assert_eq!(socket.send(&octets).unwrap(), length);
+/// An instant of a clock of this system, in nanoseconds since 1970.
+fn nanos(at: Timestamp, error: ErrorEstimate) -> u64 {
+    at.unix_nanos(error.format)
 }
 
 #[test]
@@ -45,22 +56,25 @@ fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
     for address in [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] {
         let sizes = [(56, false), (1_472, false), (9_000, true), (60_000, false)];
         let ((), outcome) = beside(SocketAddr::new(address, 0), |socket, _| {
-            let mut sender = sender();
             let mut room = vec![0; 65_536];
-            for (id, (length, short)) in (0..).zip(sizes) {
-                send(&mut sender, socket, id, length, short);
+            for (number, (length, short)) in (0..).zip(sizes) {
+                socket.send(&packet(number, length, short)).unwrap();
                 let got = socket.recv(&mut room).unwrap();
                 assert_eq!(got, if short { 72 } else { length });
-                let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
-                let reply = sender.receive(now, wall, &room[..got]).unwrap();
-                assert_eq!((reply.id, reply.sequence), (id, reply.sent));
-                assert!(reply.stateful);
-                assert_eq!(reply.hop_limit, 64, "the system's default");
-                assert_eq!(reply.lost, []);
+                let now = Epoch::now().unix_nanos();
+                let reply = Reflected::parse(&room[..got]).unwrap();
+                assert_eq!(
+                    (reply.id, reply.stateful),
+                    (Some(u64::from(number) + 5), true)
+                );
+                let base = reply.packet;
+                assert_eq!((base.sequence, base.request.sequence), (number, number));
+                assert_eq!(base.hop_limit, 64, "the system's default");
                 // The same clock: packets do not arrive before they leave.
-                let delays = reply.delays;
-                assert!(delays.forward >= 0 && delays.backward >= 0, "{delays:?}");
-                assert!(delays.reflector.is_some(), "{delays:?}");
+                let request = nanos(base.request.sent, base.request.error);
+                let [received, sent] = [base.received, base.sent].map(|at| nanos(at, base.error));
+                let instants = [request, received, sent, now];
+                assert!(instants.is_sorted(), "{instants:?}");
             }
         });
         let counts = outcome.counts;
@@ -73,17 +87,14 @@ fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
 fn garbage_gets_no_reply_and_the_next_packet_does() {
     let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0);
     let ((), outcome) = beside(address, |socket, _| {
-        let mut sender = sender();
         for octets in [&[][..], &[0; 43], &[0xff; 200], &[0; 44]] {
             socket.send(octets).unwrap();
         }
-        send(&mut sender, socket, 5, 100, false);
+        socket.send(&packet(0, 100, false)).unwrap();
         let mut room = [0; 200];
         let length = socket.recv(&mut room).unwrap();
-        let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
-        assert_eq!(sender.receive(now, wall, &room[..length]).unwrap().id, 5);
-        let again = sender.receive(now, wall, &room[..length]);
-        assert_eq!(again, Err(Unmatched::Duplicate));
+        let reply = Reflected::parse(&room[..length]).unwrap();
+        assert_eq!(reply.id, Some(5));
     });
     assert_eq!((outcome.counts.reflected, outcome.counts.malformed), (1, 4));
 }
@@ -101,10 +112,7 @@ fn replies_leave_from_the_address_to_which_packets_went() {
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     let to = SocketAddr::from(([127, 7, 7, 7], port));
-    let mut octets = vec![0; 100];
-    sender()
-        .send(clock::monotonic(), 0, 1, false, &mut octets)
-        .unwrap();
+    let mut octets = packet(0, 100, false);
     socket.send_to(&octets, to).unwrap();
     let (_, from) = socket.recv_from(&mut octets).unwrap();
     stop.store(true, Ordering::Relaxed);

@@ -169,7 +169,8 @@ impl Facts<'_> {
         let Settings { protocols, .. } = self.settings;
         let reach = &self.walked.reach;
         let asks = |protocol| protocols.contains(&protocol);
-        let no_large_answers = !self.settings.reflector && !reach.answers.contains(&Protocol::Icmp);
+        let no_large_answers =
+            !self.settings.reflector.is_short() && !reach.answers.contains(&Protocol::Icmp);
         [
             (
                 asks(Protocol::Icmp) && !self.settings.can_echo,

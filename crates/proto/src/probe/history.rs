@@ -12,6 +12,7 @@ use units::{Bytes, Seed, Span, Time};
 use super::kind::{Kind, SMALL};
 use super::{Probe, Protocol, Settings};
 use crate::pmtu::{ProbeTimer, RoundTrip};
+use crate::stamp::OneWayLoss;
 
 pub(super) use answers::{Heard, Message, Seen};
 pub(super) use chance::{at_most, share};
@@ -41,6 +42,8 @@ pub(super) struct History {
     worked: BTreeSet<Time>,
     last_beat: Option<Time>,
     beats: Beats,
+    /// The losses of [`Kind::test_packet`] by direction.
+    one_way: OneWayLoss,
     ordinary_loss: f64,
     messages: Vec<Message>,
     local_mtu: Option<u32>,
@@ -101,6 +104,7 @@ impl History {
             worked: BTreeSet::new(),
             last_beat: None,
             beats: Beats::default(),
+            one_way: OneWayLoss::default(),
             ordinary_loss: settings.ordinary_loss,
             messages: Vec::new(),
             local_mtu: None,

@@ -47,6 +47,12 @@ impl Kind {
         Self::far_end(protocol, SMALL)
     }
 
+    /// Small test packets to a reflector, in a session of their own: its sequence numbers
+    /// count no other packets.
+    pub(super) const fn test_packet() -> Self {
+        Self::small(Protocol::Udp).with_flow(u16::MAX)
+    }
+
     /// TCP's SYN without data.
     pub(super) fn bare_syn(version: IpVersion) -> Self {
         let header = u32::try_from(version.header().get()).unwrap_or(SMALL);

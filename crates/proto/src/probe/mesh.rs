@@ -326,7 +326,7 @@ impl Mesh {
 
 /// The result for a direction, if it was seen.
 fn seen(direction: DirectionResult) -> Option<MeshEntry> {
-    let DirectionResult { mtu, limit } = direction;
+    let DirectionResult { mtu, limit, .. } = direction;
     let carried = mtu.filter(|_| limit != Limit::NotSeen)?;
     Some(MeshEntry { carried, limit })
 }

@@ -109,12 +109,14 @@ pub enum AnswerKind {
 /// The fields of a reflector's reply about the probe that it received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reflected {
-    /// The reflector's own sequence number, which counts the probes it received from this
-    /// sender. From a stateless reflector it repeats the sender's number.
+    /// The sequence number of the reply: of a stateful reflector, the number of probes that
+    /// it had received from this socket before [RFC8762 s4.3]; of another, that of the probe.
     pub sequence: u32,
-    /// The sequence number that the sender had given the probe: the difference of both
-    /// tells the losses in the forward direction.
+    /// The sequence number of the probe: the number of probes that the driver had sent by
+    /// this flow before.
     pub sent: u32,
+    /// Whether the reflector says that the number of the reply is its own.
+    pub stateful: bool,
     /// The hop limit with which the probe arrived.
     pub hop_limit: u8,
 }

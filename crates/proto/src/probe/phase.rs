@@ -87,7 +87,7 @@ pub(super) fn walk(ask: &mut Asker<'_>) -> Walked {
     let Some(main) = walked.main else {
         return walked;
     };
-    reach::count_loss(ask);
+    reach::count_loss(ask, &walked.reach);
     walked.fragments = fragments::walk(ask, &walked.reach);
     walked.found = ask.search(main);
     let Some(found) = walked.found else {
@@ -132,7 +132,7 @@ fn up_to(ask: &Asker<'_>) -> u32 {
 
 /// The packets of the first search.
 fn main_kind(ask: &Asker<'_>, protocol: Protocol, up_to: u32) -> Kind {
-    let reflected = protocol == Protocol::Udp && ask.settings.reflector;
+    let reflected = protocol == Protocol::Udp && ask.settings.reflector.is_short();
     let reply = match reflected {
         true => ReplySize::Small,
         false => ReplySize::Same,

@@ -60,7 +60,7 @@ pub enum Verdict {
 }
 
 /// The result for one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DirectionResult {
     /// The largest packet that passed on every branch and by every protocol that
@@ -68,6 +68,9 @@ pub struct DirectionResult {
     pub mtu: Option<Bytes>,
     /// Why it is no larger.
     pub limit: Limit,
+    /// The loss of small probes or of their replies in this direction, which the sequence
+    /// numbers of a reflector tell.
+    pub loss: Option<Loss>,
 }
 
 /// Why no larger size was confirmed.
@@ -127,9 +130,10 @@ pub struct ProtocolResult {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Loss {
-    /// Small probes sent whose answers are not limited in rate.
+    /// Small probes sent whose answers are not limited in rate; in one direction, the packets
+    /// that entered it, up to the latest reply.
     pub sent: u32,
-    /// Those without an answer.
+    /// Those without an answer; in one direction, those that did not arrive.
     pub lost: u32,
     /// The share of them.
     pub share: f64,

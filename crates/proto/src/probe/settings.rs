@@ -30,8 +30,8 @@ pub struct Settings {
     pub tcp: TcpProbes,
     /// Whether the driver can send fragments.
     pub can_fragment: bool,
-    /// Whether UDP probes go to a STAMP reflector.
-    pub reflector: bool,
+    /// The STAMP reflector that UDP probes go to.
+    pub reflector: Reflector,
     /// The accepted probability that an investigation takes ordinary loss for a problem.
     pub false_alarm: f64,
     /// The share of packets that are assumed to get lost in each direction whatever their
@@ -68,6 +68,29 @@ pub enum TcpProbes {
     Any,
 }
 
+/// A STAMP reflector at the far end [RFC8762].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reflector {
+    /// None: the port of UDP probes should be closed.
+    None,
+    /// One whose replies are as long as the probes.
+    SameLength,
+    /// One that gives short replies to those that ask for them [RFC10052 s3].
+    ShortReplies,
+}
+
+impl Reflector {
+    /// Whether there is one: its replies are not limited in rate, error messages are.
+    pub(super) const fn is_there(self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// Whether it gives short replies, which tell the directions apart.
+    pub(super) const fn is_short(self) -> bool {
+        matches!(self, Self::ShortReplies)
+    }
+}
+
 /// How often one system sends error messages to one peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerRate {
@@ -102,7 +125,7 @@ impl Settings {
             can_echo: true,
             tcp: TcpProbes::Any,
             can_fragment: true,
-            reflector: false,
+            reflector: Reflector::None,
             false_alarm: 0.01,
             ordinary_loss: 0.15,
             flows: 16,

@@ -1,11 +1,10 @@
-mod hostile;
+mod one_way;
 mod reflecting;
-mod sending;
 
 use std::net::SocketAddr;
 
 use units::{Span, Time};
-use wire::stamp::ErrorEstimate;
+use wire::stamp::{ErrorEstimate, Probe, SenderPacket, Timestamp};
 
 use super::*;
 
@@ -47,11 +46,19 @@ fn reflect(
     Ok(reply)
 }
 
-/// The next packet of a sender.
-fn send(sender: &mut Sender, now: Time, id: u64, length: usize, short_reply: bool) -> Vec<u8> {
+/// A test packet with this number and session identifier.
+fn packet(sequence: u32, session: u16, length: usize, short_reply: bool) -> Vec<u8> {
     let mut octets = vec![0; length];
-    sender
-        .send(now, wall(now), id, short_reply, &mut octets)
-        .unwrap();
+    let probe = Probe {
+        packet: SenderPacket {
+            sequence,
+            sent: Timestamp::ntp(WALL),
+            error: error(),
+            session,
+        },
+        id: 9,
+        short_reply,
+    };
+    probe.emit(&mut octets).unwrap();
     octets
 }

@@ -21,6 +21,7 @@ fn report(size: u64) -> PathReport {
         } else {
             Limit::Vanish
         },
+        loss: None,
     };
     PathReport {
         far_end: Ipv4Addr::LOCALHOST.into(),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use proto::Direction;
-use proto::probe::{Evidence, FindingKind, Hop, Limit, PathReport, Place, Verdict};
+use proto::probe::{Evidence, FindingKind, Hop, Limit, Loss, PathReport, Place, Verdict};
 use serde::Serialize;
 use units::{Bytes, Span};
 
@@ -24,6 +24,8 @@ struct PathLine<'a> {
     limit_forward: &'static str,
     passed_backward: Option<u64>,
     limit_backward: &'static str,
+    loss_forward: Option<[f64; 3]>,
+    loss_backward: Option<[f64; 3]>,
     round_trip_us: Option<f64>,
     loss: Option<f64>,
     probes: u64,
@@ -136,6 +138,8 @@ struct ChangeLine<'a> {
     before_backward: Option<u64>,
     passed_forward: Option<u64>,
     passed_backward: Option<u64>,
+    loss_forward: Option<[f64; 3]>,
+    loss_backward: Option<[f64; 3]>,
     verdict: &'static str,
     sentence: String,
 }
@@ -152,6 +156,8 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
         before_backward: before.backward.mtu.map(Bytes::get),
         passed_forward: report.forward.mtu.map(Bytes::get),
         passed_backward: report.backward.mtu.map(Bytes::get),
+        loss_forward: report.forward.loss.as_ref().map(share),
+        loss_backward: report.backward.loss.as_ref().map(share),
         verdict: verdict_word(report.verdict),
         sentence: path_sentence(probed),
     })
@@ -175,6 +181,8 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         limit_forward: limit_word(report.forward.limit),
         passed_backward: report.backward.mtu.map(Bytes::get),
         limit_backward: limit_word(report.backward.limit),
+        loss_forward: report.forward.loss.as_ref().map(share),
+        loss_backward: report.backward.loss.as_ref().map(share),
         round_trip_us: report.round_trip.map(micros),
         loss: report.loss.map(|loss| loss.share),
         probes: report.probes,
@@ -384,7 +392,7 @@ fn values(kind: &FindingKind) -> (&'static str, Values) {
         FindingKind::Loss(loss) => (
             "loss",
             Values {
-                share: Some([loss.share, loss.low, loss.high]),
+                share: Some(share(loss)),
                 sent: Some(loss.sent),
                 answered: Some(loss.sent.saturating_sub(loss.lost)),
                 ..none
@@ -426,6 +434,11 @@ pub(crate) const fn verdict_word(verdict: Verdict) -> &'static str {
         Verdict::Problem => "problem",
         Verdict::Unclear => "unclear",
     }
+}
+
+/// The share of packets that were lost, and its interval.
+const fn share(loss: &Loss) -> [f64; 3] {
+    [loss.share, loss.low, loss.high]
 }
 
 pub(crate) const fn limit_word(limit: Limit) -> &'static str {

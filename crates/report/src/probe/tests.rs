@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use proto::probe::{
-    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, NotSeen,
+    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
     PathReport, Place, ProtocolResult, Remedy, Verdict,
 };
 use proto::{Direction, Protocol};
@@ -31,6 +31,7 @@ fn hole() -> PathReport {
     let direction = |limit| DirectionResult {
         mtu: Some(Bytes::new(1500)),
         limit,
+        loss: None,
     };
     PathReport {
         far_end: FAR_END,
@@ -183,4 +184,28 @@ fn json_lines_have_the_values_of_the_text() {
     assert_eq!(finding["evidence"][0]["sent"], 5);
     assert!(finding.get("router").is_none());
     assert!(lines.iter().all(|line| line["far_end"] == "192.0.2.7"));
+}
+
+#[test]
+fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
+    let text = crate::text(&of_path(&probed(&hole())), 120);
+    assert!(!text.contains("small packets lost"), "{text}");
+    let mut report = hole();
+    let loss = |lost| Loss {
+        sent: 40,
+        lost,
+        share: f64::from(lost) / 40.0,
+        low: 0.04,
+        high: 0.24,
+    };
+    report.forward.loss = Some(loss(4));
+    report.backward.loss = Some(loss(0));
+    let text = crate::text(&of_path(&probed(&report)), 120);
+    assert!(
+        text.contains("4 of 40 (10.0 %; 95 % interval 4.0 to 24.0 %)"),
+        "{text}"
+    );
+    assert!(text.contains("0 of 40"), "{text}");
+    let path = &path_json(&probed(&report))[0];
+    assert!(path.contains("\"loss_forward\":[0.1,0.04,0.24]"), "{path}");
 }

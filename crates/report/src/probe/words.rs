@@ -1,7 +1,7 @@
 //! Findings about a path in words.
 
 use proto::Direction;
-use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Place};
+use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
 use super::{Probed, octets};
 
@@ -171,14 +171,22 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             one_of(&tunnel.names)
         ),
         FindingKind::Loss(loss) => format!(
-            "{} of {} small packets got no answer ({:.1} %; 95 % interval {:.1} to {:.1} %)",
+            "{} of {} small packets got no answer ({})",
             loss.lost,
             loss.sent,
-            100.0 * loss.share,
-            100.0 * loss.low,
-            100.0 * loss.high
+            shares(loss)
         ),
     }
+}
+
+/// The loss in one direction.
+pub(super) fn loss(loss: &Loss) -> String {
+    format!("{} of {} ({})", loss.lost, loss.sent, shares(loss))
+}
+
+fn shares(loss: &Loss) -> String {
+    let [share, low, high] = [loss.share, loss.low, loss.high].map(|share| 100.0 * share);
+    format!("{share:.1} %; 95 % interval {low:.1} to {high:.1} %")
 }
 
 /// What leads to a finding, where more than one thing may.

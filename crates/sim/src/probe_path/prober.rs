@@ -1,7 +1,7 @@
 //! The prober's host: probes become packets, and packets become answers.
 
 use core::net::IpAddr;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use proto::Protocol;
 use proto::probe::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
@@ -41,8 +41,8 @@ pub(super) struct Endpoint {
     reflects: bool,
     /// Identifiers of probes, and the payload of their segments.
     sent: VecDeque<(u64, u32)>,
-    /// The number of test packets sent to the reflector.
-    test_packets: u32,
+    /// The number of test packets sent to the reflector, by flow.
+    test_packets: BTreeMap<u16, u32>,
     identification: u16,
 }
 
@@ -58,7 +58,7 @@ impl Endpoint {
             mtu: path.links.first().map_or(Bytes::ZERO, |link| link.mtu),
             reflects: path.far_end.reflects,
             sent: VecDeque::new(),
-            test_packets: 0,
+            test_packets: BTreeMap::new(),
             identification: 0,
         }
     }
@@ -171,9 +171,10 @@ impl Endpoint {
         let headers = self.version.header().get() + 8;
         let room = usize::try_from(probe.size.get().saturating_sub(headers)).ok()?;
         let mut octets = vec![0; room.max(stamp::Probe::shortest(short_reply))];
+        let number = self.test_packets.entry(probe.flow).or_default();
         let test = stamp::Probe {
             packet: SenderPacket {
-                sequence: self.test_packets,
+                sequence: *number,
                 sent: Timestamp::ntp(now.as_nanos()),
                 error: ErrorEstimate::new(Span::from_micros(1), true),
                 session: 0,
@@ -181,7 +182,7 @@ impl Endpoint {
             id: probe.id,
             short_reply,
         };
-        self.test_packets = self.test_packets.wrapping_add(1);
+        *number = number.wrapping_add(1);
         test.emit(&mut octets).ok()?;
         Some(octets)
     }
@@ -213,6 +214,7 @@ impl Endpoint {
                 let reflected = Reflected {
                     sequence: answer.packet.sequence,
                     sent: answer.packet.request.sequence,
+                    stateful: answer.stateful,
                     hop_limit: answer.packet.hop_limit,
                 };
                 (answer.id?, reply(None, false, Some(reflected)))

@@ -1,3 +1,5 @@
+mod losses;
+
 use proto::link::TooBig;
 use proto::middlebox::Action;
 use proto::probe::{AnswerKind, ReplySize, Target};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use proto::Direction;
-use proto::probe::{PathReport, Verdict};
+use proto::probe::{DirectionResult, Loss, PathReport, Verdict};
 use units::Bytes;
 
 use super::watch::Path;
@@ -17,18 +17,13 @@ struct Metric {
     values: fn(&Path) -> Vec<(&'static str, f64)>,
 }
 
-const METRICS: [Metric; 6] = [
+const METRICS: [Metric; 9] = [
     Metric {
         name: "path_mtu_octets",
         kind: "gauge",
         help: "Largest packet that passed.",
         values: |path| {
-            let report = &path.latest.report;
-            let directions = [
-                (Direction::Forward, report.forward),
-                (Direction::Backward, report.backward),
-            ];
-            let known = directions
+            let known = directions(path)
                 .into_iter()
                 .filter_map(|(direction, found)| Some((direction.name(), octets(found.mtu?))));
             known.collect()
@@ -65,12 +60,45 @@ const METRICS: [Metric; 6] = [
         },
     },
     Metric {
+        name: "one_way_loss_ratio",
+        kind: "gauge",
+        help: "Share of small packets lost in a direction, which a reflector counted.",
+        values: |path| one_way(path, |loss| loss.share),
+    },
+    Metric {
+        name: "one_way_loss_low_ratio",
+        kind: "gauge",
+        help: "Lower end of the 95 % interval of one_way_loss_ratio.",
+        values: |path| one_way(path, |loss| loss.low),
+    },
+    Metric {
+        name: "one_way_loss_high_ratio",
+        kind: "gauge",
+        help: "Upper end of the 95 % interval of one_way_loss_ratio.",
+        values: |path| one_way(path, |loss| loss.high),
+    },
+    Metric {
         name: "changes",
         kind: "counter",
         help: "Changes of what the path carries since the watch began.",
         values: |path| vec![("", path.changes as f64)],
     },
 ];
+
+fn directions(path: &Path) -> [(Direction, DirectionResult); 2] {
+    let report = &path.latest.report;
+    [
+        (Direction::Forward, report.forward),
+        (Direction::Backward, report.backward),
+    ]
+}
+
+fn one_way(path: &Path, value: fn(&Loss) -> f64) -> Vec<(&'static str, f64)> {
+    let known = directions(path)
+        .into_iter()
+        .filter_map(|(direction, found)| Some((direction.name(), value(found.loss.as_ref()?))));
+    known.collect()
+}
 
 /// All metrics of the paths to a host.
 pub(super) fn text(host: &str, paths: &[Path]) -> String {

@@ -2,7 +2,7 @@
 
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Probe};
-use proto::probe::{Investigation, Settings};
+use proto::probe::{Investigation, Reflector, Settings};
 use proto::traffic::{Law, mean_gap};
 use sim::probe_path::{self, FarEnd, PathLink, ProbePath};
 use units::Seed;
@@ -52,7 +52,10 @@ fn investigation(
     let settings = Settings {
         interface_mtu: path.links.first().map(|link| link.mtu),
         protocols: probe.protocols.clone(),
-        reflector: probe.reflector,
+        reflector: match probe.reflector {
+            true => Reflector::ShortReplies,
+            false => Reflector::None,
+        },
         most_time: probe.timeout,
         ..Settings::new(far_end, probe.up_to)
     };

@@ -7,10 +7,12 @@ use super::Facts;
 /// The direction to the far end.
 pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
     let walked = facts.walked;
+    let [loss, _] = facts.history.one_way_loss();
     let (Some(main), Some(found)) = (walked.main, walked.found) else {
         return DirectionResult {
             mtu: None,
             limit: Limit::NotSeen,
+            loss,
         };
     };
     let forward = facts.carried_forward();
@@ -41,12 +43,14 @@ pub(super) fn forward(facts: &Facts<'_>) -> DirectionResult {
     DirectionResult {
         mtu: Some(octets(mtu)),
         limit,
+        loss,
     }
 }
 
 /// The direction of the answers.
 pub(super) fn backward(facts: &Facts<'_>) -> DirectionResult {
     let walked = facts.walked;
+    let [_, loss] = facts.history.one_way_loss();
     let largest = facts.history.largest_reply();
     let (mtu, limit) = if let Some(fragment) = facts.history.fragmented_reply() {
         (Some(fragment), Some(Limit::Fragmented))
@@ -69,5 +73,6 @@ pub(super) fn backward(facts: &Facts<'_>) -> DirectionResult {
     DirectionResult {
         mtu: mtu.map(octets),
         limit,
+        loss,
     }
 }

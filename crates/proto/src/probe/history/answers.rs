@@ -4,7 +4,8 @@ use core::net::IpAddr;
 
 use units::{Bytes, Span, Time};
 
-use super::super::{Answer, AnswerKind, Protocol, ReplySize, Target};
+use super::super::kind::Kind;
+use super::super::{Answer, AnswerKind, Protocol, Reflected, ReplySize, Target};
 use super::{Fate, History, Record};
 
 /// A message that a packet was too big, about a probe that was sent.
@@ -57,9 +58,10 @@ impl History {
                 fragment_size,
                 mss,
                 is_unreachable,
-                ..
+                reflected,
             } => {
                 self.arrived(index, answer.from, true, now)?;
+                self.reflected(&record, reflected);
                 if record.kind.reply == ReplySize::Same && record.kind.to == Target::FarEnd {
                     self.replied(&record, size, fragment_size);
                 }
@@ -151,6 +153,22 @@ impl History {
             seen.is_far_end |= is_far_end;
         }
         Some(())
+    }
+
+    /// A reflector's reply. The driver numbers the packets of a flow as they are sent.
+    fn reflected(&mut self, record: &Record, reflected: Option<Reflected>) {
+        let Some(reflected) = reflected.filter(|_| record.kind == Kind::test_packet()) else {
+            return;
+        };
+        let Reflected {
+            sequence,
+            sent,
+            stateful,
+            ..
+        } = reflected;
+        if sent < self.counts(record.kind).sent {
+            self.one_way.reply(sent, sequence, stateful);
+        }
     }
 
     /// The far end answered with a packet of this size.

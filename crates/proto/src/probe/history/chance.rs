@@ -3,6 +3,7 @@
 use super::super::Loss;
 use super::{Beats, History};
 use crate::pmtu::losses_until;
+use crate::stamp::OneWayCounts;
 
 /// The number of yes-or-no questions among which the accepted probability is divided.
 const QUESTIONS: f64 = 40.0;
@@ -50,18 +51,34 @@ impl History {
     /// The loss of small probes, if there was any.
     pub(in crate::probe) fn loss(&self) -> Option<Loss> {
         let Beats { answered, lost } = self.beats;
-        let sent = answered + lost;
-        (sent > 0).then(|| {
-            let (low, high) = wilson(lost, sent, TWO_SIDED);
-            Loss {
-                sent,
-                lost,
-                share: f64::from(lost) / f64::from(sent),
-                low,
-                high,
-            }
-        })
+        loss_of(lost, answered + lost)
     }
+
+    /// The loss of small probes in each direction, as far as a reflector counts them.
+    pub(in crate::probe) fn one_way_loss(&self) -> [Option<Loss>; 2] {
+        let Some(counts) = self.one_way.counts() else {
+            return [None; 2];
+        };
+        let OneWayCounts {
+            sent,
+            arrived,
+            answered,
+        } = counts;
+        [(sent, arrived), (arrived, answered)].map(|(sent, arrived)| loss_of(sent - arrived, sent))
+    }
+}
+
+fn loss_of(lost: u32, sent: u32) -> Option<Loss> {
+    (sent > 0).then(|| {
+        let (low, high) = wilson(lost, sent, TWO_SIDED);
+        Loss {
+            sent,
+            lost,
+            share: f64::from(lost) / f64::from(sent),
+            low,
+            high,
+        }
+    })
 }
 
 /// The probability with which one question may be wrong.
@@ -80,7 +97,7 @@ fn wilson(of: u32, all: u32, deviate: f64) -> (f64, f64) {
     let half = deviate * libm::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n));
     let scale = 1.0 + z2 / n;
     (
-        ((middle - half) / scale).max(0.0),
+        ((middle - half) / scale).clamp(0.0, share),
         ((middle + half) / scale).min(1.0),
     )
 }

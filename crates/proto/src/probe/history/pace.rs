@@ -50,7 +50,7 @@ impl Pace {
     pub(super) const fn new(settings: &Settings) -> Self {
         Self {
             rate: settings.answer_rate,
-            reflector: settings.reflector,
+            reflector: settings.reflector.is_there(),
             senders: BTreeMap::new(),
         }
     }

@@ -225,6 +225,7 @@ fn a_hosts_own_result_counts_more_than_what_another_saw_of_its_answers() {
     let direction = |carried, limit| DirectionResult {
         mtu: Some(carried),
         limit,
+        loss: None,
     };
     let report = |forward, backward, findings| PathReport {
         far_end: std::net::Ipv4Addr::LOCALHOST.into(),
@@ -261,6 +262,7 @@ fn a_hosts_own_result_counts_more_than_what_another_saw_of_its_answers() {
     let nothing = DirectionResult {
         mtu: None,
         limit: Limit::NotSeen,
+        loss: None,
     };
     mesh.note(0, 1, &report(nothing, nothing, vec![silence]));
     assert_eq!(mesh.get(0, 1), Some(Bytes::ZERO));

@@ -33,7 +33,7 @@ pub(in crate::probe) fn walk(
     found: Found,
 ) -> Option<Branches> {
     let (protocol, found) = by(ask, walked, found)?;
-    let is_limited = protocol == Protocol::Udp && !ask.settings.reflector;
+    let is_limited = protocol == Protocol::Udp && !ask.settings.reflector.is_there();
     let of = match is_limited {
         true => ask.settings.flows.min(FEW_FLOWS),
         false => ask.settings.flows,
@@ -74,7 +74,7 @@ pub(in crate::probe) fn walk(
 /// by ports rather than by identifiers of echo requests.
 fn by(ask: &Asker<'_>, walked: &Walked, found: Found) -> Option<(Protocol, Found)> {
     let main = walked.main?.protocol;
-    let order = match ask.settings.reflector {
+    let order = match ask.settings.reflector.is_short() {
         true => [Protocol::Udp, Protocol::Tcp, Protocol::Icmp],
         false => [Protocol::Tcp, Protocol::Icmp, Protocol::Udp],
     };

@@ -4,7 +4,7 @@ use units::Span;
 
 use super::super::asker::{Asker, Outcome};
 use super::super::kind::Kind;
-use super::super::{Protocol, Settings, TcpProbes};
+use super::super::{Protocol, Reflector, Settings, TcpProbes};
 
 /// Small probes that measure the loss.
 const LEAST_BEATS: u32 = 20;
@@ -51,10 +51,12 @@ pub(in crate::probe) fn walk(ask: &mut Asker<'_>) -> Reach {
                 if !main_is_open {
                     reach.main = reach.main.or(Some(protocol));
                 }
-                let is_limited = protocol == Protocol::Udp && !ask.settings.reflector;
-                if !is_limited {
-                    reach.beat = reach.beat.or_else(|| Some(Kind::small(protocol)));
-                }
+                let beat = match (protocol, ask.settings.reflector) {
+                    (Protocol::Udp, Reflector::None) => None,
+                    (Protocol::Udp, _) => Some(Kind::test_packet()),
+                    _ => Some(Kind::small(protocol)),
+                };
+                reach.beat = reach.beat.or(beat);
             }
             Outcome::Open => main_is_open = true,
             Outcome::Refused | Outcome::Vanishes | Outcome::Unclear => {}
@@ -75,7 +77,7 @@ pub(in crate::probe) fn walk(ask: &mut Asker<'_>) -> Reach {
 /// The protocols that were asked for and can be sent, those that tell most first: a
 /// reflector tells the directions apart, echo shows both, the others forward only.
 pub(super) fn preferred(settings: &Settings) -> Vec<Protocol> {
-    let order = match settings.reflector {
+    let order = match settings.reflector.is_short() {
         true => [Protocol::Udp, Protocol::Icmp, Protocol::Tcp],
         false => [Protocol::Icmp, Protocol::Tcp, Protocol::Udp],
     };
@@ -88,9 +90,12 @@ pub(super) fn preferred(settings: &Settings) -> Vec<Protocol> {
     order.into_iter().filter(asked).filter(can_send).collect()
 }
 
-/// Measures the loss of small probes.
-pub(in crate::probe) fn count_loss(ask: &mut Asker<'_>) {
+/// Measures the loss of small probes, and that of each direction if there is a reflector.
+pub(in crate::probe) fn count_loss(ask: &mut Asker<'_>, reach: &Reach) {
     if let Some(beat) = ask.history.beat() {
         ask.sends(beat, LEAST_BEATS, APART);
+    }
+    if ask.settings.reflector.is_there() && reach.answers.contains(&Protocol::Udp) {
+        ask.sends(Kind::test_packet(), LEAST_BEATS, APART);
     }
 }

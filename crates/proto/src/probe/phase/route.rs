@@ -26,7 +26,7 @@ pub(in crate::probe) fn walk(ask: &mut Asker<'_>, protocol: Option<Protocol>) ->
     let Some(protocol) = protocol else {
         return route;
     };
-    let is_limited = protocol == Protocol::Udp && !ask.settings.reflector;
+    let is_limited = protocol == Protocol::Udp && !ask.settings.reflector.is_there();
     let window = if is_limited { NARROW_WINDOW } else { WINDOW };
     let mut last = 0;
     for number in 1..=ask.settings.most_hops {

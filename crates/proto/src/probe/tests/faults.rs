@@ -6,8 +6,8 @@ use super::path::{
     FAR_END, Narrow, Path, Told, Which, World, drive, investigate, router, settings,
 };
 use crate::probe::{
-    Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Remedy,
-    Settings, TcpProbes, Verdict,
+    Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Reflector,
+    Remedy, Settings, TcpProbes, Verdict,
 };
 use crate::{Direction, Protocol};
 
@@ -255,7 +255,7 @@ fn a_backward_hole_is_told_from_a_forward_one() {
 #[test]
 fn a_reflector_tells_the_directions_apart() {
     let settings = Settings {
-        reflector: true,
+        reflector: Reflector::ShortReplies,
         ..settings()
     };
     for direction in Direction::BOTH {

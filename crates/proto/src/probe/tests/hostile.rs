@@ -8,7 +8,7 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::path::{FAR_END, Path, World, drive, router, settings};
 use crate::probe::{
-    Answer, AnswerKind, Investigation, Probe, Protocol, Reflected, Settings, Target,
+    Answer, AnswerKind, Investigation, Probe, Protocol, Reflected, Reflector, Settings, Target,
 };
 
 /// Answers of a reflector to one probe that are not what it received.
@@ -31,6 +31,7 @@ fn answers(rng: &mut ChaCha8Rng, probe: &Probe, count: usize) -> Vec<Answer> {
             reflected: rng.random_bool(0.9).then(|| Reflected {
                 sequence: rng.random(),
                 sent: rng.random(),
+                stateful: rng.random_bool(0.5),
                 hop_limit: rng.random(),
             }),
         },
@@ -42,7 +43,7 @@ fn answers(rng: &mut ChaCha8Rng, probe: &Probe, count: usize) -> Vec<Answer> {
 /// to a share of the probes, each after up to `late`; and its probes.
 fn size(seed: u64, count: usize, share: f64, late: Span) -> (usize, u64) {
     let settings = Settings {
-        reflector: true,
+        reflector: Reflector::ShortReplies,
         protocols: vec![Protocol::Udp],
         ..settings()
     };

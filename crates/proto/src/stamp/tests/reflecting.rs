@@ -15,12 +15,12 @@ fn reflector() -> Reflector {
 #[test]
 fn each_session_has_sequence_numbers_of_its_own() {
     let mut reflector = reflector();
-    let mut senders = [Sender::new(7, error()), Sender::new(8, error())];
+    let sessions = [7, 8];
     let mut expected = [0_u32; 2];
     for round in 0..20_u32 {
         let which = usize::from(round % 3 == 0);
-        let octets = send(&mut senders[which], at(0), 9, 100, false);
-        // Every fifth packet is lost on the way there, so numbers differ.
+        let octets = packet(round, sessions[which], 100, false);
+        // Every fifth packet is lost in the forward direction, so numbers differ.
         if round % 5 == 4 {
             continue;
         }
@@ -35,7 +35,7 @@ fn each_session_has_sequence_numbers_of_its_own() {
         expected[which] += 1;
     }
     // The port is part of a session.
-    let octets = send(&mut senders[0], at(0), 9, 100, true);
+    let octets = packet(20, sessions[0], 100, true);
     let reply = reflect(&mut reflector, at(0), peer(2), &octets).unwrap();
     assert_eq!(Reflected::parse(&reply).unwrap().packet.sequence, 0);
     assert_eq!(reply.len(), 72);
@@ -45,7 +45,7 @@ fn each_session_has_sequence_numbers_of_its_own() {
 #[test]
 fn one_source_is_limited_and_does_not_use_up_what_others_get() {
     let mut reflector = reflector();
-    let octets = send(&mut Sender::new(7, error()), at(0), 9, 100, false);
+    let octets = packet(0, 7, 100, false);
     let mut granted = |now, from| reflect(&mut reflector, now, from, &octets).is_ok();
     let burst = (0..10_000).filter(|_| granted(at(0), peer(1))).count();
     assert_eq!(burst, 2_000);
@@ -73,14 +73,14 @@ fn one_source_is_limited_and_does_not_use_up_what_others_get() {
 fn spoofed_sources_are_limited_in_all_and_take_a_bounded_memory() {
     let limits = Limits::default();
     let mut reflector = Reflector::new(limits, error());
-    let mut sender = Sender::new(7, error());
-    let known = |sender: &mut Sender, reflector: &mut Reflector, now| {
-        let octets = send(sender, now, 9, 100, false);
-        let reply = reflect(reflector, now, peer(1), &octets).ok()?;
-        sender.receive(now, wall(now), &reply).ok()
+    let answer = |reflector: &mut Reflector, now, from, octets: &[u8]| {
+        let reply = reflect(reflector, now, from, octets).unwrap();
+        let reply = Reflected::parse(&reply).unwrap();
+        (reply.packet.sequence, reply.stateful)
     };
-    assert!(known(&mut sender, &mut reflector, at(0)).is_some());
-    let octets = send(&mut Sender::new(1, error()), at(0), 9, 100, false);
+    let known = packet(0, 7, 100, false);
+    assert_eq!(answer(&mut reflector, at(0), peer(1), &known), (0, true));
+    let octets = packet(0, 1, 100, false);
     let mut granted = 0;
     for number in 0..200_000_u32 {
         // 100 000 sources per second, for two seconds.
@@ -93,22 +93,17 @@ fn spoofed_sources_are_limited_in_all_and_take_a_bounded_memory() {
     assert!(granted <= 10_000 + 20_000, "{granted}");
     // The sender that was there before keeps its sequence.
     let now = at(2_100_000);
-    let reply = known(&mut sender, &mut reflector, now).unwrap();
-    assert_eq!((reply.sequence, reply.stateful), (1, true));
+    assert_eq!(answer(&mut reflector, now, peer(1), &known), (1, true));
     // A new one is answered, without state, until idle sessions give way.
-    let mut late = Sender::new(3, error());
-    let mut answer = |now| {
-        let octets = send(&mut late, now, 9, 100, false);
-        let from = SocketAddr::from(([198, 51, 100, 1], 9));
-        let reply = reflect(&mut reflector, now, from, &octets).unwrap();
-        late.receive(now, wall(now), &reply).unwrap()
-    };
-    let reply = answer(now);
-    assert_eq!((reply.sequence, reply.stateful), (0, false));
-    let reply = answer(now);
-    assert_eq!((reply.sequence, reply.stateful), (1, false));
-    let reply = answer(now + limits.idle);
-    assert_eq!((reply.sequence, reply.stateful), (0, true));
+    let from = SocketAddr::from(([198, 51, 100, 1], 9));
+    for (number, now, expected) in [
+        (0, now, (0, false)),
+        (1, now, (1, false)),
+        (2, now + limits.idle, (0, true)),
+    ] {
+        let octets = packet(number, 3, 100, false);
+        assert_eq!(answer(&mut reflector, now, from, &octets), expected);
+    }
     assert!(reflector.counts().without_state > 2);
 }
 
@@ -116,7 +111,7 @@ fn spoofed_sources_are_limited_in_all_and_take_a_bounded_memory() {
 fn one_address_has_a_limited_number_of_sessions() {
     let limits = Limits::default();
     let mut reflector = Reflector::new(limits, error());
-    let octets = send(&mut Sender::new(7, error()), at(0), 9, 100, false);
+    let octets = packet(0, 7, 100, false);
     for number in 0..1_000 {
         let now = at(u64::from(number) * 1_000);
         reflect(&mut reflector, now, peer(number), &octets).unwrap();
@@ -131,20 +126,18 @@ fn one_address_has_a_limited_number_of_sessions() {
 #[test]
 fn reflectors_do_not_answer_each_other() {
     let mut reflectors = [reflector(), reflector()];
-    let octets = send(&mut Sender::new(7, error()), at(0), 9, 100, false);
+    let octets = packet(0, 7, 100, false);
     let reply = reflect(&mut reflectors[0], at(0), peer(1), &octets).unwrap();
     let again = reflect(&mut reflectors[1], at(0), peer(1), &reply);
     assert_eq!(again, Err(Refusal::Malformed));
 }
 
 /// A packet of any content, most of them test packets.
-fn packet() -> impl Strategy<Value = (u16, u64, Vec<u8>)> {
+fn any_packet() -> impl Strategy<Value = (u16, u64, Vec<u8>)> {
     let octets = prop_oneof![
         4 => (44_usize..300, any::<u16>(), any::<bool>(), vec((44_usize..300, any::<u8>()), 0..4))
             .prop_map(|(length, session, short, damage)| {
-                let mut octets = vec![0; length.max(72)];
-                let mut sender = Sender::new(session, error());
-                sender.send(Time::ZERO, WALL, 5, short, &mut octets).unwrap();
+                let mut octets = super::packet(0, session, length.max(72), short);
                 octets.truncate(length);
                 for (place, value) in damage {
                     if let Some(octet) = octets.get_mut(place) {
@@ -161,7 +154,7 @@ fn packet() -> impl Strategy<Value = (u16, u64, Vec<u8>)> {
 proptest! {
     /// No sequence of packets is amplified: neither in octets nor in packets.
     #[test]
-    fn no_sequence_of_packets_is_amplified(packets in vec(packet(), 0..60)) {
+    fn no_sequence_of_packets_is_amplified(packets in vec(any_packet(), 0..60)) {
         let mut reflector = reflector();
         let (mut now, mut got) = (0, 0);
         for (number, gap, octets) in &packets {
