@@ -35,7 +35,9 @@ pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
 pub use mesh::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
 pub use page::html;
 pub use predict::{Chosen, Prediction, Sent, of_limit, of_optimal, of_overhead, of_transfer};
-pub use probe::{Probed, of_path, path_change_json, path_json, path_sentence};
+pub use probe::{
+    Probed, of_path, path_change_json, path_change_sentence, path_json, path_sentence,
+};
 pub use replay::replayed_from;
 pub use replayed_link::of_replay;
 pub use robustness::{of_robustness, robustness_json};

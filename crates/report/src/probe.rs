@@ -4,6 +4,7 @@ mod advice;
 mod json;
 mod words;
 
+use proto::Direction;
 use proto::probe::{Hop, Limit, PathReport, Verdict};
 use units::{Bytes, Span};
 
@@ -118,6 +119,30 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
             format!("It is unclear whether the path to {far_end} carries {asked}{cause}{seen}.")
         }
     }
+}
+
+/// The verdict in one sentence, behind a word on what has changed since `before`.
+pub fn path_change_sentence(probed: &Probed<'_>, before: &PathReport) -> String {
+    let sizes = |report: &PathReport| [report.forward.mtu, report.backward.mtu];
+    let [old, new] = [before, probed.report].map(sizes);
+    let place = old.iter().zip(&new).position(|(old, new)| old != new);
+    let change = place.map_or_else(String::new, |place| {
+        let direction = Direction::BOTH[place];
+        match (old[place], new[place]) {
+            (Some(old), Some(new)) => {
+                let verb = if old < new { "grew" } else { "shrank" };
+                format!(
+                    "The path MTU {verb} from {} to {} ({}). ",
+                    old.get(),
+                    octets(new),
+                    direction.name()
+                )
+            }
+            (None, Some(new)) => format!("Packets of up to {} pass again. ", octets(new)),
+            (_, None) => "No packets pass any more. ".to_owned(),
+        }
+    });
+    change + &path_sentence(probed)
 }
 
 /// The hops, the directions and the protocols.

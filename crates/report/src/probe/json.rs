@@ -7,7 +7,7 @@ use proto::probe::{Evidence, FindingKind, Hop, Limit, Loss, PathReport, Place, V
 use serde::Serialize;
 use units::{Bytes, Span};
 
-use super::{Probed, advice, path_sentence, words};
+use super::{Probed, advice, path_change_sentence, path_sentence, words};
 use crate::json::json_line;
 
 #[derive(Serialize)]
@@ -159,7 +159,7 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
         loss_forward: report.forward.loss.as_ref().map(share),
         loss_backward: report.backward.loss.as_ref().map(share),
         verdict: verdict_word(report.verdict),
-        sentence: path_sentence(probed),
+        sentence: path_change_sentence(probed, before),
     })
 }
 

@@ -209,3 +209,24 @@ fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
     let path = &path_json(&probed(&report))[0];
     assert!(path.contains("\"loss_forward\":[0.1,0.04,0.24]"), "{path}");
 }
+
+#[test]
+fn a_change_says_whether_the_path_shrank_or_grew() {
+    let small = hole();
+    let mut large = hole();
+    large.forward.mtu = Some(Bytes::new(9000));
+    let sentence = |after, before| path_change_sentence(&probed(after), before);
+    let grew = sentence(&large, &small);
+    let expected = "The path MTU grew from 1500 to 9000 octets (forward). ";
+    assert!(grew.starts_with(expected), "{grew}");
+    let shrank = sentence(&small, &large);
+    let expected = "The path MTU shrank from 9000 to 1500 octets (forward). The path to ";
+    assert!(shrank.starts_with(expected), "{shrank}");
+    let mut silent = hole();
+    silent.forward.mtu = None;
+    let back = sentence(&small, &silent);
+    let expected = "Packets of up to 1500 octets pass again. ";
+    assert!(back.starts_with(expected), "{back}");
+    let gone = sentence(&silent, &small);
+    assert!(gone.starts_with("No packets pass any more. "), "{gone}");
+}

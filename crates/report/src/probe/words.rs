@@ -159,8 +159,13 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             format!("the far end's MSS arrives as {seen}, although the path allows {expected}")
         }
         FindingKind::FragmentsDropped => "fragments do not pass".to_owned(),
+        FindingKind::MtuChanged { before, after } if before < after => format!(
+            "packets of up to {} pass again: the path carried {} at first",
+            octets(*after),
+            octets(*before)
+        ),
         FindingKind::MtuChanged { before, after } => format!(
-            "the path carried {} at first and {} at the end",
+            "the path carried {} at first and no more than {} at the end",
             octets(*before),
             octets(*after)
         ),

@@ -1,5 +1,7 @@
 //! `jumbolab probe --watch`: a path is looked at again and again, and changes are printed.
 
+mod path;
+
 use anyhow::{Result, anyhow, ensure};
 use lab::run::rfc3339;
 use live::clock::{self, Epoch};
@@ -7,12 +9,14 @@ use live::interrupt;
 use live::metrics::Endpoint;
 use live::probe::{Investigated, Task, investigate};
 use proto::probe::{PathReport, Verdict};
-use report::{Probed, path_change_json, path_sentence};
-use units::{Bytes, Span};
+use report::{Probed, path_change_json, path_change_sentence};
+use units::Span;
 
 use super::{Progress, metrics, progress};
 use crate::args::Probe;
 use crate::output;
+pub(super) use path::Path;
+use path::Sizes;
 
 /// The shortest interval: a look takes a second or so.
 const SHORTEST: Span = Span::from_secs(1);
@@ -27,25 +31,6 @@ pub(super) struct Watch {
     host: String,
     endpoint: Option<Endpoint>,
     paths: Vec<Path>,
-}
-
-/// A path that is watched.
-pub(super) struct Path {
-    /// The settings of a short look.
-    task: Task,
-    /// The latest result of everything.
-    pub(super) latest: Investigated,
-    /// The result of the latest look.
-    seen: Sizes,
-    pub(super) changes: u64,
-}
-
-/// The figures that short looks compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Sizes {
-    forward: Option<Bytes>,
-    backward: Option<Bytes>,
-    answers: bool,
 }
 
 impl Watch {
@@ -83,12 +68,7 @@ impl Watch {
             capture: None,
             ..task.clone()
         };
-        self.paths.push(Path {
-            seen: Sizes::of(&latest.report),
-            task,
-            latest,
-            changes: 0,
-        });
+        self.paths.push(Path::new(task, latest));
     }
 
     /// Watches until the user stops the program. Returns the last verdicts.
@@ -117,17 +97,13 @@ impl Watch {
     /// Looks at a path, and investigates it if it has changed.
     fn look(&mut self, place: usize, full: &impl Fn(&Task) -> Task) -> Result<()> {
         let path = &mut self.paths[place];
-        let looked = match investigate(&path.task, |_| ()) {
+        let seen = match investigate(&path.task, |_| ()) {
             Ok(looked) if !interrupt::asked() => Sizes::of(&looked.report),
             // An interface may be down for a while.
-            Err(_) => Sizes {
-                forward: None,
-                backward: None,
-                answers: false,
-            },
+            Err(_) => Sizes::NONE,
             Ok(_) => return Ok(()),
         };
-        if std::mem::replace(&mut path.seen, looked) == looked {
+        if !path.looks_changed(seen) {
             return Ok(());
         }
         let mut progress = Progress::new();
@@ -139,16 +115,18 @@ impl Watch {
         let found = match found {
             Ok(found) => found,
             Err(error) => {
-                output::say(&output::one_line(&error.to_string()));
+                if path.failed(seen) {
+                    output::say(&output::one_line(&error.to_string()));
+                }
                 return Ok(());
             }
         };
-        let is_same = Sizes::of(&found.report) == Sizes::of(&path.latest.report);
-        if interrupt::asked() || is_same {
+        if interrupt::asked() {
             return Ok(());
         }
-        path.changes += 1;
-        let before = std::mem::replace(&mut path.latest, found);
+        let Some(before) = path.investigated(seen, found) else {
+            return Ok(());
+        };
         self.print(place, &before.report)
     }
 
@@ -164,23 +142,16 @@ impl Watch {
         let time = rfc3339(Epoch::now().unix_nanos());
         match self.json {
             true => output::print_lines([path_change_json(&probed, before, &time)]),
-            false => output::print(&format!("{time} {}\n", path_sentence(&probed))),
+            false => output::print(&format!(
+                "{time} {}\n",
+                path_change_sentence(&probed, before)
+            )),
         }
     }
 
     fn publish(&self) {
         if let Some(endpoint) = &self.endpoint {
             endpoint.publish(metrics::text(&self.host, &self.paths));
-        }
-    }
-}
-
-impl Sizes {
-    fn of(report: &PathReport) -> Self {
-        Self {
-            forward: report.forward.mtu,
-            backward: report.backward.mtu,
-            answers: report.protocols.iter().any(|one| one.answers),
         }
     }
 }

@@ -1,0 +1,96 @@
+//! A path that is watched: which looks lead to a whole investigation, and which
+//! investigations show a change.
+
+use live::probe::{Investigated, Task};
+use proto::probe::PathReport;
+use units::Bytes;
+
+/// A path that is watched.
+pub(in crate::command::probe) struct Path {
+    /// The settings of a short look.
+    pub(super) task: Task,
+    /// The latest result of everything.
+    pub(in crate::command::probe) latest: Investigated,
+    /// The result of short looks while the path is as in `latest`.
+    usual: Sizes,
+    /// The result of the latest look that a whole investigation did not confirm.
+    unconfirmed: Option<Sizes>,
+    /// Changes that were noticed.
+    pub(in crate::command::probe) changes: u64,
+}
+
+/// The figures that are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sizes {
+    forward: Option<Bytes>,
+    backward: Option<Bytes>,
+    answers: bool,
+}
+
+impl Sizes {
+    /// Nothing passes.
+    pub(super) const NONE: Self = Self {
+        forward: None,
+        backward: None,
+        answers: false,
+    };
+
+    pub(super) fn of(report: &PathReport) -> Self {
+        Self {
+            forward: report.forward.mtu,
+            backward: report.backward.mtu,
+            answers: report.protocols.iter().any(|one| one.answers),
+        }
+    }
+}
+
+impl Path {
+    /// A path that was investigated, and is looked at with `task`.
+    pub(super) fn new(task: Task, latest: Investigated) -> Self {
+        Self {
+            task,
+            usual: Sizes::of(&latest.report),
+            latest,
+            unconfirmed: None,
+            changes: 0,
+        }
+    }
+
+    /// Whether a look that saw these sizes is a reason to investigate everything.
+    pub(super) fn looks_changed(&mut self, seen: Sizes) -> bool {
+        if seen == self.usual {
+            self.unconfirmed = None;
+        }
+        seen != self.usual
+    }
+
+    /// The whole investigation after a look: the result before it, if the path has
+    /// changed.
+    pub(super) fn investigated(
+        &mut self,
+        seen: Sizes,
+        found: Investigated,
+    ) -> Option<Investigated> {
+        if Sizes::of(&found.report) == Sizes::of(&self.latest.report) {
+            // The path was disturbed for a moment, or a short look sees less than a whole
+            // investigation: in the latter case it sees the same again.
+            if self.unconfirmed.replace(seen) == Some(seen) {
+                self.usual = seen;
+                self.unconfirmed = None;
+            }
+            return None;
+        }
+        self.usual = seen;
+        self.unconfirmed = None;
+        self.changes += 1;
+        Some(std::mem::replace(&mut self.latest, found))
+    }
+
+    /// The whole investigation after a look could not be made. Whether that is new.
+    pub(super) fn failed(&mut self, seen: Sizes) -> bool {
+        self.unconfirmed.replace(seen) != Some(seen)
+    }
+}
+
+#[cfg(test)]
+mod tests;
