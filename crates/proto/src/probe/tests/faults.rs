@@ -1,5 +1,8 @@
 //! Each fault of a path is found, with the size and the hop.
 
+mod holes;
+mod messages;
+
 use units::{Bytes, Span, Time};
 
 use super::path::{
@@ -57,87 +60,6 @@ fn a_clean_path_is_clean_in_both_directions_within_a_quarter_of_a_second() {
 }
 
 #[test]
-fn a_router_that_says_1500_is_named() {
-    let report = report(&Path::with(Narrow::told(2, 1500)));
-    assert_eq!(
-        (report.verdict, report.forward.mtu),
-        (Verdict::Problem, mtu(1500))
-    );
-    assert_eq!(report.forward.limit, Limit::Refused);
-    let refused = FindingKind::Refused {
-        mtu: Bytes::new(1500),
-        router: router(2),
-        hop: Some(2),
-    };
-    assert_eq!(kinds(&report), [&refused]);
-    assert!(!report.findings[0].evidence.is_empty());
-    let advice = report.advice[0];
-    assert_eq!(advice.device, Device::Router(router(2)));
-    assert_eq!(advice.remedy, Remedy::Mtu(Bytes::new(9000)));
-}
-
-#[test]
-fn routers_of_two_sizes_are_both_named_the_smaller_size_first() {
-    let path = Path {
-        narrow: vec![Narrow::told(1, 4000), Narrow::told(3, 1500)],
-        ..Path::clean()
-    };
-    let report = report(&path);
-    let named = report.findings.iter().filter_map(|one| match one.kind {
-        FindingKind::Refused { mtu, hop, .. } => Some((mtu.get(), hop)),
-        _ => None,
-    });
-    assert_eq!(
-        named.collect::<Vec<_>>(),
-        [(1500, Some(3)), (4000, Some(1))]
-    );
-}
-
-#[test]
-fn a_black_hole_is_behind_its_router() {
-    for link in 1..=3 {
-        let report = report(&Path::with(Narrow::silent(link, 1500)));
-        assert_eq!(
-            (report.verdict, report.forward.mtu),
-            (Verdict::Problem, mtu(1500))
-        );
-        assert_eq!(report.forward.limit, Limit::Vanish);
-        let FindingKind::BlackHole {
-            direction,
-            from,
-            place,
-        } = first(&report)
-        else {
-            panic!("{link}: {report:#?}")
-        };
-        assert_eq!(from.get(), 1501);
-        assert_eq!(address(place.behind), Some(router(link)), "{report:#?}");
-        let before = (link < 3).then(|| router(link + 1));
-        assert_eq!(address(place.before), before);
-        assert_eq!(
-            *direction == Some(Direction::Forward),
-            link < 3,
-            "{link}: {direction:?}"
-        );
-    }
-}
-
-#[test]
-fn a_mismatch_on_the_first_link_is_told_apart() {
-    for routers in [0, 3] {
-        let path = Path {
-            routers,
-            ..Path::with(Narrow::silent(0, 1500))
-        };
-        let report = report(&path);
-        let FindingKind::FirstLink { from, first } = first(&report) else {
-            panic!("{report:#?}")
-        };
-        assert_eq!((from.get(), first.number), (1501, 1));
-    }
-}
-
-#[test]
 fn the_own_interface_is_no_fault_of_the_path() {
     let settings = Settings {
         interface_mtu: mtu(1500),
@@ -175,142 +97,6 @@ fn what_the_own_system_refuses_to_send_limits_the_search() {
 }
 
 #[test]
-fn a_router_that_announces_too_little_does_not_lower_the_result() {
-    let narrow = Narrow {
-        told: Told::Announces(1400),
-        ..Narrow::told(2, 1500)
-    };
-    let report = report(&Path::with(narrow));
-    assert_eq!(report.forward.mtu, mtu(1500));
-    assert!(
-        kinds(&report).contains(&&FindingKind::AnnouncedTooSmall {
-            router: router(2),
-            announced: Bytes::new(1400),
-            passes: Bytes::new(1500),
-        }),
-        "{report:#?}"
-    );
-}
-
-#[test]
-fn a_router_that_announces_too_much_is_named() {
-    for announced in [1600, 4000, 9000, 60_000] {
-        let narrow = Narrow {
-            told: Told::Announces(announced),
-            ..Narrow::told(2, 1500)
-        };
-        let report = report(&Path::with(narrow));
-        assert_eq!(report.forward.mtu, mtu(1500));
-        let named = kinds(&report).iter().any(|kind| {
-            matches!(kind,
-            FindingKind::AnnouncedTooLarge { router: by, fails_from, .. }
-                if *by == router(2) && fails_from.get() == 1501)
-        });
-        assert!(named, "{announced}: {report:#?}");
-    }
-}
-
-#[test]
-fn messages_that_come_only_now_and_then_are_noticed() {
-    for burst in [1, 3, 6] {
-        let narrow = Narrow {
-            told: Told::Limited(burst),
-            ..Narrow::told(2, 1500)
-        };
-        let report = report(&Path::with(narrow));
-        assert_eq!(report.forward.mtu, mtu(1500));
-        let named = kinds(&report).iter().any(|kind| {
-            matches!(kind, FindingKind::AnswersLimited { router: by, .. } if *by == router(2))
-        });
-        assert!(named, "{burst}: {report:#?}");
-    }
-}
-
-#[test]
-fn a_backward_hole_is_told_from_a_forward_one() {
-    for link in 0..=3 {
-        let narrow = Narrow {
-            direction: Some(Direction::Backward),
-            ..Narrow::silent(link, 1500)
-        };
-        let report = report(&Path::with(narrow));
-        assert_eq!(report.forward.mtu, mtu(9000), "{report:#?}");
-        assert_eq!(
-            (report.backward.mtu, report.backward.limit),
-            (mtu(1500), Limit::Vanish)
-        );
-        let place = match first(&report) {
-            FindingKind::BlackHole {
-                direction: Some(Direction::Backward),
-                place,
-                ..
-            } => *place,
-            FindingKind::FirstLink { .. } if link == 0 => continue,
-            other => panic!("{link}: {other:?}"),
-        };
-        assert_eq!(address(place.behind), Some(router(link)), "{link}");
-    }
-}
-
-#[test]
-fn a_reflector_tells_the_directions_apart() {
-    let settings = Settings {
-        reflector: Reflector::ShortReplies,
-        ..settings()
-    };
-    for direction in Direction::BOTH {
-        let narrow = Narrow {
-            direction: Some(direction),
-            ..Narrow::silent(2, 1500)
-        };
-        let path = Path {
-            reflects: true,
-            ..Path::with(narrow)
-        };
-        let report = investigate(&path, settings.clone(), 1);
-        let is_backward = direction == Direction::Backward;
-        assert_eq!(
-            report.forward.mtu,
-            mtu(if is_backward { 9000 } else { 1500 })
-        );
-        assert_eq!(report.backward.mtu, mtu(1500));
-        let FindingKind::BlackHole {
-            direction: found,
-            place,
-            ..
-        } = first(&report)
-        else {
-            panic!("{report:#?}")
-        };
-        assert_eq!(*found, Some(direction));
-        assert_eq!(address(place.behind), Some(router(2)));
-    }
-}
-
-#[test]
-fn a_hole_for_one_protocol_is_named_with_its_place() {
-    for protocol in [Protocol::Icmp, Protocol::Udp, Protocol::Tcp] {
-        let narrow = Narrow {
-            which: Which::Of(protocol),
-            ..Narrow::silent(1, 1500)
-        };
-        let report = report(&Path::with(narrow));
-        assert_eq!(report.verdict, Verdict::Problem);
-        let FindingKind::OneProtocol {
-            protocol: named,
-            from,
-            others,
-            place,
-        } = first(&report)
-        else {
-            panic!("{protocol:?}: {report:#?}")
-        };
-        assert_eq!((*named, from.get(), others.get()), (protocol, 1501, 9000));
-        assert_eq!(address(place.unwrap().behind), Some(router(1)));
-    }
-}
-
-#[test]
 fn a_clamped_mss_is_compared_with_what_the_path_allows() {
     for (mss, is_clamped) in [(8960, false), (1460, true), (1400, true)] {
         let path = Path {
@@ -343,39 +129,6 @@ fn dropped_fragments_are_a_problem_of_their_own() {
         (Verdict::Problem, mtu(9000))
     );
     assert_eq!(kinds(&report), [&FindingKind::FragmentsDropped]);
-}
-
-#[test]
-fn a_small_branch_is_found_by_its_flows() {
-    // The first flow is in the branch of the others, or in the small one.
-    for rest in [0, 1] {
-        for told in [Told::Silent, Told::Announces(1500)] {
-            let narrow = Narrow {
-                which: Which::Flows(rest),
-                told,
-                ..Narrow::silent(1, 1500)
-            };
-            let report = report(&Path::with(narrow));
-            assert_eq!(
-                (report.verdict, report.forward.mtu),
-                (Verdict::Problem, mtu(1500))
-            );
-            let FindingKind::Branches {
-                flows,
-                of,
-                small,
-                large,
-                place,
-            } = first(&report)
-            else {
-                panic!("{rest}: {report:#?}")
-            };
-            assert_eq!((*of, small.get(), large.get()), (16, 1500, 9000));
-            let expected: Vec<u16> = (0..16).filter(|flow| flow % 3 == rest).collect();
-            assert_eq!(*flows, expected);
-            assert_eq!(address(place.unwrap().behind), Some(router(1)));
-        }
-    }
 }
 
 #[test]
@@ -504,21 +257,6 @@ fn round_trips_may_be_short_or_long() {
             }
         }
     }
-}
-
-#[test]
-fn silent_routers_leave_a_range_of_hops() {
-    let path = Path {
-        silent: [2].into(),
-        ..Path::with(Narrow::silent(2, 1500))
-    };
-    let report = report(&path);
-    let FindingKind::BlackHole { place, .. } = first(&report) else {
-        panic!("{report:#?}")
-    };
-    assert_eq!(address(place.behind), Some(router(1)));
-    assert_eq!(address(place.before), Some(router(3)));
-    assert_eq!(report.hops[1].address, None);
 }
 
 #[test]

@@ -1,0 +1,179 @@
+//! Large packets vanish: where, in which direction, and of which protocol or flow.
+
+use super::*;
+
+#[test]
+fn a_black_hole_is_behind_its_router() {
+    for link in 1..=3 {
+        let report = report(&Path::with(Narrow::silent(link, 1500)));
+        assert_eq!(
+            (report.verdict, report.forward.mtu),
+            (Verdict::Problem, mtu(1500))
+        );
+        assert_eq!(report.forward.limit, Limit::Vanish);
+        let FindingKind::BlackHole {
+            direction,
+            from,
+            place,
+        } = first(&report)
+        else {
+            panic!("{link}: {report:#?}")
+        };
+        assert_eq!(from.get(), 1501);
+        assert_eq!(address(place.behind), Some(router(link)), "{report:#?}");
+        let before = (link < 3).then(|| router(link + 1));
+        assert_eq!(address(place.before), before);
+        assert_eq!(
+            *direction == Some(Direction::Forward),
+            link < 3,
+            "{link}: {direction:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mismatch_on_the_first_link_is_told_apart() {
+    for routers in [0, 3] {
+        let path = Path {
+            routers,
+            ..Path::with(Narrow::silent(0, 1500))
+        };
+        let report = report(&path);
+        let FindingKind::FirstLink { from, first } = first(&report) else {
+            panic!("{report:#?}")
+        };
+        assert_eq!((from.get(), first.number), (1501, 1));
+    }
+}
+
+#[test]
+fn a_backward_hole_is_told_from_a_forward_one() {
+    for link in 0..=3 {
+        let narrow = Narrow {
+            direction: Some(Direction::Backward),
+            ..Narrow::silent(link, 1500)
+        };
+        let report = report(&Path::with(narrow));
+        assert_eq!(report.forward.mtu, mtu(9000), "{report:#?}");
+        assert_eq!(
+            (report.backward.mtu, report.backward.limit),
+            (mtu(1500), Limit::Vanish)
+        );
+        let place = match first(&report) {
+            FindingKind::BlackHole {
+                direction: Some(Direction::Backward),
+                place,
+                ..
+            } => *place,
+            FindingKind::FirstLink { .. } if link == 0 => continue,
+            other => panic!("{link}: {other:?}"),
+        };
+        assert_eq!(address(place.behind), Some(router(link)), "{link}");
+    }
+}
+
+#[test]
+fn a_reflector_tells_the_directions_apart() {
+    let settings = Settings {
+        reflector: Reflector::ShortReplies,
+        ..settings()
+    };
+    for direction in Direction::BOTH {
+        let narrow = Narrow {
+            direction: Some(direction),
+            ..Narrow::silent(2, 1500)
+        };
+        let path = Path {
+            reflects: true,
+            ..Path::with(narrow)
+        };
+        let report = investigate(&path, settings.clone(), 1);
+        let is_backward = direction == Direction::Backward;
+        assert_eq!(
+            report.forward.mtu,
+            mtu(if is_backward { 9000 } else { 1500 })
+        );
+        assert_eq!(report.backward.mtu, mtu(1500));
+        let FindingKind::BlackHole {
+            direction: found,
+            place,
+            ..
+        } = first(&report)
+        else {
+            panic!("{report:#?}")
+        };
+        assert_eq!(*found, Some(direction));
+        assert_eq!(address(place.behind), Some(router(2)));
+    }
+}
+
+#[test]
+fn a_hole_for_one_protocol_is_named_with_its_place() {
+    for protocol in [Protocol::Icmp, Protocol::Udp, Protocol::Tcp] {
+        let narrow = Narrow {
+            which: Which::Of(protocol),
+            ..Narrow::silent(1, 1500)
+        };
+        let report = report(&Path::with(narrow));
+        assert_eq!(report.verdict, Verdict::Problem);
+        let FindingKind::OneProtocol {
+            protocol: named,
+            from,
+            others,
+            place,
+        } = first(&report)
+        else {
+            panic!("{protocol:?}: {report:#?}")
+        };
+        assert_eq!((*named, from.get(), others.get()), (protocol, 1501, 9000));
+        assert_eq!(address(place.unwrap().behind), Some(router(1)));
+    }
+}
+
+#[test]
+fn a_small_branch_is_found_by_its_flows() {
+    // The first flow is in the branch of the others, or in the small one.
+    for rest in [0, 1] {
+        for told in [Told::Silent, Told::Announces(1500)] {
+            let narrow = Narrow {
+                which: Which::Flows(rest),
+                told,
+                ..Narrow::silent(1, 1500)
+            };
+            let report = report(&Path::with(narrow));
+            assert_eq!(
+                (report.verdict, report.forward.mtu),
+                (Verdict::Problem, mtu(1500))
+            );
+            let FindingKind::Branches {
+                flows,
+                of,
+                small,
+                large,
+                place,
+            } = first(&report)
+            else {
+                panic!("{rest}: {report:#?}")
+            };
+            assert_eq!((*of, small.get(), large.get()), (16, 1500, 9000));
+            let expected: Vec<u16> = (0..16).filter(|flow| flow % 3 == rest).collect();
+            assert_eq!(*flows, expected);
+            assert_eq!(address(place.unwrap().behind), Some(router(1)));
+        }
+    }
+}
+
+#[test]
+fn silent_routers_leave_a_range_of_hops() {
+    let path = Path {
+        silent: [2].into(),
+        ..Path::with(Narrow::silent(2, 1500))
+    };
+    let report = report(&path);
+    let FindingKind::BlackHole { place, .. } = first(&report) else {
+        panic!("{report:#?}")
+    };
+    assert_eq!(address(place.behind), Some(router(1)));
+    assert_eq!(address(place.before), Some(router(3)));
+    assert_eq!(report.hops[1].address, None);
+}
