@@ -15,6 +15,7 @@
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
 pub mod capture;
+mod capture_file;
 pub mod clock;
 pub mod clock_comparison;
 mod deadline;

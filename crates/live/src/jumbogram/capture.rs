@@ -1,16 +1,15 @@
 //! Capture files of arriving packets.
 
-use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, recv};
-use wire::pcapng::{Block, LinkType};
+use wire::pcapng::LinkType;
 
 use super::jumbo_path::JumboPath;
 use crate::capture::heard_at;
+use crate::capture_file::CaptureFile;
 use crate::clock::Epoch;
 use crate::error::{During, Result};
 
@@ -21,7 +20,7 @@ const SNAP: u32 = 256;
 /// A capture file and the socket that feeds it.
 pub(super) struct Capture {
     socket: OwnedFd,
-    file: File,
+    file: CaptureFile,
     epoch: Epoch,
 }
 
@@ -31,22 +30,12 @@ impl Capture {
     /// # Errors
     /// If the file exists or cannot be written, or the kernel refuses the socket.
     pub(super) fn begin(jumbo_path: &JumboPath, path: &Path) -> Result<Self> {
-        let file = files::create_new(path)
-            .during(|| format!("--capture {}: a new file is written", path.display()))?;
         let (namespace, interface) = jumbo_path.arrival();
-        let socket = heard_at(namespace, interface)?;
-        let mut capture = Self {
-            socket,
-            file,
+        Ok(Self {
+            file: CaptureFile::create(path, interface, LinkType::Ethernet, SNAP)?,
+            socket: heard_at(namespace, interface)?,
             epoch: Epoch::now(),
-        };
-        capture.write(&Block::Section)?;
-        capture.write(&Block::Interface {
-            kind: LinkType::Ethernet,
-            name: interface,
-            most: SNAP,
-        })?;
-        Ok(capture)
+        })
     }
 
     /// Writes the packets that have arrived since the last call.
@@ -64,21 +53,9 @@ impl Capture {
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(error) => return Err(error).during(|| "reading captured frames"),
             };
-            self.write(&Block::Packet {
-                interface: 0,
-                nanos: self.epoch.unix_nanos_at(self.epoch.elapsed()),
-                octets: &head[..length.min(head.len())],
-                length: u32::try_from(length).unwrap_or(u32::MAX),
-            })?;
+            let nanos = self.epoch.unix_nanos_at(self.epoch.elapsed());
+            let kept = &head[..length.min(head.len())];
+            self.file.packet(nanos, kept, length)?;
         }
-    }
-
-    fn write(&mut self, block: &Block<'_>) -> Result<()> {
-        let mut octets = vec![0; block.buffer_len()];
-        block
-            .emit(&mut octets)
-            .map_err(std::io::Error::other)
-            .and_then(|()| self.file.write_all(&octets))
-            .during(|| "writing the capture")
     }
 }

@@ -1,7 +1,5 @@
 //! A capture file of the packets of an investigation.
 
-use std::fs::File;
-use std::io::{ErrorKind, Write};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
@@ -11,12 +9,13 @@ use nix::sys::socket::{
 };
 use units::{IpVersion, Time};
 use wire::ip_packet::IpPacket;
-use wire::pcapng::{Block, LinkType};
+use wire::pcapng::LinkType;
 use wire::probe::Content;
 
 use super::outgoing::Outgoing;
 use super::receive::{Queue, Room};
 use crate::capture::address;
+use crate::capture_file::CaptureFile;
 use crate::clock::{self, Epoch, Mapping};
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
@@ -31,7 +30,7 @@ const RECEIVE_BUFFER: usize = 8 << 20;
 /// A capture file and the socket that feeds it.
 pub(super) struct Capture {
     socket: OwnedFd,
-    file: File,
+    file: CaptureFile,
     far_end: IpAddr,
     /// The same instant on both clocks.
     epoch: Epoch,
@@ -54,27 +53,14 @@ impl Capture {
         bind(socket.as_raw_fd(), &address(outgoing.index)).during(operation)?;
         setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
         stamp_arrivals(socket.as_fd())?;
-        let file = files::create_new(path).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => Error::new(operation(), "the file exists; name a new file"),
-            _ => Error {
-                operation: operation(),
-                source: error,
-            },
-        })?;
-        let mut capture = Self {
+        let most = u32::try_from(SNAP).unwrap_or(u32::MAX);
+        Ok(Self {
+            file: CaptureFile::create(path, &outgoing.interface, LinkType::RawIp, most)?,
             socket,
-            file,
             far_end,
             epoch: Epoch::now(),
             begun: clock::monotonic(),
-        };
-        capture.write(&Block::Section)?;
-        capture.write(&Block::Interface {
-            kind: LinkType::RawIp,
-            name: &outgoing.interface,
-            most: u32::try_from(SNAP).unwrap_or(0),
-        })?;
-        Ok(capture)
+        })
     }
 
     /// Writes the packets that have crossed the interface since the last call.
@@ -96,13 +82,8 @@ impl Capture {
             }
             let since = packet.at.since(self.begun).unwrap_or_default();
             let octets = &packet.octets[..packet.octets.len().min(SNAP)];
-            let block = Block::Packet {
-                interface: 0,
-                nanos: self.epoch.unix_nanos() + since.as_nanos(),
-                octets,
-                length: u32::try_from(packet.octets.len()).unwrap_or(u32::MAX),
-            };
-            self.write(&block)?;
+            let nanos = self.epoch.unix_nanos() + since.as_nanos();
+            self.file.packet(nanos, octets, packet.octets.len())?;
         }
         Ok(())
     }
@@ -122,14 +103,5 @@ impl Capture {
                 Content::of_icmp(packet.payload, version),
                 Ok(Content::Error { quote, .. }) if is_of_far_end(&quote.packet)
             )
-    }
-
-    fn write(&mut self, block: &Block<'_>) -> Result<()> {
-        let mut octets = vec![0; block.buffer_len()];
-        block
-            .emit(&mut octets)
-            .map_err(std::io::Error::other)
-            .and_then(|()| self.file.write_all(&octets))
-            .during(|| "writing the capture")
     }
 }
