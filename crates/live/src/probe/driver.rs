@@ -284,15 +284,17 @@ impl Driver {
         };
         let here = self.outgoing.address;
         match key.protocol {
-            Protocol::Icmp => {
-                let number = self.seed.derive("echo").with(key.flow.into()).get();
-                let number = u16::try_from(number & 0xffff).unwrap_or(0);
-                echo::line(ends, here, number)
-            }
+            Protocol::Icmp => echo::line(ends, here, self.echo_identifier(key.flow)),
             Protocol::Udp if self.reflector.is_some() => test_packet::line(ends, here),
             Protocol::Udp => datagram::line(ends, here),
             Protocol::Tcp => segment::line(ends, here, self.outgoing.mtu),
         }
+    }
+
+    /// The identifier of a flow of echo requests.
+    fn echo_identifier(&self, flow: u16) -> u16 {
+        let number = self.seed.derive("echo").with(flow.into()).get();
+        u16::try_from(number & 0xffff).unwrap_or(0)
     }
 
     /// Waits for answers until `until`, or shortly, and reads them.
@@ -357,6 +359,15 @@ impl Driver {
     pub(super) fn finish(mut self) -> Result<Outgoing> {
         self.write_capture()?;
         Ok(self.outgoing)
+    }
+
+    /// The line of the first flow of echo requests, and its identifier.
+    #[cfg(test)]
+    pub(super) fn echo_line(&mut self) -> Option<(&mut Line, u16)> {
+        let identifier = self.echo_identifier(0);
+        let mut lines = self.lines.iter_mut();
+        let (_, line) = lines.find(|(key, _)| key.protocol == Protocol::Icmp && key.flow == 0)?;
+        Some((line, identifier))
     }
 
     /// A line of each format.

@@ -1,6 +1,7 @@
 //! Echo requests, from a socket that the kernel gives to ordinary users, or a raw one.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::OwnedFd;
 
 use nix::sys::socket::{SockProtocol, SockType};
 use proto::probe::ReplySize;
@@ -14,14 +15,18 @@ use super::line::{Format, Line, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::error::{During, Error, Result};
+use crate::traffic::bind_to;
 
 /// The format of echo requests.
 struct Echo {
     version: IpVersion,
     /// Whether the socket delivers the IPv4 header, and the echoes of others.
     raw: bool,
+    /// Of a raw socket.
     identifier: u16,
-    sequence: u16,
+    /// Whether the kernel compares a random identifier in errors with that of the socket, or
+    /// this program does.
+    is_random: bool,
 }
 
 /// Whether this process may send echo requests to `to`.
@@ -30,7 +35,7 @@ pub(super) fn is_allowed(to: SocketAddr) -> bool {
 }
 
 /// A socket for echoes, and whether it is raw.
-fn open(to: SocketAddr) -> Option<(std::os::fd::OwnedFd, bool)> {
+fn open(to: SocketAddr) -> Option<(OwnedFd, bool)> {
     let protocol = match to {
         SocketAddr::V4(_) => SockProtocol::Icmp,
         SocketAddr::V6(_) => SockProtocol::IcmpV6,
@@ -43,7 +48,9 @@ fn open(to: SocketAddr) -> Option<(std::os::fd::OwnedFd, bool)> {
 /// The remedy where echo requests are not allowed.
 pub(super) const REMEDY: &str = "this user may not send echo requests; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";
 
-/// Opens a line for echo requests. `number` identifies those of a raw socket.
+/// Opens a line for echo requests with the identifier `number`, which is random: with the
+/// sequence number, which is random too, nobody off the path can guess the eight octets that
+/// old routers quote [RFC792].
 ///
 /// # Errors
 /// The kernel's.
@@ -51,15 +58,50 @@ pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
     let to = ends.to;
     let (socket, raw) =
         open(to).ok_or_else(|| Error::new("opening a socket for echoes", REMEDY))?;
-    socket::prepare(&socket, &ends)?;
+    let from = ends.from;
+    socket::prepare(
+        &socket,
+        &Ends {
+            from: None,
+            ..ends.clone()
+        },
+    )?;
+    let is_random = raw || bind_identifier(&socket, to, from, number)?;
     socket::join(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
     let echo = Echo {
         version: version(to.ip()),
         raw,
         identifier: number,
-        sequence: 0,
+        is_random,
     };
     Ok(Line::new(socket, ends, here, Box::new(echo)))
+}
+
+/// Binds a socket of the kernel for echoes to an address of this host and an identifier, or
+/// to one of the kernel's choice if that one is in use. Returns whether it has this one.
+fn bind_identifier(
+    socket: &OwnedFd,
+    to: SocketAddr,
+    from: Option<IpAddr>,
+    number: u16,
+) -> Result<bool> {
+    let any = match to {
+        SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+    };
+    let address = from.unwrap_or(any);
+    if number != 0 && bind_to(socket, SocketAddr::new(address, number)).is_ok() {
+        return Ok(true);
+    }
+    if from.is_some() {
+        bind_to(socket, SocketAddr::new(address, 0))?;
+    }
+    Ok(false)
+}
+
+/// The sequence number of an echo request: a part of the probe's secret identifier.
+fn sequence(id: u64) -> u16 {
+    u16::try_from(id & u64::from(u16::MAX)).unwrap_or(0)
 }
 
 impl Format for Echo {
@@ -68,26 +110,25 @@ impl Format for Echo {
         octets.clear();
         octets.resize(length, 0);
         octets[HEADER_LEN..][..8].copy_from_slice(&id.to_be_bytes());
-        self.sequence = self.sequence.wrapping_add(1);
+        let sequence = sequence(id);
         let header = EchoHeader {
             reply: false,
             identifier: self.identifier,
-            sequence: self.sequence,
+            sequence,
         };
         header
             .emit(octets, self.version)
             .map_err(|error| Error::new("writing an echo request", error.to_string()))?;
-        Ok(self.sequence.into())
+        Ok(sequence.into())
     }
 
-    fn transport(&mut self, _id: u64, port: u16) -> Transport {
-        self.sequence = self.sequence.wrapping_add(1);
+    fn transport(&mut self, id: u64, port: u16) -> Transport {
         Transport::Echo(wire::probe::Echo {
             reply: false,
             // That of a socket that is not raw is the kernel's, which has the place of a
             // port.
             identifier: if self.raw { self.identifier } else { port },
-            sequence: self.sequence,
+            sequence: sequence(id),
         })
     }
 
@@ -117,16 +158,15 @@ impl Format for Echo {
         let echo = EchoHeader::parse(octets, self.version).ok()?;
         let is_ours = !echo.reply && (!self.raw || echo.identifier == self.identifier);
         let data = octets.get(HEADER_LEN..).filter(|_| is_ours)?;
-        let id = identifier(data);
-        let quoted = latest.quoted(id, id.is_none())?;
-        // A quote without the identifier has the sequence number.
-        let sequence = u32::from(echo.sequence);
-        match quoted.is_proven {
-            true => Some(quoted),
-            false => latest
-                .latest(|sent| sent.number == sequence)
-                .map(|sent| Quoted { sent, ..quoted }),
+        if let Some(id) = identifier(data) {
+            return latest.quoted(Some(id), false);
         }
+        // An old router quotes the header alone, with both numbers.
+        let sent = latest.latest(|sent| sent.number == u32::from(echo.sequence))?;
+        Some(Quoted {
+            sent,
+            is_proven: self.is_random,
+        })
     }
 
     fn before_quote(&self) -> Bytes {

@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use proto::Protocol;
 use proto::probe::{Answer, AnswerKind, Probe, ReplySize, Target};
 use units::{Bytes, Seed, Span};
+use wire::protocol::icmp::EchoHeader;
 
 use super::Task;
 use super::driver::Driver;
-use super::error::{About, meaning};
+use super::error::{About, meaning, version};
 use super::receive::PathError;
 use crate::clock;
 
@@ -85,6 +86,34 @@ fn an_echo_of_any_size_comes_back_as_large_as_it_was_sent() {
             };
             assert_eq!(back, Bytes::new(size));
         }
+    }
+}
+
+#[test]
+fn eight_octets_of_an_echo_name_the_probe_and_a_wrong_guess_names_none() {
+    for to in LOOPBACK {
+        let mut driver = driver(to);
+        if !driver.can_echo() {
+            continue;
+        }
+        let id = 0x0123_4567_89ab_cdef;
+        answer(&mut driver, &probe(id, Protocol::Icmp, 1000));
+        let (line, identifier) = driver.echo_line().unwrap();
+        // An old router quotes no more of the packet than this behind the IP header.
+        let mut quoted = |identifier, sequence| {
+            let mut octets = [0; 8];
+            let header = EchoHeader {
+                reply: false,
+                identifier,
+                sequence,
+            };
+            header.emit(&mut octets, version(to)).unwrap();
+            let (reply, quoted) = line.understood(&octets);
+            assert_eq!(reply, None);
+            quoted.map(|quoted| (quoted.sent.id, quoted.is_proven))
+        };
+        assert_eq!(quoted(identifier, 0xcdef), Some((id, true)));
+        assert_eq!(quoted(identifier, 0xcdee), None);
     }
 }
 
