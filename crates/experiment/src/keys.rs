@@ -12,6 +12,7 @@ mod general;
 mod host;
 mod index;
 mod links;
+mod named_hosts;
 mod network;
 mod page;
 mod queue;

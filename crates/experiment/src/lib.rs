@@ -15,6 +15,7 @@ mod claims;
 mod discipline;
 mod keys;
 mod law;
+mod named_hosts;
 mod on;
 mod pareto;
 mod published;
@@ -38,7 +39,7 @@ mod unstated;
 use std::sync::Arc;
 
 use anyhow::Result;
-use plan::{Patience, Plan, Until, World};
+use plan::{NamedHosts, Patience, Plan, Until, World};
 
 use aliases::Aliases;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
@@ -211,6 +212,16 @@ impl Experiment {
         Ok(world.map(|found| found.value))
     }
 
+    /// The machines of `[hosts]`, with those of `arguments`, which are written as
+    /// for `--host`.
+    ///
+    /// # Errors
+    /// One line of text with the place and what to write: a machine is missing
+    /// or named twice, or a value is none.
+    pub fn named_hosts(&self, arguments: &[String]) -> Result<NamedHosts> {
+        named_hosts::read(&self.tree, arguments)
+    }
+
     /// Resolves the experiment for `world`: all cells, all values, all
     /// defaults, and the keys of `[on]` for this world. A resolved plan is
     /// valid.
@@ -266,6 +277,7 @@ impl Experiment {
         let entries = unstated::entries(&mut reader, &aliases)?;
         let report = report::report(&mut reader, &factors, &aliases, &compare)?;
         reader.table("aliases")?;
+        reader.table(named_hosts::ROOT)?;
         reader.table(choices::ROOT)?;
 
         let files = LawFiles::default();

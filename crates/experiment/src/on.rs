@@ -9,7 +9,8 @@ use plan::World;
 
 use super::keys;
 use super::reader::{Parsed, did_you_mean, refusal};
-use super::sweep::Factor;
+use super::report;
+use super::sweep::{self, Factor};
 use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
 /// The name of the table.
@@ -102,6 +103,9 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
         return Ok(None);
     }
     let mut applied = base.clone();
+    if overs.iter().any(|over| over.path.root() == sweep::ROOT) {
+        report::remove_levels(&mut applied);
+    }
     for over in overs {
         let set = |node: &Node| matches!(node.origin, Origin::Set(_));
         if tree.at(&over.path.0).is_some_and(set) && !set(over.node) {

@@ -49,7 +49,14 @@ pub(super) fn keep_only_swept(tree: &mut Table) {
     let is_set = [sweep::ROOT, "compare"]
         .iter()
         .any(|root| tree.get(root).is_some_and(holds_set));
-    if let (true, Some(node)) = (is_set, tree.get_mut(ROOT))
+    if is_set {
+        remove_levels(tree);
+    }
+}
+
+/// Removes the keys that name levels, which a world replaces by others.
+pub(super) fn remove_levels(tree: &mut Table) {
+    if let Some(node) = tree.get_mut(ROOT)
         && let Value::Table(table) = &node.value
     {
         node.value = Value::Table(table.only(|key| !OF_LEVELS.contains(&key)));

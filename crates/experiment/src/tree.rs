@@ -17,6 +17,8 @@ pub(super) enum Origin {
     File { path: Arc<str>, line: usize },
     /// In an argument of `--set`.
     Set(Arc<str>),
+    /// In an argument of `--host`.
+    Host(Arc<str>),
     /// A default of the format.
     Default,
 }
@@ -282,6 +284,9 @@ impl fmt::Display for Origin {
             Self::File { path, line } => write!(f, "{path}:{line}"),
             Self::Set(argument) => {
                 write!(f, "--set {}", without_middle(argument, ARGUMENT_ENDS))
+            }
+            Self::Host(argument) => {
+                write!(f, "--host {}", without_middle(argument, ARGUMENT_ENDS))
             }
             Self::Default => f.write_str("by default"),
         }

@@ -31,7 +31,7 @@ pub(crate) use predict::{
     Arithmetic, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
 };
 pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
-pub(crate) use setup::{Completions, Doctor, Man};
+pub(crate) use setup::{Agent, Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
 
 /// A laboratory for studies of the maximum transmission unit (MTU).
@@ -70,6 +70,8 @@ pub(crate) enum Command {
     Recv(Recv),
     /// Print delay, jitter, loss and reordering from packet logs.
     Decode(Decode),
+    /// Answer the requests of `run --on hosts`, which starts it by `ssh`.
+    Agent(Agent),
     /// Check whether this machine is ready for experiments.
     Doctor(Doctor),
     /// Print a completion script for a shell.
@@ -96,7 +98,7 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
         "Tools",
         &["predict", "probe", "emulate", "send", "recv", "decode"],
     ),
-    ("Set-up", &["doctor", "completions", "man"]),
+    ("Set-up", &["doctor", "agent", "completions", "man"]),
 ];
 
 /// The arguments of this process. Prints help or a usage error and exits where

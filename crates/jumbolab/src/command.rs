@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod agent;
 pub(crate) mod claims;
 pub(crate) mod completions;
 pub(crate) mod decode;

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
             Command::Send(send) => command::send::run(&send),
             Command::Recv(recv) => command::recv::run(&recv),
             Command::Decode(decode) => command::decode::run(&decode).map(done),
+            Command::Agent(_) => command::agent::run().map(done),
             Command::Doctor(doctor) => command::doctor::run(&doctor),
             Command::Completions(wanted) => command::completions::run(&wanted).map(done),
             Command::Man(man) => command::man::run(&man).map(done),

@@ -19,10 +19,11 @@ use live::request_response::{Answered, Answerer, Asked, RequestResponse, ask as 
 use live::stamp;
 use live::testbed::Testbed;
 use live::transfer::latency_breakdown::{self, Answerer as ProbeAnswerer, Probe};
-use live::transfer::{Received, Receiver, Sent, Transfer, send};
+use live::transfer::{Received, Receiver, Recorded, Sent, Transfer, send};
 use live::trial_token::{Token, new_token};
 use live::worker::Command;
 use proto::clock_offset::ClockLine;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
@@ -148,97 +149,109 @@ impl HostSample {
 /// # Errors
 /// The parent process cannot be read from or written to.
 pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<()> {
-    let mut probing = Probing::default();
-    let mut recorded = None;
+    let mut kept = Kept::default();
     for line in requests.lines() {
-        let request = serde_json::from_str(&line?).context("reading a request")?;
-        let mut answer = |reply: &Reply| -> Result<()> {
-            writeln!(replies, "{}", serde_json::to_string(reply)?)?;
-            Ok(replies.flush()?)
-        };
-        let result = match request {
-            Request::Send(transfer, token, port) => send(&transfer, &token, port).map(Reply::Sent),
-            Request::Receive(transfer, token) => match Receiver::open(transfer, token) {
-                Ok(receiver) => {
-                    answer(&Reply::Listening(receiver.port))?;
-                    receiver.receive().map(Reply::Received)
-                }
-                Err(error) => Err(error),
-            },
-            Request::Ask(request_response, token, port) => {
-                ask_other(&request_response, &token, port).map(Reply::Asked)
-            }
-            Request::SendProbes(probe, token, port) => {
-                latency_breakdown::ask(&probe, &token, port).map(Reply::Probed)
-            }
-            Request::AnswerProbes(probe, token) => match ProbeAnswerer::open(probe, token) {
-                Ok(answerer) => {
-                    answer(&Reply::Listening(answerer.port))?;
-                    answerer.answer().map(Reply::ProbesAnswered)
-                }
-                Err(error) => Err(error),
-            },
-            Request::Answer(requests, token) => match Answerer::open(requests, token) {
-                Ok(answerer) => {
-                    answer(&Reply::Listening(answerer.port))?;
-                    answerer.answer().map(Reply::Answered)
-                }
-                Err(error) => Err(error),
-            },
-            Request::OpenFarEnd(services) => probing.open_far_end(services),
-            Request::CloseFarEnd => probing.close_far_end(),
-            Request::OpenProber(task) => probing.open_prober(&task),
-            Request::Investigate => probing.investigate(),
-            Request::Accept(task) => match FarEnd::open(task) {
-                Ok(far_end) => {
-                    answer(&Reply::Listening(far_end.port))?;
-                    far_end.serve().map(|()| Reply::Accepted)
-                }
-                Err(error) => Err(error),
-            },
-            Request::Settle(task, port) => discovery::settle(&task, port).map(Reply::Settled),
-            Request::Record(transfer, token) => match Receiver::open(transfer, token) {
-                Ok(receiver) => {
-                    answer(&Reply::Listening(receiver.port))?;
-                    let kept = receiver.record();
-                    kept.map(|kept| {
-                        recorded = Some(kept);
-                        Reply::Recorded
-                    })
-                }
-                Err(error) => Err(error),
-            },
-            Request::Finish(line) => Ok(match recorded.take() {
-                Some(recorded) => Reply::Received(recorded.finish(Some(line))),
-                None => Reply::Failed("no transfer was kept".to_owned()),
-            }),
-            Request::AnswerClock(address, token) => match ClockAnswerer::open(address, token) {
-                Ok(answerer) => {
-                    answer(&Reply::Listening(answerer.port))?;
-                    answerer.answer().map(|()| Reply::ClockAnswered)
-                }
-                Err(error) => Err(error),
-            },
-            Request::CompareClocks(address, token, port) => {
-                compare(address, &token, port).map(Reply::Compared)
-            }
-            Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
-            Request::SendFlows(sending, token, port) => {
-                answer(&reply_of(
-                    flows::send(sending, &token, port).map(Reply::Departed),
-                ))?;
-                continue;
-            }
-            Request::ReceiveFlows(receiving, token) => {
-                let listening = |port| answer(&Reply::Listening(port));
-                let arrived = flows::receive(receiving, &token, listening);
-                answer(&reply_of(arrived.map(Reply::Arrived)))?;
-                continue;
-            }
-        };
-        answer(&reply_of(result.map_err(anyhow::Error::from)))?;
+        answer(&line?, &mut kept, &mut replies)?;
     }
     Ok(())
+}
+
+/// What an agent keeps from one request to the next.
+#[derive(Default)]
+pub(crate) struct Kept {
+    probing: Probing,
+    recorded: Option<Recorded>,
+}
+
+/// Serves the request in `line`; what later ones need is in `kept`.
+///
+/// # Errors
+/// It is no request, or the replies cannot be written.
+pub(crate) fn answer(line: &str, kept: &mut Kept, mut replies: impl Write) -> Result<()> {
+    let Kept { probing, recorded } = kept;
+    let request = serde_json::from_str(line).context("reading a request")?;
+    let mut answer = |reply: &Reply| -> Result<()> {
+        writeln!(replies, "{}", serde_json::to_string(reply)?)?;
+        Ok(replies.flush()?)
+    };
+    let result = match request {
+        Request::Send(transfer, token, port) => send(&transfer, &token, port).map(Reply::Sent),
+        Request::Receive(transfer, token) => match Receiver::open(transfer, token) {
+            Ok(receiver) => {
+                answer(&Reply::Listening(receiver.port))?;
+                receiver.receive().map(Reply::Received)
+            }
+            Err(error) => Err(error),
+        },
+        Request::Ask(request_response, token, port) => {
+            ask_other(&request_response, &token, port).map(Reply::Asked)
+        }
+        Request::SendProbes(probe, token, port) => {
+            latency_breakdown::ask(&probe, &token, port).map(Reply::Probed)
+        }
+        Request::AnswerProbes(probe, token) => match ProbeAnswerer::open(probe, token) {
+            Ok(answerer) => {
+                answer(&Reply::Listening(answerer.port))?;
+                answerer.answer().map(Reply::ProbesAnswered)
+            }
+            Err(error) => Err(error),
+        },
+        Request::Answer(requests, token) => match Answerer::open(requests, token) {
+            Ok(answerer) => {
+                answer(&Reply::Listening(answerer.port))?;
+                answerer.answer().map(Reply::Answered)
+            }
+            Err(error) => Err(error),
+        },
+        Request::OpenFarEnd(services) => probing.open_far_end(services),
+        Request::CloseFarEnd => probing.close_far_end(),
+        Request::OpenProber(task) => probing.open_prober(&task),
+        Request::Investigate => probing.investigate(),
+        Request::Accept(task) => match FarEnd::open(task) {
+            Ok(far_end) => {
+                answer(&Reply::Listening(far_end.port))?;
+                far_end.serve().map(|()| Reply::Accepted)
+            }
+            Err(error) => Err(error),
+        },
+        Request::Settle(task, port) => discovery::settle(&task, port).map(Reply::Settled),
+        Request::Record(transfer, token) => match Receiver::open(transfer, token) {
+            Ok(receiver) => {
+                answer(&Reply::Listening(receiver.port))?;
+                receiver.record().map(|whole| {
+                    *recorded = Some(whole);
+                    Reply::Recorded
+                })
+            }
+            Err(error) => Err(error),
+        },
+        Request::Finish(line) => Ok(match recorded.take() {
+            Some(recorded) => Reply::Received(recorded.finish(Some(line))),
+            None => Reply::Failed("no transfer was kept".to_owned()),
+        }),
+        Request::AnswerClock(address, token) => match ClockAnswerer::open(address, token) {
+            Ok(answerer) => {
+                answer(&Reply::Listening(answerer.port))?;
+                answerer.answer().map(|()| Reply::ClockAnswered)
+            }
+            Err(error) => Err(error),
+        },
+        Request::CompareClocks(address, token, port) => {
+            compare(address, &token, port).map(Reply::Compared)
+        }
+        Request::Sample => HostSample::now().map(|sample| Reply::Sampled(Box::new(sample))),
+        Request::SendFlows(sending, token, port) => {
+            return answer(&reply_of(
+                flows::send(sending, &token, port).map(Reply::Departed),
+            ));
+        }
+        Request::ReceiveFlows(receiving, token) => {
+            let listening = |port| answer(&Reply::Listening(port));
+            let arrived = flows::receive(receiving, &token, listening);
+            return answer(&reply_of(arrived.map(Reply::Arrived)));
+        }
+    };
+    answer(&reply_of(result.map_err(anyhow::Error::from)))
 }
 
 fn reply_of(result: Result<Reply>) -> Reply {
@@ -437,11 +450,23 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-fn ask(worker: &mut Worker, request: &Request) -> Result<()> {
+/// Sends a request to an agent.
+///
+/// # Errors
+/// The agent has ended.
+pub(crate) fn ask(worker: &mut Worker, request: &impl Serialize) -> Result<()> {
     Ok(worker.send_line(&serde_json::to_string(request)?)?)
 }
 
-fn hear(worker: &mut Worker, end: &str, timeout: Span) -> Result<Reply> {
+/// The next reply of the agent of `end`, for which it has `timeout`.
+///
+/// # Errors
+/// The agent has ended or does not answer, or the user asked to stop.
+pub(crate) fn hear<T: DeserializeOwned>(
+    worker: &mut Worker,
+    end: &str,
+    timeout: Span,
+) -> Result<T> {
     let deadline = live::clock::monotonic() + timeout;
     loop {
         let soon = deadline.min(live::clock::monotonic() + Span::from_millis(100));

@@ -16,12 +16,14 @@ const WAITS: u64 = 50;
 
 /// The facts of a run in `world`, gathered before the sandbox is entered, so
 /// that they describe the user's own process. Simulated results do not depend
-/// on the machine, so its facts are not gathered for the simulator.
+/// on the machine, so its facts are not gathered for the simulator; machines that the
+/// user names are described by their agents.
 ///
 /// # Errors
 /// The program cannot read its own file or the clock.
 pub fn here(world: World) -> Result<RunFacts> {
-    let machine = match world.profile().depends_on_machine {
+    let profile = world.profile();
+    let machine = match profile.depends_on_machine && profile.builds_network {
         true => Some(of_machine()?),
         false => None,
     };
@@ -30,11 +32,17 @@ pub fn here(world: World) -> Result<RunFacts> {
         binary: own_program::hash()?,
         world,
         host: machine,
+        hosts: Vec::new(),
+        left_out: Vec::new(),
         resumed: Vec::new(),
     })
 }
 
-fn of_machine() -> Result<HostFacts> {
+/// The facts of this machine.
+///
+/// # Errors
+/// The program cannot read the clock or a meter.
+pub(crate) fn of_machine() -> Result<HostFacts> {
     let machine = Machine::here();
     let (before, own_before) = (meter::Machine::sample()?, meter::Process::sample()?);
     let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("testing the pacing")?;

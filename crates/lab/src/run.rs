@@ -3,13 +3,14 @@
 //!
 //! This module contains what all worlds share: the order of trials, the
 //! selection of missing ones, the stop condition and the journal. The execution
-//! depends on the world: `one_by_one` for this machine, `side_by_side` for the
+//! depends on the world: `one_by_one` in real time, `side_by_side` for the
 //! simulator.
 
 mod job;
 mod one_by_one;
 mod order;
 mod rate_check;
+mod real_time;
 mod side_by_side;
 
 use std::collections::BTreeMap;
@@ -18,12 +19,13 @@ use std::path::Path;
 use std::thread;
 
 use analysis::completion::enough;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use live::{clock, interrupt};
-use plan::{Cell, Plan, Setting, Trial, World};
+use plan::{Cell, LeftOut, NamedHosts, Plan, RunFacts, Setting, Trial, World};
 use results::folder::{Folder, Shard};
 
 use crate::interrupted;
+use crate::world::hosts::Hosts;
 use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
 pub(crate) use job::Job;
@@ -66,6 +68,8 @@ pub struct How {
 pub enum Bench {
     /// The kernel of this machine.
     Netns(Box<Netns>),
+    /// Machines that the user names.
+    Hosts(Box<Hosts>),
     /// Virtual networks, on a number of threads.
     Sim(Simulator, usize),
 }
@@ -75,20 +79,26 @@ impl Bench {
     ///
     /// # Errors
     /// One line of text with the remedy: the machine forbids namespaces, lacks
-    /// a congestion control or memory, or the world does not support an option.
-    pub fn ready(plan: &Plan, how: How) -> Result<Self> {
+    /// a congestion control or memory, a machine in `named` cannot be reached, or
+    /// the world does not support an option.
+    pub fn ready(plan: &Plan, how: How, named: Option<&NamedHosts>) -> Result<Self> {
         interrupt::listen()?;
+        if !plan.world.profile().runs_side_by_side {
+            if how.threads.is_some_and(|threads| threads.get() > 1) {
+                bail!(
+                    "--threads: trials on one machine disturb each other; only the world `sim` runs several at once"
+                );
+            }
+            if how.shard.is_some() {
+                bail!("--shard: only the world `sim` runs in parts");
+            }
+        }
         match plan.world {
-            World::Netns => {
-                if how.threads.is_some_and(|threads| threads.get() > 1) {
-                    bail!(
-                        "--threads: trials on one machine disturb each other; only the world `sim` runs several at once"
-                    );
-                }
-                if how.shard.is_some() {
-                    bail!("--shard: only the world `sim` runs in parts");
-                }
-                Ok(Self::Netns(Box::new(one_by_one::ready(plan)?)))
+            World::Netns => Ok(Self::Netns(Box::new(one_by_one::ready(plan)?))),
+            World::Hosts => {
+                let named = named
+                    .context("only `jumbolab run` measures between machines: --on netns or sim")?;
+                Ok(Self::Hosts(Box::new(Hosts::ready(plan, named)?)))
             }
             World::Sim => {
                 if let (Some(_), Some(until)) = (how.shard, plan.until) {
@@ -104,6 +114,20 @@ impl Bench {
         }
     }
 
+    /// Records the machines that the user named, and leaves out the cells of `plan` that
+    /// cannot be measured between them.
+    pub fn describe(&self, plan: &mut Plan, facts: &mut RunFacts) {
+        if let Self::Hosts(hosts) = self {
+            facts.hosts = hosts.facts();
+            let left_out = hosts.left_out().iter().map(|(position, why)| LeftOut {
+                cell: plan.cells[*position].factors.to_string(),
+                why: why.clone(),
+            });
+            facts.left_out = left_out.collect();
+            facts.leave_out(plan, &[]);
+        }
+    }
+
     /// Tests whether this machine carries the rates of the emulated links of
     /// `plan`; returns warnings.
     ///
@@ -113,7 +137,7 @@ impl Bench {
     pub fn check_rates(&self, plan: &Plan) -> Result<Vec<String>> {
         match self {
             Self::Netns(_) => rate_check::check(plan),
-            Self::Sim(..) => Ok(Vec::new()),
+            Self::Hosts(_) | Self::Sim(..) => Ok(Vec::new()),
         }
     }
 
@@ -153,7 +177,8 @@ impl Bench {
             failures: 0,
         };
         let result = match self {
-            Self::Netns(netns) => one_by_one::run(netns, &slots, &mut sink),
+            Self::Netns(netns) => one_by_one::run(netns.as_mut(), &slots, &mut sink),
+            Self::Hosts(hosts) => one_by_one::run(hosts.as_mut(), &slots, &mut sink),
             Self::Sim(simulator, threads) => {
                 side_by_side::run(simulator, *threads, &slots, &mut sink)
             }
@@ -179,18 +204,8 @@ impl Bench {
         mut keep: impl FnMut(Trial) -> Result<bool>,
     ) -> Result<()> {
         match self {
-            Self::Netns(netns) => {
-                for job in jobs {
-                    if interrupt::asked() {
-                        return Err(interrupted());
-                    }
-                    let seed = plan.seed.derive(&format!("luck/{}", job.id));
-                    if !keep(one_by_one::trial(netns, job.clone(), seed, results)?)? {
-                        break;
-                    }
-                }
-                Ok(())
-            }
+            Self::Netns(netns) => one_by_one::each(netns.as_mut(), plan, jobs, results, keep),
+            Self::Hosts(hosts) => one_by_one::each(hosts.as_mut(), plan, jobs, results, keep),
             Self::Sim(simulator, threads) => {
                 let run = |position: usize| {
                     let job = jobs[position].clone();

@@ -1,5 +1,6 @@
 //! The worlds that this program implements.
 
+pub mod hosts;
 pub mod netns;
 pub mod sim;
 
@@ -18,6 +19,7 @@ pub fn plan(experiment: Experiment, world: World) -> Result<Plan> {
 fn check(world: World) -> Check {
     match world {
         World::Netns => |_| Ok(()),
+        World::Hosts => hosts::check,
         World::Sim => sim::check,
     }
 }

@@ -1,6 +1,7 @@
 //! Observation of frames that cross an interface, to verify the effect of the offload
 //! flags.
 
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -9,10 +10,11 @@ use nix::sys::socket::{
     setsockopt, socket, sockopt,
 };
 use units::{Bytes, Framing};
-use wire::frame::Summary;
+use wire::frame::{Summary, is_between};
 
 use crate::error::{During, Result};
 use crate::namespace::Namespace;
+use crate::netlink::Route;
 
 /// Octets captured of each frame: the headers.
 const SNAP: usize = 128;
@@ -20,6 +22,8 @@ const SNAP: usize = 128;
 /// A listener on one interface.
 pub struct Capture {
     socket: OwnedFd,
+    /// The addresses between which frames count; `None`: all frames do.
+    ends: Option<[IpAddr; 2]>,
 }
 
 /// A summary of the captured frames.
@@ -38,12 +42,29 @@ impl Capture {
     /// # Errors
     /// If the kernel refuses a packet socket.
     pub fn open(namespace: &Namespace, interface: &str) -> Result<Self> {
-        let operation = || format!("listening on {interface}");
-        let socket = heard_at(namespace, interface)?;
+        Self::of(heard_at(namespace, interface)?, interface)
+    }
+
+    /// Captures the frames between two addresses on `interface` of the caller's
+    /// namespace, in both directions.
+    ///
+    /// # Errors
+    /// If the kernel refuses a packet socket, which needs CAP_NET_RAW.
+    pub fn here(interface: &str, ends: [IpAddr; 2]) -> Result<Self> {
+        let index = Route::open()?.index(interface)?;
+        let all = Self::of(heard(index, interface)?, interface)?;
+        Ok(Self {
+            ends: Some(ends),
+            ..all
+        })
+    }
+
+    fn of(socket: OwnedFd, interface: &str) -> Result<Self> {
         // Frames beyond the buffer are missed. The largest frame is still seen, because
         // all frames of a flow are segmented alike.
-        setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).during(operation)?;
-        Ok(Self { socket })
+        setsockopt(&socket, sockopt::RcvBuf, &(4 << 20))
+            .during(|| format!("listening on {interface}"))?;
+        Ok(Self { socket, ends: None })
     }
 
     /// Reads the frames captured so far.
@@ -62,8 +83,10 @@ impl Capture {
                 Err(Errno::EAGAIN) => return Ok(seen),
                 Err(error) => return Err(error).during(|| "reading captured frames"),
             };
-            let summary = Summary::of(&head[..length.min(SNAP)], length);
-            if summary.ip.is_some() {
+            let frame = &head[..length.min(SNAP)];
+            let summary = Summary::of(frame, length);
+            let counts = self.ends.is_none_or(|ends| is_between(frame, ends));
+            if summary.ip.is_some() && counts {
                 seen.frames += 1;
                 let packet = Bytes::new(summary.frame_size as u64) - Framing::MAC_HEADER;
                 seen.largest_packet = seen.largest_packet.max(packet);
@@ -75,17 +98,20 @@ impl Capture {
 /// A non-blocking socket that receives every frame of `interface`.
 pub(crate) fn heard_at(namespace: &Namespace, interface: &str) -> Result<OwnedFd> {
     let index = namespace.route.index(interface)?;
+    namespace.within(|| heard(index, interface))
+}
+
+/// The same for an interface of the caller's namespace by its index.
+fn heard(index: u32, interface: &str) -> Result<OwnedFd> {
     let operation = || format!("listening on {interface}");
-    let socket = namespace.within(|| {
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        socket(
-            AddressFamily::Packet,
-            SockType::Raw,
-            flags,
-            SockProtocol::EthAll,
-        )
-        .during(operation)
-    })?;
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(
+        AddressFamily::Packet,
+        SockType::Raw,
+        flags,
+        SockProtocol::EthAll,
+    )
+    .during(operation)?;
     bind(socket.as_raw_fd(), &address(index)).during(operation)?;
     Ok(socket)
 }

@@ -25,6 +25,7 @@ pub mod energy;
 mod error;
 pub mod frames;
 pub mod host_changes;
+pub mod interfaces;
 pub mod interrupt;
 pub mod jumbogram;
 mod lines;
@@ -59,6 +60,7 @@ pub mod trial_token;
 pub mod worker;
 
 pub use error::{Error, Result};
+pub use listening::listeners;
 pub use namespace::Namespace;
 pub use sandbox::{Refusal, Sandbox, effective_user, privileged};
 pub use worker::Worker;

@@ -19,17 +19,18 @@ impl Namespace {
     /// # Errors
     /// If the namespace cannot be entered.
     pub fn listeners(&self) -> Result<usize> {
-        self.within(|| {
-            Ok(TABLES
-                .map(|table| {
-                    // A protocol that this kernel lacks has no table.
-                    let file = format!("/proc/thread-self/net/{table}");
-                    waiting(table, &fs::read_to_string(file).unwrap_or_default())
-                })
-                .iter()
-                .sum())
-        })
+        self.within(|| Ok(listeners()))
     }
+}
+
+/// The number of sockets that wait for a peer, in the network namespace of the caller.
+pub fn listeners() -> usize {
+    let tables = TABLES.map(|table| {
+        // A protocol that this kernel lacks has no table.
+        let file = format!("/proc/thread-self/net/{table}");
+        waiting(table, &fs::read_to_string(file).unwrap_or_default())
+    });
+    tables.iter().sum()
 }
 
 /// The number of waiting sockets in the text of a table.

@@ -80,6 +80,14 @@ impl Machine {
     }
 }
 
+/// The name that this machine has for itself.
+pub fn name() -> String {
+    uname().map_or_else(
+        |_| String::new(),
+        |name| name.nodename().to_string_lossy().into_owned(),
+    )
+}
+
 /// Memory that programs can still allocate without paging, if the kernel states it
 /// [proc_meminfo(5)].
 pub fn available_memory() -> Option<Bytes> {

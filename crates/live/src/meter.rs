@@ -70,6 +70,21 @@ impl Machine {
         })
     }
 
+    /// The processors of this and of another machine together, at the same instant.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            processors: self.processors + other.processors,
+            idle: self.idle + other.idle,
+            softirq: self.softirq + other.softirq,
+            steal: self.steal + other.steal,
+            // One thread of each takes the sample.
+            running: self.running + other.running(),
+            backlog_drops: self.backlog_drops + other.backlog_drops,
+            ..self
+        }
+    }
+
     /// Runnable threads, without the calling one.
     pub const fn running(&self) -> u64 {
         self.running.saturating_sub(1)

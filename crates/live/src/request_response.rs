@@ -45,6 +45,9 @@ pub struct RequestResponse {
     pub write_mode: WriteMode,
     /// TCP congestion control.
     pub congestion: String,
+    /// The largest segment of TCP in octets (TCP_MAXSEG); `None`: as the path's MTU
+    /// allows.
+    pub largest_segment: Option<u16>,
     /// SO_SNDBUF of both ends; `None`: the kernel's default.
     pub send_buffer: Option<Bytes>,
     /// SO_RCVBUF of both ends; `None`: the kernel's default.

@@ -66,7 +66,17 @@ impl Tool {
     /// # Errors
     /// If it cannot be started.
     pub fn heard(namespace: &Namespace, words: &[String]) -> Result<Self> {
-        Self::start(namespace, words, |command| {
+        Self::start(Some(namespace), words, |command| {
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        })
+    }
+
+    /// The same in the namespaces of the caller.
+    ///
+    /// # Errors
+    /// As [`Tool::heard`].
+    pub fn heard_here(words: &[String]) -> Result<Self> {
+        Self::start(None, words, |command| {
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
         })
     }
@@ -77,14 +87,14 @@ impl Tool {
     /// # Errors
     /// As [`Tool::heard`].
     pub fn shown(namespace: &Namespace, words: &[String]) -> Result<Self> {
-        Self::start(namespace, words, |command| {
+        Self::start(Some(namespace), words, |command| {
             command.stdout(io::stderr());
             show_surroundings(command);
         })
     }
 
     fn start(
-        namespace: &Namespace,
+        namespace: Option<&Namespace>,
         words: &[String],
         prepare: impl FnOnce(&mut Command),
     ) -> Result<Self> {
@@ -93,7 +103,7 @@ impl Tool {
         };
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null());
-        namespace::place(Some(namespace), Terminal::Absent, &mut command);
+        namespace::place(namespace, Terminal::Absent, &mut command);
         prepare(&mut command);
         let mut child = command.spawn().during(|| format!("starting `{program}`"))?;
         let output = Stream::of(child.stdout.take(), MOST_OUTPUT);

@@ -25,10 +25,12 @@ use crate::meter::Process;
 pub use receive::{Receiver, Recorded};
 pub use send::send;
 pub(crate) use smoothed_rtt::SmoothedRtt;
-pub use socket::{UDP_RECEIVE_BUFFER, keep_stamping, try_congestion_control};
+pub use socket::{
+    UDP_RECEIVE_BUFFER, default_congestion_control, keep_stamping, try_congestion_control,
+};
 pub(crate) use socket::{
-    available_congestion_controls, choose_congestion_control, endpoint, receive_buffer,
-    send_buffer, stamp_arrivals, tcp_state,
+    available_congestion_controls, choose_congestion_control, choose_segment, endpoint,
+    receive_buffer, send_buffer, stamp_arrivals, tcp_state,
 };
 
 /// The receiver's echoes.
@@ -73,6 +75,9 @@ pub struct Transfer {
     pub echo: Echo,
     /// TCP congestion control.
     pub congestion: String,
+    /// The largest segment of TCP in octets, TCP's own options included (TCP_MAXSEG);
+    /// `None`: as the path's MTU allows.
+    pub largest_segment: Option<u16>,
     /// SO_SNDBUF; `None`: the kernel's default.
     pub send_buffer: Option<Bytes>,
     /// SO_RCVBUF; `None`: the kernel's default (UDP: the largest that the kernel

@@ -50,10 +50,14 @@ pub const SIZE: &str = "{size}";
 const FOLDER: &str = "{folder}";
 
 impl CommandLine {
+    /// The program, unless it is this one.
+    pub fn program(&self) -> Option<&str> {
+        Some(self.words[0].as_str()).filter(|program| *program != PROGRAM)
+    }
+
     /// The program's name, if this machine has no such program.
     pub fn missing_program(&self) -> Option<&str> {
-        let program = self.words[0].as_str();
-        (program != PROGRAM && is_missing(program)).then_some(program)
+        self.program().filter(|program| is_missing(program))
     }
 
     /// Whether the command line contains `{router}`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::World;
+use crate::{Plan, Trial, World};
 
 /// The program, the world and, if results depend on it, the machine of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,12 @@ pub struct RunFacts {
     /// The machine, if results depend on it; simulated results do not.
     #[serde(flatten)]
     pub host: Option<HostFacts>,
+    /// The machines between which it measured, if the user named them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<RoleFacts>,
+    /// Cells that could not be measured there, with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Other programs and kernels that continued the run with `--force`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<Resumed>,
@@ -40,10 +46,71 @@ pub struct HostFacts {
     pub machine: BTreeMap<String, serde_json::Value>,
 }
 
+/// A machine of a run, with its role.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoleFacts {
+    /// `sender` or `receiver`.
+    pub role: String,
+    /// The name that the machine has for itself.
+    pub name: String,
+    /// Its interface in the measured network.
+    pub interface: String,
+    /// The machine.
+    #[serde(flatten)]
+    pub host: HostFacts,
+}
+
+/// A cell that could not be measured in a run, although its world could have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The factors of the cell, as text.
+    pub cell: String,
+    /// The reason, in words that follow "not measured".
+    pub why: String,
+}
+
 impl RunFacts {
-    /// The kernel's name and release, if results depend on the machine.
-    pub fn kernel(&self) -> Option<&str> {
-        self.host.as_ref().map(|host| host.kernel.as_str())
+    /// The kernels' names and releases, if results depend on the machine; those of named
+    /// machines with their roles and names.
+    pub fn kernel(&self) -> Option<String> {
+        let named = self.hosts.iter();
+        let named = named.map(|end| format!("{} of {} {}", end.host.kernel, end.role, end.name));
+        let named: Vec<String> = named.collect();
+        match named.is_empty() {
+            true => self.host.as_ref().map(|host| host.kernel.clone()),
+            false => Some(named.join(", ")),
+        }
+    }
+
+    /// The machines on which results depend. The first of each is empty, or the role and
+    /// the name of a machine that the user named, with its interface.
+    pub fn machines(&self) -> impl Iterator<Item = (String, &HostFacts)> {
+        let own = self.host.iter().map(|host| (String::new(), host));
+        let named = self.hosts.iter().map(|end| {
+            let RoleFacts {
+                role,
+                name,
+                interface,
+                host,
+            } = end;
+            (format!("{role} {name}, {interface}"), host)
+        });
+        own.chain(named)
+    }
+
+    /// Leaves the cells of `plan` unmeasured that the run left out and that no trial
+    /// measured.
+    pub fn leave_out(&self, plan: &mut Plan, trials: &[Trial]) {
+        for LeftOut { cell, why } in &self.left_out {
+            let is_measured = trials
+                .iter()
+                .any(|trial| trial.factors.to_string() == *cell);
+            let mut cells = plan.cells.iter_mut();
+            let named = cells.find(|named| named.factors.to_string() == *cell);
+            if let Some(named) = named.filter(|_| !is_measured) {
+                named.setting = Err(why.clone());
+            }
+        }
     }
 }
 

@@ -73,12 +73,41 @@ pub struct Network {
     /// Whether every trial gets a new test bed, whose hosts have no cached path
     /// MTU.
     pub fresh: bool,
+    /// What limits packets to the MTU.
+    pub mtu_by: MtuBy,
+}
+
+/// What limits packets to the MTU of an experiment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MtuBy {
+    /// The interfaces.
+    #[default]
+    Interface,
+    /// The largest segment of TCP, which the hosts' sockets negotiate
+    /// (TCP_MAXSEG [tcp(7)]); the interfaces keep their MTU.
+    Segment,
 }
 
 impl Network {
     /// The largest IP packet that reaches the receiver; `None` without links.
     pub fn path_mtu(&self) -> Option<IpMtu> {
         self.links.iter().map(Link::carries).min()
+    }
+
+    /// The largest segment of TCP that limits packets to the MTU, if segments do
+    /// [RFC9293 s3.7.1].
+    pub fn largest_segment(&self) -> Option<u16> {
+        let headers = match self.ip {
+            IpVersion::V4 => 20 + 20,
+            IpVersion::V6 => 40 + 20,
+        };
+        match self.mtu_by {
+            MtuBy::Interface => None,
+            MtuBy::Segment => {
+                let mtu = self.path_mtu()?.get();
+                u16::try_from(mtu.saturating_sub(headers)).ok()
+            }
+        }
     }
 
     /// The names of the nodes in path order.

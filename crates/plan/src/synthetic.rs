@@ -103,6 +103,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             graph: None,
             lateness: None,
             fresh: false,
+            mtu_by: crate::setting::MtuBy::Interface,
         },
         host: Host {
             scenario: Scenario {
@@ -186,6 +187,8 @@ pub fn facts() -> RunFacts {
             root: false,
             machine: BTreeMap::from([("memory_gib".into(), 8.into())]),
         }),
+        hosts: Vec::new(),
+        left_out: Vec::new(),
         resumed: Vec::new(),
     }
 }

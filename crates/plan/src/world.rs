@@ -7,27 +7,23 @@ use anyhow::{Error, bail};
 use serde::{Deserialize, Serialize};
 
 /// Planned worlds that are not built yet, and what answers their questions today.
-const NOT_BUILT: [(&str, &str); 2] = [
-    (
-        "model",
-        "`--on sim` computes results without measuring anything",
-    ),
-    (
-        "hosts",
-        "`jumbolab recv` on one host and `jumbolab send HOST` on another measure between the two",
-    ),
-];
+const NOT_BUILT: [(&str, &str); 1] = [(
+    "model",
+    "`--on sim` computes results without measuring anything",
+)];
 
 /// Names that others use for what a world is, and the name of the world.
-const OTHER_NAMES: [(&str, &str); 12] = [
+const OTHER_NAMES: [(&str, &str); 14] = [
     ("emulated", "netns"),
     ("emulation", "netns"),
+    ("host", "hosts"),
     ("kernel", "netns"),
     ("linux", "netns"),
     ("live", "netns"),
     ("namespace", "netns"),
     ("namespaces", "netns"),
     ("ns", "netns"),
+    ("machines", "hosts"),
     ("real", "netns"),
     ("simulated", "sim"),
     ("simulation", "sim"),
@@ -44,6 +40,10 @@ pub struct WorldProfile {
     pub name: &'static str,
     /// The kind of hosts.
     pub hosts: Hosts,
+    /// Whether the world builds the network that an experiment describes.
+    /// Otherwise the hosts are machines that the user names, and what lies
+    /// between them is as it is.
+    pub builds_network: bool,
     /// Whether only link rates take time, so that experiments must set one.
     pub needs_a_rate: bool,
     /// Whether the world serialises every frame of every link itself, as
@@ -92,6 +92,7 @@ pub struct ReportWording {
 const NETNS: WorldProfile = WorldProfile {
     name: "netns",
     hosts: Hosts::Kernels,
+    builds_network: true,
     needs_a_rate: false,
     paces_every_link: false,
     runs_in_real_time: true,
@@ -105,10 +106,29 @@ const NETNS: WorldProfile = WorldProfile {
     },
 };
 
+/// Real kernels on machines that the user names, one trial at a time.
+const HOSTS: WorldProfile = WorldProfile {
+    name: "hosts",
+    hosts: Hosts::Kernels,
+    builds_network: false,
+    needs_a_rate: false,
+    paces_every_link: false,
+    runs_in_real_time: true,
+    runs_side_by_side: false,
+    syncs_every_trial: true,
+    depends_on_machine: true,
+    words: ReportWording {
+        links: "the network between two hosts",
+        alone: "Between these hosts and over",
+        among: "Between these hosts, in",
+    },
+};
+
 /// Discrete-event simulation in virtual time.
 const SIM: WorldProfile = WorldProfile {
     name: "sim",
     hosts: Hosts::Simulated,
+    builds_network: true,
     needs_a_rate: true,
     paces_every_link: true,
     runs_in_real_time: false,
@@ -151,6 +171,8 @@ worlds! {
     /// Real kernels in network namespaces of this machine.
     #[default]
     Netns: NETNS,
+    /// Real kernels of machines that the user names.
+    Hosts: HOSTS,
     /// A virtual network: its results are a pure function of setting and seed.
     Sim: SIM,
 }
@@ -165,14 +187,14 @@ impl FromStr for World {
         let names: Vec<&str> = Self::ALL.iter().map(|world| world.profile().name).collect();
         if let Some((_, today)) = NOT_BUILT.iter().find(|(other, _)| *other == name) {
             let built: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let built = built.join(" and ");
+            let built = built.join(", ");
             bail!("world `{name}` is not built yet (docs/roadmap.md); {built} are; today: {today}");
         }
         let meant = OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let meant = meant.map_or_else(String::new, |(_, meant)| format!("; write `{meant}`"));
         let not_built = NOT_BUILT.map(|(name, _)| name).join(" and ");
         bail!(
-            "there is no world `{}`{meant}; there are: {}; {not_built} are not built yet (docs/roadmap.md)",
+            "there is no world `{}`{meant}; there are: {}; {not_built} is not built yet (docs/roadmap.md)",
             name.escape_debug(),
             names.join(", "),
         )

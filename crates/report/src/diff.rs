@@ -298,17 +298,19 @@ fn described(run: &Run<'_>) -> BTreeMap<String, String> {
         ("program build".to_owned(), facts.binary.clone()),
         ("world".to_owned(), facts.world.to_string()),
     ]);
-    if let Some(host) = &facts.host {
+    for (named, host) in facts.machines() {
+        let key = |name: &str| match named.as_str() {
+            "" => name.to_owned(),
+            named => format!("{named}: {name}"),
+        };
         described.extend([
-            ("kernel".to_owned(), host.kernel.clone()),
-            (
-                "CPU".to_owned(),
-                format!("{} x {}", host.cpus, host.cpu_model),
-            ),
-            ("run by root".to_owned(), host.root.to_string()),
+            (key("kernel"), host.kernel.clone()),
+            (key("CPU"), format!("{} x {}", host.cpus, host.cpu_model)),
+            (key("run by root"), host.root.to_string()),
         ]);
         let machine = host.machine.iter();
-        described.extend(machine.map(|(name, value)| (format!("machine: {name}"), word(value))));
+        described
+            .extend(machine.map(|(name, value)| (key(&format!("machine: {name}")), word(value))));
     }
     let mut table = String::new();
     for line in run.found.plan.text.lines().map(str::trim) {

@@ -298,7 +298,7 @@ fn check(files: &Files, opening: &Opening<'_>, resume: bool) -> Result<()> {
         );
     }
     let begun = record.facts.resumed.last();
-    let kernel = begun.map_or_else(|| record.facts.kernel(), |last| last.kernel.as_deref());
+    let kernel = begun.map_or_else(|| record.facts.kernel(), |last| last.kernel.clone());
     let binary = begun.map_or(&record.facts.binary, |last| &last.binary);
     let mut differing = Vec::new();
     if let (Some(kernel), Some(now)) = (kernel, facts.kernel())
@@ -322,7 +322,7 @@ fn check(files: &Files, opening: &Opening<'_>, resume: bool) -> Result<()> {
     mixed.resumed.push(Resumed {
         version: facts.version.clone(),
         binary: facts.binary.clone(),
-        kernel: facts.kernel().map(str::to_owned),
+        kernel: facts.kernel(),
     });
     write_plan(files, plan, &mixed)
 }

@@ -9,6 +9,8 @@
 mod checksum;
 mod service;
 
+use core::net::IpAddr;
+
 use units::IpVersion;
 
 use crate::Error;
@@ -64,6 +66,23 @@ fn flow_in(summary: &Summary, packet: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &octet| {
             (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3)
         })
+}
+
+/// Whether an Ethernet frame carries a packet from one of two addresses to the other.
+pub fn is_between(frame: &[u8], ends: [IpAddr; 2]) -> bool {
+    let ip = vlan::inside(frame, 1).map_or(frame.len(), |(_, ip)| ip);
+    let packet = frame.get(ip..).unwrap_or_default();
+    let Some(version) = Summary::of(frame, frame.len()).ip else {
+        return false;
+    };
+    let seen = ip::ends(version, packet);
+    let (source, destination) = seen.split_at(seen.len() / 2);
+    let is = |octets: &[u8], address: IpAddr| match address {
+        IpAddr::V4(four) => octets == four.octets(),
+        IpAddr::V6(six) => octets == six.octets(),
+    };
+    let [one, other] = ends;
+    (is(source, one) && is(destination, other)) || (is(source, other) && is(destination, one))
 }
 
 /// Octets of the VLAN tags of an Ethernet frame, which has at most two.

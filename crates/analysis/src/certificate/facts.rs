@@ -84,12 +84,18 @@ pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
         "jumbolab {}, build {}",
         facts.version, facts.binary
     )];
-    match &facts.host {
-        Some(host) => lines.extend(machine(host)),
-        None => lines.push(
+    let mut machines = facts.machines().peekable();
+    if machines.peek().is_none() {
+        lines.push(
             "simulated: figures follow from the plan, its seed and this program, whatever the machine"
                 .to_owned(),
-        ),
+        );
+    }
+    for (name, host) in machines {
+        lines.extend(machine(host).into_iter().map(|line| match name.as_str() {
+            "" => line,
+            name => format!("{name}: {line}"),
+        }));
     }
     lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
         let values: Vec<&Value> = trials

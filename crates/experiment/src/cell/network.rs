@@ -10,7 +10,7 @@ mod queueing;
 mod watch;
 
 use anyhow::Result;
-use plan::setting::{Addresses, Link, LinkKind, Network, Shape, Traffic};
+use plan::setting::{Addresses, Link, LinkKind, MtuBy, Network, Shape, Traffic};
 use plan::{Hosts, World};
 use units::{IpMtu, IpVersion, Span};
 
@@ -73,11 +73,11 @@ pub(super) fn read(
         true => LinkKind::Emulated,
         false => kind,
     };
-    let defaults = Keys::read(reader, "network", ip, None)?;
+    let defaults = Keys::read(reader, "network", ip, None, world)?;
     let everywhere = cross::Everywhere::read(reader)?;
     let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
-        let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults))?;
+        let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults), world)?;
         let mut link = keys.link(name, paced, world, &defaults)?;
         link.cross = cross::read(reader, &link, ip, paced, &everywhere)?;
         link.recorded = recorded(reader, &link.name, paced)?;
@@ -101,8 +101,16 @@ pub(super) fn read(
         lateness: lateness(reader, paced)?,
         // Read later, when the traffic is known.
         fresh: false,
+        mtu_by: mtu_by(reader)?,
     };
     Ok((network, mtus, unused))
+}
+
+/// What limits packets to the MTU. plan.toml has the key only if the experiment writes it.
+fn mtu_by(reader: &mut Reader<'_>) -> Result<MtuBy> {
+    let words = word(&[("interface", MtuBy::Interface), ("mss", MtuBy::Segment)]);
+    let found = reader.optional("network.mtu_by", words)?;
+    Ok(found.map_or(MtuBy::Interface, |found| found.value))
 }
 
 /// Whether the fates of a link's packets are recorded.

@@ -1,12 +1,15 @@
 //! Keys of `[network]` and `[links.NAME]` that break packets on their path.
 
-use super::support::{everywhere, when, worlds};
+use super::support::{everywhere, refused, when, worlds};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const OF_PROBES: Worlds = worlds(
     when(r#"with `link = "emulated"` and `kind = "probe"`, otherwise refused"#),
     when(r#"with `kind = "probe"`, otherwise refused"#),
-);
+)
+.between_hosts(refused(
+    "nothing breaks packets between hosts: --on netns or --on sim",
+));
 
 pub(super) const SECTIONS: &[Section] = &[Section {
     tables: &["links.NAME", "network"],

@@ -1,6 +1,6 @@
 //! Keys of `[links.NAME]` that only single links have.
 
-use super::support::{everywhere, kernels, no_effect, refused, when, worlds};
+use super::support::{everywhere, kernels, no_effect, only, refused, when, worlds};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const UNWATCHED: &str = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
@@ -32,7 +32,11 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `off`"#),
                     refused("only emulated links of the world `netns` have it; leave it out"),
-                ),
+                )
+                .between_hosts(only(
+                    &["off"],
+                    "only emulated links of the world `netns` are recorded",
+                )),
             },
         ],
     },
@@ -174,9 +178,13 @@ pub(super) const SECTIONS: &[Section] = &[
 const WINDOWS: Worlds = worlds(
     when(r#"; only of a transfer over TCP with `link = "emulated"`, of links that are one wire"#),
     when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
-);
+)
+.between_hosts(refused(UNCOUNTED));
 
 const CROSS: Worlds = worlds(
     when(r#"with `link = "emulated"`, otherwise refused"#),
     when("on paths, with hosts that cost no time"),
-);
+)
+.between_hosts(refused(
+    "nobody else's traffic is made between hosts: --on netns or --on sim",
+));

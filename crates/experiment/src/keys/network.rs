@@ -2,9 +2,22 @@
 
 use super::row::QUEUES;
 use super::support::{
-    all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
+    HONOURED, Support, all_but, everywhere, kernels, no_effect, only, refused, simulator, when,
+    worlds,
 };
 use super::{DefaultValue, Key, Section};
+
+/// The reason why nothing of a network between named hosts can be chosen.
+const AS_IT_IS: &str = "the network between hosts is as it is; --on netns and --on sim build one";
+
+/// The reason why nothing waits in links of the world `hosts` that it knows.
+const THEIR_QUEUES: &str = "the queues between hosts are as they are";
+
+/// The support of a key of emulated links by named hosts, whose `value` means that
+/// nothing is emulated.
+const fn not_emulated(value: &'static [&'static str]) -> Support {
+    only(value, AS_IT_IS)
+}
 
 /// The reason why worlds with kernels refuse a shape.
 const ONLY_SIMULATED_SHAPE: &str = "only the world `sim` has this shape: --on sim";
@@ -24,14 +37,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(all_but(&[
                     ("dumbbell", ONLY_SIMULATED_SHAPE),
                     ("explicit", ONLY_SIMULATED_SHAPE),
-                ])),
+                ])).between_hosts(only(&["pair"], AS_IT_IS)),
             },
             Key {
                 name: "stages",
                 kind: "number, 0 to 16",
                 default: DefaultValue::Number(1),
                 meaning: "Switches (`switched`) or routers (`chain`) on the path; each stores a frame before it forwards it.",
-                worlds: everywhere(),
+                worlds: everywhere().between_hosts(only(&["1"], AS_IT_IS)),
             },
             Key {
                 name: "pairs",
@@ -47,7 +60,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and honours all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
                 worlds: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
-                )),
+                )).between_hosts(only(&["kernel"], AS_IT_IS)),
             },
             Key {
                 name: "ip",
@@ -64,7 +77,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(all_but(&[(
                     "router",
                     "simulated hosts hear no Router Advertisements; write \"auto\"",
-                )])),
+                )])).between_hosts(only(&["auto", "static"], "hosts have the addresses that they have")),
             },
             Key {
                 name: "cut_through",
@@ -73,7 +86,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
-                )),
+                )).between_hosts(not_emulated(&["off"])),
             },
             Key {
                 name: "load",
@@ -83,7 +96,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
-                ),
+                ).between_hosts(not_emulated(&["none"])),
             },
             Key {
                 name: "fresh",
@@ -92,7 +105,18 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: r#"With `kind = "flows"`: whether every trial has a test bed of its own, whose hosts know no path MTU yet."#,
                 worlds: simulator(no_effect(
                     "simulated hosts remember nothing from one trial to the next",
-                )),
+                )).between_hosts(only(&["off"], "a host keeps what it knows of paths; --on netns")),
+            },
+            Key {
+                name: "mtu_by",
+                kind: "`interface` or `mss`",
+                default: DefaultValue::Text("interface"),
+                meaning: "What limits packets between hosts to `mtu`. `interface`: the MTU of their interfaces; `mss`: TCP's largest segment, `mtu` less the headers (TCP_MAXSEG), with interfaces as they are; datagrams fit the `mtu` by their size.",
+                worlds: worlds(
+                    only(&["interface"], "interfaces have the MTU there; write \"interface\""),
+                    only(&["interface"], "interfaces have the MTU there; write \"interface\""),
+                )
+                .between_hosts(HONOURED),
             },
             Key {
                 name: "lateness",
@@ -106,7 +130,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     refused(
                         "only emulated links of the world `netns` have it; nothing is late there",
                     ),
-                ),
+                ).between_hosts(not_emulated(&["auto"])),
             },
         ],
     },
@@ -130,7 +154,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Rate of each link, Ethernet framing (38 octets a frame) included; `none`: as fast as the machine.",
                 worlds: simulator(when(
                     "; a transfer and requests with responses need one on some link",
-                )),
+                )).between_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
             },
             Key {
                 name: "burst",
@@ -145,7 +169,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         &["auto"],
                         "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
                     ),
-                ),
+                ).between_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
             },
             Key {
                 name: "buffer",
@@ -154,7 +178,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
                 worlds: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
-                )),
+                )).between_hosts(no_effect(THEIR_QUEUES)),
             },
             Key {
                 name: "queue",
@@ -163,7 +187,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](#queues).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
-                )),
+                )).between_hosts(not_emulated(&["droptail"])),
             },
             Key {
                 name: "delay",
@@ -172,7 +196,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Propagation delay of an emulated or simulated link, one way.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )),
+                )).between_hosts(not_emulated(&["0s"])),
             },
             Key {
                 name: "jitter",
@@ -181,14 +205,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )),
+                )).between_hosts(not_emulated(&["0s"])),
             },
             Key {
                 name: "jitter_law",
                 kind: "`uniform`, `normal` or `exponential`",
                 default: DefaultValue::Text("uniform"),
                 meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
-                worlds: kernels(when("beside `jitter`")),
+                worlds: kernels(when("beside `jitter`")).between_hosts(not_emulated(&["uniform"])),
             },
             Key {
                 name: "loss",
@@ -197,7 +221,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames lost at random.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )),
+                )).between_hosts(not_emulated(&["0%"])),
             },
             Key {
                 name: "bit_error_rate",
@@ -206,7 +230,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n octets is lost with 1 - (1 - rate)^(8 n).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
-                )),
+                )).between_hosts(not_emulated(&["0", "0.0"])),
             },
             Key {
                 name: "reorder",
@@ -215,7 +239,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that are held back so that later ones overtake them.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )),
+                )).between_hosts(not_emulated(&["0%"])),
             },
             Key {
                 name: "duplicate",
@@ -224,7 +248,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that arrive twice.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )),
+                )).between_hosts(not_emulated(&["0%"])),
             },
             Key {
                 name: "wire_mtu",
@@ -237,7 +261,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         &["mtu"],
                         "a simulated wire is as wide as its interfaces; write mtu instead",
                     ),
-                ),
+                ).between_hosts(not_emulated(&["mtu"])),
             },
             Key {
                 name: "too_big",
@@ -250,7 +274,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         &["drop"],
                         "nothing is too big for a simulated wire, which is as wide as its interfaces; write \"drop\"",
                     ),
-                ),
+                ).between_hosts(not_emulated(&["drop"])),
             },
             Key {
                 name: "framing",
@@ -267,14 +291,14 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
                 meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](#media).",
-                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)),
+                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
             },
             Key {
                 name: "length",
                 kind: "length, e.g. `\"100m\"`, `\"20km\"`",
                 default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
-                worlds: kernels(when("with `medium`")),
+                worlds: kernels(when("with `medium`")).between_hosts(refused(AS_IT_IS)),
             },
         ],
     },

@@ -6,14 +6,18 @@ use std::sync::LazyLock;
 use queue::{Choice, DISCIPLINES, Field, Limit};
 use units::Bytes;
 
-use super::support::{kernels, when};
+use super::support::{kernels, refused, when};
 use super::{DefaultValue, Key, Section, Worlds};
 
 /// A placeholder limit for listing keys, which do not depend on it.
 const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
 /// The support of queue keys in worlds with kernels.
-const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#));
+const QUEUED: Worlds =
+    kernels(when(r#"with `link = "emulated"`, as `queue`"#)).between_hosts(refused(AS_THEY_ARE));
+
+/// The reason why queues between hosts have no parameters.
+const AS_THEY_ARE: &str = "the queues between hosts are as they are: --on netns or --on sim";
 
 /// The support of keys that only simulated sources understand.
 const NOTICES: Worlds = kernels(when(

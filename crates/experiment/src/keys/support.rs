@@ -32,6 +32,7 @@ pub(crate) enum Takes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Worlds {
     netns: Support,
+    hosts: Support,
     sim: Support,
 }
 
@@ -40,7 +41,17 @@ impl Worlds {
     pub(crate) const fn support(&self, world: World) -> &Support {
         match world {
             World::Netns => &self.netns,
+            World::Hosts => &self.hosts,
             World::Sim => &self.sim,
+        }
+    }
+
+    /// The same, but `support` by hosts that the user names, between which the
+    /// network is as it is.
+    pub(super) const fn between_hosts(self, support: Support) -> Self {
+        Self {
+            hosts: support,
+            ..self
         }
     }
 }
@@ -99,6 +110,7 @@ pub(super) const fn measured(values: &'static [&'static str], why: &'static str)
 pub(super) const fn worlds(kernels: Support, simulator: Support) -> Worlds {
     Worlds {
         netns: kernels,
+        hosts: kernels,
         sim: simulator,
     }
 }

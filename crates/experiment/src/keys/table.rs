@@ -1,8 +1,8 @@
 //! The sections of the table of keys, in the order of docs/experiments.md.
 
 use super::{
-    Section, analyses, domain, faults, flows, general, host, links, network, queue, report, study,
-    tcp, traffic,
+    Section, analyses, domain, faults, flows, general, host, links, named_hosts, network, queue,
+    report, study, tcp, traffic,
 };
 
 /// The tables of a cell: their keys can be swept, differ between worlds, and be
@@ -24,6 +24,7 @@ pub(super) fn of_cell() -> [&'static [Section]; 9] {
 /// The sections that a run has once: the head of the file, and comparisons.
 pub(super) const RUN: &[&[Section]] = &[
     general::SECTIONS,
+    named_hosts::SECTIONS,
     study::SECTIONS,
     analyses::SECTIONS,
     report::SECTIONS,

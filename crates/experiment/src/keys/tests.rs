@@ -25,8 +25,13 @@ name = \"bare\"
 
 /// Additional content with the world that runs it: all kinds of traffic, and
 /// prerequisites of some keys.
-const OTHERS: [(&str, World); 17] = [
+const OTHERS: [(&str, World); 19] = [
     ("", World::Netns),
+    ("", World::Hosts),
+    (
+        "traffic.kind = \"flows\"\nflows.f = { protocol = \"tcp\" }",
+        World::Hosts,
+    ),
     ("", World::Sim),
     ("network.load = \"30%\"", World::Sim),
     ("network.medium = \"cat5e\"", World::Sim),

@@ -42,7 +42,17 @@ pub(super) const SECTIONS: &[Section] = &[
                         "the simulator has no kernel to take apart: --on netns",
                     ),
                 ]),
-            ),
+            )
+            .between_hosts(all_but(&[
+                (
+                    "probe",
+                    "`jumbolab probe HOST` investigates the path to a machine",
+                ),
+                (
+                    "latency-breakdown",
+                    "it needs stamps of one clock at both ends: --on netns",
+                ),
+            ])),
         }],
     },
     Section {

@@ -7,10 +7,10 @@ name = \"unstated\"
 [aliases]
 tcp = \"tcp.agent\"
 rate = \"network.rate\"
-[choices.hosts.slow]
+[choices.ends.slow]
 \"host.send_per_packet\" = \"5us\"
 \"host.receive_per_packet\" = \"5us\"
-[choices.hosts.fast]
+[choices.ends.fast]
 \"host.send_per_packet\" = \"1us\"
 \"host.receive_per_packet\" = \"1us\"
 [sweep]
@@ -20,7 +20,7 @@ name = \"tcp\"
 values = [\"reno\", \"newreno\", \"sack1\"]
 because = \"the paper names none\"
 [[unstated]]
-name = \"hosts\"
+name = \"ends\"
 values = [\"slow\", \"fast\"]
 because = \"the paper does not say how fast they are\"
 [[unstated]]
@@ -48,7 +48,7 @@ fn a_run_uses_the_first_values_and_each_point_its_own() {
     let experiment = parsed(FILE);
     let plan = plan_of(experiment.clone());
     let names: Vec<&str> = plan.unstated.iter().map(|one| &*one.name).collect();
-    assert_eq!(names, ["tcp", "hosts", "network.delay"]);
+    assert_eq!(names, ["tcp", "ends", "network.delay"]);
     let delays: Vec<String> = plan.unstated[2]
         .values
         .iter()
@@ -113,7 +113,7 @@ fn without_unstated_settings_the_same_trials_are_run() {
 fn a_setting_of_one_world_is_searched_there_alone() {
     let simulated = |name: &str| format!("name = \"{name}\"\non = \"sim\"\n");
     let on_sim = FILE
-        .replacen("name = \"hosts\"\n", &simulated("hosts"), 1)
+        .replacen("name = \"ends\"\n", &simulated("ends"), 1)
         .replacen("name = \"tcp\"\n", &simulated("tcp"), 1)
         + "[on.sim.host]\nsend_per_packet = \"3us\"\n[on.netns.network]\nlink = \"emulated\"\n";
     let experiment = parsed(&on_sim);
@@ -153,12 +153,12 @@ fn a_value_that_another_table_would_hide_is_refused() {
 #[test]
 fn what_is_set_is_stated_and_a_plan_reads_back_as_it_was_run() {
     for (set, left) in [
-        (&["tcp=sack1"][..], &["hosts", "network.delay"][..]),
-        (&["tcp=sack1,reno"], &["hosts", "network.delay"]),
+        (&["tcp=sack1"][..], &["ends", "network.delay"][..]),
+        (&["tcp=sack1,reno"], &["ends", "network.delay"]),
         (&["host.send_per_packet=7us"], &["tcp", "network.delay"]),
-        (&["hosts=fast", "network.delay=3ms"], &["tcp"]),
-        (&["rate=10mbit"], &["tcp", "hosts", "network.delay"]),
-        (&["tcp=reno", "hosts=slow", "network.delay=1ms"], &[]),
+        (&["ends=fast", "network.delay=3ms"], &["tcp"]),
+        (&["rate=10mbit"], &["tcp", "ends", "network.delay"]),
+        (&["tcp=reno", "ends=slow", "network.delay=1ms"], &[]),
     ] {
         let mut experiment = parsed(FILE);
         for set in set {

@@ -308,6 +308,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "agent",
+        &[example(
+            "Have `run` start it on two machines",
+            "jumbolab agent",
+        )],
+    ),
+    (
         "completions",
         &[
             example(

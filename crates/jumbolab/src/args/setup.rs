@@ -1,4 +1,4 @@
-//! `doctor`, `completions` and `man` on the command line.
+//! `doctor`, `agent`, `completions` and `man` on the command line.
 
 use std::path::PathBuf;
 
@@ -17,6 +17,9 @@ pub(crate) struct Doctor {
     #[arg(long)]
     pub(crate) strict: bool,
 }
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Agent {}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Completions {

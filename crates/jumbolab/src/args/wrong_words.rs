@@ -35,10 +35,6 @@ const WRONG_WORDS: &[WrongWord] = &[
         &["gateway", "aggregate"],
         "`jumbolab run jumbogen-scaling --on sim` simulates gateways that gather packets",
     ),
-    planned(
-        &["agent", "hosts", "remote"],
-        "`jumbolab recv` on one host and `jumbolab send HOST` on another measure between the two",
-    ),
     wrong(
         &["pmtu", "tracepath", "traceroute", "path"],
         "`jumbolab probe HOST` finds out which packets a path carries",
@@ -66,6 +62,10 @@ const WRONG_WORDS: &[WrongWord] = &[
     wrong(
         &["simulate", "sim", "simulation"],
         "`jumbolab run NAME --on sim` simulates an experiment",
+    ),
+    wrong(
+        &["hosts", "remote", "ssh"],
+        "`jumbolab run NAME --on hosts --host sender=A --host receiver=B` measures between two machines",
     ),
     wrong(
         &["netns", "kernel", "real"],

@@ -74,7 +74,8 @@ impl<'a> ReadRun<'a> {
         let (text, facts, mut trials) = Folder::read(folder)?;
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse(&text, &name.display().to_string())?;
-        let plan = lab::world::plan(experiment, facts.world)?;
+        let mut plan = lab::world::plan(experiment, facts.world)?;
+        facts.leave_out(&mut plan, &trials);
         if plan.world.profile().runs_side_by_side {
             lab::run::sort(&plan, &mut trials);
         }

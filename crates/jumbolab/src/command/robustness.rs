@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         shard,
         retry: false,
     };
-    let mut bench = Bench::ready(study.plan(), how)?;
+    let mut bench = Bench::ready(study.plan(), how, None)?;
     programs.announce(args.allow_commands)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::completion::complete;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
-use plan::{Cell, Plan, Trial};
+use plan::{Cell, NamedHosts, Plan, Trial};
 use report::{Paths, Places};
 use results::folder::{Folder, Opening, Resume};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     if args.trace.is_some() || args.experiment.as_deref() == Some(replay::EXPERIMENT) {
         return replay::run(args).map(done);
     }
-    let plan = plan(args)?;
+    let (mut plan, named) = resolved(args)?;
     if args.dry_run {
         return output::print(&dry_run(&plan)).map(done);
     }
@@ -42,11 +42,12 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         shard,
         retry: args.retry,
     };
-    let named = args.experiment.as_deref().unwrap_or_default();
-    let programs = Programs::of(&plan, named)?;
-    let facts = facts::here(plan.world)?;
+    let experiment = args.experiment.as_deref().unwrap_or_default();
+    let programs = Programs::of(&plan, experiment)?;
+    let mut facts = facts::here(plan.world)?;
     // Acquire privileges first: if they are denied, nothing has been written.
-    let mut bench = Bench::ready(&plan, how)?;
+    let mut bench = Bench::ready(&plan, how, named.as_ref())?;
+    bench.describe(&mut plan, &mut facts);
     if args.resume.is_none() {
         let warnings = bench.check_rates(&plan)?;
         warnings.iter().for_each(|warning| output::say(warning));
@@ -148,8 +149,9 @@ impl lab::run::Progress for Silent {
     fn end(&mut self) {}
 }
 
-/// The experiment with all options of the command line applied.
-pub(super) fn plan(args: &Run) -> Result<Plan> {
+/// The experiment with all options of the command line applied, and the machines that
+/// the user named if the world measures between such.
+pub(super) fn resolved(args: &Run) -> Result<(Plan, Option<NamedHosts>)> {
     let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
     for assignment in &args.set {
         experiment.set(assignment)?;
@@ -164,7 +166,12 @@ pub(super) fn plan(args: &Run) -> Result<Plan> {
         Some(named) => named.parse()?,
         None => experiment.world()?.unwrap_or_default(),
     };
-    lab::world::plan(experiment, world)
+    let named = match (world.profile().builds_network, args.host.is_empty()) {
+        (false, _) => Some(experiment.named_hosts(&args.host)?),
+        (true, true) => None,
+        (true, false) => bail!("--host: the world `{world}` makes its own hosts; add --on hosts"),
+    };
+    Ok((lab::world::plan(experiment, world)?, named))
 }
 
 #[cfg(test)]
@@ -180,7 +187,7 @@ mod tests {
                 panic!("{} runs nothing", example.line)
             };
             if !args.template && args.trace.is_none() {
-                assert!(plan(&args).is_ok(), "{}", example.line);
+                assert!(resolved(&args).is_ok(), "{}", example.line);
                 planned += 1;
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use experiment::Experiment;
 
-use super::run::plan;
+use super::run::resolved;
 use crate::args::{Args, Command, Example};
 
 /// A document with commands.
@@ -91,7 +91,9 @@ fn each_command_parses_and_names_what_exists() {
                     }
                     let placeholder = named == "NAME" || named.starts_with("results/");
                     if !args.template && args.trace.is_none() && !placeholder && named != "replay" {
-                        plan(&args).unwrap_or_else(|error| panic!("{place}: {error:#}"));
+                        resolved(&args)
+                            .map(|(plan, _)| plan)
+                            .unwrap_or_else(|error| panic!("{place}: {error:#}"));
                         planned += 1;
                     }
                 }

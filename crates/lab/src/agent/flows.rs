@@ -45,6 +45,8 @@ pub(crate) struct Wanted {
     pub(crate) start: Span,
     pub(crate) length: Span,
     pub(crate) congestion: String,
+    /// The largest segment of TCP; `None`: as the path's MTU allows.
+    pub(crate) largest_segment: Option<u16>,
     pub(crate) send_buffer: Option<Bytes>,
     pub(crate) receive_buffer: Option<Bytes>,
     pub(crate) nagle: bool,
@@ -184,6 +186,7 @@ impl Wanted {
                 path_mtu: self.path_mtu,
                 nagle: self.nagle,
                 congestion: self.stream.then_some(self.congestion),
+                mss: self.largest_segment,
                 send_buffer: self.send_buffer,
                 receive_buffer: self.receive_buffer,
                 segmentation: 1,

@@ -267,6 +267,7 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Transport) -> Transfer {
         echo: Echo::Off,
         // Every kernel has it.
         congestion: "reno".to_owned(),
+        largest_segment: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: false,

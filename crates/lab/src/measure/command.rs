@@ -5,7 +5,7 @@ use std::process::ExitStatus;
 
 use live::clock;
 use live::meter::{self, MachineUse};
-use live::tool::{MOST_OUTPUT, Tool};
+use live::tool::MOST_OUTPUT;
 use plan::command_line::{CommandLine, joined};
 use plan::setting::{Command, Reading};
 use plan::{LARGEST_FIGURE, Setting};
@@ -16,7 +16,7 @@ use super::checks::flags_of_command;
 use super::disturbance::{Before, Disturbance, StallMetering};
 use super::passes::{per_gigabyte, ratio};
 use super::program_files::ProgramFiles;
-use super::{End, Pair, Programs};
+use super::{End, Pair, Program, Programs};
 use crate::agent::Failure;
 use crate::interrupted;
 use crate::measurements::Measurements;
@@ -81,7 +81,7 @@ pub(super) fn command(
         programs.as_ref(),
         &measuring,
         command.timeout,
-        server.as_mut(),
+        server.as_deref_mut(),
     )?;
     let after = meters.machine()?;
     drop(server);
@@ -133,14 +133,19 @@ pub(super) fn command(
 }
 
 /// Starts the server in the receiver and waits until it listens.
-fn serve(programs: &dyn Programs, words: &[String]) -> Result<Tool, Failure> {
+fn serve<'a>(
+    programs: &'a dyn Programs,
+    words: &[String],
+) -> Result<Box<dyn Program + 'a>, Failure> {
     let before = programs.listeners()?;
     let mut server = { programs.start(End::Receiver, words) }.map_err(not_started("receiver"))?;
     let listens = || Ok(programs.listeners()? > before);
-    match until_ready(&mut server, listens)? {
-        Some(status) if !status.success() => {
-            Err(Failure::Transfer(ended("receiver", status, &server)))
-        }
+    match until_ready(server.as_mut(), listens)? {
+        Some(status) if !status.success() => Err(Failure::Transfer(ended(
+            "receiver",
+            status,
+            server.as_ref(),
+        ))),
         _ => Ok(server),
     }
 }
@@ -150,29 +155,29 @@ fn measure(
     programs: &dyn Programs,
     words: &[String],
     timeout: Span,
-    mut server: Option<&mut Tool>,
+    mut server: Option<&mut (dyn Program + '_)>,
 ) -> Result<Value, Failure> {
     let failed = |reason: String| Err(Failure::Transfer(reason));
     let deadline = clock::monotonic() + timeout;
     let mut client = { programs.start(End::Sender, words) }.map_err(not_started("sender"))?;
     let status = loop {
         let left = left_until(deadline);
-        if let Some(status) = attend(&mut client, WHILE.min(left))? {
+        if let Some(status) = attend(client.as_mut(), WHILE.min(left))? {
             break status;
         }
         if client.output().is_none() {
             return failed(format!("sender: more than {MOST_OUTPUT} octets on stdout"));
         }
         if left == Span::ZERO {
-            let said = said(&client);
+            let said = said(client.as_ref());
             return failed(format!("sender: not finished within {timeout}{said}"));
         }
         if let Some(server) = &mut server {
-            attend(server, Span::ZERO)?;
+            attend(&mut **server, Span::ZERO)?;
         }
     };
     if !status.success() {
-        let mut reason = ended("sender", status, &client);
+        let mut reason = ended("sender", status, client.as_ref());
         if let Some(server) = server
             && let Some(status) = attend(server, SOON)?
             && !status.success()
@@ -185,7 +190,7 @@ fn measure(
         return failed(format!("sender: more than {MOST_OUTPUT} octets on stdout"));
     };
     serde_json::from_slice(output).or_else(|error| {
-        let said = said(&client);
+        let said = said(client.as_ref());
         failed(format!("sender: its stdout is not JSON ({error}){said}"))
     })
 }
@@ -239,7 +244,7 @@ fn octets_in(report: &Value, reading: &Reading) -> Result<Bytes, Failure> {
 /// # Errors
 /// The server cannot be polled, or the user asked to stop.
 pub(crate) fn until_ready(
-    server: &mut Tool,
+    server: &mut dyn Program,
     listens: impl Fn() -> anyhow::Result<bool>,
 ) -> anyhow::Result<Option<ExitStatus>> {
     let deadline = clock::monotonic() + READY_TIMEOUT;
@@ -252,11 +257,11 @@ pub(crate) fn until_ready(
 }
 
 /// A description of how a program ended.
-pub(crate) fn ended(node: &str, status: ExitStatus, tool: &Tool) -> String {
+pub(crate) fn ended(node: &str, status: ExitStatus, tool: &dyn Program) -> String {
     format!("{node}: {status}{}", said(tool))
 }
 
-fn said(tool: &Tool) -> String {
+fn said(tool: &dyn Program) -> String {
     match tool.complaint() {
         line if !line.is_empty() => format!(": {line}"),
         // Some programs, such as iperf3 with -J, report errors in their JSON.
@@ -272,7 +277,7 @@ fn complaint_in(report: &Value) -> String {
     error.map_or_else(String::new, |error| format!(": {error}"))
 }
 
-pub(super) fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
+pub(super) fn attend(tool: &mut dyn Program, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
     let status = tool.attend(timeout)?;
     match live::interrupt::asked() {
         true => Err(interrupted()),
@@ -281,8 +286,8 @@ pub(super) fn attend(tool: &mut Tool, timeout: Span) -> anyhow::Result<Option<Ex
 }
 
 /// A program that cannot be started will not start in the next trial, either.
-pub(super) fn not_started(node: &str) -> impl Fn(live::Error) -> Failure {
-    move |error| Failure::Lost(anyhow::anyhow!("{node}: {error}; is it installed?"))
+pub(super) fn not_started(node: &str) -> impl Fn(anyhow::Error) -> Failure {
+    move |error| Failure::Lost(anyhow::anyhow!("{node}: {error:#}; is it installed?"))
 }
 
 pub(super) fn left_until(deadline: Time) -> Span {

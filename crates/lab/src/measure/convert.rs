@@ -29,6 +29,7 @@ pub(crate) fn transfer_of(
         delays: true,
         echo: transfer::Echo::Off,
         congestion: setting.host.congestion.clone(),
+        largest_segment: setting.network.largest_segment(),
         send_buffer: traffic.send_buffer,
         receive_buffer: traffic.receive_buffer,
         nagle: traffic.nagle,

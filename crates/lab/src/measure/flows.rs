@@ -138,6 +138,7 @@ fn wanted(setting: &Setting, flows: &spec::Flows, sockets: &Sockets, seed: Seed)
                 start,
                 length,
                 congestion: setting.host.congestion.clone(),
+                largest_segment: setting.network.largest_segment(),
                 send_buffer: sockets.send_buffer,
                 receive_buffer: sockets.receive_buffer,
                 nagle: sockets.nagle,

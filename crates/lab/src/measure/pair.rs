@@ -6,6 +6,7 @@
 //! built.
 
 use std::net::IpAddr;
+use std::process::ExitStatus;
 
 use anyhow::Result;
 use live::emulator::Report;
@@ -177,5 +178,36 @@ pub(crate) trait Programs {
     ///
     /// # Errors
     /// It cannot be started.
-    fn start(&self, end: End, words: &[String]) -> live::Result<Tool>;
+    fn start(&self, end: End, words: &[String]) -> Result<Box<dyn Program + '_>>;
+}
+
+/// A program of the user. It ends when this value is dropped.
+pub(crate) trait Program {
+    /// Reads its output for at most `timeout`, or until a signal. Returns its exit
+    /// status, if it has ended.
+    ///
+    /// # Errors
+    /// Its output or status cannot be read.
+    fn attend(&mut self, timeout: Span) -> Result<Option<ExitStatus>>;
+
+    /// Its stdout once it has ended; `None` if that exceeds
+    /// [`MOST_OUTPUT`](live::tool::MOST_OUTPUT).
+    fn output(&self) -> Option<&[u8]>;
+
+    /// The first line of its stderr; empty if there is none.
+    fn complaint(&self) -> String;
+}
+
+impl Program for Tool {
+    fn attend(&mut self, timeout: Span) -> Result<Option<ExitStatus>> {
+        Ok(Self::attend(self, timeout)?)
+    }
+
+    fn output(&self) -> Option<&[u8]> {
+        Self::output(self)
+    }
+
+    fn complaint(&self) -> String {
+        Self::complaint(self)
+    }
 }

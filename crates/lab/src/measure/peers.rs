@@ -244,7 +244,7 @@ impl Question<'_> {
             .map_err(not_started("sender"))?;
         let status = loop {
             let left = left_until(self.deadline);
-            let status = attend(&mut program, WHILE.min(left))?;
+            let status = attend(program.as_mut(), WHILE.min(left))?;
             if status.is_some() || left == Span::ZERO {
                 break status;
             }
@@ -252,7 +252,7 @@ impl Question<'_> {
         if let Some(status) = status
             && !status.code().is_some_and(|code| codes.contains(&code))
         {
-            return Err(Failure::Transfer(ended("sender", status, &program)));
+            return Err(Failure::Transfer(ended("sender", status, program.as_ref())));
         }
         let output = program.output().unwrap_or_default();
         Ok(Ran {

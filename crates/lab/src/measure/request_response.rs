@@ -31,6 +31,7 @@ pub(super) fn request_response(
         read_mode: request_response.read_mode,
         write_mode: request_response.write_mode,
         congestion: setting.host.congestion.clone(),
+        largest_segment: setting.network.largest_segment(),
         send_buffer: request_response.send_buffer,
         receive_buffer: request_response.receive_buffer,
         nagle: request_response.nagle,

@@ -1,4 +1,4 @@
-//! Trials on this machine, one at a time.
+//! Trials in real time, one at a time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,6 +16,7 @@ use units::{Seed, Span};
 
 use super::job::Job;
 use super::order::{Slot, further as further_attempts};
+use super::real_time::RealTime;
 use super::{TrialSink, settings};
 use crate::agent::Failure;
 use crate::interrupted;
@@ -44,22 +45,26 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
 }
 
 /// Runs `slots` in their order, then the disturbed trials again.
-pub(super) fn run(netns: &mut Netns, slots: &[Slot], sink: &mut TrialSink<'_>) -> Result<()> {
-    netns.may_wait(sink.plan.patience.time);
+pub(super) fn run(
+    world: &mut dyn RealTime,
+    slots: &[Slot],
+    sink: &mut TrialSink<'_>,
+) -> Result<()> {
+    world.may_wait(sink.plan.patience.time);
     for slot in slots {
         if sink.is_done()? {
             break;
         }
-        one(netns, *slot, sink)?;
+        one(world, *slot, sink)?;
     }
-    repeat_disturbed(netns, sink)
+    repeat_disturbed(world, sink)
 }
 
 /// Runs the disturbed trials again, in rounds, each in random order, as long as
 /// the patience of the plan lasts.
-fn repeat_disturbed(netns: &mut Netns, sink: &mut TrialSink<'_>) -> Result<()> {
+fn repeat_disturbed(world: &mut dyn RealTime, sink: &mut TrialSink<'_>) -> Result<()> {
     let patience = sink.plan.patience;
-    let (begun, time) = (clock::monotonic(), netns.waits_left());
+    let (begun, time) = (clock::monotonic(), world.waits_left());
     let further =
         { sink.folder.trials().iter() }.map(|trial| trial.attempt.saturating_sub(1) as usize);
     let mut left = patience
@@ -79,7 +84,7 @@ fn repeat_disturbed(netns: &mut Netns, sink: &mut TrialSink<'_>) -> Result<()> {
             if interrupt::asked() {
                 return Err(interrupted());
             }
-            one(netns, slot, sink)?;
+            one(world, slot, sink)?;
             left -= 1;
         }
     }
@@ -87,37 +92,57 @@ fn repeat_disturbed(netns: &mut Netns, sink: &mut TrialSink<'_>) -> Result<()> {
 }
 
 /// Runs the trial of one slot and keeps it.
-fn one(netns: &mut Netns, slot: Slot, sink: &mut TrialSink<'_>) -> Result<()> {
+fn one(world: &mut dyn RealTime, slot: Slot, sink: &mut TrialSink<'_>) -> Result<()> {
     let cell = &sink.plan.cells[slot.cell];
     sink.progress.trial(cell, slot.repeat);
     // The same seed in every attempt: only the machine differs.
     let seed = sink.plan.seed.derive(&format!("luck/{}", slot.id()));
-    let trial = trial(netns, slot.job(cell), seed, sink.folder.path())?;
+    let trial = trial(world, slot.job(cell), seed, sink.folder.path())?;
     sink.keep(trial)
 }
 
+/// Runs `jobs` for `plan` in their order and hands each trial to `keep`, until it wants
+/// no more.
+pub(super) fn each(
+    world: &mut dyn RealTime,
+    plan: &Plan,
+    jobs: &[Job<'_>],
+    results: &Path,
+    mut keep: impl FnMut(Trial) -> Result<bool>,
+) -> Result<()> {
+    for job in jobs {
+        if interrupt::asked() {
+            return Err(interrupted());
+        }
+        let seed = plan.seed.derive(&format!("luck/{}", job.id));
+        if !keep(trial(world, job.clone(), seed, results)?)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Runs one trial.
-pub(super) fn trial(netns: &mut Netns, job: Job<'_>, seed: Seed, results: &Path) -> Result<Trial> {
+fn trial(world: &mut dyn RealTime, job: Job<'_>, seed: Seed, results: &Path) -> Result<Trial> {
     let (epoch, begun) = (Epoch::now(), clock::monotonic());
     let artifacts = ArtifactDir {
         results,
         trial: &job.id,
     };
-    let (measurements, failure) =
-        match netns.measure_and_record(job.setting, seed, epoch, artifacts) {
-            Ok(measurements) => (measurements, None),
-            Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
-            Err(Failure::Disturbed(reason)) => {
-                let measurements = Measurements {
-                    disturbed: vec![DisturbedPass::of_trial(reason.clone())],
-                    ..Measurements::default()
-                };
-                (measurements, Some(reason))
-            }
-            Err(Failure::Lost(error)) => {
-                return Err(error).with_context(|| format!("trial {} ({})", job.id, job.factors));
-            }
-        };
+    let (measurements, failure) = match world.measure(job.setting, seed, epoch, artifacts) {
+        Ok(measurements) => (measurements, None),
+        Err(Failure::Transfer(reason)) => (Measurements::default(), Some(reason)),
+        Err(Failure::Disturbed(reason)) => {
+            let measurements = Measurements {
+                disturbed: vec![DisturbedPass::of_trial(reason.clone())],
+                ..Measurements::default()
+            };
+            (measurements, Some(reason))
+        }
+        Err(Failure::Lost(error)) => {
+            return Err(error).with_context(|| format!("trial {} ({})", job.id, job.factors));
+        }
+    };
     Ok(Trial {
         start: Some(rfc3339(epoch.unix_nanos())),
         seconds: clock::monotonic()

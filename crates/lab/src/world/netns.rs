@@ -6,7 +6,6 @@
 
 mod convert;
 mod emulator_lateness;
-mod idle_waits;
 mod pair;
 mod testbed_handle;
 
@@ -27,12 +26,11 @@ use units::{Seed, Span};
 
 pub use crate::agent::Failure;
 use crate::emulation::Emulation;
-use crate::measure::{self, Paced, Pair, counted_of};
+use crate::measure::{self, IdleWaits, Paced, Pair, counted_of};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::stall_meter::StallMeter;
 use convert::{cross_of, path_of, recorded_of};
-use idle_waits::IdleWaits;
 use pair::MachineMeters;
 pub(crate) use testbed_handle::TestbedHandle;
 

@@ -69,6 +69,7 @@ fn transfer(epoch: Epoch) -> Transfer {
         delays: true,
         echo: Echo::Off,
         congestion: "reno".to_owned(),
+        largest_segment: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: true,

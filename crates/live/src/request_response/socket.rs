@@ -16,7 +16,7 @@ use super::{RequestResponse, TcpStats};
 use crate::error::{During, Result};
 use crate::sockets::address_of;
 use crate::sys::{option, tcp_info};
-use crate::transfer::{choose_congestion_control, endpoint};
+use crate::transfer::{choose_congestion_control, choose_segment, endpoint};
 use crate::trial_token::{self, BACKLOG, DataPort, Token};
 
 /// The longest time to establish a connection.
@@ -49,6 +49,9 @@ pub(super) fn open(request_response: &RequestResponse) -> Result<OwnedFd> {
     }
     if request_response.protocol == Transport::Tcp {
         choose_congestion_control(socket.as_fd(), &request_response.congestion)?;
+        if let Some(size) = request_response.largest_segment {
+            choose_segment(socket.as_fd(), size)?;
+        }
         setsockopt(&socket, sockopt::TcpNoDelay, &!request_response.nagle)
             .during(|| "switching Nagle's algorithm")?;
     }

@@ -17,6 +17,7 @@ fn over(protocol: Transport, answer: Answer) -> RequestResponse {
         read_mode: ReadMode::Whole,
         write_mode: WriteMode::Whole,
         congestion: "reno".to_owned(),
+        largest_segment: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: false,

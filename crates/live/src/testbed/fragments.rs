@@ -9,6 +9,7 @@ use crate::error::{During, Error, Result};
 
 /// Counters since the creation of the node [RFC4293].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fragments {
     /// Packets that were fragmented.
     pub cut: u64,
@@ -44,19 +45,25 @@ impl Node {
     /// # Errors
     /// If the kernel's counters cannot be read.
     pub fn fragments(&self, ip: IpVersion) -> Result<Fragments> {
-        let file = match ip {
-            IpVersion::V4 => "/proc/thread-self/net/snmp",
-            IpVersion::V6 => "/proc/thread-self/net/snmp6",
-        };
-        self.namespace.within(|| {
-            let text = fs::read_to_string(file).during(|| format!("reading {file}"))?;
-            read(&text, ip)
-                .ok_or_else(|| Error::new(format!("reading {file}"), "a counter is missing there"))
-        })
+        self.namespace.within(|| Fragments::here(ip))
     }
 }
 
 impl Fragments {
+    /// The counters of one version of IP, in the network namespace of the caller.
+    ///
+    /// # Errors
+    /// If the kernel's counters cannot be read.
+    pub fn here(ip: IpVersion) -> Result<Self> {
+        let file = match ip {
+            IpVersion::V4 => "/proc/thread-self/net/snmp",
+            IpVersion::V6 => "/proc/thread-self/net/snmp6",
+        };
+        let text = fs::read_to_string(file).during(|| format!("reading {file}"))?;
+        read(&text, ip)
+            .ok_or_else(|| Error::new(format!("reading {file}"), "a counter is missing there"))
+    }
+
     /// The change since `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {

@@ -15,7 +15,7 @@ use wire::message::HEADER_LEN;
 
 use crate::error::{During, Error, Result};
 use crate::sys::option;
-use crate::transfer::choose_congestion_control;
+use crate::transfer::{choose_congestion_control, choose_segment};
 
 /// The options of a flow's socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,13 +158,7 @@ impl Options {
         setsockopt(socket, sockopt::TcpNoDelay, &!self.nagle)
             .during(|| "switching Nagle's algorithm")?;
         if let Some(mss) = self.mss {
-            option::set(
-                socket.as_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_MAXSEG,
-                mss.into(),
-            )
-            .during(|| format!("setting a segment size of {mss}"))?;
+            choose_segment(socket.as_fd(), mss)?;
         }
         match &self.congestion {
             Some(name) => choose_congestion_control(socket.as_fd(), name),

@@ -12,7 +12,7 @@ use units::{Bytes, Span, Transport};
 
 use super::{TcpState, Transfer};
 use crate::error::{During, Error, Result};
-use crate::sys::tcp_info;
+use crate::sys::{option, tcp_info};
 
 /// The receive buffer that a UDP receiver requests: the default of 212 992 octets loses
 /// a large part of a burst in the receiving host, whatever the network does.
@@ -55,6 +55,9 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
     }
     if transfer.protocol == Transport::Tcp {
         choose_congestion_control(socket.as_fd(), &transfer.congestion)?;
+        if let Some(size) = transfer.largest_segment {
+            choose_segment(socket.as_fd(), size)?;
+        }
         setsockopt(&socket, sockopt::TcpNoDelay, &!transfer.nagle)
             .during(|| "switching Nagle's algorithm")?;
     }
@@ -71,6 +74,16 @@ pub fn try_congestion_control(name: &str) -> Result<()> {
     let socket =
         socket(AddressFamily::Inet, SockType::Stream, flags, None).during(|| "opening a socket")?;
     choose_congestion_control(socket.as_fd(), name)
+}
+
+/// The congestion control of sockets that choose none.
+///
+/// # Errors
+/// If the kernel does not name it.
+pub fn default_congestion_control() -> Result<String> {
+    let file = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let text = fs::read_to_string(file).during(|| format!("reading {file}"))?;
+    Ok(text.trim().to_owned())
 }
 
 /// The congestion controls that are loaded.
@@ -93,6 +106,13 @@ pub(crate) fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> R
             }
             _ => error,
         })
+}
+
+/// Limits the segments of a connection in both directions, before it begins: the other
+/// end learns the limit from the SYN [tcp(7)].
+pub(crate) fn choose_segment(socket: BorrowedFd<'_>, size: u16) -> Result<()> {
+    option::set(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, size.into())
+        .during(|| format!("setting a segment size of {size}"))
 }
 
 /// A socket that makes the kernel timestamp arrivals while it is open. The kernel

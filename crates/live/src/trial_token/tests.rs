@@ -37,6 +37,7 @@ fn transfer(protocol: Transport, timeout: Span) -> Transfer {
         delays: true,
         echo: Echo::Off,
         congestion: "reno".to_owned(),
+        largest_segment: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: true,

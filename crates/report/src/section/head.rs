@@ -140,18 +140,26 @@ pub(crate) fn unmeasured(found: &Findings<'_>) -> Option<String> {
 }
 
 fn machine(facts: &RunFacts) -> String {
-    let Some(host) = &facts.host else {
-        return "simulated, the same on every machine".to_owned();
-    };
-    let user = match host.root {
-        true => "root",
-        false => "an ordinary user",
-    };
-    let HostFacts {
-        kernel,
-        cpus,
-        cpu_model,
-        ..
-    } = host;
-    format!("{kernel}, {cpus} × {cpu_model}, run by {user}")
+    let machines = facts.machines().map(|(name, host)| {
+        let user = match host.root {
+            true => "root",
+            false => "an ordinary user",
+        };
+        let HostFacts {
+            kernel,
+            cpus,
+            cpu_model,
+            ..
+        } = host;
+        let whole = format!("{kernel}, {cpus} × {cpu_model}, run by {user}");
+        match name.as_str() {
+            "" => whole,
+            name => format!("{name}: {whole}"),
+        }
+    });
+    let machines: Vec<String> = machines.collect();
+    match machines.is_empty() {
+        true => "simulated, the same on every machine".to_owned(),
+        false => machines.join("; "),
+    }
 }

@@ -29,7 +29,8 @@ pub(super) struct Record {
 pub(super) fn write_plan(files: &Files, plan: &Plan, facts: &RunFacts) -> Result<()> {
     let mut facts = facts.clone();
     // TOML has no null; unknown facts are omitted.
-    if let Some(host) = &mut facts.host {
+    let named = facts.hosts.iter_mut().map(|end| &mut end.host);
+    for host in facts.host.iter_mut().chain(named) {
         host.machine.retain(|_, value| !value.is_null());
     }
     let run = BTreeMap::from([(

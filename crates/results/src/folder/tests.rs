@@ -158,7 +158,7 @@ fn another_kernel_or_program_goes_on_by_force_only_and_leaves_a_trace() {
     let path = attempt(Resume::Force).unwrap().path().to_owned();
     let (text, mixed, trials) = Folder::read(&path).unwrap();
     assert_eq!(text, four().text);
-    assert_eq!(mixed.kernel(), Some("Linux 6.18.0"));
+    assert_eq!(mixed.kernel().as_deref(), Some("Linux 6.18.0"));
     assert_eq!(mixed.resumed.len(), 1);
     assert_eq!(mixed.resumed[0].kernel.as_deref(), Some("Linux 7.0.0"));
     assert_eq!(trials.len(), 1);

@@ -79,6 +79,7 @@ impl Keys {
         table: &str,
         ip: IpVersion,
         defaults: Option<&Self>,
+        world: World,
     ) -> Result<Self> {
         let mtu = |value: &Value| mtu(value, ip);
         let wire_mtu = |value: &Value| either(value, "mtu", mtu);
@@ -102,6 +103,9 @@ impl Keys {
             Some((value(medium, metres), cause.clone()?))
         };
         let rate = preset(|medium, _| medium.rate().into());
+        // No rate is the default where the network is as it is.
+        let is_given = !world.profile().builds_network && defaults.is_none();
+        let rate = rate.or_else(|| is_given.then(|| ("none".into(), Origin::Default)));
         let delay = preset(|medium, metres| Value::Text(medium.delay(metres).to_string()));
         let bit_error_rate = preset(|medium, _| Value::Float(medium.bit_error_rate()));
         Ok(Self {

@@ -12,11 +12,10 @@ use plan::Setting;
 use units::{Seed, Span};
 
 use super::emulator_lateness::invalid;
-use super::idle_waits::IdleWaits;
 use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
 use crate::link_window::LinkWindow;
-use crate::measure::{End, Meters, Pair, Path, Programs};
+use crate::measure::{End, IdleWaits, Meters, Pair, Path, Program, Programs};
 use crate::stall_meter::StallMeter;
 
 /// The meters of this machine that all pairs share.
@@ -137,11 +136,11 @@ impl Programs for BedPrograms<'_> {
         Ok(self.testbed.receiver().namespace.listeners()?)
     }
 
-    fn start(&self, end: End, words: &[String]) -> live::Result<Tool> {
+    fn start(&self, end: End, words: &[String]) -> Result<Box<dyn Program + '_>> {
         let node = match end {
             End::Sender => self.testbed.sender(),
             End::Receiver => self.testbed.receiver(),
         };
-        Tool::heard(&node.namespace, words)
+        Ok(Box::new(Tool::heard(&node.namespace, words)?))
     }
 }

@@ -5,7 +5,7 @@ use live::clock;
 use live::meter::Machine;
 use units::Span;
 
-use crate::measure::spare;
+use super::spare;
 
 /// The longest wait before one pass.
 const LONGEST: Span = Span::from_millis(1_000);
@@ -19,7 +19,7 @@ const INTERVAL: Span = Span::from_millis(1);
 /// pauses is not worth waiting for: after a wait in vain the next one is half
 /// as long, and after a successful one it may be as long as before.
 #[derive(Debug, Default)]
-pub(super) struct IdleWaits {
+pub(crate) struct IdleWaits {
     /// The time left for all waits.
     left: Span,
     /// The longest next wait.
@@ -28,7 +28,7 @@ pub(super) struct IdleWaits {
 
 impl IdleWaits {
     /// Waits of at most `time` altogether.
-    pub(super) const fn new(time: Span) -> Self {
+    pub(crate) const fn new(time: Span) -> Self {
         Self {
             left: time,
             longest: LONGEST,
@@ -36,7 +36,7 @@ impl IdleWaits {
     }
 
     /// The time left for all waits.
-    pub(super) const fn left(&self) -> Span {
+    pub(crate) const fn left(&self) -> Span {
         self.left
     }
 
@@ -44,11 +44,15 @@ impl IdleWaits {
     ///
     /// # Errors
     /// The machine cannot be metered.
-    pub(super) fn wait(&mut self) -> Result<Span> {
+    pub(crate) fn wait(&mut self) -> Result<Span> {
         self.until(is_idle)
     }
 
-    fn until(&mut self, mut is_idle: impl FnMut() -> Result<bool>) -> Result<Span> {
+    /// The same, where `is_idle` says whether what is waited for is idle.
+    ///
+    /// # Errors
+    /// Those of `is_idle`.
+    pub(crate) fn until(&mut self, mut is_idle: impl FnMut() -> Result<bool>) -> Result<Span> {
         if self.left == Span::ZERO {
             return Ok(Span::ZERO);
         }

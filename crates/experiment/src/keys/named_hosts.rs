@@ -1,0 +1,61 @@
+//! Keys of `[hosts]`: the machines of the world `hosts`.
+
+use super::support::{HONOURED, no_effect, worlds};
+use super::{DefaultValue, Key, Section, Worlds};
+
+/// Keys that only the world `hosts` has; others have hosts of their own.
+const NAMED: Worlds = worlds(no_effect(OWN_HOSTS), no_effect(OWN_HOSTS)).between_hosts(HONOURED);
+
+const OWN_HOSTS: &str = "this world makes its own hosts";
+
+pub(super) const SECTIONS: &[Section] = &[
+    Section {
+        tables: &["hosts"],
+        kinds: &[],
+        about: "The machines of the world `hosts`, see [hosts.md](hosts.md). They are not part of the experiment: its results folder and `--resume` do not depend on them.",
+        worlds: NAMED,
+        keys: &[Key {
+            name: "allow_management_interface",
+            kind: "`true` or `false`",
+            default: DefaultValue::Text("false"),
+            meaning: "Whether the interface may be changed through which `ssh` reaches its host.",
+            worlds: NAMED,
+        }],
+    },
+    Section {
+        tables: &["hosts.ROLE"],
+        kinds: &[],
+        about: "A machine as `sender` or `receiver`. `--host ROLE=DESTINATION[,address=..,interface=..,become=..]` has the same keys and counts more.",
+        worlds: NAMED,
+        keys: &[
+            Key {
+                name: "ssh",
+                kind: "destination of `ssh`",
+                default: DefaultValue::Required,
+                meaning: "How `ssh` reaches it: `user@host`, a name of its configuration, or `ssh://user@host:port`.",
+                worlds: NAMED,
+            },
+            Key {
+                name: "address",
+                kind: "IP address",
+                default: DefaultValue::Follows("the first one of `interface`"),
+                meaning: "Its address in the measured network, of the version `network.ip`.",
+                worlds: NAMED,
+            },
+            Key {
+                name: "interface",
+                kind: "name of an interface",
+                default: DefaultValue::Follows("the one that has `address`"),
+                meaning: "Its interface in the measured network. Without this key and `address`: the interface to which `ssh` connects.",
+                worlds: NAMED,
+            },
+            Key {
+                name: "become",
+                kind: "command",
+                default: DefaultValue::Absent,
+                meaning: "What gives the agent the privilege to change the interface, for instance `\"sudo\"`, which must not ask for a password.",
+                worlds: NAMED,
+            },
+        ],
+    },
+];

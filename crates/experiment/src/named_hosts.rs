@@ -1,0 +1,230 @@
+//! Reads `[hosts]` and `--host`: the machines of the world `hosts`.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use anyhow::{Result, bail};
+use plan::{NamedHost, NamedHosts};
+
+use super::keys::find;
+use super::reader::{did_you_mean, refusal};
+use super::tree::{Node, Origin, Table, Value, fault, one_line};
+
+/// The name of the table.
+pub(super) const ROOT: &str = "hosts";
+
+const ROLES: [&str; 2] = ["sender", "receiver"];
+const KEYS: [&str; 3] = ["address", "interface", "become"];
+const DESTINATION: &str = "ssh";
+const ALLOW: &str = "allow_management_interface";
+
+/// The keys of one machine, each with its place.
+type Written = BTreeMap<String, Node>;
+
+/// The machines in `tree` and `arguments`; an argument takes precedence.
+pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
+    let mut allowed = false;
+    let mut machines: BTreeMap<&str, Written> = BTreeMap::new();
+    for (name, Node { value, origin }) in tree.table(ROOT).into_iter().flat_map(Table::iter) {
+        let path = format!("{ROOT}.{name}");
+        match (name, value) {
+            (ALLOW, Value::Boolean(truth)) => allowed = *truth,
+            (ALLOW, value) => {
+                return Err(refusal(origin, &path, value, "write true or false"));
+            }
+            (name, Value::Table(keys)) => {
+                let role = role(name).map_err(|why| fault(origin, format!("{path}: {why}")))?;
+                let keys = keys
+                    .iter()
+                    .map(|(key, node)| (key.to_owned(), node.clone()));
+                machines.insert(role, keys.collect());
+            }
+            (_, value) => return Err(refusal(origin, &path, value, "a table belongs here")),
+        }
+    }
+    let mut given = Vec::new();
+    for argument in arguments {
+        let (role, keys) = argued(argument)?;
+        if given.contains(&role) {
+            bail!("--host {role}: named twice; keep one");
+        }
+        given.push(role);
+        // A machine that an argument names has nothing of another one.
+        machines.insert(role, keys);
+    }
+    let machine = |role: &str| match machines.get(role) {
+        Some(keys) => named(role, keys),
+        None => bail!(
+            "--on hosts needs the machine that is the {role}: write --host {role}=user@machine, or [{ROOT}.{role}] with `ssh` in the experiment"
+        ),
+    };
+    Ok(NamedHosts {
+        sender: machine("sender")?,
+        receiver: machine("receiver")?,
+        allow_management_interface: allowed,
+    })
+}
+
+/// The role and the keys of an argument `ROLE=DESTINATION[,KEY=VALUE..]`.
+fn argued(argument: &str) -> Result<(&'static str, Written)> {
+    let shown = one_line(argument);
+    let node = |value: &str| Node {
+        value: value.trim().into(),
+        origin: Origin::Host(shown.as_str().into()),
+    };
+    let bad = |why: String| fault(&node("").origin, why);
+    let example = "write for instance sender=user@machine,interface=eth1";
+    let Some((name, rest)) = argument.split_once('=') else {
+        return Err(bad(example.to_owned()));
+    };
+    let role = role(name.trim()).map_err(bad)?;
+    let mut parts = rest.split(',');
+    let mut keys = Written::new();
+    let destination = parts.next().unwrap_or_default();
+    if destination.trim().is_empty() {
+        return Err(bad(format!("the destination is missing; {example}")));
+    }
+    keys.insert(DESTINATION.to_owned(), node(destination));
+    for part in parts {
+        let key = part.split('=').next().unwrap_or_default().trim();
+        match part.split_once('=') {
+            Some((_, value)) if KEYS.contains(&key) && !keys.contains_key(key) => {
+                keys.insert(key.to_owned(), node(value));
+            }
+            Some(_) if KEYS.contains(&key) => {
+                return Err(bad(format!("`{key}` is written twice; keep one")));
+            }
+            _ => {
+                let hint = did_you_mean(key, KEYS);
+                return Err(bad(format!(
+                    "`{}` is none of {}{hint}; {example}",
+                    one_line(part),
+                    KEYS.map(|key| format!("{key}=..")).join(", "),
+                )));
+            }
+        }
+    }
+    Ok((role, keys))
+}
+
+fn role(name: &str) -> Result<&'static str, String> {
+    let known = ROLES.into_iter().find(|role| *role == name);
+    known.ok_or_else(|| {
+        let hint = did_you_mean(name, ROLES);
+        format!("a machine is the sender or the receiver{hint}")
+    })
+}
+
+fn named(role: &str, keys: &Written) -> Result<NamedHost> {
+    let path = |key: &str| format!("{ROOT}.{role}.{key}");
+    for (key, node) in keys {
+        if find(&path(key)).is_none() {
+            let hint = did_you_mean(key, KEYS.into_iter().chain([DESTINATION]));
+            return Err(fault(
+                &node.origin,
+                format!("unknown key `{}`{hint}", path(key)),
+            ));
+        }
+    }
+    let text = |key: &str| -> Result<Option<&str>> {
+        let Some(Node { value, origin }) = keys.get(key) else {
+            return Ok(None);
+        };
+        match value {
+            Value::Text(text) if !text.trim().is_empty() => Ok(Some(text)),
+            value => Err(refusal(origin, &path(key), value, "a text belongs here")),
+        }
+    };
+    let Some(ssh) = text(DESTINATION)? else {
+        bail!(
+            "{ROOT}.{role}: `ssh` is missing; write for instance ssh = \"user@machine\", or --host {role}=user@machine"
+        );
+    };
+    let address = match (text("address")?, keys.get("address")) {
+        (Some(text), Some(Node { value, origin })) => {
+            Some(text.parse::<IpAddr>().map_err(|_| {
+                let why = "write an IP address, for instance \"192.0.2.1\"";
+                refusal(origin, &path("address"), value, why)
+            })?)
+        }
+        _ => None,
+    };
+    Ok(NamedHost {
+        ssh: ssh.to_owned(),
+        address,
+        interface: text("interface")?.map(str::to_owned),
+        privilege: text("become")?.map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+
+    const FILE: &str = r#"
+        format = 1
+        name = "x"
+        [hosts]
+        allow_management_interface = true
+        [hosts.sender]
+        ssh = "a"
+        interface = "eth1"
+        become = "sudo -u root"
+        [hosts.receiver]
+        ssh = "user@b"
+        address = "2001:db8::2"
+    "#;
+
+    fn hosts(text: &str, arguments: &[&str]) -> Result<NamedHosts, String> {
+        let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+        let experiment = Experiment::parse(text, "x.toml").unwrap();
+        let hosts = experiment.named_hosts(&arguments);
+        hosts.map_err(|error| format!("{error:#}"))
+    }
+
+    #[test]
+    fn machines_are_named_in_the_file_and_arguments_count_more() {
+        let found = hosts(FILE, &[]).unwrap();
+        assert!(found.allow_management_interface);
+        assert_eq!(found.sender.interface.as_deref(), Some("eth1"));
+        assert_eq!(found.sender.privilege.as_deref(), Some("sudo -u root"));
+        assert_eq!(found.receiver.address, "2001:db8::2".parse().ok());
+        let other = hosts(FILE, &["sender=c,address=192.0.2.7,become=sudo"]).unwrap();
+        assert_eq!(other.sender.ssh, "c");
+        assert_eq!(other.sender.interface, None, "nothing of another machine");
+        assert_eq!(other.sender.address, "192.0.2.7".parse().ok());
+        assert_eq!(other.receiver, found.receiver);
+    }
+
+    #[test]
+    fn a_machine_that_is_missing_or_misspelt_is_refused_with_what_to_write() {
+        let bare = "format = 1\nname = \"x\"\n";
+        for (arguments, told) in [
+            (&[][..], "write --host sender=user@machine"),
+            (&["sender=a"], "write --host receiver=user@machine"),
+            (&["sender=a", "sender=b"], "--host sender: named twice"),
+            (&["sendr=a"], "did you mean `sender`?"),
+            (&["sender"], "write for instance sender=user@machine"),
+            (&["sender="], "the destination is missing"),
+            (&["sender=a,eth0"], "`eth0` is none of address=.."),
+            (&["sender=a,adress=1.2.3.4"], "did you mean `address`?"),
+            (&["sender=a,address=b", "receiver=b"], "write an IP address"),
+            (&["sender=a,interface=x,interface=y"], "written twice"),
+        ] {
+            let error = hosts(bare, arguments).unwrap_err();
+            assert!(error.contains(told), "{arguments:?}: {error}");
+            assert!(!error.contains('\n'), "{error}");
+        }
+        for (text, told) in [
+            ("[hosts.router]\nssh = \"a\"", "the sender or the receiver"),
+            ("[hosts.sender]\naddress = \"1.2.3.4\"", "`ssh` is missing"),
+            ("[hosts.sender]\nssh = 3", "a text belongs here"),
+            ("[hosts.sender]\nssh = \"a\"\nport = 3", "unknown key"),
+            ("[hosts]\nallow_management_interface = 1", "true or false"),
+        ] {
+            let error = hosts(&format!("{bare}{text}"), &["receiver=b"]).unwrap_err();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+}

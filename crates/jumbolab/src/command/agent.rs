@@ -1,0 +1,14 @@
+//! `jumbolab agent`.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::{Result, bail};
+
+pub(crate) fn run() -> Result<()> {
+    if io::stdin().is_terminal() {
+        bail!(
+            "`jumbolab run --on hosts` starts this command by ssh and speaks to it; type that, or `jumbolab man agent`"
+        );
+    }
+    lab::host_agent::serve()
+}

@@ -1,0 +1,277 @@
+//! The world `hosts` between two hosts that are namespaces with a real `sshd`. These tests
+//! need root, `ip`, `unshare`, `nsenter`, `sshd`, `ssh` and `iperf3`.
+
+mod bed;
+
+use std::fs;
+use std::process::{Command, Output, Stdio};
+
+use bed::{Bed, Between};
+use results::folder::Folder;
+
+/// The options that name both hosts.
+const HOSTS: [&str; 6] = [
+    "--on",
+    "hosts",
+    "--host",
+    "sender=a,interface=meas",
+    "--host",
+    "receiver=b,interface=meas",
+];
+
+/// A small transfer at two MTUs, limited by segments.
+const TRANSFER: &str = "\
+format = 1
+name = \"transfer\"
+[network]
+ip = 4
+mtu_by = \"mss\"
+[host]
+offloads = \"on\"
+[traffic]
+size = \"500kB\"
+preroll = \"100kB\"
+cpu_size = \"1MB\"
+[sweep]
+\"network.mtu\" = [1500, 9000]
+[trials]
+repeat = 2
+patience = \"none\"
+[compare]
+factor = \"network.mtu\"
+baseline = 1500
+";
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Runs an experiment between both hosts; returns its folder.
+#[track_caller]
+fn measured(bed: &Bed, experiment: &str, more: &[&str]) -> std::path::PathBuf {
+    let words = [&["run", experiment][..], &HOSTS, &["-o", "r"], more].concat();
+    let output = bed.run(&words);
+    // Whether trials on this machine are undisturbed is not judged.
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        said(&output)
+    );
+    bed.path("r")
+}
+
+#[test]
+fn transfers_are_measured_at_every_mtu_and_both_hosts_are_recorded() {
+    let bed = Bed::new(&Between::Cable);
+    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
+    let folder = measured(&bed, "t.toml", &[]);
+    let (text, facts, trials) = Folder::read(&folder).unwrap();
+    assert_eq!(trials.len(), 4);
+    for trial in &trials {
+        assert_eq!(trial.failure, None);
+        assert!(trial.metrics["throughput"] > 0.0 && trial.metrics["rtt"] > 0.0);
+        // The segment has the MTU's size, less IPv4, TCP and its timestamps.
+        let mtu = trial.factors.to_string().contains("9000").then_some(9_000);
+        let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
+        assert_eq!(trial.evidence["segment_size"], segment, "{}", trial.factors);
+    }
+    let roles: Vec<&str> = facts.hosts.iter().map(|host| host.role.as_str()).collect();
+    assert_eq!(roles, ["sender", "receiver"]);
+    assert!(
+        !text.contains("ssh"),
+        "machines are no part of the plan: {text}"
+    );
+    assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
+    for host in [0, 1] {
+        bed.until(|| bed.agents(host).is_empty());
+    }
+}
+
+#[test]
+fn the_shipped_experiments_run_between_hosts() {
+    let bed = Bed::new(&Between::Cable);
+    let folder = measured(
+        &bed,
+        "os-comparison",
+        &[
+            "--repeat",
+            "2",
+            "--set",
+            "network.mtu_by=mss",
+            "--set",
+            "trials.patience=none",
+            "--set",
+            "size=500kB",
+            "--set",
+            "cpu_size=1MB",
+        ],
+    );
+    let (_, facts, trials) = Folder::read(&folder).unwrap();
+    // Offloads are on here, and no privilege to turn them off is given.
+    assert_eq!(trials.len(), 6);
+    let why = &facts.left_out[0].why;
+    assert_eq!(facts.left_out.len(), 3);
+    assert!(why.contains("meas of a has its offloads on"), "{why}");
+    fs::remove_dir_all(&folder).unwrap();
+    let folder = measured(
+        &bed,
+        "rtt-by-packet-size",
+        &[
+            "--repeat",
+            "1",
+            "--set",
+            "band=small",
+            "--set",
+            "traffic.step=2000",
+            "--set",
+            "traffic.size=20kB",
+            "--set",
+            "mtu=9000",
+            "--set",
+            "host.offloads=on",
+            "--set",
+            "trials.patience=none",
+        ],
+    );
+    let (_, _, trials) = Folder::read(&folder).unwrap();
+    assert_eq!(trials.len(), 2, "TCP and UDP");
+    assert!(trials.iter().all(|trial| trial.failure.is_none()));
+}
+
+#[test]
+fn programs_of_the_user_run_on_the_hosts() {
+    let bed = Bed::new(&Between::Cable);
+    let text = "\
+format = 1
+name = \"iperf3\"
+[network]
+ip = 4
+mtu = 9000
+[host]
+offloads = \"on\"
+[traffic]
+kind = \"command\"
+receiver = \"iperf3 -s -1\"
+sender = \"iperf3 -c {receiver} -J -n 2M\"
+read.throughput = \"/end/sum_received/bits_per_second * 1e-6\"
+[sweep]
+\"host.congestion\" = [\"CONTROL\"]
+[trials]
+repeat = 1
+patience = \"none\"
+";
+    let control = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+    let text = text.replace("CONTROL", control.trim());
+    fs::write(bed.path("p.toml"), text).unwrap();
+    let folder = measured(&bed, "p.toml", &[]);
+    let (_, _, trials) = Folder::read(&folder).unwrap();
+    assert_eq!((trials.len(), &trials[0].failure), (1, &None));
+    assert!(trials[0].metrics["throughput"] > 0.0);
+}
+
+#[test]
+fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish() {
+    let bed = Bed::new(&Between::Switch);
+    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
+    let folder = measured(&bed, "t.toml", &[]);
+    let (_, facts, trials) = Folder::read(&folder).unwrap();
+    assert_eq!(trials.len(), 2, "MTU 1500 alone");
+    assert_eq!(facts.left_out.len(), 1);
+    let why = &facts.left_out[0].why;
+    let told = "does not pass: packets above 1500 octets vanish between a and b: a switch between them, or the port of b";
+    assert_eq!(why, told);
+    let words = ["report", "--full", folder.to_str().unwrap()];
+    let report = String::from_utf8(bed.run(&words).stdout).unwrap();
+    assert!(report.contains("does not pass"), "{report}");
+}
+
+#[test]
+fn what_is_wrong_with_hosts_is_told_in_one_line_and_nothing_is_written() {
+    let bed = Bed::new(&Between::Cable);
+    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
+    fs::write(
+        bed.path("interface.toml"),
+        TRANSFER
+            .replace("\"mss\"", "\"interface\"")
+            .replace("1500, 9000", "1500"),
+    )
+    .unwrap();
+    let refused = |file: &str, hosts: [&str; 2], told: &str| {
+        let [sender, receiver] = hosts;
+        let words = [
+            "run", file, "--on", "hosts", "-o", "none", "--host", sender, "--host", receiver,
+        ];
+        let output = bed.run(&words);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(told), "{told}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        assert!(!bed.path("none").exists());
+    };
+    let (a, b) = ("sender=a,interface=meas", "receiver=b,interface=meas");
+    refused("t.toml", ["sender=gone", b], "gone");
+    refused(
+        "t.toml",
+        ["sender=no-such-name.invalid", b],
+        "no-such-name.invalid",
+    );
+    refused(
+        "t.toml",
+        ["sender=a,interface=eth77", b],
+        "it has no interface eth77; there are",
+    );
+    refused(
+        "t.toml",
+        [a, "receiver=b,address=192.0.2.9"],
+        "has the address 192.0.2.9",
+    );
+    refused("t.toml", ["sender=-oX=y", b], "begins with a dash");
+    refused("t.toml", [a, "receiver=b,interface=mgmt"], "ip route get");
+    refused("interface.toml", [a, b], "network.mtu_by=mss");
+    refused("t.toml", ["sender=nobody-there@a,interface=meas", b], "a");
+    fs::remove_file(bed.path("known")).unwrap();
+    bed.configure("yes");
+    refused("t.toml", [a, b], "key");
+    assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
+}
+
+#[test]
+fn a_run_whose_agent_is_killed_keeps_its_trials_and_is_resumed() {
+    let bed = Bed::new(&Between::Cable);
+    let long = TRANSFER.replace("repeat = 2", "repeat = 6");
+    fs::write(bed.path("t.toml"), long).unwrap();
+    let words = [&["run", "t.toml"][..], &HOSTS, &["-o", "r"]].concat();
+    let child = bed
+        .command(&words)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn();
+    let child = child.unwrap();
+    let journal = bed.path("r").join("trials.jsonl");
+    let kept = || {
+        fs::read_to_string(&journal)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    bed.until(|| kept() >= 1);
+    for id in bed.agents(0) {
+        let killed = Command::new("kill").args(["-9", &id.to_string()]).status();
+        assert!(killed.unwrap().success());
+    }
+    let output = child.wait_with_output().unwrap();
+    let told = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    let last = told.trim_end().lines().last().unwrap();
+    assert!(last.contains("add --resume to continue"), "{told}");
+    let before = kept();
+    assert!((1..12).contains(&before), "{before}");
+    let output = bed.run(&[&words[..], &["--resume"]].concat());
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        said(&output)
+    );
+    let (_, _, trials) = Folder::read(&bed.path("r")).unwrap();
+    assert_eq!(trials.len(), 12);
+}

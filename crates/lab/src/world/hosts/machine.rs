@@ -1,0 +1,214 @@
+//! A machine that was reached: its agent, and its end of the measured network.
+
+use std::net::IpAddr;
+
+use anyhow::{Context, Result, anyhow, bail};
+use live::interfaces::Interface;
+use live::ssh::{Become, Destination, Ssh};
+use live::worker::Command;
+use plan::{NamedHost, RoleFacts};
+use units::{IpVersion, Span};
+
+use crate::host_agent::{Description, HostAgent};
+
+/// The time for an agent to end after its input has ended.
+const GRACE: Span = Span::from_millis(500);
+
+/// A machine with its agent.
+pub(super) struct Machine {
+    /// `sender` or `receiver`.
+    pub(super) role: &'static str,
+    /// The agent that answers requests about it.
+    pub(super) agent: HostAgent,
+    description: Description,
+    /// The name of the interface in the measured network.
+    interface: String,
+    /// The address that the user gave.
+    address: Option<IpAddr>,
+    /// The path of this program there.
+    program: String,
+    // Dropped last: its connection carries that of the agent.
+    ssh: Ssh,
+}
+
+impl Machine {
+    /// Reaches a machine and starts its agent.
+    ///
+    /// # Errors
+    /// One line with the remedy.
+    pub(super) fn reach(role: &'static str, named: &NamedHost) -> Result<Self> {
+        let place = || format!("--host {role}={}", named.ssh);
+        let destination: Destination =
+            { named.ssh.parse() }.map_err(|why: String| anyhow!(why).context(place()))?;
+        let privilege = named.privilege.as_deref().map(str::parse::<Become>);
+        let privilege = privilege.transpose();
+        let privilege = privilege.map_err(|why| anyhow!(why).context(place()))?;
+        let ssh = Ssh::connect(&destination, privilege.as_ref())?;
+        let program = ssh.program()?;
+        let command = ssh.command(&[&program, "agent"], GRACE)?;
+        let agent = HostAgent::start(command, named.ssh.clone())?;
+        let description = agent.describe()?;
+        let ours = env!("CARGO_PKG_VERSION");
+        if description.version != ours {
+            bail!(
+                "host {}: its jumbolab has version {}, this one {ours}; install this version there",
+                named.ssh,
+                description.version
+            );
+        }
+        let interface =
+            chosen(&description, named).with_context(|| format!("host {}", named.ssh))?;
+        let interface = interface.name.clone();
+        Ok(Self {
+            role,
+            agent,
+            description,
+            interface,
+            address: named.address,
+            program,
+            ssh,
+        })
+    }
+
+    /// The command that starts another agent there.
+    pub(super) fn command(&self) -> Result<Command<'static>> {
+        Ok(self.ssh.command(&[&self.program, "agent"], GRACE)?)
+    }
+
+    /// The name of the interface in the measured network.
+    pub(super) fn interface_name(&self) -> &str {
+        &self.interface
+    }
+
+    /// That interface as it is now.
+    pub(super) fn interface(&self) -> Result<Interface> {
+        let interfaces = self.agent.interfaces()?.into_iter();
+        let mut named = interfaces.filter(|interface| interface.name == self.interface);
+        named.next().with_context(|| {
+            let host = self.agent.host();
+            format!("host {host}: the interface {} has vanished", self.interface)
+        })
+    }
+
+    /// The address in the measured network.
+    ///
+    /// # Errors
+    /// It has none of this version of IP.
+    pub(super) fn address(&self, ip: IpVersion) -> Result<IpAddr> {
+        let fits = |address: &IpAddr| address.is_ipv4() == (ip == IpVersion::V4);
+        if let Some(address) = self.address.filter(fits) {
+            return Ok(address);
+        }
+        let interfaces = self.description.interfaces.iter();
+        let mut ours = interfaces.filter(|interface| interface.name == self.interface);
+        let addresses = ours
+            .next()
+            .map_or(&[][..], |interface| &interface.addresses);
+        let by_ssh = self.description.ssh_address.filter(fits);
+        let found = by_ssh.filter(|address| addresses.contains(address));
+        let found = found.or_else(|| addresses.iter().copied().find(fits));
+        found.filter(|_| self.address.is_none()).with_context(|| {
+            let (version, other) = match ip {
+                IpVersion::V4 => (4, 6),
+                IpVersion::V6 => (6, 4),
+            };
+            let place = match self.address {
+                Some(address) => format!("the address {address} is none of"),
+                None => format!("{} has no address of", self.interface),
+            };
+            format!(
+                "host {}: {place} IPv{version}, which network.ip = {version} needs; add --set network.ip={other}, or name another address: --host {}={},address=..",
+                self.agent.host(),
+                self.role,
+                self.agent.host()
+            )
+        })
+    }
+
+    /// Whether two machines are one.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.description.clock == other.description.clock
+    }
+
+    /// Begins to capture the frames between two addresses, if the agent may.
+    pub(super) fn begin_capture(&self, ends: [IpAddr; 2]) -> bool {
+        self.agent.begin_capture(&self.interface, ends).is_ok()
+    }
+
+    /// The reason for which the machine was lost, if it was.
+    pub(super) fn lost(&mut self) -> Option<anyhow::Error> {
+        self.ssh.lost().map(Into::into)
+    }
+
+    /// The facts for the record of the run.
+    pub(super) fn facts(&self) -> RoleFacts {
+        RoleFacts {
+            role: self.role.to_owned(),
+            name: self.description.name.clone(),
+            interface: self.interface.clone(),
+            host: self.description.facts.clone(),
+        }
+    }
+}
+
+/// The interface of a machine in the measured network.
+fn chosen<'a>(description: &'a Description, named: &NamedHost) -> Result<&'a Interface> {
+    let all = &description.interfaces;
+    let listed = || {
+        let names = all
+            .iter()
+            .filter(|interface| !interface.addresses.is_empty());
+        let names: Vec<String> = names
+            .map(|interface| {
+                let addresses = interface.addresses.iter().map(IpAddr::to_string);
+                let addresses: Vec<String> = addresses.collect();
+                format!("{} ({})", interface.name, addresses.join(", "))
+            })
+            .collect();
+        names.join(", ")
+    };
+    let having = |address: IpAddr| {
+        let mut all = all.iter();
+        all.find(|interface| interface.addresses.contains(&address))
+    };
+    let found = match (&named.interface, named.address) {
+        (Some(name), address) => {
+            let found = all.iter().find(|interface| interface.name == *name);
+            let Some(found) = found else {
+                bail!("it has no interface {name}; there are {}", listed());
+            };
+            if let Some(address) = address
+                && !found.addresses.contains(&address)
+            {
+                bail!(
+                    "its interface {name} does not have the address {address}; there are {}",
+                    listed()
+                );
+            }
+            found
+        }
+        (None, Some(address)) => having(address).with_context(|| {
+            format!(
+                "none of its interfaces has the address {address}; there are {}",
+                listed()
+            )
+        })?,
+        (None, None) => {
+            let by_ssh = description.ssh_address.and_then(having);
+            by_ssh.with_context(|| {
+                format!(
+                    "which interface is measured? Add interface=.. to --host; there are {}",
+                    listed()
+                )
+            })?
+        }
+    };
+    match found.up {
+        true => Ok(found),
+        false => bail!(
+            "its interface {} is down; `ip link set {} up`",
+            found.name,
+            found.name
+        ),
+    }
+}

@@ -1,0 +1,77 @@
+//! Which experiments are measured between machines, and why others are refused.
+
+use experiment::Experiment;
+use plan::World;
+
+fn planned(experiment: Experiment) -> Result<plan::Plan, String> {
+    crate::world::plan(experiment, World::Hosts).map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn every_shipped_experiment_is_measured_or_refused_by_a_key_with_its_place() {
+    let mut measured = Vec::new();
+    for shipped in experiment::shipped() {
+        let name = shipped.name;
+        match planned(Experiment::load(name).unwrap()) {
+            Ok(plan) => {
+                assert!(plan.cells.iter().any(|cell| cell.setting.is_ok()), "{name}");
+                let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
+                let again = planned(again).unwrap_or_else(|why| panic!("{name}: {why}"));
+                assert_eq!(
+                    again.hash, plan.hash,
+                    "{name}: a report reads its plan again"
+                );
+                measured.push(name);
+            }
+            Err(why) => {
+                let place = format!("experiments/{name}.toml:");
+                assert!(why.starts_with(&place), "{name}: {why}");
+                assert!(!why.contains('\n'), "{why}");
+            }
+        }
+    }
+    let expected = [
+        "jumbogram-ditg",
+        "jumbogram-throughput",
+        "os-comparison",
+        "receiver-timer",
+        "rtt-by-packet-size",
+        "stall",
+    ];
+    for name in expected {
+        assert!(measured.contains(&name), "{name}: {measured:?}");
+    }
+}
+
+#[test]
+fn what_segments_cannot_limit_is_refused_with_what_to_write() {
+    let planned = |keys: &str| {
+        let text = format!(
+            "format = 1\nname = \"x\"\n[network]\nmtu_by = \"mss\"\n{keys}\n[sweep]\n\"network.mtu\" = [1500]\n"
+        );
+        planned(Experiment::parse(&text, "x.toml").unwrap())
+    };
+    assert_eq!(planned("").map(|plan| plan.cells.len()), Ok(1));
+    let datagrams = "[traffic]\nprotocol = \"udp\"\nmessage = ";
+    assert!(planned(&format!("{datagrams}\"mtu-72\"")).is_ok());
+    let why = planned(&format!("{datagrams}1500")).unwrap_err();
+    assert!(
+        why.contains("nothing cuts datagrams of 1500 octets"),
+        "{why}"
+    );
+    let why = planned("[traffic]\nkind = \"command\"\nsender = \"true\"\nread.loss = \"/x\"");
+    let why = why.unwrap_err();
+    assert!(why.contains("no sockets of your programs"), "{why}");
+}
+
+#[test]
+fn machines_do_not_change_the_plan_of_a_run() {
+    let text = "format = 1\nname = \"x\"\n[sweep]\n\"network.mtu\" = [1500]\n";
+    let named = format!("{text}[hosts.sender]\nssh = \"a\"\n[hosts.receiver]\nssh = \"b\"\n");
+    let hash = |text: &str| {
+        let plan = planned(Experiment::parse(text, "x.toml").unwrap()).unwrap();
+        assert!(!plan.text.contains("ssh"), "{}", plan.text);
+        plan.hash
+    };
+    assert_eq!(hash(text), hash(&named));
+}
