@@ -117,6 +117,13 @@ impl History {
         }
     }
 
+    /// The path has changed: what answers said about sizes is no longer so.
+    pub(super) fn begin_round(&mut self) {
+        self.round += 1;
+        self.largest_reply = None;
+        self.fragmented_reply = None;
+    }
+
     /// Records a probe that is sent now.
     pub(super) fn send(&mut self, kind: Kind, search: Option<(usize, u64)>, now: Time) -> Probe {
         let index = self.sent.len();

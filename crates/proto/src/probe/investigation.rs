@@ -240,7 +240,7 @@ impl Investigation {
     fn round_ended(&mut self, walked: &Walked, now: Time) -> Option<Probe> {
         if walked.changed && self.history.round + 1 < MOST_ROUNDS {
             self.earlier.extend(walked.found.map(|found| found.mtu));
-            self.history.round += 1;
+            self.history.begin_round();
             self.wake = Some(now);
         } else {
             self.finish(walked, false);

@@ -62,7 +62,9 @@ impl History {
             } => {
                 self.arrived(index, answer.from, true, now)?;
                 self.reflected(&record, reflected);
-                if record.kind.reply == ReplySize::Same && record.kind.to == Target::FarEnd {
+                let is_of_round = record.round == self.round_of(record.kind);
+                let is_same = record.kind.reply == ReplySize::Same;
+                if is_of_round && is_same && record.kind.to == Target::FarEnd {
                     self.replied(&record, size, fragment_size);
                 }
                 if is_unreachable && record.kind.hop_limit.is_some() {
