@@ -218,7 +218,7 @@ const FAULTS: &[Fault] = &[
         is_right: |report| is(report, Verdict::Clean, 9000, 9000),
     },
     Fault {
-        name: "changes",
+        name: "shrinks",
         links: |links| {
             let above = Action::DropAbove(Bytes::new(1500));
             links[2].rules = vec![Rule {
@@ -230,6 +230,21 @@ const FAULTS: &[Fault] = &[
         is_right: |report| {
             let named = |kind: &FindingKind| matches!(kind, FindingKind::MtuChanged { .. });
             there(report, Verdict::Problem, 1500) && any(report, named)
+        },
+    },
+    Fault {
+        name: "grows",
+        links: |links| {
+            let above = Action::DropAbove(Bytes::new(1500));
+            links[2].rules = vec![Rule {
+                until: Some(Span::from_millis(400)),
+                ..Rule::always(above)
+            }];
+        },
+        reflects: false,
+        is_right: |report| {
+            let named = |kind: &FindingKind| matches!(kind, FindingKind::MtuChanged { .. });
+            is(report, Verdict::Clean, 9000, 9000) && any(report, named)
         },
     },
 ];

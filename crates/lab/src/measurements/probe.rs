@@ -45,7 +45,15 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
     let mut findings = report.findings.iter().map(|finding| &finding.kind);
     match truth.fault {
         None => report.verdict == Verdict::Clean,
-        Some(Fault::Changes) => findings.any(|found| Fault::Changes.is(found)),
+        // What the path carries in the end tells whether that is enough.
+        Some(fault @ (Fault::Shrinks | Fault::Grows)) => {
+            let carries_asked = truth.forward.min(truth.backward) >= report.asked;
+            let verdict = match carries_asked {
+                true => Verdict::Clean,
+                false => Verdict::Problem,
+            };
+            report.verdict == verdict && findings.any(|found| fault.is(found))
+        }
         Some(fault) => {
             let first = findings.find(|found| found.is_problem());
             report.verdict == Verdict::Problem && first.is_some_and(|found| fault.is(found))
@@ -57,8 +65,7 @@ fn verdict_right(truth: &Truth, report: &PathReport) -> bool {
 /// is not counted as wrong.
 fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
     let forward = report.forward.mtu;
-    let is_one = |size: Bytes| forward == Some(size);
-    let forward_right = is_one(truth.forward) || truth.forward_at_times.is_some_and(is_one);
+    let forward_right = forward == Some(truth.forward);
     let DirectionResult { mtu, limit, .. } = report.backward;
     let backward_right = match (mtu, limit) {
         (None, _) => true,
@@ -66,7 +73,7 @@ fn mtu_right(truth: &Truth, report: &PathReport) -> bool {
         (Some(back), Limit::Fragmented) => {
             back <= truth.backward && truth.backward - back < Bytes::new(FRAGMENT_UNIT)
         }
-        (Some(back), _) => back == truth.backward || truth.backward_at_times == Some(back),
+        (Some(back), _) => back == truth.backward,
     };
     forward_right && backward_right
 }

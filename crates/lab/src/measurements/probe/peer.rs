@@ -52,7 +52,7 @@ impl PeerVerdict {
     /// Whether it is the verdict on a path with `fault`.
     const fn is_right(self, fault: Option<Fault>) -> bool {
         match self {
-            Self::Clean => fault.is_none(),
+            Self::Clean => matches!(fault, None | Some(Fault::Grows)),
             Self::Refused => matches!(fault, Some(Fault::Refused | Fault::AnswersLimited)),
             Self::Vanish => matches!(
                 fault,
@@ -61,7 +61,7 @@ impl PeerVerdict {
                         | Fault::BlackHole(_)
                         | Fault::OneProtocol
                         | Fault::Branches
-                        | Fault::Changes
+                        | Fault::Shrinks
                 )
             ),
         }
@@ -69,13 +69,14 @@ impl PeerVerdict {
 }
 
 impl PeerAnswer {
-    /// Whether its path MTU is right. No answer is wrong: every prober is asked for it.
+    /// Whether its path MTU is right, in the end or, for a prober that looks once, before
+    /// the path changed. No answer is wrong: every prober is asked for it.
     fn mtu_is_right(&self, truth: &Truth, up_to: Bytes) -> bool {
         let Some(mtu) = self.mtu.map(|mtu| mtu.min(up_to)) else {
             return false;
         };
         let is_near = |right: Bytes| mtu == right || (mtu < right && right - mtu < self.step);
-        is_near(truth.forward) || truth.forward_at_times.is_some_and(is_near)
+        is_near(truth.forward) || truth.forward_before.is_some_and(is_near)
     }
 
     /// Whether its place of the limit is right; `None` if it names none, or the fault has
@@ -139,8 +140,8 @@ mod tests {
             link: 2,
             forward: Bytes::new(1_500),
             backward: Bytes::new(9_000),
-            forward_at_times: None,
-            backward_at_times: None,
+            forward_before: None,
+            backward_before: None,
         }
     }
 
@@ -163,11 +164,11 @@ mod tests {
             ..PeerAnswer::default()
         };
         assert!(more.mtu_is_right(&truth(None), Bytes::new(1_500)));
-        let at_times = Truth {
-            forward_at_times: Some(Bytes::new(9_000)),
+        let before = Truth {
+            forward_before: Some(Bytes::new(9_000)),
             ..truth(None)
         };
-        assert!(more.mtu_is_right(&at_times, Bytes::new(9_000)));
+        assert!(more.mtu_is_right(&before, Bytes::new(9_000)));
     }
 
     #[test]

@@ -19,15 +19,15 @@ pub(super) struct Truth {
     /// The place of its link on the path, from 0; the link is behind the hop of this
     /// number.
     pub(super) link: usize,
-    /// The largest packet that passes on every branch and by every protocol, up to the
-    /// size asked for.
+    /// The largest packet that passes on every branch and by every protocol at the end, up
+    /// to the size asked for.
     pub(super) forward: Bytes,
     /// The same in the other direction.
     pub(super) backward: Bytes,
-    /// The largest packet that passes while a rule holds that begins or ends.
-    pub(super) forward_at_times: Option<Bytes>,
+    /// The same at the beginning, if a rule that begins or ends changes it.
+    pub(super) forward_before: Option<Bytes>,
     /// The same in the other direction.
-    pub(super) backward_at_times: Option<Bytes>,
+    pub(super) backward_before: Option<Bytes>,
 }
 
 /// A kind of fault.
@@ -56,8 +56,10 @@ pub(super) enum Fault {
     MssClamped,
     /// Fragments vanish.
     FragmentsDropped,
-    /// Large packets vanish at times.
-    Changes,
+    /// Large packets vanish from some time on.
+    Shrinks,
+    /// Large packets vanish up to some time.
+    Grows,
 }
 
 impl Fault {
@@ -65,12 +67,19 @@ impl Fault {
     pub(super) const fn has_place(self) -> bool {
         !matches!(
             self,
-            Self::MssClamped | Self::FragmentsDropped | Self::Changes
+            Self::MssClamped | Self::FragmentsDropped | Self::Shrinks | Self::Grows
         )
     }
 
     /// Whether the finding is this fault.
-    pub(super) const fn is(self, found: &FindingKind) -> bool {
+    pub(super) fn is(self, found: &FindingKind) -> bool {
+        if let FindingKind::MtuChanged { before, after } = found {
+            return match self {
+                Self::Shrinks => after < before,
+                Self::Grows => after > before,
+                _ => false,
+            };
+        }
         matches!(
             (self, found),
             (Self::Interface, FindingKind::Interface { .. })
@@ -89,7 +98,6 @@ impl Fault {
                 | (Self::Branches, FindingKind::Branches { .. })
                 | (Self::MssClamped, FindingKind::MssClamped { .. })
                 | (Self::FragmentsDropped, FindingKind::FragmentsDropped)
-                | (Self::Changes, FindingKind::MtuChanged { .. })
                 | (
                     Self::BlackHole(Direction::Forward),
                     FindingKind::BlackHole {
@@ -115,19 +123,19 @@ impl Truth {
         let asked = probe.up_to;
         let declared = links.iter().map(|link| link.mtu.bytes()).min();
         let declared = declared.map_or(asked, |smallest| smallest.min(asked));
-        let passes = |direction, at_times| {
+        let passes = |direction, holds: fn(Rule) -> bool| {
             let rules = links.iter().flat_map(rules);
             let dropping = rules.filter(|rule| {
                 rule.direction.is_none_or(|only| only == direction)
-                    && (at_times || !is_at_times(*rule))
+                    && holds(*rule)
                     && (direction == Direction::Forward || is_answered_at_length(*rule, probe))
             });
             let sizes = dropping.filter_map(drops_above);
             sizes.min().map_or(declared, |size| size.min(declared))
         };
-        let at_times = |direction| {
-            let size = passes(direction, true);
-            (size != passes(direction, false)).then_some(size)
+        let before = |direction| {
+            let size = passes(direction, holds_at_first);
+            (size != passes(direction, holds_at_last)).then_some(size)
         };
         let (fault, link) = match fault(setting, declared, asked) {
             Some((fault, link)) => (Some(fault), link),
@@ -136,10 +144,10 @@ impl Truth {
         Self {
             fault,
             link,
-            forward: passes(Direction::Forward, false),
-            backward: passes(Direction::Backward, false),
-            forward_at_times: at_times(Direction::Forward),
-            backward_at_times: at_times(Direction::Backward),
+            forward: passes(Direction::Forward, holds_at_last),
+            backward: passes(Direction::Backward, holds_at_last),
+            forward_before: before(Direction::Forward),
+            backward_before: before(Direction::Backward),
         }
     }
 }
@@ -173,8 +181,12 @@ fn is_answered_at_length(rule: Rule, probe: &Probe) -> bool {
     }
 }
 
-fn is_at_times(rule: Rule) -> bool {
-    rule.from > Span::ZERO || rule.until.is_some()
+fn holds_at_first(rule: Rule) -> bool {
+    rule.from == Span::ZERO
+}
+
+const fn holds_at_last(rule: Rule) -> bool {
+    rule.until.is_none()
 }
 
 /// The fault, and the place of its link.
@@ -210,8 +222,10 @@ fn fault(setting: &Setting, declared: Bytes, asked: Bytes) -> Option<(Fault, usi
 
 /// The fault that a rule for large packets is.
 fn of_dropping(rule: Rule, place: usize) -> Fault {
-    if is_at_times(rule) {
-        Fault::Changes
+    if !holds_at_last(rule) {
+        Fault::Grows
+    } else if !holds_at_first(rule) {
+        Fault::Shrinks
     } else if rule.share < 1.0 {
         Fault::Branches
     } else if rule.protocol.is_some() {
