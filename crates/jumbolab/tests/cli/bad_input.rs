@@ -43,7 +43,8 @@ fn what_this_world_cannot_do_is_refused_by_name() {
         "--set network.link=emulated --set burst=50kB",
         &["burst", "bucket"],
     );
-    refused("--on hosts", &["hosts", "not built yet"]);
+    refused("--on hosts", &["--on hosts", "--host sender=user@machine"]);
+    refused("--on model", &["model", "not built yet"]);
     refused("--on mars", &["mars", "netns"]);
 }
 
