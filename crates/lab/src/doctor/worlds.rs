@@ -60,13 +60,12 @@ fn netns(facts: &Facts) -> Check {
 }
 
 fn hosts(facts: &Facts) -> Check {
-    let check = |ssh: &str| {
-        let finding = format!("not built yet (docs/roadmap.md); it will need ssh, which is {ssh}");
-        Check::ok(GROUP, "hosts", finding)
-    };
-    if facts.ssh {
-        check("installed").noted()
-    } else {
-        check("not installed").noted_with(as_root(facts, "apt-get install openssh-client"), "")
+    let check = |finding: &str| Check::ok(GROUP, "hosts", finding);
+    match facts.ssh {
+        true => {
+            check("ready with machines that ssh reaches; `jumbolab doctor --host HOST` tries one")
+        }
+        false => check("needs ssh, which is not installed")
+            .noted_with(as_root(facts, "apt-get install openssh-client"), ""),
     }
 }
