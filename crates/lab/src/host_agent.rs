@@ -2,15 +2,18 @@
 //! [`agent`](crate::agent), and those about the host itself. One JSON object per line,
 //! a request and its reply.
 
+mod changer;
 mod client;
 mod server;
 
 use std::io::{self, BufRead, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use anyhow::Result;
+use live::host_changes::{Heartbeat, Wanted};
 use live::interfaces::Interface;
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
@@ -21,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::agent::{self, Kept};
+pub(crate) use changer::Changer;
 pub(crate) use client::HostAgent;
 use server::Server;
 
@@ -67,6 +71,14 @@ enum Request {
     EndReflecting,
     /// Investigate a path.
     ProbePath(Investigation),
+    /// Lock the host for the run of this name, to change its interfaces.
+    BeginChanges(String),
+    /// Change an interface.
+    Change(Wanted),
+    /// Put everything back.
+    Restore,
+    /// The controller is alive. This has no reply.
+    Beat,
 }
 
 /// The path of an investigation.
@@ -102,6 +114,8 @@ enum Reply {
     /// The port of the reflector.
     Reflecting(u16),
     Path(Box<PathReport>),
+    /// Done, with sentences for the user.
+    Noted(Vec<String>),
     /// The request failed: one line of text.
     Refused(String),
 }
@@ -142,7 +156,7 @@ pub(crate) struct Description {
 pub fn serve() -> Result<()> {
     let (mut server, mut kept) = (Server::default(), Kept::default());
     let mut replies = io::stdout().lock();
-    for line in lines() {
+    for line in lines(server.heartbeat()) {
         match serde_json::from_str(&line) {
             Ok(request) => {
                 let reply = server.answer(request);
@@ -156,17 +170,25 @@ pub fn serve() -> Result<()> {
     Ok(())
 }
 
-/// The lines of stdin, read by a thread that ends this process after the last one.
-fn lines() -> Receiver<String> {
+/// The lines of stdin, read by a thread that ends this process after the last one. The
+/// thread passes heartbeats on at once, whatever the agent does meanwhile.
+fn lines(heartbeat: SharedHeartbeat) -> Receiver<String> {
     let (sender, receiver) = mpsc::sync_channel(1);
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
-            if line.is_ok_and(|line| sender.send(line).is_ok()) {
-                continue;
+            let Ok(line) = line else { break };
+            if let Ok(Request::Beat) = serde_json::from_str(&line) {
+                let heartbeat = heartbeat.lock().unwrap_or_else(PoisonError::into_inner);
+                // A watchdog that has ended says so at the next change.
+                let _ = heartbeat.as_ref().map(Heartbeat::beat);
+            } else if sender.send(line).is_err() {
+                break;
             }
-            break;
         }
         std::process::exit(0)
     });
     receiver
 }
+
+/// The heartbeat of the host's changes, once they have begun.
+type SharedHeartbeat = Arc<Mutex<Option<Heartbeat>>>;

@@ -128,6 +128,18 @@ impl Bench {
         }
     }
 
+    /// Puts back what was changed on machines that the user named. Returns a sentence for
+    /// each setting that is not as before.
+    ///
+    /// # Errors
+    /// A machine is lost; it puts everything back by itself.
+    pub fn restore(&mut self) -> Result<Vec<String>> {
+        match self {
+            Self::Hosts(hosts) => hosts.restore(),
+            Self::Netns(_) | Self::Sim(..) => Ok(Vec::new()),
+        }
+    }
+
     /// Tests whether this machine carries the rates of the emulated links of
     /// `plan`; returns warnings.
     ///

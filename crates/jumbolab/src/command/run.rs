@@ -80,6 +80,9 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     bench
         .run(&plan, how, &mut folder, &mut *progress)
         .context(kept)?;
+    let notes = bench.restore();
+    let notes = notes.unwrap_or_else(|error| vec![format!("{error:#}")]);
+    notes.iter().for_each(|note| output::say(note));
     folder.leave_out_disturbed();
     if plan.world.profile().runs_side_by_side {
         folder.sort(|trials| sort(&plan, trials));

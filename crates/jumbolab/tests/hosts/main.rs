@@ -7,7 +7,9 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 use bed::{Bed, Between};
+use live::clock;
 use results::folder::Folder;
+use units::Span;
 
 /// The options that name both hosts.
 const HOSTS: [&str; 6] = [
@@ -107,11 +109,15 @@ fn the_shipped_experiments_run_between_hosts() {
         ],
     );
     let (_, facts, trials) = Folder::read(&folder).unwrap();
-    // Offloads are on here, and no privilege to turn them off is given.
-    assert_eq!(trials.len(), 6);
-    let why = &facts.left_out[0].why;
-    assert_eq!(facts.left_out.len(), 3);
-    assert!(why.contains("meas of a has its offloads on"), "{why}");
+    // Three of the rows want the offloads off, which are on here.
+    assert_eq!((trials.len(), facts.left_out.len()), (12, 0));
+    assert!(trials.iter().all(|trial| trial.failure.is_none()));
+    fs::remove_dir_all(&folder).unwrap();
+    // They are on again: rows that want them on are refused where they were off before.
+    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
+    let folder = measured(&bed, "t.toml", &[]);
+    let (_, facts, _) = Folder::read(&folder).unwrap();
+    assert_eq!(facts.left_out.len(), 0);
     fs::remove_dir_all(&folder).unwrap();
     let folder = measured(
         &bed,
@@ -189,13 +195,6 @@ fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish
 fn what_is_wrong_with_hosts_is_told_in_one_line_and_nothing_is_written() {
     let bed = Bed::new(&Between::Cable);
     fs::write(bed.path("t.toml"), TRANSFER).unwrap();
-    fs::write(
-        bed.path("interface.toml"),
-        TRANSFER
-            .replace("\"mss\"", "\"interface\"")
-            .replace("1500, 9000", "1500"),
-    )
-    .unwrap();
     let refused = |file: &str, hosts: [&str; 2], told: &str| {
         let [sender, receiver] = hosts;
         let words = [
@@ -227,12 +226,100 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_and_nothing_is_written() {
     );
     refused("t.toml", ["sender=-oX=y", b], "begins with a dash");
     refused("t.toml", [a, "receiver=b,interface=mgmt"], "ip route get");
-    refused("interface.toml", [a, b], "network.mtu_by=mss");
     refused("t.toml", ["sender=nobody-there@a,interface=meas", b], "a");
     fs::remove_file(bed.path("known")).unwrap();
     bed.configure("yes");
     refused("t.toml", [a, b], "key");
     assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
+}
+
+/// The transfer with MTUs of interfaces.
+fn by_interface() -> String {
+    TRANSFER.replace("\"mss\"", "\"interface\"")
+}
+
+#[test]
+fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
+    let bed = Bed::new(&Between::Cable);
+    fs::write(bed.path("t.toml"), by_interface().replace("9000", "4000")).unwrap();
+    let folder = measured(&bed, "t.toml", &[]);
+    let (_, facts, trials) = Folder::read(&folder).unwrap();
+    assert_eq!((trials.len(), facts.left_out.len()), (4, 0));
+    for trial in &trials {
+        assert_eq!(trial.failure, None);
+        let mtu = trial.factors.to_string().contains("4000").then_some(4_000);
+        let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
+        assert_eq!(trial.evidence["segment_size"], segment, "{}", trial.factors);
+    }
+    assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
+}
+
+#[test]
+fn the_interface_of_the_connection_is_changed_by_no_run_that_may_not() {
+    let bed = Bed::new(&Between::Cable);
+    fs::write(
+        bed.path("t.toml"),
+        by_interface().replace("1500", "1400"),
+    )
+    .unwrap();
+    let words = [
+        "run",
+        "t.toml",
+        "--on",
+        "hosts",
+        "-o",
+        "r",
+        "--host",
+        "sender=a,interface=mgmt",
+        "--host",
+        "receiver=b,interface=meas",
+    ];
+    let output = bed.run(&words);
+    let told = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("allow_management_interface"), "{told}");
+    assert_eq!([bed.mtu(0, "mgmt"), bed.mtu(1, "meas")], ["1500", "9000"]);
+}
+
+#[test]
+fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
+    let bed = Bed::new(&Between::Cable);
+    let long = by_interface().replace("1500, 9000", "1500, 4000");
+    fs::write(
+        bed.path("t.toml"),
+        long.replace("repeat = 2", "repeat = 500"),
+    )
+    .unwrap();
+    for (number, end) in ["controller", "agents"].into_iter().enumerate() {
+        let folder = format!("r{number}");
+        let words = [&["run", "t.toml"][..], &HOSTS, &["-o", &folder]].concat();
+        let mut command = bed.command(&words);
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        bed.until(|| bed.mtu(0, "meas") == "1500" && bed.mtu(1, "meas") == "1500");
+        let second = bed.run(&[&["run", "t.toml"][..], &HOSTS, &["-o", "second"]].concat());
+        assert_eq!(second.status.code(), Some(2));
+        assert!(said(&second).contains("transfer-"), "{}", said(&second));
+        match end {
+            "controller" => child.kill().unwrap(),
+            _ => bed.agents(0).iter().for_each(|id| {
+                // Some end by themselves after others.
+                let mut kill = Command::new("kill");
+                let _ = kill
+                    .args(["-9", &id.to_string()])
+                    .stderr(Stdio::null())
+                    .status();
+            }),
+        }
+        let killed = clock::monotonic();
+        bed.until(|| [0, 1].iter().all(|host| bed.mtu(*host, "meas") == "9000"));
+        let took = clock::monotonic().since(killed).unwrap();
+        assert!(took < Span::from_secs(10), "{took}");
+        child.wait().unwrap();
+    }
 }
 
 #[test]

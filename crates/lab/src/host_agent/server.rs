@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result};
 use live::capture::Capture;
+use live::host_changes::HostChanges;
 use live::machine::has_program;
 use live::meter::{Machine, Process};
 use live::probe::{Task, investigate};
@@ -18,7 +20,7 @@ use proto::Protocol;
 use proto::stamp::Limits;
 use units::IpVersion;
 
-use super::{Attended, Description, Investigation, Reply, Request};
+use super::{Attended, Description, Investigation, Reply, Request, SharedHeartbeat};
 use crate::facts;
 use crate::stall_meter::StallMeter;
 
@@ -35,9 +37,16 @@ pub(super) struct Server {
     /// Programs started so far.
     started: u32,
     reflector: Option<RunningReflector>,
+    changes: Option<HostChanges>,
+    heartbeat: SharedHeartbeat,
 }
 
 impl Server {
+    /// The heartbeat of changes, which another thread passes on.
+    pub(super) fn heartbeat(&self) -> SharedHeartbeat {
+        Arc::clone(&self.heartbeat)
+    }
+
     /// Does what `request` asks for.
     pub(super) fn answer(&mut self, request: Request) -> Result<Reply> {
         Ok(match request {
@@ -118,6 +127,28 @@ impl Server {
                 }
                 Reply::Done
             }
+            Request::BeginChanges(run) => {
+                let changes = HostChanges::begin(&run)?;
+                let mut heartbeat = self
+                    .heartbeat
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                *heartbeat = Some(changes.heartbeat());
+                let notes = changes.notes().to_vec();
+                self.changes = Some(changes);
+                Reply::Noted(notes)
+            }
+            Request::Change(wanted) => {
+                let changes = self.changes.as_mut().context("no changes have begun")?;
+                changes.apply(&wanted)?;
+                Reply::Noted(Vec::new())
+            }
+            Request::Restore => Reply::Noted(match self.changes.take() {
+                Some(changes) => changes.restore()?,
+                None => Vec::new(),
+            }),
+            // The thread that reads requests has passed it on.
+            Request::Beat => Reply::Done,
             Request::ProbePath(investigation) => {
                 let found = investigate(&task(investigation), |_| {})?;
                 Reply::Path(Box::new(found.report))

@@ -38,6 +38,8 @@ pub struct Hosts {
     inspections: Vec<Inspected>,
     /// The positions of cells that cannot be measured here, with the reason.
     left_out: Vec<(usize, String)>,
+    /// Whether the interfaces may be changed through which the machines are reached.
+    allow_management_interface: bool,
     // Dropped last: their connections carry those of the agents.
     ends: [Machine; 2],
 }
@@ -45,6 +47,7 @@ pub struct Hosts {
 /// An inspection of a path with packets of one size.
 struct Inspected {
     mtu: u32,
+    offloads: bool,
     ip: IpVersion,
     transport: Transport,
     message: Bytes,
@@ -54,21 +57,23 @@ struct Inspected {
 
 impl Hosts {
     /// Reaches the machines, starts their agents, and finds out which cells of `plan` can
-    /// be measured between them. Nothing is changed on them.
+    /// be measured between them. What the plan wants changed on them is put back when this
+    /// value is dropped, or when they do not hear of this process.
     ///
     /// # Errors
     /// One line of text with the remedy: a machine cannot be reached or lacks something
     /// that the plan needs, or nothing of the plan can be measured.
     pub fn ready(plan: &Plan, named: &NamedHosts) -> Result<Self> {
         let [sender, receiver] = named.roles().map(|(role, host)| Machine::reach(role, host));
-        let ends = [sender?, receiver?];
+        let mut ends = [sender?, receiver?];
         for end in &ends {
             for setting in settings(plan) {
                 end.address(setting.network.ip)?;
             }
         }
         needs(plan, &ends)?;
-        let left_out = cells::left_out(plan, &ends)?;
+        let allow = named.allow_management_interface;
+        let left_out = cells::left_out(plan, &mut ends, allow)?;
         if let Some((_, why)) = left_out.first()
             && left_out.len() == settings(plan).count()
         {
@@ -80,6 +85,7 @@ impl Hosts {
             idle_waits: RefCell::default(),
             inspections: Vec::new(),
             left_out,
+            allow_management_interface: allow,
             ends,
         })
     }
@@ -92,6 +98,15 @@ impl Hosts {
     /// The facts of both machines.
     pub(crate) fn facts(&self) -> Vec<RoleFacts> {
         self.ends.iter().map(Machine::facts).collect()
+    }
+
+    /// Puts back what was changed. Returns a sentence for each setting that is not as before.
+    ///
+    /// # Errors
+    /// A machine is lost; it puts everything back by itself.
+    pub(crate) fn restore(&mut self) -> Result<Vec<String>> {
+        let notes = self.ends.iter_mut().map(Machine::restore);
+        Ok(notes.collect::<Result<Vec<_>>>()?.concat())
     }
 
     /// Lets passes wait until the machines are idle, for at most `time` altogether.
@@ -115,7 +130,9 @@ impl Hosts {
         epoch: Epoch,
         artifacts: ArtifactDir<'_>,
     ) -> Result<Measurements, Failure> {
-        let measured = self.path(setting, epoch).and_then(|path| {
+        let changed = self.change(setting).map_err(Failure::from);
+        let measured = changed.and_then(|()| self.path(setting, epoch));
+        let measured = measured.and_then(|path| {
             let pair = Pair {
                 agents: &mut self.agents,
                 path,
@@ -141,6 +158,14 @@ impl Hosts {
             true => None,
             false => self.ends.iter_mut().find_map(Machine::lost),
         }
+    }
+
+    /// Gives the interfaces what `setting` asks for.
+    fn change(&self, setting: &Setting) -> Result<()> {
+        let (mtu, offloads) = (cells::interface_mtu(setting), setting.host.offloads);
+        self.ends
+            .iter()
+            .try_for_each(|end| end.change(mtu, offloads, self.allow_management_interface))
     }
 
     /// The path for a trial of `setting`, with an inspection of its frames.
@@ -183,7 +208,8 @@ impl Hosts {
         let mtu = setting.network.path_mtu().map_or(0, units::IpMtu::get);
         let same = |done: &&Inspected| {
             let kind = (done.transport, done.message);
-            (done.mtu, done.ip) == (mtu, ip) && kind == (sample.protocol, message)
+            let hosts = (done.mtu, done.ip, done.offloads);
+            hosts == (mtu, ip, setting.host.offloads) && kind == (sample.protocol, message)
         };
         if let Some(done) = self.inspections.iter().find(same) {
             return Ok(done.seen.clone());
@@ -208,6 +234,7 @@ impl Hosts {
         };
         self.inspections.push(Inspected {
             mtu,
+            offloads: setting.host.offloads,
             ip,
             transport: sample.protocol,
             message,

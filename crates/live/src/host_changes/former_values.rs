@@ -99,9 +99,11 @@ impl FormerValues {
             change.changed_to = None;
         }
         save(self)?;
-        let done = steps
-            .iter()
-            .try_for_each(|(setting, value)| change(host, interface, setting, *value));
+        // An offload may need another one, so none is looked at before all are set.
+        let set = |(setting, value): &(Setting, u32)| host.set(interface, setting, *value);
+        let look = |(setting, value): &(Setting, u32)| took(host, interface, setting, *value);
+        let done = steps.iter().try_for_each(set);
+        let done = done.and_then(|()| steps.iter().try_for_each(look));
         self.settle(host, &interfaces);
         save(self)?;
         done
@@ -289,9 +291,8 @@ impl Change {
     }
 }
 
-/// Writes one setting and reads it back.
-fn change(host: &impl Interfaces, interface: &Listed, setting: &Setting, value: u32) -> Result<()> {
-    host.set(interface, setting, value)?;
+/// Checks that a setting has the value that it was given.
+fn took(host: &impl Interfaces, interface: &Listed, setting: &Setting, value: u32) -> Result<()> {
     match host.value(interface, setting)? {
         Some(now) if setting.is(now, value) => Ok(()),
         now => Err(Error::new(
@@ -299,7 +300,7 @@ fn change(host: &impl Interfaces, interface: &Listed, setting: &Setting, value: 
             format!(
                 "its driver keeps {} at {} instead of {}",
                 setting.name(),
-                now.map_or_else(|| "nothing".to_owned(), |now| setting.show(now)),
+                now.map_or_else(|| "nothing".to_owned(), |now| setting.show_in_force(now)),
                 setting.show(value)
             ),
         )),

@@ -62,6 +62,14 @@ impl Setting {
         }
     }
 
+    /// A value that the kernel states, in messages: an offload that is asked for may be off.
+    pub(super) fn show_in_force(&self, value: u32) -> String {
+        match self {
+            Self::Offload(_) => self.show(value & ACTIVE),
+            _ => self.show(value),
+        }
+    }
+
     /// A value in messages.
     pub(super) fn show(&self, value: u32) -> String {
         let word = |on: bool| if on { "on" } else { "off" };

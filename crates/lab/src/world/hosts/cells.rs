@@ -12,12 +12,17 @@ use super::machine::Machine;
 use super::path::{Limit, limit};
 
 /// The positions of cells of `plan` that cannot be measured between `ends`, with the
-/// reason: an interface does not have the MTU or the offloads, or packets of this size do
-/// not pass.
+/// reason: an interface cannot have the MTU or the offloads, or packets of this size do
+/// not pass. Where the plan wants interfaces changed, the machines are locked, and for the
+/// probes of the path they get the largest MTU. `allow` holds for management interfaces.
 ///
 /// # Errors
-/// A machine is lost, or the path carries nothing at all.
-pub(super) fn left_out(plan: &Plan, ends: &[Machine; 2]) -> Result<Vec<(usize, String)>> {
+/// A machine is lost or locked by another run, or the path carries nothing at all.
+pub(super) fn left_out(
+    plan: &Plan,
+    ends: &mut [Machine; 2],
+    allow: bool,
+) -> Result<Vec<(usize, String)>> {
     let interfaces = [ends[0].interface()?, ends[1].interface()?];
     let mut left_out = Vec::new();
     let mut measured = Vec::new();
@@ -29,6 +34,22 @@ pub(super) fn left_out(plan: &Plan, ends: &[Machine; 2]) -> Result<Vec<(usize, S
             None => measured.push((position, setting)),
         }
     }
+    let changed = |setting: &&Setting| {
+        let mut interfaces = interfaces.iter();
+        interfaces.any(|interface| changes(setting, interface))
+    };
+    let settings: Vec<&Setting> = measured.iter().map(|(_, setting)| *setting).collect();
+    if let Some(first) = settings.iter().copied().find(changed) {
+        let mtu = settings
+            .iter()
+            .filter_map(|setting| interface_mtu(setting))
+            .max();
+        for end in ends.iter_mut() {
+            end.begin_changes(&format!("{}-{}", plan.name, plan.hash))?;
+            end.change(mtu, first.host.offloads, allow)?;
+        }
+    }
+    let ends = &*ends;
     let mut limits: BTreeMap<bool, Vec<Limit>> = BTreeMap::new();
     for (position, setting) in measured {
         let ip = setting.network.ip;
@@ -47,25 +68,51 @@ pub(super) fn left_out(plan: &Plan, ends: &[Machine; 2]) -> Result<Vec<(usize, S
 
 /// Why a setting cannot be measured through an interface.
 fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<String> {
-    let mtu = octets(setting);
-    let has = Bytes::new(interface.mtu.into());
+    let (mtu, has) = (octets(setting), Bytes::new(interface.mtu.into()));
     let (host, name) = (end.agent.host(), &interface.name);
+    let remedy = "add become=sudo to --host";
     match setting.network.mtu_by {
-        MtuBy::Interface if mtu != has => {
+        MtuBy::Interface if mtu == has => {}
+        MtuBy::Interface if !end.can_change() => {
             return Some(format!(
-                "{name} of {host} has MTU {}; set it, or add --set network.mtu_by=mss",
+                "{name} of {host} has MTU {}; {remedy}, or --set network.mtu_by=mss",
                 has.get()
             ));
+        }
+        MtuBy::Interface => {
+            let most = interface
+                .largest_mtu
+                .filter(|most| mtu.get() > u64::from(*most));
+            if let Some(most) = most {
+                return Some(format!("{name} of {host} takes at most MTU {most}"));
+            }
         }
         MtuBy::Segment if mtu > has => {
             return Some(format!("{name} of {host} has MTU {}", has.get()));
         }
-        MtuBy::Interface | MtuBy::Segment => {}
+        MtuBy::Segment => {}
     }
     match (setting.host.offloads, interface.offloads.is_empty()) {
         (true, true) => Some(format!("{name} of {host} has its offloads off")),
-        (false, false) => Some(format!("{name} of {host} has its offloads on")),
+        (false, false) if !end.can_change() => {
+            Some(format!("{name} of {host} has its offloads on; {remedy}"))
+        }
         _ => None,
+    }
+}
+
+/// Whether a setting needs an interface to be changed.
+fn changes(setting: &Setting, interface: &Interface) -> bool {
+    let is_other = |mtu: u32| mtu != interface.mtu;
+    interface_mtu(setting).is_some_and(is_other)
+        || setting.host.offloads == interface.offloads.is_empty()
+}
+
+/// The MTU that a setting gives the interfaces, if it does.
+pub(super) fn interface_mtu(setting: &Setting) -> Option<u32> {
+    match setting.network.mtu_by {
+        MtuBy::Interface => setting.network.path_mtu().map(units::IpMtu::get),
+        MtuBy::Segment => None,
     }
 }
 

@@ -3,13 +3,14 @@
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, anyhow, bail};
+use live::host_changes::Wanted;
 use live::interfaces::Interface;
 use live::ssh::{Become, Destination, Ssh};
 use live::worker::Command;
 use plan::{NamedHost, RoleFacts};
 use units::{IpVersion, Span};
 
-use crate::host_agent::{Description, HostAgent};
+use crate::host_agent::{Changer, Description, HostAgent};
 
 /// The time for an agent to end after its input has ended.
 const GRACE: Span = Span::from_millis(500);
@@ -27,7 +28,11 @@ pub(super) struct Machine {
     address: Option<IpAddr>,
     /// The path of this program there.
     program: String,
-    // Dropped last: its connection carries that of the agent.
+    /// The offloads that were on when the run began.
+    offloads: Vec<String>,
+    /// What changes the interface, if the run does.
+    changer: Option<Changer>,
+    // Dropped last: its connection carries those of the agents.
     ssh: Ssh,
 }
 
@@ -58,7 +63,7 @@ impl Machine {
         }
         let interface =
             chosen(&description, named).with_context(|| format!("host {}", named.ssh))?;
-        let interface = interface.name.clone();
+        let (interface, offloads) = (interface.name.clone(), interface.offloads.clone());
         Ok(Self {
             role,
             agent,
@@ -66,6 +71,8 @@ impl Machine {
             interface,
             address: named.address,
             program,
+            offloads,
+            changer: None,
             ssh,
         })
     }
@@ -73,6 +80,67 @@ impl Machine {
     /// The command that starts another agent there.
     pub(super) fn command(&self) -> Result<Command<'static>> {
         Ok(self.ssh.command(&[&self.program, "agent"], GRACE)?)
+    }
+
+    /// Whether the agent has the privilege to change the interface.
+    pub(super) fn can_change(&self) -> bool {
+        self.description.facts.root
+    }
+
+    /// Locks the machine for the run of this name, to change the interface.
+    ///
+    /// # Errors
+    /// Another run has locked it.
+    pub(super) fn begin_changes(&mut self, run: &str) -> Result<Vec<String>> {
+        let (changer, notes) = Changer::begin(self.command()?, self.agent.host(), run)?;
+        self.changer = Some(changer);
+        Ok(notes)
+    }
+
+    /// Gives the interface an MTU, and turns its offloads on or off.
+    ///
+    /// # Errors
+    /// The machine refuses, or is lost.
+    pub(super) fn change(&self, mtu: Option<u32>, offloads: bool, allow: bool) -> Result<()> {
+        let Some(changer) = &self.changer else {
+            return Ok(());
+        };
+        let now = self.interface()?;
+        let mtu = mtu.filter(|mtu| *mtu != now.mtu);
+        let offloads: Vec<(String, bool)> = match (offloads, now.offloads.is_empty()) {
+            (false, false) => now
+                .offloads
+                .iter()
+                .map(|name| (name.clone(), false))
+                .collect(),
+            (true, true) => self
+                .offloads
+                .iter()
+                .map(|name| (name.clone(), true))
+                .collect(),
+            _ => Vec::new(),
+        };
+        if mtu.is_none() && offloads.is_empty() {
+            return Ok(());
+        }
+        changer.apply(Wanted {
+            interface: self.interface.clone(),
+            mtu,
+            offloads,
+            allow_management_interface: allow,
+            ..Wanted::default()
+        })
+    }
+
+    /// Puts everything back. Returns a sentence for each setting that is not as before.
+    ///
+    /// # Errors
+    /// The machine is lost; it puts everything back by itself.
+    pub(super) fn restore(&mut self) -> Result<Vec<String>> {
+        match self.changer.take() {
+            Some(changer) => changer.restore(),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The name of the interface in the measured network.
