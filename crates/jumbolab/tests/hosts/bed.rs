@@ -190,6 +190,13 @@ impl Bed {
         words.nth(1).unwrap().to_owned()
     }
 
+    /// Takes down the links between the controller and both hosts.
+    pub(crate) fn cut(&self) {
+        for port in ["to1", "to2"] {
+            self.controller.ip(&format!("link set {port} down"));
+        }
+    }
+
     /// The ids of the agents' processes on a host.
     pub(crate) fn agents(&self, host: usize) -> Vec<u32> {
         let place = fs::read_link(format!(

@@ -257,11 +257,7 @@ fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
 #[test]
 fn the_interface_of_the_connection_is_changed_by_no_run_that_may_not() {
     let bed = Bed::new(&Between::Cable);
-    fs::write(
-        bed.path("t.toml"),
-        by_interface().replace("1500", "1400"),
-    )
-    .unwrap();
+    fs::write(bed.path("t.toml"), by_interface().replace("1500", "1400")).unwrap();
     let words = [
         "run",
         "t.toml",
@@ -290,7 +286,7 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
         long.replace("repeat = 2", "repeat = 500"),
     )
     .unwrap();
-    for (number, end) in ["controller", "agents"].into_iter().enumerate() {
+    for (number, end) in ["controller", "agents", "network"].into_iter().enumerate() {
         let folder = format!("r{number}");
         let words = [&["run", "t.toml"][..], &HOSTS, &["-o", &folder]].concat();
         let mut command = bed.command(&words);
@@ -304,6 +300,7 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
         assert_eq!(second.status.code(), Some(2));
         assert!(said(&second).contains("transfer-"), "{}", said(&second));
         match end {
+            "network" => bed.cut(),
             "controller" => child.kill().unwrap(),
             _ => bed.agents(0).iter().for_each(|id| {
                 // Some end by themselves after others.
