@@ -16,6 +16,11 @@ use crate::sockets::wait;
 /// The interval of repetitions of the token.
 const REPEAT: Span = Span::from_millis(100);
 
+/// The pause between the answer and the sender's first message. A message that follows at
+/// once arrives when the queue of the path has just let the token through, and would wait
+/// less than at any other time [Kleinrock1975 ch 5].
+const APART: Span = Span::from_millis(20);
+
 /// The time after an answer in which the token may arrive once more, because the answer
 /// was lost: several intervals of repetition.
 const SETTLED: Span = Span::from_millis(500);
@@ -96,7 +101,7 @@ fn answer(socket: &OwnedFd, token: &Token) -> Result<()> {
 }
 
 /// Sends the token on a connected socket until the receiver answers. Returns whether it
-/// did.
+/// did, after a pause.
 pub(super) fn introduce(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Result<bool> {
     while clock::monotonic() < deadline {
         match send(socket.as_raw_fd(), token.octets(), MsgFlags::empty()) {
@@ -107,6 +112,7 @@ pub(super) fn introduce(socket: &OwnedFd, token: &Token, deadline: Time) -> nix:
         let soon = deadline.min(clock::monotonic() + REPEAT);
         while wait(socket.as_fd(), PollFlags::POLLIN, soon).is_ok_and(|events| !events.is_empty()) {
             if read(socket, MsgFlags::empty())?.is_some_and(|answer| token.is(answer.octets())) {
+                clock::sleep(APART);
                 return Ok(true);
             }
         }
