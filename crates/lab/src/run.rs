@@ -10,7 +10,6 @@ mod job;
 mod one_by_one;
 mod order;
 mod rate_check;
-mod real_time;
 mod side_by_side;
 
 use std::collections::BTreeMap;

@@ -2,6 +2,7 @@
 
 pub mod hosts;
 pub mod netns;
+pub(crate) mod real_time;
 pub mod sim;
 
 use anyhow::Result;

@@ -16,13 +16,13 @@ use units::{Seed, Span};
 
 use super::job::Job;
 use super::order::{Slot, further as further_attempts};
-use super::real_time::RealTime;
 use super::{TrialSink, settings};
 use crate::agent::Failure;
 use crate::interrupted;
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::world::netns::Netns;
+use crate::world::real_time::RealTime;
 
 /// Prepares this machine for `plan`.
 pub(super) fn ready(plan: &Plan) -> Result<Netns> {

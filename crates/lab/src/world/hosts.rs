@@ -27,6 +27,7 @@ use crate::measure::{
 };
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
+use crate::world::real_time::RealTime;
 pub(super) use check::check;
 use machine::Machine;
 use pair::{HostMeters, HostPrograms};
@@ -100,56 +101,14 @@ impl Hosts {
         self.ends.iter().map(Machine::facts).collect()
     }
 
-    /// Puts back what was changed. Returns a sentence for each setting that is not as before.
+    /// Puts back what was changed. Returns a sentence for each setting that is not as before,
+    /// and for what an earlier run had left.
     ///
     /// # Errors
     /// A machine is lost; it puts everything back by itself.
     pub(crate) fn restore(&mut self) -> Result<Vec<String>> {
         let notes = self.ends.iter_mut().map(Machine::restore);
         Ok(notes.collect::<Result<Vec<_>>>()?.concat())
-    }
-
-    /// Lets passes wait until the machines are idle, for at most `time` altogether.
-    pub(crate) fn may_wait(&mut self, time: Span) {
-        self.idle_waits = RefCell::new(IdleWaits::new(time));
-    }
-
-    /// The time left for such waits.
-    pub(crate) fn waits_left(&self) -> Span {
-        self.idle_waits.borrow().left()
-    }
-
-    /// Runs one trial.
-    ///
-    /// # Errors
-    /// [`Failure`] states whether the next trial can run.
-    pub fn measure(
-        &mut self,
-        setting: &Setting,
-        seed: Seed,
-        epoch: Epoch,
-        artifacts: ArtifactDir<'_>,
-    ) -> Result<Measurements, Failure> {
-        let changed = self.change(setting).map_err(Failure::from);
-        let measured = changed.and_then(|()| self.path(setting, epoch));
-        let measured = measured.and_then(|path| {
-            let pair = Pair {
-                agents: &mut self.agents,
-                path,
-                meters: Box::new(HostMeters {
-                    ends: &self.ends,
-                    setting,
-                    idle_waits: &self.idle_waits,
-                }),
-                programs: Box::new(HostPrograms { ends: &self.ends }),
-            };
-            measure::trial(&mut [pair], setting, seed, epoch, Some(artifacts))
-        });
-        match measured {
-            // The connection that has ended says more than the agent behind it.
-            Err(Failure::Lost(error)) => Err(Failure::Lost(self.lost().unwrap_or(error))),
-            measured => measured,
-        }
     }
 
     /// The reason for which a machine was lost, if one was.
@@ -241,6 +200,45 @@ impl Hosts {
             seen: seen.clone(),
         });
         Ok(seen)
+    }
+}
+
+impl RealTime for Hosts {
+    fn may_wait(&mut self, time: Span) {
+        self.idle_waits = RefCell::new(IdleWaits::new(time));
+    }
+
+    fn waits_left(&self) -> Span {
+        self.idle_waits.borrow().left()
+    }
+
+    fn measure(
+        &mut self,
+        setting: &Setting,
+        seed: Seed,
+        epoch: Epoch,
+        artifacts: ArtifactDir<'_>,
+    ) -> Result<Measurements, Failure> {
+        let changed = self.change(setting).map_err(Failure::from);
+        let measured = changed.and_then(|()| self.path(setting, epoch));
+        let measured = measured.and_then(|path| {
+            let pair = Pair {
+                agents: &mut self.agents,
+                path,
+                meters: Box::new(HostMeters {
+                    ends: &self.ends,
+                    setting,
+                    idle_waits: &self.idle_waits,
+                }),
+                programs: Box::new(HostPrograms { ends: &self.ends }),
+            };
+            measure::trial(&mut [pair], setting, seed, epoch, Some(artifacts))
+        });
+        match measured {
+            // The connection that has ended says more than the agent behind it.
+            Err(Failure::Lost(error)) => Err(Failure::Lost(self.lost().unwrap_or(error))),
+            measured => measured,
+        }
     }
 }
 

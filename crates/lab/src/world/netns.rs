@@ -30,6 +30,7 @@ use crate::measure::{self, IdleWaits, Paced, Pair, counted_of};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::stall_meter::StallMeter;
+use crate::world::real_time::RealTime;
 use convert::{cross_of, path_of, recorded_of};
 use pair::MachineMeters;
 pub(crate) use testbed_handle::TestbedHandle;
@@ -72,16 +73,6 @@ impl Netns {
         })
     }
 
-    /// Lets passes wait until the machine is idle, for at most `time` altogether.
-    pub(crate) fn may_wait(&mut self, time: Span) {
-        self.idle_waits = RefCell::new(IdleWaits::new(time));
-    }
-
-    /// The time left for such waits.
-    pub(crate) fn waits_left(&self) -> Span {
-        self.idle_waits.borrow().left()
-    }
-
     /// Builds the missing test beds of `setting`.
     ///
     /// # Errors
@@ -119,21 +110,6 @@ impl Netns {
         epoch: Epoch,
     ) -> Result<Measurements, Failure> {
         self.trial(setting, seed, epoch, None)
-    }
-
-    /// Like [`Netns::measure`], with recordings of the links that `setting`
-    /// selects. They are on disk on return, even if the trial failed.
-    ///
-    /// # Errors
-    /// [`Failure`] states whether the next trial can run.
-    pub fn measure_and_record(
-        &mut self,
-        setting: &Setting,
-        seed: Seed,
-        epoch: Epoch,
-        artifacts: ArtifactDir<'_>,
-    ) -> Result<Measurements, Failure> {
-        self.trial(setting, seed, epoch, Some(artifacts))
     }
 
     fn trial(
@@ -277,5 +253,27 @@ impl Netns {
         };
         self.testbeds.push(handle);
         Ok(self.testbeds.last_mut().expect("it was just put there"))
+    }
+}
+
+impl RealTime for Netns {
+    fn may_wait(&mut self, time: Span) {
+        self.idle_waits = RefCell::new(IdleWaits::new(time));
+    }
+
+    fn waits_left(&self) -> Span {
+        self.idle_waits.borrow().left()
+    }
+
+    /// Runs a trial with recordings of the links that `setting` selects. They are on disk
+    /// on return, even if the trial failed.
+    fn measure(
+        &mut self,
+        setting: &Setting,
+        seed: Seed,
+        epoch: Epoch,
+        artifacts: ArtifactDir<'_>,
+    ) -> Result<Measurements, Failure> {
+        self.trial(setting, seed, epoch, Some(artifacts))
     }
 }

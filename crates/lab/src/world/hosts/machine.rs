@@ -30,8 +30,10 @@ pub(super) struct Machine {
     program: String,
     /// The offloads that were on when the run began.
     offloads: Vec<String>,
-    /// What changes the interface, if the run does.
+    /// The agent that changes the interface, if the run does.
     changer: Option<Changer>,
+    /// Sentences about what an earlier run had left.
+    notes: Vec<String>,
     // Dropped last: its connection carries those of the agents.
     ssh: Ssh,
 }
@@ -73,6 +75,7 @@ impl Machine {
             program,
             offloads,
             changer: None,
+            notes: Vec::new(),
             ssh,
         })
     }
@@ -91,10 +94,11 @@ impl Machine {
     ///
     /// # Errors
     /// Another run has locked it.
-    pub(super) fn begin_changes(&mut self, run: &str) -> Result<Vec<String>> {
+    pub(super) fn begin_changes(&mut self, run: &str) -> Result<()> {
         let (changer, notes) = Changer::begin(self.command()?, self.agent.host(), run)?;
         self.changer = Some(changer);
-        Ok(notes)
+        self.notes = notes;
+        Ok(())
     }
 
     /// Gives the interface an MTU, and turns its offloads on or off.
@@ -132,15 +136,21 @@ impl Machine {
         })
     }
 
-    /// Puts everything back. Returns a sentence for each setting that is not as before.
+    /// Puts everything back. Returns a sentence for each setting that is not as before, and
+    /// for what an earlier run had left.
     ///
     /// # Errors
     /// The machine is lost; it puts everything back by itself.
     pub(super) fn restore(&mut self) -> Result<Vec<String>> {
-        match self.changer.take() {
-            Some(changer) => changer.restore(),
-            None => Ok(Vec::new()),
+        let mut notes = std::mem::take(&mut self.notes);
+        if let Some(changer) = self.changer.take() {
+            notes.extend(changer.restore()?);
         }
+        let host = self.agent.host();
+        Ok(notes
+            .into_iter()
+            .map(|note| format!("host {host}: {note}"))
+            .collect())
     }
 
     /// The name of the interface in the measured network.
