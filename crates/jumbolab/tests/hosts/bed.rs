@@ -89,7 +89,7 @@ pub(crate) struct Bed {
     _switch: Option<Namespace>,
 }
 
-/// What is between the hosts.
+/// The connection of the hosts.
 pub(crate) enum Between {
     /// A cable, whose ends have MTU 9000.
     Cable,

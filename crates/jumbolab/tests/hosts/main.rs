@@ -286,7 +286,10 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
         long.replace("repeat = 2", "repeat = 500"),
     )
     .unwrap();
-    for (number, end) in ["controller", "agents", "network"].into_iter().enumerate() {
+    for (number, end) in ["controller", "agents", "interrupt", "network"]
+        .into_iter()
+        .enumerate()
+    {
         let folder = format!("r{number}");
         let words = [&["run", "t.toml"][..], &HOSTS, &["-o", &folder]].concat();
         let mut command = bed.command(&words);
@@ -301,6 +304,15 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
         assert!(said(&second).contains("transfer-"), "{}", said(&second));
         match end {
             "network" => bed.cut(),
+            "interrupt" => {
+                let mut kill = Command::new("kill");
+                assert!(
+                    kill.args(["-2", &child.id().to_string()])
+                        .status()
+                        .unwrap()
+                        .success()
+                );
+            }
             "controller" => child.kill().unwrap(),
             _ => bed.agents(0).iter().for_each(|id| {
                 // Some end by themselves after others.
