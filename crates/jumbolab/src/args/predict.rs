@@ -35,7 +35,7 @@ pub(crate) struct Predict {
     pub(crate) output: Output,
 }
 
-/// What is to be predicted.
+/// The quantity to predict.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Question {
     /// Print the octets that each header adds, and which MTU it leaves to the next one.
@@ -108,9 +108,8 @@ pub(crate) struct Optimal {
     /// Sizes of messages: web, nfs, voip, or a FILE with a size and a weight per line [default: all frames are full].
     #[arg(long, value_name = "MIX|FILE")]
     pub(crate) mix: Option<String>,
-    /// Headers from the outermost to the innermost (see docs/predict.md).
-    #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
-    pub(crate) stack: String,
+    #[command(flatten)]
+    pub(crate) headers: Headers,
     /// MTUs to compare with the best one, separated by commas.
     #[arg(
         long,
@@ -147,12 +146,19 @@ pub(crate) struct Arithmetic {
     pub(crate) json: bool,
 }
 
-/// The headers and sizes of packets.
+/// The headers of packets.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Packets {
+pub(crate) struct Headers {
     /// Headers from the outermost to the innermost, with options behind a `+` (see docs/predict.md).
     #[arg(long, value_name = "HEADERS", default_value = "eth,ipv6,tcp+ts")]
     pub(crate) stack: String,
+}
+
+/// The headers and sizes of packets.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Packets {
+    #[command(flatten)]
+    pub(crate) headers: Headers,
     /// MTUs of the link, separated by commas.
     #[arg(
         long,

@@ -17,9 +17,10 @@ use crate::command::probabilities::{probability, share};
 pub(super) fn prediction(args: &Optimal) -> Result<Prediction> {
     let Optimal { ber, loss, .. } = args;
     let stack: Stack = args
+        .headers
         .stack
         .parse()
-        .with_context(|| format!("--stack {}", args.stack))?;
+        .with_context(|| format!("--stack {}", args.headers.stack))?;
     let trip = args
         .rtt
         .as_deref()

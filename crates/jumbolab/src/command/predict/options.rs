@@ -24,7 +24,7 @@ impl Asked {
     /// # Errors
     /// One line with the option, the value, and what would be right.
     pub(super) fn read(packets: &Packets) -> Result<Self> {
-        let text = &packets.stack;
+        let text = &packets.headers.stack;
         let stack: Stack = text.parse().with_context(|| format!("--stack {text}"))?;
         ensure!(
             packets.mtu.len() <= MOST_VALUES,
