@@ -156,7 +156,7 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
     Ok(())
 }
 
-/// What an agent keeps from one request to the next.
+/// The state of an agent between requests.
 #[derive(Default)]
 pub(crate) struct Kept {
     probing: Probing,

@@ -35,7 +35,7 @@ const FIRST_ANSWER: Span = Span::from_secs(20);
 /// The time to listen to one host before the next.
 const LISTEN: Span = Span::from_millis(10);
 
-/// What is asked of all paths.
+/// The settings of all paths.
 #[derive(Clone, Debug)]
 pub struct MeshTask {
     /// The hosts.

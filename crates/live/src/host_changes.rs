@@ -30,7 +30,7 @@ pub use management::management_interface;
 pub use watchdog::{LEASE, ROLE, serve};
 use watchdog::{Reply, Request};
 
-/// What a run wants of an interface; absent settings stay as they are.
+/// The settings that a run wants of an interface; absent settings stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// The name of the interface.
@@ -139,7 +139,7 @@ impl HostChanges {
         &self.notes
     }
 
-    /// What keeps the changes alive.
+    /// The heartbeat that keeps the changes alive.
     pub fn heartbeat(&self) -> Heartbeat {
         Heartbeat {
             requests: Arc::clone(&self.requests),

@@ -170,9 +170,9 @@ pub struct Answered {
     pub messages: u64,
     /// Packets dropped because its socket's buffer was full.
     pub dropped: u64,
-    /// Refused connections of strangers; over UDP, their datagrams before the asking
+    /// Refused connections of unauthenticated peers; over UDP, their datagrams before the asking
     /// end's.
-    pub strangers: u64,
+    pub refused_peers: u64,
     /// Connections that ended within a message.
     pub broken: Vec<Broken>,
 }

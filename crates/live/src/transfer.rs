@@ -167,8 +167,8 @@ pub struct Received {
     pub arrivals: TimeSeries,
     /// SO_RCVBUF at the end, in octets of kernel memory.
     pub receive_buffer: u64,
-    /// Refused connections of strangers; over UDP, their datagrams before the sender's.
-    pub strangers: u64,
+    /// Refused connections of unauthenticated peers; over UDP, their datagrams before the sender's.
+    pub refused_peers: u64,
     /// Processor time of this process.
     pub process: Process,
 }

@@ -46,8 +46,8 @@ pub fn new_token() -> Result<Token> {
 pub(crate) struct DataPort {
     way: Way,
     token: Token,
-    /// Datagrams of strangers.
-    strangers: u64,
+    /// Datagrams of unauthenticated peers.
+    refused_peers: u64,
 }
 
 enum Way {
@@ -68,7 +68,7 @@ impl DataPort {
         Ok(Self {
             way: Way::Stream(Acceptor::begin(listener, token.clone(), most, flags)?),
             token,
-            strangers: 0,
+            refused_peers: 0,
         })
     }
 
@@ -77,7 +77,7 @@ impl DataPort {
         Self {
             way: Way::Datagrams(Some(socket)),
             token,
-            strangers: 0,
+            refused_peers: 0,
         }
     }
 
@@ -92,18 +92,18 @@ impl DataPort {
             Way::Datagrams(socket) => {
                 let socket = socket.take().ok_or_else(late)?;
                 let met = datagrams::meet(&socket, &self.token, timeout)?;
-                self.strangers = met.strangers;
+                self.refused_peers = met.refused_peers;
                 if met.sender { Ok(socket) } else { Err(late()) }
             }
         }
     }
 
-    /// Closes the port. Returns the strangers: refused connections, those that wait at this
+    /// Closes the port. Returns the unauthenticated peers: refused connections, those that wait at this
     /// moment included, or datagrams before the sender's.
     pub(crate) fn close(self) -> u64 {
         match self.way {
             Way::Stream(acceptor) => acceptor.end(),
-            Way::Datagrams(_) => self.strangers,
+            Way::Datagrams(_) => self.refused_peers,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the frame check sequence of Ethernet, CRC-32, does not detect.
+//! Errors that the frame check sequence of Ethernet, CRC-32, does not detect.
 
 use units::{Bytes, Framing};
 

@@ -36,7 +36,7 @@ pub struct Path {
 /// Messages of one size, and their weight among all messages.
 pub type Message = (Bytes, f64);
 
-/// What a path leaves to packets of one MTU.
+/// The share that a path leaves to packets of one MTU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// The share of full frames that is lost.
@@ -94,7 +94,7 @@ impl<'a> Prospect<'a> {
         })
     }
 
-    /// What is left at an MTU.
+    /// The goodput at an MTU.
     ///
     /// # Errors
     /// As [`Stack::largest`]; also above the largest MTU of this prospect.

@@ -31,7 +31,7 @@ pub struct Sizes {
     /// The unit of each layer: its headers with all that they carry. That of the
     /// first Ethernet is the frame with its check sequence.
     pub units: Vec<Bytes>,
-    /// What the innermost layer carries; of a bundle, in each of its packets.
+    /// The payload of the innermost layer; of a bundle, in each of its packets.
     pub payload: Bytes,
     /// Packets of the innermost layer in one frame: more than one in a bundle.
     pub packets: u64,

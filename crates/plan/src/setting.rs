@@ -73,11 +73,11 @@ pub struct Network {
     /// Whether every trial gets a new test bed, whose hosts have no cached path
     /// MTU.
     pub fresh: bool,
-    /// What limits packets to the MTU.
+    /// The limit that keeps packets to the MTU.
     pub mtu_by: MtuBy,
 }
 
-/// What limits packets to the MTU of an experiment.
+/// The limit that keeps packets to the MTU of an experiment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MtuBy {
     /// The interfaces.

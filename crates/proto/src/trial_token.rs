@@ -1,7 +1,7 @@
 //! Admission to the data sockets of a trial, without I/O.
 //!
 //! Both ends of a trial know its token. The sender shows it first on every connection,
-//! and in a datagram of its own before the messages. Other peers are strangers: they are
+//! and in a datagram of its own before the messages. Other peers are unauthenticated: they are
 //! refused and counted.
 //!
 //! A driver reports each connection to an [`Admission`] and hands in what it reads, at
@@ -63,7 +63,7 @@ pub enum Decision {
     Wait,
     /// It showed the token.
     Admit,
-    /// It is a stranger: close it.
+    /// It is an unauthenticated peer: close it.
     Refuse,
 }
 
@@ -75,7 +75,7 @@ pub struct Admission {
     vacancies: usize,
     /// In the order of arrival.
     waiting: Vec<Waiting>,
-    strangers: u64,
+    refused_peers: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ impl Admission {
             token,
             vacancies: most,
             waiting: Vec::new(),
-            strangers: 0,
+            refused_peers: 0,
         }
     }
 
@@ -103,7 +103,7 @@ impl Admission {
     /// connections if too many wait.
     pub fn arrive(&mut self, number: Number, from: IpAddr, now: Time) -> Option<Number> {
         if self.is_complete() {
-            self.strangers += 1;
+            self.refused_peers += 1;
             return Some(number);
         }
         self.waiting.push(Waiting {
@@ -156,11 +156,11 @@ impl Admission {
         Decision::Admit
     }
 
-    /// Counts a connection as a stranger: it ended without the token.
+    /// Counts a connection as an unauthenticated peer: it ended without the token.
     pub fn refuse(&mut self, number: Number) {
         if let Some(at) = self.waiting.iter().position(|one| one.number == number) {
             self.waiting.remove(at);
-            self.strangers += 1;
+            self.refused_peers += 1;
         }
     }
 
@@ -184,9 +184,9 @@ impl Admission {
         self.vacancies == 0
     }
 
-    /// The strangers so far.
-    pub const fn strangers(&self) -> u64 {
-        self.strangers
+    /// The unauthenticated peers so far.
+    pub const fn refused_peers(&self) -> u64 {
+        self.refused_peers
     }
 }
 

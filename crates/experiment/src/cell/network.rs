@@ -106,7 +106,7 @@ pub(super) fn read(
     Ok((network, mtus, unused))
 }
 
-/// What limits packets to the MTU. plan.toml has the key only if the experiment writes it.
+/// The limit that keeps packets to the MTU. plan.toml has the key only if the experiment writes it.
 fn mtu_by(reader: &mut Reader<'_>) -> Result<MtuBy> {
     let words = word(&[("interface", MtuBy::Interface), ("mss", MtuBy::Segment)]);
     let found = reader.optional("network.mtu_by", words)?;

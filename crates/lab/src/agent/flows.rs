@@ -119,7 +119,7 @@ pub(crate) struct Arrivals {
     /// The flows, in the order of their numbers.
     pub(crate) flows: Vec<Arrived>,
     /// Control connections without the trial's token.
-    pub(crate) strangers: u64,
+    pub(crate) refused_peers: u64,
 }
 
 /// The token as the secret of a session of flows.
@@ -262,10 +262,10 @@ pub(super) fn receive(
     })?;
     let address = receiver.addresses.first().context("nothing to listen on")?;
     listening(address.port())?;
-    let (mut served, mut strangers) = (None, 0);
+    let (mut served, mut refused_peers) = (None, 0);
     receiver.run(|event| match event {
         Event::Ended(ended) => served = Some(ended),
-        Event::Refused { .. } => strangers += 1,
+        Event::Refused { .. } => refused_peers += 1,
         Event::Opened { .. } | Event::Interval { .. } => {}
     })?;
     let served: Served = served.context("no flow arrived")?;
@@ -276,5 +276,8 @@ pub(super) fn receive(
     let used = (Process::sample()? - before).cpu.as_nanos();
     let mut flows = collector.end(&reports)?;
     flows.iter_mut().for_each(|flow| flow.cpu = used);
-    Ok(Arrivals { flows, strangers })
+    Ok(Arrivals {
+        flows,
+        refused_peers,
+    })
 }

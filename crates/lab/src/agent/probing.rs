@@ -15,7 +15,7 @@ const OPENING: Span = Span::from_secs(30);
 /// Additional time for an investigation beyond its longest duration.
 const MARGIN: Span = Span::from_secs(30);
 
-/// What an agent has opened for an investigation.
+/// The open parts of an investigation.
 #[derive(Default)]
 pub(super) struct Probing {
     far_end: Option<FarEnd>,

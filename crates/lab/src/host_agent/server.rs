@@ -28,7 +28,7 @@ use crate::stall_meter::StallMeter;
 /// address and port, then the server's [ssh(1)].
 const SSH_CONNECTION: &str = "SSH_CONNECTION";
 
-/// What an agent has begun and not ended.
+/// The server of requests, with everything begun and not ended.
 #[derive(Default)]
 pub(super) struct Server {
     stalls: Option<StallMeter>,

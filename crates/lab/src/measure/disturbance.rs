@@ -260,10 +260,10 @@ impl Measurements {
         }
     }
 
-    /// Notes how many strangers the receiver refused, if any.
-    pub(super) fn take_strangers(&mut self, strangers: u64) {
-        if strangers > 0 {
-            self.note("strangers", json!(strangers));
+    /// Notes how many unauthenticated peers the receiver refused, if any.
+    pub(super) fn take_refused_peers(&mut self, refused_peers: u64) {
+        if refused_peers > 0 {
+            self.note("refused_peers", json!(refused_peers));
         }
     }
 

@@ -78,7 +78,7 @@ pub(super) fn flows(
     disturbance.valid()?;
     let Arrivals {
         flows: mut received,
-        strangers,
+        refused_peers,
     } = arrivals;
     // An agent that only answers does not record single messages.
     for (flow, (sent, came)) in asked.iter().zip(sent.iter().zip(&mut received)) {
@@ -105,7 +105,7 @@ pub(super) fn flows(
     if sockets.instrument == spec::Instrument::Sleeping {
         measurements.take_work(&seeing);
     }
-    measurements.take_strangers(strangers);
+    measurements.take_refused_peers(refused_peers);
     let fragments = pair.meters.fragments()?;
     measurements.take_fragments(&fragments_before, &fragments);
     if let Some((_, name)) = log {

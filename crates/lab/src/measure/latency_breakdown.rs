@@ -72,7 +72,7 @@ pub(super) fn latency_breakdown(
     measurements.judge(&disturbance);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
     measurements.note("softirq_us", json!(found));
-    measurements.take_strangers(answered.strangers);
+    measurements.take_refused_peers(answered.refused_peers);
     measurements.note("messages_lost", json!(lost));
     measurements.note("trips_unstamped", json!(seeing.unstamped));
     measurements.note("transmission_us", json!(micros(wire.as_nanos())));

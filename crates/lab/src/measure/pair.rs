@@ -115,7 +115,7 @@ pub(crate) trait Meters {
     /// A counter cannot be read.
     fn fragments(&self) -> Result<Vec<(String, Fragments)>>;
 
-    /// What the sender's interface has sent so far.
+    /// The packets that the sender's interface has sent so far.
     ///
     /// # Errors
     /// Its counters cannot be read.

@@ -46,12 +46,12 @@ impl Passes {
             .map(|(_, disturbance)| disturbance)
     }
 
-    /// The strangers that the receiver refused in all passes.
-    fn strangers(&self) -> u64 {
+    /// The unauthenticated peers that the receiver refused in all passes.
+    fn refused_peers(&self) -> u64 {
         let more = self.echoed.iter();
         let more = more.chain(self.metered.iter().map(|(ends, _)| ends));
         let ends = [&self.rated, &self.one_way].into_iter().chain(more);
-        ends.map(|(_, received)| received.strangers).sum()
+        ends.map(|(_, received)| received.refused_peers).sum()
     }
 
     /// Fails a trial in which nothing could be counted. A single message has a
@@ -80,7 +80,7 @@ impl Measurements {
             measurements.take_metered(ends, used);
         }
         measurements.take_over_time(passes);
-        measurements.take_strangers(passes.strangers());
+        measurements.take_refused_peers(passes.refused_peers());
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
         measurements.note("unstamped_reads", json!(unstamped));
         measurements

@@ -64,7 +64,7 @@ pub(super) fn request_response(
         let late = 2.0 * median * emulator.links.len() as f64;
         measurements.note("resolution_message_time", json!(late));
     }
-    measurements.take_strangers(answered.strangers);
+    measurements.take_refused_peers(answered.refused_peers);
     if !answered.broken.is_empty() {
         measurements.note("broken", json!(answered.broken));
     }

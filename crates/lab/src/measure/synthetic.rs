@@ -125,7 +125,7 @@ pub(super) fn ends() -> Ends {
         clocks: None,
         arrivals: TimeSeries::default(),
         receive_buffer: 400_000,
-        strangers: 0,
+        refused_peers: 0,
         process: process(2),
     };
     (sent, received)

@@ -33,7 +33,7 @@ impl Measurements {
         self.note("report", json!(report));
     }
 
-    /// What a prober sent, as the sender's interface counts it: the same for each prober.
+    /// The packets of a prober, as the sender's interface counts it: the same for each prober.
     pub(crate) fn put_sent(&mut self, sent: SentPackets) {
         self.put("probes", Some(sent.packets as f64));
         self.put("probe_octets", Some(sent.octets.get() as f64));

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::netlink::Route;
 use crate::sys::ethtool;
 
-/// What an interface has counted since it was made. GSO super-packets may count as one
+/// The counters of an interface since it was made. GSO super-packets may count as one
 /// packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {

@@ -14,7 +14,7 @@ use crate::traffic::{bind_to, family};
 /// Connections that may wait; none is accepted.
 const WAITING: i32 = 64;
 
-/// What answers probes at an address, besides the kernel.
+/// The services that answer probes at an address, besides the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Services {

@@ -60,7 +60,7 @@ impl Answerer {
             Transport::Udp => self.answer_datagrams(),
         }?;
         Ok(Answered {
-            strangers: self.data_port.close(),
+            refused_peers: self.data_port.close(),
             ..answered
         })
     }

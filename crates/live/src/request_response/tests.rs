@@ -147,9 +147,9 @@ fn a_farewell_arrives_though_answers_were_left_unread() {
 #[test]
 #[expect(
     clippy::disallowed_methods,
-    reason = "the strangers are of the test's own"
+    reason = "the unauthenticated peers are of the test's own"
 )]
-fn strangers_are_refused_and_the_messages_answered() {
+fn refused_peers_are_refused_and_the_messages_answered() {
     for protocol in [Transport::Tcp, Transport::Udp] {
         let request_response = over(protocol, Answer::Whole);
         let token = new_token().unwrap();
@@ -161,16 +161,19 @@ fn strangers_are_refused_and_the_messages_answered() {
         match protocol {
             Transport::Tcp => TcpStream::connect(to).unwrap().write_all(&[7; 99]).unwrap(),
             Transport::Udp => {
-                let stranger = UdpSocket::bind((to.0, 0)).unwrap();
-                assert_eq!(stranger.send_to(&[7; 99], to).unwrap(), 99);
+                let other = UdpSocket::bind((to.0, 0)).unwrap();
+                assert_eq!(other.send_to(&[7; 99], to).unwrap(), 99);
             }
         }
         let asked = ask(&request_response, &token, port).unwrap();
         drop(silent);
         let answered = other.join().unwrap().unwrap();
         assert_eq!((asked.sizes.len(), asked.stalls.len()), (3, 0), "{asked:?}");
-        let strangers = if protocol == Transport::Tcp { 2 } else { 1 };
-        assert_eq!((answered.strangers, answered.broken.len()), (strangers, 0));
+        let refused_peers = if protocol == Transport::Tcp { 2 } else { 1 };
+        assert_eq!(
+            (answered.refused_peers, answered.broken.len()),
+            (refused_peers, 0)
+        );
         TcpStream::connect(to).expect_err("the port is closed");
     }
 }

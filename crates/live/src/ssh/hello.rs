@@ -113,7 +113,7 @@ impl Connection {
         client.error(complaint.problem())
     }
 
-    /// What `ssh` said, if the connection has ended.
+    /// The complaint of `ssh`, if the connection has ended.
     pub(super) fn ended(&mut self) -> Option<String> {
         let ended = !matches!(self.child.try_wait(), Ok(None));
         let mut none = Stream::of(None::<std::os::fd::OwnedFd>, 0);

@@ -1,4 +1,4 @@
-//! What the interface of a node has sent.
+//! The packets that the interface of a node has sent.
 
 use std::fs;
 
@@ -52,7 +52,7 @@ impl SentPackets {
 }
 
 impl Node {
-    /// What its first interface has sent.
+    /// The packets that its first interface has sent.
     ///
     /// # Errors
     /// If the kernel's counters cannot be read.

@@ -130,8 +130,8 @@ pub struct Answered {
     /// Time from the arrival of a message until a polling reader finds it, in
     /// nanoseconds.
     pub softirq: Option<u64>,
-    /// Refused connections of strangers; over UDP, their datagrams before the near end's.
-    pub strangers: u64,
+    /// Refused connections of unauthenticated peers; over UDP, their datagrams before the near end's.
+    pub refused_peers: u64,
     /// This clock minus the near end's, by which the timestamps were corrected; `None`: both
     /// ends read one clock.
     pub clocks: Option<ClockLine>,
@@ -301,7 +301,7 @@ impl Answerer {
         Ok(Answered {
             trips: trips.collect(),
             softirq: lower_decile(sleepless),
-            strangers: data_port.close(),
+            refused_peers: data_port.close(),
             clocks: None,
         })
     }

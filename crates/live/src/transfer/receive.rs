@@ -87,7 +87,7 @@ impl Receiver {
                 clocks: None,
                 arrivals: recorder.arrivals,
                 receive_buffer,
-                strangers: self.data_port.close(),
+                refused_peers: self.data_port.close(),
                 process,
             },
             delays: recorder.delays,

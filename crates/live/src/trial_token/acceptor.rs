@@ -24,7 +24,7 @@ use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
 use crate::sockets::plain;
 
-/// The pause after strangers once the sender is in, so that they take little processor
+/// The pause after unauthenticated peers once the sender is in, so that they take little processor
 /// time from the trial. Further ones wait in the kernel, which drops those without room.
 const REST: Span = Span::from_millis(10);
 
@@ -35,7 +35,7 @@ const LONGEST: Span = Span::from_secs(1 << 20);
 pub(super) struct Acceptor {
     admitted: mpsc::Receiver<OwnedFd>,
     stop: Arc<Stop>,
-    strangers: Arc<AtomicU64>,
+    refused_peers: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -62,7 +62,7 @@ impl Acceptor {
             flag: Arc::default(),
             event: EventFd::new().during(doing)?,
         });
-        let strangers = Arc::<AtomicU64>::default();
+        let refused_peers = Arc::<AtomicU64>::default();
         let (to, admitted) = mpsc::channel();
         let mut state = AcceptThread {
             listener,
@@ -72,7 +72,7 @@ impl Acceptor {
             waiting: Vec::new(),
             next: 0,
             to,
-            strangers: Arc::clone(&strangers),
+            refused_peers: Arc::clone(&refused_peers),
         };
         let stopped = Arc::clone(&stop);
         let thread = thread::Builder::new()
@@ -82,7 +82,7 @@ impl Acceptor {
         Ok(Self {
             admitted,
             stop,
-            strangers,
+            refused_peers,
             thread: Some(thread),
         })
     }
@@ -99,10 +99,10 @@ impl Acceptor {
         }
     }
 
-    /// Ends the thread, and returns the strangers.
+    /// Ends the thread, and returns the unauthenticated peers.
     pub(super) fn end(mut self) -> u64 {
         self.join();
-        self.strangers.load(Ordering::Relaxed)
+        self.refused_peers.load(Ordering::Relaxed)
     }
 
     fn join(&mut self) {
@@ -131,7 +131,7 @@ struct AcceptThread {
     waiting: Vec<(Number, OwnedFd)>,
     next: Number,
     to: mpsc::Sender<OwnedFd>,
-    strangers: Arc<AtomicU64>,
+    refused_peers: Arc<AtomicU64>,
 }
 
 impl AcceptThread {
@@ -152,7 +152,7 @@ impl AcceptThread {
                 let _ = poll(&mut watched, timeout(Some(until)));
             }
         }
-        // Those that wait at this moment are strangers, too.
+        // Those that wait at this moment are unauthenticated peers, too.
         self.accept();
         let rest: Vec<Number> = self.waiting.iter().map(|(number, _)| *number).collect();
         for number in rest {
@@ -243,7 +243,7 @@ impl AcceptThread {
         }
     }
 
-    /// Resets the connection of a stranger: the kernel keeps nothing of it.
+    /// Resets the connection of an unauthenticated peer: the kernel keeps nothing of it.
     fn close(&mut self, number: Number) {
         if let Some(at) = self.waiting.iter().position(|(one, _)| *one == number) {
             let (_, socket) = self.waiting.swap_remove(at);
@@ -257,8 +257,8 @@ impl AcceptThread {
     }
 
     fn count(&self) {
-        let strangers = self.admission.strangers();
-        self.strangers.store(strangers, Ordering::Relaxed);
+        let refused_peers = self.admission.refused_peers();
+        self.refused_peers.store(refused_peers, Ordering::Relaxed);
     }
 }
 

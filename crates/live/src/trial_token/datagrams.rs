@@ -25,7 +25,7 @@ const APART: Span = Span::from_millis(20);
 /// was lost: several intervals of repetition.
 const SETTLED: Span = Span::from_millis(500);
 
-/// The most datagrams of strangers that are read once the socket is connected: more than
+/// The most datagrams of unauthenticated peers that are read once the socket is connected: more than
 /// fit the largest receive buffer.
 const MOST_EARLIER: u32 = 1 << 20;
 
@@ -33,8 +33,8 @@ const MOST_EARLIER: u32 = 1 << 20;
 pub(super) struct Met {
     /// Whether the sender came.
     pub(super) sender: bool,
-    /// Datagrams of strangers.
-    pub(super) strangers: u64,
+    /// Datagrams of unauthenticated peers.
+    pub(super) refused_peers: u64,
 }
 
 /// Waits for a datagram that holds the token, connects the socket to its source, and
@@ -42,11 +42,14 @@ pub(super) struct Met {
 pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met> {
     let doing = || "waiting for the sender";
     let deadline = clock::monotonic() + timeout;
-    let mut strangers = 0;
+    let mut refused_peers = 0;
     loop {
         if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
             let sender = false;
-            return Ok(Met { sender, strangers });
+            return Ok(Met {
+                sender,
+                refused_peers,
+            });
         }
         match read_any(socket, MsgFlags::empty()).during(doing)? {
             Some(datagram) if token.is(datagram.octets()) => {
@@ -54,25 +57,31 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
                 connect(socket.as_raw_fd(), &from).during(doing)?;
                 break;
             }
-            Some(_) => strangers += 1,
+            Some(_) => refused_peers += 1,
             None => {}
         }
         // A flood may keep the socket readable.
         if clock::monotonic() >= deadline {
             let sender = false;
-            return Ok(Met { sender, strangers });
+            return Ok(Met {
+                sender,
+                refused_peers,
+            });
         }
     }
     for _ in 0..MOST_EARLIER {
         match read_any(socket, MsgFlags::empty()).during(doing)? {
             Some(datagram) if token.is(datagram.octets()) => {}
-            Some(_) => strangers += 1,
+            Some(_) => refused_peers += 1,
             None => break,
         }
     }
     answer(socket, token)?;
     let sender = true;
-    Ok(Met { sender, strangers })
+    Ok(Met {
+        sender,
+        refused_peers,
+    })
 }
 
 /// Answers the token until a message follows it or the sender is silent.

@@ -1,6 +1,6 @@
 #![expect(
     clippy::disallowed_methods,
-    reason = "the strangers are of the test's own"
+    reason = "the unauthenticated peers are of the test's own"
 )]
 
 use std::io::{ErrorKind, Read, Write};
@@ -127,15 +127,15 @@ fn is_refused(mut stream: TcpStream) -> bool {
 }
 
 #[test]
-fn strangers_before_and_amid_a_stream_are_refused_and_counted() {
+fn refused_peers_before_and_amid_a_stream_are_refused_and_counted() {
     let running = Running::begin(Transport::Tcp);
     // More silent ones than may wait, and some with garbage.
     let silent: Vec<TcpStream> = (0..MOST_WAITING + 20).map(|_| running.connect()).collect();
     for length in [1, TOKEN_LEN, 5_000] {
-        let mut stranger = running.connect();
+        let mut other = running.connect();
         // The reset may come in the middle.
-        let _ = stranger.write_all(&vec![7; length]);
-        assert!(length < TOKEN_LEN || is_refused(stranger));
+        let _ = other.write_all(&vec![7; length]);
+        assert!(length < TOKEN_LEN || is_refused(other));
     }
     let mut sender = running.connect();
     sender.write_all(running.token.octets()).unwrap();
@@ -154,23 +154,23 @@ fn strangers_before_and_amid_a_stream_are_refused_and_counted() {
     sender.write_all(&rest.concat()).unwrap();
     let received = running.end().unwrap();
     assert!(is_whole(&received), "{received:?}");
-    let strangers = u64::try_from(MOST_WAITING + 20 + 3 + 10 + 1).unwrap();
-    assert_eq!(received.strangers, strangers);
+    let refused_peers = u64::try_from(MOST_WAITING + 20 + 3 + 10 + 1).unwrap();
+    assert_eq!(received.refused_peers, refused_peers);
 }
 
 #[test]
 fn a_flood_of_datagrams_neither_delays_nor_changes_a_transfer() {
     let running = Running::begin(Transport::Udp);
-    let stranger = running.socket();
+    let other = running.socket();
     for length in [0, 1, TOKEN_LEN, TOKEN_LEN + 1, 9_000] {
-        stranger.send(&vec![7; length]).unwrap();
+        other.send(&vec![7; length]).unwrap();
     }
     let stop = Arc::<AtomicBool>::default();
     let stopped = Arc::clone(&stop);
     let flood = thread::spawn(move || {
         while !stopped.load(Ordering::Relaxed) {
             // Once the receiver has its sender, its kernel refuses others.
-            let _ = stranger.send(&[7; 100]);
+            let _ = other.send(&[7; 100]);
             thread::yield_now();
         }
     });
@@ -180,13 +180,13 @@ fn a_flood_of_datagrams_neither_delays_nor_changes_a_transfer() {
     flood.join().unwrap();
     assert_eq!(sent.messages, SIZE / MESSAGE);
     assert!(
-        is_whole(&received) && received.strangers >= 5,
+        is_whole(&received) && received.refused_peers >= 5,
         "{received:?}"
     );
 }
 
 #[test]
-fn datagrams_of_strangers_amid_a_transfer_are_refused_by_the_kernel() {
+fn datagrams_of_refused_peers_amid_a_transfer_are_refused_by_the_kernel() {
     let running = Running::begin(Transport::Udp);
     let sender = running.socket();
     let mut room = [0; 100];
@@ -200,9 +200,9 @@ fn datagrams_of_strangers_amid_a_transfer_are_refused_by_the_kernel() {
     for (number, message) in messages.iter().enumerate() {
         if number == messages.len() / 2 {
             for octets in [&b"garbage"[..], running.token.octets(), &messages[150]] {
-                let stranger = running.socket();
-                stranger.send(octets).unwrap();
-                let refused = stranger.recv(&mut room).unwrap_err();
+                let other = running.socket();
+                other.send(octets).unwrap();
+                let refused = other.recv(&mut room).unwrap_err();
                 assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
             }
         }
@@ -210,11 +210,11 @@ fn datagrams_of_strangers_amid_a_transfer_are_refused_by_the_kernel() {
     }
     let received = running.end().unwrap();
     assert!(is_whole(&received), "{received:?}");
-    assert_eq!(received.strangers, 0, "the kernel does not count them");
+    assert_eq!(received.refused_peers, 0, "the kernel does not count them");
 }
 
 #[test]
-fn a_sender_with_another_token_is_a_stranger() {
+fn a_sender_with_another_token_is_refused() {
     for (protocol, reason) in [
         (Transport::Tcp, "reset"),
         (Transport::Udp, "no progress within"),
@@ -236,7 +236,7 @@ fn a_sender_with_another_token_is_a_stranger() {
         send(&running.transfer, &running.token, running.port).unwrap();
         let received = running.end().unwrap();
         assert!(
-            is_whole(&received) && received.strangers >= 1,
+            is_whole(&received) && received.refused_peers >= 1,
             "{received:?}"
         );
     }

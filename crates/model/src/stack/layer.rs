@@ -1,4 +1,4 @@
-//! What a layer adds to the unit that it carries.
+//! The octets that a layer adds to the unit that it carries.
 
 use units::{Bytes, IpVersion};
 

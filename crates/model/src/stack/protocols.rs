@@ -25,7 +25,7 @@ pub struct Protocol {
 pub struct Choice {
     /// Its word.
     pub name: &'static str,
-    /// What it is, and what its number counts.
+    /// Its meaning, and the unit of its number.
     pub meaning: &'static str,
     /// The least and the largest number behind `=`, and the one that is taken
     /// without it; none for an option without a number.
@@ -38,7 +38,7 @@ pub struct Choice {
     pub(super) group: &'static str,
 }
 
-/// What follows Ethernet, its tags and MPLS.
+/// The layers above Ethernet, its tags and MPLS.
 const NETWORK: [&str; 2] = ["ipv4", "ipv6"];
 
 impl Protocol {

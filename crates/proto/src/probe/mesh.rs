@@ -34,7 +34,7 @@ pub struct MeshEntry {
     pub limit: Limit,
 }
 
-/// What the paths of a mesh say about the place of faults.
+/// The places of faults that the paths of a mesh show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeshFindings {
     /// The faults, those of most paths first.
@@ -206,7 +206,7 @@ impl Mesh {
         below.map(|(from, to, _)| (from, to)).collect()
     }
 
-    /// What all paths carry, if it is the same.
+    /// The size that all paths carry, if it is the same.
     fn common_size(&self) -> Option<Bytes> {
         let (_, _, first) = self.known().next()?;
         self.known()
@@ -331,7 +331,7 @@ fn seen(direction: DirectionResult) -> Option<MeshEntry> {
     Some(MeshEntry { carried, limit })
 }
 
-/// What hosts with a fault of their own send and receive at most.
+/// The sizes that hosts with a fault of their own send and receive at most.
 struct Ends {
     sends: Vec<Option<Bytes>>,
     receives: Vec<Option<Bytes>>,
@@ -373,7 +373,7 @@ impl Ends {
         })
     }
 
-    /// What a path should carry if only these hosts are at fault.
+    /// The size that a path should carry if only these hosts are at fault.
     fn expected(&self, mesh: &Mesh, from: usize, to: usize) -> Bytes {
         let limits = [self.sends[from], self.receives[to]];
         limits.into_iter().flatten().fold(mesh.asked, Bytes::min)

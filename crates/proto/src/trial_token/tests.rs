@@ -27,7 +27,10 @@ fn connections_that_say_nothing_are_refused_in_time() {
     assert_eq!(admission.expire(at(15)), [1]);
     assert_eq!(admission.show(1, &TOKEN), Decision::Refuse);
     assert_eq!(admission.show(2, &TOKEN), Decision::Admit);
-    assert_eq!((admission.strangers(), admission.next_expiry()), (1, None));
+    assert_eq!(
+        (admission.refused_peers(), admission.next_expiry()),
+        (1, None)
+    );
 }
 
 #[test]
@@ -42,7 +45,7 @@ fn a_sender_waits_however_many_others_come_from_elsewhere() {
     // Nobody else may enter, not even with the token.
     assert_eq!(admission.expire(at(0)).len(), MOST_WAITING - 1);
     assert_eq!(admission.arrive(1_000, address(1), at(0)), Some(1_000));
-    assert_eq!(admission.strangers(), 1_000);
+    assert_eq!(admission.refused_peers(), 1_000);
 }
 
 /// An event at a port.
@@ -109,7 +112,7 @@ proptest! {
             }
             prop_assert!(admission.waiting.len() <= MOST_WAITING);
             let all = admission.waiting.len() + admitted;
-            prop_assert_eq!(all as u64 + admission.strangers(), shown.len() as u64);
+            prop_assert_eq!(all as u64 + admission.refused_peers(), shown.len() as u64);
         }
     }
 
@@ -120,10 +123,10 @@ proptest! {
 
     #[test]
     fn the_sender_enters_whoever_is_there_and_however_its_octets_are_cut(
-        strangers in prop::collection::vec((0_u8..4, 0_usize..TOKEN_LEN), 0..200), cut in 0..=TOKEN_LEN,
+        refused_peers in prop::collection::vec((0_u8..4, 0_usize..TOKEN_LEN), 0..200), cut in 0..=TOKEN_LEN,
     ) {
         let mut admission = Admission::new(Token::new(TOKEN), 1);
-        for (number, (from, count)) in (0..).zip(strangers) {
+        for (number, (from, count)) in (0..).zip(refused_peers) {
             admission.arrive(number, address(from), Time::ZERO);
             admission.show(number, &vec![7; count]);
         }

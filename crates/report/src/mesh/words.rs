@@ -8,7 +8,7 @@ use super::{MeshProbed, pairs};
 /// The most paths that a sentence lists.
 const MOST_PATHS: usize = 6;
 
-/// What the mesh carries, then a sentence for each fault.
+/// The size that the mesh carries, then a sentence for each fault.
 pub(super) fn answer(probed: &MeshProbed<'_>, mesh: &Mesh) -> Vec<String> {
     let hosts = probed.hosts.len();
     let all = pairs(hosts).count();

@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 /// Curves over one pair of axes.
 pub(super) struct Chart {
     pub(super) title: String,
-    /// What the axes show, with units.
+    /// The quantities of the axes, with units.
     pub(super) horizontal: String,
     pub(super) vertical: String,
     pub(super) curves: Vec<Curve>,

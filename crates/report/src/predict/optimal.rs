@@ -33,7 +33,7 @@ pub struct Chosen<'a> {
     pub bit_error_rate: f64,
     /// The path in words.
     pub words: String,
-    /// What it leaves to each MTU.
+    /// The octets that it leaves of each MTU.
     pub prospect: &'a Prospect<'a>,
     /// The best MTU.
     pub best: (Bytes, Expected),

@@ -1,4 +1,4 @@
-//! What each layer of a stack adds to a packet and to its frame.
+//! The octets that each layer of a stack adds to a packet and to its frame.
 
 use model::{Layer, Sizes, Stack};
 use serde::Serialize;

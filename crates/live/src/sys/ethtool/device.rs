@@ -1,4 +1,4 @@
-//! What an interface's driver says of its device.
+//! The device of an interface, as its driver describes it.
 
 use std::io;
 use std::os::fd::BorrowedFd;
