@@ -240,7 +240,7 @@ fn sshd(namespace: &Namespace, folder: &Path) -> Child {
     fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
     fs::create_dir_all("/run/sshd").unwrap();
     let text = format!(
-        "HostKey {place}/host_key\nAuthorizedKeysFile {place}/authorized\nPidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPasswordAuthentication no\nSetEnv XDG_CACHE_HOME={}\n",
+        "HostKey {place}/host_key\nAuthorizedKeysFile {place}/authorized\nPidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPasswordAuthentication no\nClientAliveInterval 2\nClientAliveCountMax 2\nSetEnv XDG_CACHE_HOME={}\n",
         CACHE.path().display()
     );
     let config = folder.join("sshd_config");
