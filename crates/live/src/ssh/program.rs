@@ -23,8 +23,9 @@ const COPY: Span = Span::from_secs(240);
 const CHECK: &str =
     r#"test "$(wc -c <"$1" 2>/dev/null)" -eq "$2" 2>/dev/null || exit 3; exec "$1" --version"#;
 
-/// Writes its input of `$2` octets to the file `$1`, which exists whole or not at all.
-const RECEIVE: &str = r#"umask 077; mkdir -p "${1%/*}" || exit; new="$1.$$"; trap 'rm -f "$new"' EXIT
+/// Writes its input of `$2` octets to the file `$1`, which exists whole or not at all. Hosts
+/// may share the folder, so the number of a process does not make a name unique.
+const RECEIVE: &str = r#"umask 077; mkdir -p "${1%/*}" && new=$(mktemp "$1.XXXXXX") || exit; trap 'rm -f "$new"' EXIT
 cat >"$new" || exit
 test "$(wc -c <"$new")" -eq "$2" || { echo "the copy was cut off" >&2; exit 1; }
 chmod 700 "$new" && mv -f "$new" "$1""#;
@@ -113,9 +114,11 @@ fn own_kind() -> String {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
+    use std::io::Write as _;
     use std::process::Command;
 
     use super::*;
+    use crate::clock;
 
     #[test]
     fn a_copy_is_whole_or_absent_and_replaces_another_file() {
@@ -157,6 +160,37 @@ mod tests {
                 .count(),
             1
         );
+    }
+
+    #[test]
+    fn hosts_that_share_a_folder_do_not_write_one_copy_together() {
+        let folder = files::PrivateFolder::create().unwrap();
+        let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+        let made = Command::new("mkfifo").args([&one, &other]).status();
+        assert!(made.unwrap().success());
+        let cached = folder.path().join("cached");
+        // Both have one process number, as processes of two hosts may have.
+        let script = format!("({RECEIVE}) <\"$3\" & ({RECEIVE}) <\"$4\"; wait");
+        let mut command = Command::new("sh");
+        let command = command.args(["-c", &script, "sh"]);
+        let command = command.arg(cached.join("jumbolab")).arg("8");
+        let mut both = command.args([&one, &other]).spawn().unwrap();
+        let mut inputs = [one, other].map(|path| File::options().write(true).open(path).unwrap());
+        for input in &mut inputs {
+            input.write_all(b"half").unwrap();
+        }
+        let copies = || fs::read_dir(&cached).map_or(0, Iterator::count);
+        let deadline = clock::monotonic() + SHORT;
+        while copies() < 2 {
+            assert!(clock::monotonic() < deadline, "{} copies", copies());
+            clock::sleep(Span::from_millis(1));
+        }
+        for mut input in inputs {
+            input.write_all(b"half").unwrap();
+        }
+        assert!(both.wait().unwrap().success());
+        assert_eq!(fs::read(cached.join("jumbolab")).unwrap(), b"halfhalf");
+        assert_eq!(copies(), 1);
     }
 
     #[test]
