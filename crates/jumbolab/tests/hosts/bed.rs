@@ -1,104 +1,59 @@
-//! Hosts that are network namespaces with a real `sshd`, and a controller in a third one.
+//! Hosts that are namespaces with a real `sshd` each, the network between them, and a
+//! controller that reaches them by `ssh`.
+
+mod namespace;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use live::clock;
+use namespace::Namespace;
 use tempfile::TempDir;
 use units::Span;
 
 /// The folder into which all tests copy the program by `ssh`, once.
 static CACHE: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
 
-/// A network namespace, which ends with its process.
-struct Namespace(Child);
+/// The bridges of a [`Between::Switches`].
+const SWITCHES: [&str; 2] = ["one", "two"];
 
-impl Namespace {
-    fn new() -> Self {
-        let mut command = Command::new("unshare");
-        command.args([
-            "--net",
-            "sh",
-            "-c",
-            "ip link set lo up && echo && exec sleep 600",
-        ]);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut ready = [0];
-        let output = child.stdout.as_mut().unwrap();
-        std::io::Read::read_exact(output, &mut ready).expect("these tests need a real root");
-        Self(child)
-    }
-
-    /// A command inside.
-    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
-        let mut command = Command::new("nsenter");
-        command
-            .args(["--net", "--target", &self.0.id().to_string(), "--"])
-            .arg(program);
-        command
-    }
-
-    fn ip(&self, line: &str) -> String {
-        let output = self.command("ip").args(line.split(' ')).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "ip {line}: {said}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    /// Joins two namespaces by a link with these ends: name and MTU.
-    fn link(&self, other: &Self, ends: [(&str, u32); 2]) {
-        let [(here, mtu), (there, far_mtu)] = ends;
-        let id = other.0.id();
-        self.ip(&format!(
-            "link add {here} type veth peer name {there} netns {id}"
-        ));
-        self.ip(&format!("link set {here} mtu {mtu} up"));
-        other.ip(&format!("link set {there} mtu {far_mtu} up"));
-    }
-}
-
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A host with its `sshd`.
-struct Host {
-    namespace: Namespace,
-    sshd: Child,
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ = self.sshd.kill();
-        let _ = self.sshd.wait();
-    }
-}
-
-/// Two hosts, `a` and `b`, with an interface `meas` each in the measured network and one,
-/// `mgmt`, to the controller.
-pub(crate) struct Bed {
-    folder: TempDir,
-    hosts: [Host; 2],
-    controller: Namespace,
-    _switch: Option<Namespace>,
-}
-
-/// The connection of the hosts.
+/// The network of a bed, whose interfaces have MTU 9000.
+#[derive(Clone, Copy)]
 pub(crate) enum Between {
-    /// A cable, whose ends have MTU 9000.
+    /// A cable between `a` and `b`.
     Cable,
-    /// A switch with MTU 1500.
-    Switch,
+    /// A switch between `a` and `b` with ports of this MTU.
+    Switch(u32),
+    /// A router `r` between `a` and `b`: a host with the interfaces `to-a` and `to-b`.
+    Router,
+    /// Two switches with a cable between them; the hosts `a`, `b`, `c` and `d` are behind
+    /// the first.
+    Switches,
+}
+
+/// Hosts with an interface `meas` each in the measured network, with the addresses
+/// `10.8.0.NUMBER` and `fd09::NUMBER`, and one, `mgmt`, to the controller with the address
+/// `10.9.NUMBER.2`. `a` has the number 1. Behind a router the addresses are in networks
+/// `10.8.NUMBER.0/24` and `fd09:NUMBER::/64` instead, where the router has host number 9.
+pub(crate) struct Bed {
+    // Dropped first, while their parts of the network are there.
+    hosts: Vec<Host>,
+    controller: Namespace,
+    /// The switches.
+    network: Namespace,
+    between: Between,
+    folder: TempDir,
+}
+
+struct Host {
+    name: &'static str,
+    namespace: Namespace,
 }
 
 impl Bed {
-    pub(crate) fn new(between: &Between) -> Self {
+    pub(crate) fn new(between: Between) -> Self {
         let folder = TempDir::new().unwrap();
         for key in ["key", "host_key"] {
             let path = folder.path().join(key);
@@ -108,60 +63,192 @@ impl Bed {
                 .status();
             assert!(made.unwrap().success());
         }
-        let [a, b, controller] = std::array::from_fn(|_| Namespace::new());
-        let switch = match between {
-            Between::Cable => {
-                a.link(&b, [("meas", 9_000), ("meas", 9_000)]);
-                None
-            }
-            Between::Switch => {
-                let switch = Namespace::new();
-                switch.ip("link add bridge0 type bridge");
-                switch.ip("link set bridge0 up");
-                for (host, port) in [(&a, "port1"), (&b, "port2")] {
-                    host.link(&switch, [("meas", 9_000), (port, 1_500)]);
-                    switch.ip(&format!("link set {port} master bridge0"));
-                }
-                Some(switch)
-            }
+        let names: &[&str] = match between {
+            Between::Cable | Between::Switch(_) => &["a", "b"],
+            Between::Router => &["a", "b", "r"],
+            Between::Switches => &["a", "b", "c", "d"],
         };
-        let mut number = 0;
-        let hosts = [a, b].map(|namespace| {
-            number += 1;
-            let port = format!("to{number}");
-            namespace.link(&controller, [("mgmt", 1_500), (&port, 1_500)]);
-            namespace.ip(&format!("addr add 10.9.0.{number}/24 dev meas"));
-            namespace.ip(&format!("addr add fd09::{number}/64 dev meas nodad"));
-            namespace.ip(&format!("addr add 10.9.{number}.2/24 dev mgmt"));
-            controller.ip(&format!("addr add 10.9.{number}.1/24 dev {port}"));
-            let sshd = sshd(&namespace, folder.path());
-            Host { namespace, sshd }
-        });
-        let bed = Self {
+        let mut bed = Self {
+            hosts: Vec::new(),
+            controller: Namespace::of_network(),
+            network: Namespace::of_network(),
+            between,
             folder,
-            hosts,
-            controller,
-            _switch: switch,
         };
-        bed.configure("accept-new");
-        for number in [1, 2] {
-            bed.until(|| bed.connects(number));
+        bed.build_network();
+        let key = fs::read_to_string(bed.path("host_key.pub")).unwrap();
+        let mut config = format!(
+            "Host gone\n HostName 10.9.1.77\nHost *\n User root\n IdentityFile {0}/key\n IdentitiesOnly yes\n UserKnownHostsFile {0}/known\n GlobalKnownHostsFile none\n LogLevel ERROR\n",
+            bed.folder.path().display()
+        );
+        let mut known = String::new();
+        for (name, number) in names.iter().zip(1..) {
+            let address = format!("10.9.{number}.2");
+            config += &format!("Host {name}\n HostName {address}\n");
+            known += &format!("{address} {key}");
+            bed.write_host(name, &address);
+            let namespace = bed.namespace(name, number);
+            bed.hosts.push(Host { name, namespace });
         }
+        bed.join_hosts();
+        fs::write(bed.path("config"), config).unwrap();
+        fs::write(bed.path("known"), known).unwrap();
+        bed.hosts.iter_mut().for_each(|host| host.namespace.serve());
         bed
     }
 
-    /// Writes the configuration of `ssh`, with the treatment of unknown host keys.
-    pub(crate) fn configure(&self, unknown: &str) {
-        let folder = self.folder.path().display();
-        let text = format!(
-            "Host a\n HostName 10.9.1.2\nHost b\n HostName 10.9.2.2\nHost gone\n HostName 10.9.1.77\nHost *\n User root\n IdentityFile {folder}/key\n IdentitiesOnly yes\n StrictHostKeyChecking {unknown}\n UserKnownHostsFile {folder}/known\n LogLevel ERROR\n"
-        );
-        fs::write(self.folder.path().join("config"), text).unwrap();
+    fn build_network(&self) {
+        if let Between::Switch(_) | Between::Switches = self.between {
+            for switch in SWITCHES {
+                self.network
+                    .ip(&format!("link add {switch} mtu 9000 type bridge"));
+                self.network.ip(&format!("link set {switch} up"));
+            }
+            let uplink = "link add up-one mtu 9000 type veth peer name up-two mtu 9000";
+            self.network.ip(uplink);
+            for switch in SWITCHES {
+                let line = format!("link set up-{switch} master {switch} up");
+                self.network.ip(&line);
+            }
+        }
     }
 
-    /// The folder in which commands run.
+    /// Writes the files of a host: its `sshd` listens at `address`.
+    fn write_host(&self, name: &str, address: &str) {
+        let (folder, own) = (self.folder.path(), self.host_folder(name));
+        for part in ["bin", "home", "tmp"] {
+            fs::create_dir_all(own.join(part)).unwrap();
+        }
+        std::os::unix::fs::symlink(CACHE.path(), own.join("home/.cache")).unwrap();
+        let (folder, own) = (folder.display(), own.display());
+        let text = format!(
+            "ListenAddress {address}\nHostKey {folder}/host_key\nAuthorizedKeysFile {folder}/key.pub\nPidFile none\nStrictModes no\nUsePAM no\nUseDNS no\nPermitRootLogin yes\nPasswordAuthentication no\nMaxStartups 100\nSetEnv PATH={own}/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME={own}/home TMPDIR={own}/tmp\n"
+        );
+        fs::write(self.host_folder(name).join("sshd"), text).unwrap();
+    }
+
+    /// A host with its interface to the controller, and that to a switch.
+    fn namespace(&self, name: &str, number: usize) -> Namespace {
+        let namespace = Namespace::of_host(&self.host_folder(name));
+        namespace.link(
+            &self.controller,
+            [("mgmt", 1_500), (&format!("to-{name}"), 1_500)],
+        );
+        namespace.ip(&format!("addr add 10.9.{number}.2/24 dev mgmt"));
+        let port = format!("addr add 10.9.{number}.1/24 dev to-{name}");
+        self.controller.ip(&port);
+        let mtu = match self.between {
+            Between::Cable | Between::Router => return namespace,
+            Between::Switch(mtu) => mtu,
+            Between::Switches => 9_000,
+        };
+        namespace.link(
+            &self.network,
+            [("meas", 9_000), (&format!("port-{name}"), mtu)],
+        );
+        self.network.ip(&format!("link set port-{name} master one"));
+        address(&namespace, number);
+        namespace
+    }
+
+    /// Joins hosts without a switch.
+    fn join_hosts(&self) {
+        let ends = ["a", "b"];
+        match self.between {
+            Between::Cable => {
+                let [a, b] = ends.map(|name| &self.host(name).namespace);
+                a.link(b, [("meas", 9_000), ("meas", 9_000)]);
+                address(a, 1);
+                address(b, 2);
+            }
+            Between::Router => {
+                let router = &self.host("r").namespace;
+                let mut sysctl = router.command("sysctl");
+                sysctl.args(["-q", "-w", "net.ipv4.ip_forward=1"]);
+                sysctl.arg("net.ipv6.conf.all.forwarding=1");
+                assert!(sysctl.status().unwrap().success());
+                for (name, number, other) in [("a", 1, 2), ("b", 2, 1)] {
+                    let host = &self.host(name).namespace;
+                    let there = format!("to-{name}");
+                    host.link(router, [("meas", 9_000), (&there, 9_000)]);
+                    for (who, device, last) in [(host, "meas", number), (router, &*there, 9)] {
+                        who.ip(&format!("addr add 10.8.{number}.{last}/24 dev {device}"));
+                        who.ip(&format!(
+                            "addr add fd09:{number}::{last}/64 dev {device} nodad"
+                        ));
+                    }
+                    host.ip(&format!("route add 10.8.{other}.0/24 via 10.8.{number}.9"));
+                    host.ip(&format!("route add fd09:{other}::/64 via fd09:{number}::9"));
+                }
+            }
+            Between::Switch(_) | Between::Switches => {}
+        }
+    }
+
+    #[track_caller]
+    fn host(&self, name: &str) -> &Host {
+        let found = self.hosts.iter().find(|host| host.name == name);
+        found.unwrap_or_else(|| panic!("there is no host {name}"))
+    }
+
+    /// What `ip` says to a line on a host.
+    #[track_caller]
+    pub(crate) fn ip(&self, host: &str, line: &str) -> String {
+        self.host(host).namespace.ip(line)
+    }
+
+    /// What `ip` says to a line in the network of the switches, where `port-a` leads to the
+    /// host `a`, a switch is `one` or `two`, and their cable has the ends `up-one` and
+    /// `up-two`.
+    #[track_caller]
+    pub(crate) fn network(&self, line: &str) -> String {
+        self.network.ip(line)
+    }
+
+    /// A path in the folder in which commands run at the controller.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// The folder of a host, where `bin` is first in its PATH, `home` is its home, and `tmp`
+    /// has its temporary files.
+    pub(crate) fn host_folder(&self, host: &str) -> PathBuf {
+        self.path(&format!("host-{host}"))
+    }
+
+    /// Writes a program of a host.
+    pub(crate) fn program(&self, host: &str, name: &str, text: &str) {
+        let path = self.host_folder(host).join("bin").join(name);
+        write_program(&path, text);
+    }
+
+    /// Gives `ssh` options for a destination, in front of all others.
+    pub(crate) fn alias(&self, name: &str, options: &[&str]) {
+        let config = fs::read_to_string(self.path("config")).unwrap();
+        let options = options.join("\n ");
+        fs::write(
+            self.path("config"),
+            format!("Host {name}\n {options}\n{config}"),
+        )
+        .unwrap();
+    }
+
+    /// Makes destinations that cannot be used, each for the reason in its name; `c` is of
+    /// another kind, and `sudo` wants a password at `d`.
+    pub(crate) fn spoil_destinations(&self) {
+        let key = fs::read_to_string(self.path("key.pub")).unwrap();
+        fs::write(self.path("wrong-keys"), format!("10.9.1.2 {key}")).unwrap();
+        let known_in = |name: &str| format!("UserKnownHostsFile {}", self.path(name).display());
+        let here = "HostName 10.9.1.2";
+        self.alias("wrong-key", &[here, &known_in("wrong-keys")]);
+        self.alias("unknown-key", &[here, &known_in("none")]);
+        self.alias("no-key", &[here, "PubkeyAuthentication no"]);
+        self.alias("refusing", &[here, "Port 23"]);
+        self.alias("routeless", &["HostName 10.77.0.1"]);
+        let uname = "#!/bin/sh\ncase $1 in -m) echo riscv64;; *) echo Linux;; esac\n";
+        self.program("c", "uname", uname);
+        let sudo = "#!/bin/sh\necho \"sudo: a password is required\" >&2\nexit 1\n";
+        self.program("d", "sudo", sudo);
     }
 
     /// Runs the program at the controller.
@@ -182,70 +269,89 @@ impl Bed {
     }
 
     /// The MTU of an interface of a host.
-    pub(crate) fn mtu(&self, host: usize, interface: &str) -> String {
-        let shown = self.hosts[host]
-            .namespace
-            .ip(&format!("-o link show {interface}"));
+    pub(crate) fn mtu(&self, host: &str, interface: &str) -> String {
+        let shown = self.ip(host, &format!("-o link show {interface}"));
         let mut words = shown.split(' ').skip_while(|word| *word != "mtu");
         words.nth(1).unwrap().to_owned()
     }
 
-    /// Takes down the links between the controller and both hosts.
-    pub(crate) fn cut(&self) {
-        for port in ["to1", "to2"] {
-            self.controller.ip(&format!("link set {port} down"));
-        }
+    /// Takes down the link between the controller and a host.
+    pub(crate) fn cut(&self, host: &str) {
+        self.controller.ip(&format!("link set to-{host} down"));
     }
 
-    /// The ids of the agents' processes on a host.
-    pub(crate) fn agents(&self, host: usize) -> Vec<u32> {
-        let place = fs::read_link(format!(
-            "/proc/{}/ns/net",
-            self.hosts[host].namespace.0.id()
-        ));
-        let place = place.unwrap();
-        let is_agent = |id: u32| {
-            let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    /// The processes in the network of a host, or of the controller if it is `None`: id
+    /// and words.
+    pub(crate) fn processes(&self, host: Option<&str>) -> Vec<(u32, Vec<String>)> {
+        let namespace = host.map_or(&self.controller, |name| &self.host(name).namespace);
+        let place = fs::read_link(namespace.path("net")).unwrap();
+        let is_there = |id: &u32| {
             let there = fs::read_link(format!("/proc/{id}/ns/net")).ok();
-            words.ends_with(b"jumbolab\0agent\0") && there.as_ref() == Some(&place)
+            there.as_ref() == Some(&place)
+        };
+        let words = |id: u32| {
+            let text = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+            let words = text
+                .split(|octet| *octet == 0)
+                .filter(|word| !word.is_empty());
+            let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
+            (id, words.collect())
         };
         let all = fs::read_dir("/proc").unwrap().flatten();
         let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        ids.filter(|id| is_agent(*id)).collect()
+        ids.filter(is_there).map(words).collect()
     }
 
-    /// Waits until `holds`, for at most half a minute.
-    #[track_caller]
-    pub(crate) fn until(&self, holds: impl Fn() -> bool) {
-        let deadline = clock::monotonic() + Span::from_secs(30);
-        while !holds() {
-            assert!(clock::monotonic() < deadline, "not within half a minute");
-            clock::sleep(Span::from_millis(20));
-        }
+    /// The ids of the processes of the program in the network of a host whose last words
+    /// are these, those of `ssh` and `sshd` excluded.
+    pub(crate) fn workers(&self, host: &str, last: &[&str]) -> Vec<u32> {
+        let is_one = |(_, words): &(u32, Vec<String>)| {
+            let program = words.first().map(Path::new);
+            let program = program.and_then(|path| path.file_name());
+            program.is_some_and(|name| name == "jumbolab")
+                && words.ends_with(&last.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let all = self.processes(Some(host)).into_iter();
+        all.filter(is_one).map(|(id, _)| id).collect()
     }
 
-    fn connects(&self, number: usize) -> bool {
-        let port = format!("</dev/tcp/10.9.{number}.2/22");
-        let mut bash = self.controller.command("bash");
-        bash.args(["-c", &port]).stderr(Stdio::null());
-        bash.status().unwrap().success()
+    /// The ids of the agents' processes on a host.
+    pub(crate) fn agents(&self, host: &str) -> Vec<u32> {
+        self.workers(host, &["agent"])
     }
 }
 
-/// An `sshd` that admits the key of the bed.
-fn sshd(namespace: &Namespace, folder: &Path) -> Child {
-    let place = folder.display();
-    let keys = folder.join("authorized");
-    fs::copy(folder.join("key.pub"), &keys).unwrap();
-    fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
-    fs::create_dir_all("/run/sshd").unwrap();
-    let text = format!(
-        "HostKey {place}/host_key\nAuthorizedKeysFile {place}/authorized\nPidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPasswordAuthentication no\nClientAliveInterval 2\nClientAliveCountMax 2\nSetEnv XDG_CACHE_HOME={}\n",
-        CACHE.path().display()
-    );
-    let config = folder.join("sshd_config");
-    fs::write(&config, text).unwrap();
-    let mut command = namespace.command("/usr/sbin/sshd");
-    command.args(["-D", "-e", "-f"]).arg(config);
-    command.stderr(Stdio::null()).spawn().unwrap()
+/// Addresses of the host of this number in the network of a cable or switch.
+fn address(host: &Namespace, number: usize) {
+    host.ip(&format!("addr add 10.8.0.{number}/24 dev meas"));
+    host.ip(&format!("addr add fd09::{number}/64 dev meas nodad"));
+}
+
+/// Writes a program by another process: a test that starts a program meanwhile would hand
+/// it a file that is open for writing, and nobody can execute such a file.
+fn write_program(path: &Path, text: &str) {
+    let mut command = Command::new("install");
+    command.args(["-m", "755", "/dev/stdin"]).arg(path);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+/// Sends a signal to processes, which may have ended.
+pub(crate) fn signal(signal: &str, processes: &[u32]) {
+    for id in processes {
+        let mut kill = Command::new("kill");
+        let kill = kill.args([signal, &id.to_string()]);
+        let _ = kill.stderr(Stdio::null()).status().unwrap();
+    }
+}
+
+/// Waits until `holds`, for at most half a minute.
+#[track_caller]
+pub(crate) fn until(holds: impl Fn() -> bool) {
+    let deadline = clock::monotonic() + Span::from_secs(30);
+    while !holds() {
+        assert!(clock::monotonic() < deadline, "not within half a minute");
+        clock::sleep(Span::from_millis(20));
+    }
 }

@@ -2,23 +2,20 @@
 
 use serde_json::Value;
 
-use crate::bed::see;
+use crate::bed::{Bed, Between};
+use crate::mesh::lines;
 
 #[test]
 fn each_host_says_what_it_can_do_and_one_that_is_away_is_one_line() {
-    let said = see(r#"
-host a 1; host b 2
-alias_of away "HostName 10.9.0.77"
-doctor() { code=0; "$JUMBOLAB" doctor "$@" || code=$?; echo "code $code"; }
-doctor --json --host a --host root@10.9.0.2
-doctor --host away
-"#);
+    let bed = Bed::new(Between::Cable);
+    let doctor = |words: &[&str]| lines(&mut bed.command(&[&["doctor"], words].concat()));
+    let said = doctor(&["--json", "--host", "a", "--host", "root@10.9.2.2"]);
     let objects: Vec<Value> = said
         .iter()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     assert_eq!(objects.len(), 2, "{said:#?}");
-    for (object, host) in objects.iter().zip(["a", "root@10.9.0.2"]) {
+    for (object, host) in objects.iter().zip(["a", "root@10.9.2.2"]) {
         assert_eq!(
             (&object["host"], &object["root"]),
             (&host.into(), &true.into())
@@ -34,8 +31,8 @@ doctor --host away
         };
         finds("program", "/jumbolab");
         finds("privilege", "root: MTU and offloads can be changed");
-        finds("eth0", "carries this ssh connection");
-        let wide = &check("eth1")["figures"];
+        finds("mgmt", "carries this ssh connection");
+        let wide = &check("meas")["figures"];
         assert_eq!(
             (&wide["mtu"], &wide["largest_mtu"]),
             (&9000.into(), &65_535.into())
@@ -44,8 +41,9 @@ doctor --host away
             assert!(check(name)["finding"].is_string(), "{name}");
         }
     }
-    let away: Vec<&String> = said.iter().filter(|line| line.contains("away")).collect();
+    let said = doctor(&["--host", "gone"]);
+    let away: Vec<&String> = said.iter().filter(|line| line.contains("gone")).collect();
     assert_eq!(away.len(), 1, "{said:#?}");
-    assert!(away[0].contains("host away: "), "{away:?}");
+    assert!(away[0].contains("host gone: "), "{away:?}");
     assert_eq!(said.last().unwrap(), "code 2");
 }

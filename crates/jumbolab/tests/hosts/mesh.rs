@@ -1,22 +1,42 @@
-//! `jumbolab probe --mesh` between machines with a real sshd: what it finds, and what
-//! becomes of hosts that cannot be reached or drop out.
+//! `jumbolab probe --mesh`: what it finds, and what becomes of hosts that cannot be reached
+//! or drop out.
 
-mod bed;
-mod doctor;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use bed::see;
+use crate::bed::{Bed, Between, signal, until};
 
 /// Four machines, and the file with them.
-const FOUR: &str = "
-host a 1; host b 2; host c 3; host d 4
-for number in 1 2 3 4; do
-    name=$(printf %s abcd | cut -c $number)
-    echo \"$name ssh=$name address=10.8.0.$number\"
-done >hosts
-mesh() { code=0; \"$JUMBOLAB\" probe --mesh hosts --protocol udp,icmp \"$@\" || code=$?; echo \"code $code\"; }
-";
+fn four() -> Bed {
+    let bed = Bed::new(Between::Switches);
+    let lines = ["a", "b", "c", "d"].iter().zip(1..);
+    let lines = lines.map(|(name, number)| format!("{name} ssh={name} address=10.8.0.{number}\n"));
+    fs::write(bed.path("hosts"), lines.collect::<String>()).unwrap();
+    bed
+}
+
+fn mesh(bed: &Bed, options: &[&str]) -> Command {
+    let words = [&["probe", "--mesh", "hosts"], options].concat();
+    bed.command(&words)
+}
+
+/// The lines of a mesh, and last its code.
+fn said(bed: &Bed, options: &[&str]) -> Vec<String> {
+    lines(&mut mesh(bed, options))
+}
+
+/// The lines of a command, and last its code.
+pub(crate) fn lines(command: &mut Command) -> Vec<String> {
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines = text.lines().map(str::to_owned);
+    let code = format!("code {}", output.status.code().unwrap());
+    lines.chain([code]).collect()
+}
 
 fn is_said(said: &[String], words: &str) -> bool {
     said.iter().any(|line| line.contains(words))
@@ -36,33 +56,41 @@ fn objects(said: &[String], kind: &str) -> Vec<Value> {
     of_kind.collect()
 }
 
+const UDP_ICMP: [&str; 2] = ["--protocol", "udp,icmp"];
+
 #[test]
 fn a_clean_mesh_is_clean_and_a_small_port_is_named() {
-    let said = see(&format!(
-        "{FOUR}mesh; port b 1500; mesh --page page.html; grep -c 'every path' page.html"
-    ));
+    let bed = four();
+    let clean = said(&bed, &UDP_ICMP);
     says(
-        &said,
+        &clean,
         "All 12 paths between 4 hosts carry packets of 9000 octets.",
     );
-    says(&said, "code 0");
+    says(&clean, "code 0");
+    bed.network("link set port-b mtu 1500");
+    let small = said(&bed, &[&UDP_ICMP[..], &["--page", "page.html"]].concat());
+    let page = fs::read_to_string(bed.path("page.html")).unwrap();
+    assert!(page.contains("every path"));
     says(
-        &said,
+        &small,
         "6 of 12 paths between 4 hosts carry packets of 9000 octets.",
     );
     says(
-        &said,
+        &small,
         "b: its interface or its port of the switch; every path from and to b",
     );
-    says(&said, "1500*");
-    says(&said, "code 1");
+    says(&small, "1500*");
+    says(&small, "code 1");
 }
 
 #[test]
 fn a_small_link_between_switches_is_named() {
-    let said = see(&format!(
-        "{FOUR}behind c two; behind d two; ip link set uplink-one mtu 1500; mesh --json"
-    ));
+    let bed = four();
+    for host in ["c", "d"] {
+        bed.network(&format!("link set port-{host} master two"));
+    }
+    bed.network("link set up-one mtu 1500");
+    let said = said(&bed, &[&UDP_ICMP[..], &["--json"]].concat());
     let faults = objects(&said, "mesh-fault");
     assert_eq!(faults.len(), 1, "{said:#?}");
     let groups = serde_json::json!([["a", "b"], ["c", "d"]]);
@@ -82,46 +110,25 @@ fn a_small_link_between_switches_is_named() {
 
 #[test]
 fn a_host_that_cannot_be_used_costs_its_paths_and_the_remedy_is_named() {
-    let said = see(r#"
-host a 1; host b 2; host c 3; host d 4
-echo "10.9.0.1 $(cat key.pub)" >wrong-keys
-alias_of wrong-key "HostName 10.9.0.1" "UserKnownHostsFile $place/wrong-keys"
-alias_of unknown-key "HostName 10.9.0.1" "UserKnownHostsFile $place/none"
-alias_of no-key "HostName 10.9.0.1" "PubkeyAuthentication no"
-alias_of refusing "HostName 10.9.0.1" "Port 23"
-alias_of away "HostName 10.9.0.77"
-alias_of routeless "HostName 10.77.0.1"
-program c uname <<'END'
-#!/bin/sh
-case $1 in -m) echo riscv64;; *) echo Linux;; esac
-END
-program d sudo <<'END'
-#!/bin/sh
-echo "sudo: a password is required" >&2
-exit 1
-END
-cat >hosts <<'END'
+    let bed = Bed::new(Between::Switches);
+    bed.spoil_destinations();
+    let hosts = "\
 a           ssh=a address=10.8.0.1  # these two work
 b           ssh=b address=10.8.0.2
 wrong-key   ssh=wrong-key address=10.8.0.11
 unknown-key ssh=unknown-key address=10.8.0.12
 no-key      ssh=no-key address=10.8.0.13
 refusing    ssh=refusing address=10.8.0.14
-away        ssh=away address=10.8.0.15
+away        ssh=gone address=10.8.0.15
 routeless   ssh=routeless address=10.8.0.16
 nameless    ssh=name.invalid address=10.8.0.17
-elsewhere   ssh=root@10.9.0.2 address=10.8.0.99
+elsewhere   ssh=root@10.9.2.2 address=10.8.0.99
 kind        ssh=c address=10.8.0.3
 sudo        ssh=d address=10.8.0.4 become=sudo
-doas        ssh=root@10.9.0.4 address=10.8.0.18 become=no-such-program
-END
-code=0
-"$JUMBOLAB" probe --mesh hosts --protocol udp --json || code=$?
-echo "code $code"
-code=0
-JUMBOLAB_SSH=no-such-ssh "$JUMBOLAB" probe --mesh hosts || code=$?
-echo "code $code"
-"#);
+doas        ssh=root@10.9.4.2 address=10.8.0.18 become=no-such-program
+";
+    fs::write(bed.path("hosts"), hosts).unwrap();
+    let said = said(&bed, &["--protocol", "udp", "--json"]);
     let hosts = objects(&said, "mesh-host");
     for (host, words) in [
         (
@@ -172,61 +179,61 @@ echo "code $code"
     let paths = objects(&said, "mesh-path");
     let verdicts: Vec<&Value> = paths.iter().map(|path| &path["verdict"]).collect();
     assert_eq!(verdicts, ["clean", "clean"], "{said:#?}");
-    let codes: Vec<&String> = said
-        .iter()
-        .filter(|line| line.starts_with("code "))
-        .collect();
-    assert_eq!(codes, ["code 2", "code 2"]);
+    assert_eq!(said.last().unwrap(), "code 2");
+    let said = lines(mesh(&bed, &[]).env("JUMBOLAB_SSH", "no-such-ssh"));
     says(&said, "there is no program `no-such-ssh` here; install it");
+    assert_eq!(said.last().unwrap(), "code 2");
 }
 
 #[test]
 fn the_program_is_copied_once_and_anew_if_another_one_is_there() {
-    let said = see(r#"
-host a 1; host b 2
-printf 'a ssh=a address=10.8.0.1\nb address=10.8.0.2\n' >hosts
-mesh() { "$JUMBOLAB" probe --mesh hosts --protocol icmp || true; }
-copy() { echo "$place"/a/home/.cache/jumbolab/*/jumbolab; }
-mesh >/dev/null
-cmp "$JUMBOLAB" "$(copy)" && echo first copy
-before=$(stat -c %i "$(copy)")
-mesh >/dev/null
-[ "$before" = "$(stat -c %i "$(copy)")" ] && echo not copied again
-printf '#!/bin/sh\necho jumbolab 0.0.1\n' >"$(copy)"
-mesh >/dev/null
-cmp "$JUMBOLAB" "$(copy)" && echo copied anew
-[ "$(stat -c %a "$(copy)")" = 700 ] && echo private
-ls "$(dirname "$(copy)")" | wc -l
-"#);
-    for words in ["first copy", "not copied again", "copied anew", "private"] {
-        says(&said, words);
-    }
-    assert_eq!(said.last().map(String::as_str), Some("1"));
+    let bed = Bed::new(Between::Cable);
+    let hosts = "a ssh=a address=10.8.0.1\nb address=10.8.0.2\n";
+    fs::write(bed.path("hosts"), hosts).unwrap();
+    // A folder for cached files that other tests do not share.
+    let cache = bed.host_folder("a").join("home/.cache");
+    fs::remove_file(&cache).unwrap();
+    let probe = || said(&bed, &["--protocol", "icmp"]);
+    let folder = || {
+        let all = fs::read_dir(cache.join("jumbolab")).unwrap();
+        all.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let copy = || folder().pop().unwrap().join("jumbolab");
+    let ours = || fs::read(env!("CARGO_BIN_EXE_jumbolab")).unwrap();
+    probe();
+    assert!(ours() == fs::read(copy()).unwrap(), "the first copy");
+    let first = fs::metadata(copy()).unwrap().ino();
+    probe();
+    assert_eq!(
+        fs::metadata(copy()).unwrap().ino(),
+        first,
+        "not copied again"
+    );
+    fs::write(copy(), "#!/bin/sh\necho jumbolab 0.0.1\n").unwrap();
+    probe();
+    assert!(ours() == fs::read(copy()).unwrap(), "copied anew");
+    let mode = fs::metadata(copy()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "private");
+    assert_eq!(folder().len(), 1);
+    assert_eq!(fs::read_dir(&folder()[0]).unwrap().count(), 1);
 }
 
 #[test]
 fn a_host_that_drops_out_costs_its_paths_and_a_stopped_mesh_keeps_what_it_found() {
-    let said = see(&format!(
-        r#"{FOUR}
-worker() {{ pgrep -f "^$place/$1/home/.*--worker prober"; }}
-kill_worker() {{ kill -9 $(worker "$1"); }}
-mesh --json >lost & run=$!
-eventually kill_worker c
-wait $run
-cat lost
-"$JUMBOLAB" probe --mesh hosts >stopped 2>&1 & run=$!
-eventually worker d
-kill -INT $run
-code=0; wait $run || code=$?
-echo "stopped with code $code"; cat stopped
-"$JUMBOLAB" probe --mesh hosts >killed 2>&1 & run=$!
-eventually worker d
-kill -9 $run
-none() {{ ! pgrep -x jumbolab && ! pgrep -x ssh; }}
-eventually none
-echo nothing is left
-"#
-    ));
+    let bed = four();
+    let prober = |host: &str| bed.workers(host, &["--worker", "prober"]);
+    let begin = |options: &[&str], host: &str| {
+        let mut command = mesh(&bed, options);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        until(|| !prober(host).is_empty());
+        child
+    };
+    let child = begin(&["--json"], "c");
+    signal("-9", &prober("c"));
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let said: Vec<String> = text.lines().map(str::to_owned).collect();
     let lost = objects(&said, "mesh-host");
     let lost: Vec<&Value> = lost.iter().filter(|host| !host["lost"].is_null()).collect();
     assert_eq!(lost.len(), 1, "{said:#?}");
@@ -237,8 +244,26 @@ echo nothing is left
         .filter(|path| path["from"] != "c" && path["to"] != "c");
     let verdicts: Vec<&Value> = others.map(|path| &path["verdict"]).collect();
     assert_eq!(verdicts, ["clean"; 6], "{said:#?}");
-    says(&said, "code 2");
-    says(&said, "stopped with code 130");
-    says(&said, "It was stopped before all paths were seen.");
-    says(&said, "nothing is left");
+    assert_eq!(output.status.code(), Some(2));
+
+    let child = begin(&[], "d");
+    signal("-INT", &[child.id()]);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(
+        text.contains("It was stopped before all paths were seen."),
+        "{text}"
+    );
+
+    let mut child = begin(&[], "d");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let is_ours = |(_, words): &(u32, Vec<String>)| {
+        let mut names = words.iter().take(1).map(|word| word.rsplit('/').next());
+        names.any(|name| matches!(name, Some("jumbolab" | "ssh")))
+    };
+    for place in [None, Some("a"), Some("b"), Some("c"), Some("d")] {
+        until(|| !bed.processes(place).iter().any(is_ours));
+    }
 }

@@ -1,15 +1,13 @@
-//! The world `hosts` between two hosts that are namespaces with a real `sshd`. These tests
-//! need root, `ip`, `unshare`, `nsenter`, `sshd`, `ssh` and `iperf3`.
-
-mod bed;
+//! The world `hosts`.
 
 use std::fs;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
-use bed::{Bed, Between};
 use live::clock;
 use results::folder::Folder;
 use units::Span;
+
+use crate::bed::{Bed, Between, signal, until};
 
 /// The options that name both hosts.
 const HOSTS: [&str; 6] = [
@@ -64,7 +62,7 @@ fn measured(bed: &Bed, experiment: &str, more: &[&str]) -> std::path::PathBuf {
 
 #[test]
 fn transfers_are_measured_at_every_mtu_and_both_hosts_are_recorded() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     fs::write(bed.path("t.toml"), TRANSFER).unwrap();
     let folder = measured(&bed, "t.toml", &[]);
     let (text, facts, trials) = Folder::read(&folder).unwrap();
@@ -83,15 +81,18 @@ fn transfers_are_measured_at_every_mtu_and_both_hosts_are_recorded() {
         !text.contains("ssh"),
         "machines are no part of the plan: {text}"
     );
-    assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
-    for host in [0, 1] {
-        bed.until(|| bed.agents(host).is_empty());
+    assert_eq!(
+        [bed.mtu("a", "meas"), bed.mtu("b", "meas")],
+        ["9000", "9000"]
+    );
+    for host in ["a", "b"] {
+        until(|| bed.agents(host).is_empty());
     }
 }
 
 #[test]
 fn the_shipped_experiments_run_between_hosts() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     let folder = measured(
         &bed,
         "os-comparison",
@@ -146,7 +147,7 @@ fn the_shipped_experiments_run_between_hosts() {
 
 #[test]
 fn programs_of_the_user_run_on_the_hosts() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     let text = "\
 format = 1
 name = \"iperf3\"
@@ -177,7 +178,7 @@ patience = \"none\"
 
 #[test]
 fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish() {
-    let bed = Bed::new(&Between::Switch);
+    let bed = Bed::new(Between::Switch(1_500));
     fs::write(bed.path("t.toml"), TRANSFER).unwrap();
     let folder = measured(&bed, "t.toml", &[]);
     let (_, facts, trials) = Folder::read(&folder).unwrap();
@@ -192,8 +193,21 @@ fn sizes_that_a_switch_does_not_carry_are_not_measured_and_say_where_they_vanish
 }
 
 #[test]
+fn sizes_that_a_router_refuses_are_not_measured_and_it_is_named() {
+    let bed = Bed::new(Between::Router);
+    bed.ip("r", "link set to-b mtu 1500");
+    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
+    let folder = measured(&bed, "t.toml", &[]);
+    let (_, facts, trials) = Folder::read(&folder).unwrap();
+    assert_eq!(trials.len(), 2, "MTU 1500 alone");
+    assert_eq!(facts.left_out.len(), 1);
+    let told = "does not pass: 10.8.1.9 between a and b carries at most 1500 octets";
+    assert_eq!(facts.left_out[0].why, told);
+}
+
+#[test]
 fn what_is_wrong_with_hosts_is_told_in_one_line_and_nothing_is_written() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     fs::write(bed.path("t.toml"), TRANSFER).unwrap();
     let refused = |file: &str, hosts: [&str; 2], told: &str| {
         let [sender, receiver] = hosts;
@@ -228,9 +242,11 @@ fn what_is_wrong_with_hosts_is_told_in_one_line_and_nothing_is_written() {
     refused("t.toml", [a, "receiver=b,interface=mgmt"], "ip route get");
     refused("t.toml", ["sender=nobody-there@a,interface=meas", b], "a");
     fs::remove_file(bed.path("known")).unwrap();
-    bed.configure("yes");
     refused("t.toml", [a, b], "key");
-    assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
+    assert_eq!(
+        [bed.mtu("a", "meas"), bed.mtu("b", "meas")],
+        ["9000", "9000"]
+    );
 }
 
 /// The transfer with MTUs of interfaces.
@@ -240,7 +256,7 @@ fn by_interface() -> String {
 
 #[test]
 fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     fs::write(bed.path("t.toml"), by_interface().replace("9000", "4000")).unwrap();
     let folder = measured(&bed, "t.toml", &[]);
     let (_, facts, trials) = Folder::read(&folder).unwrap();
@@ -251,12 +267,15 @@ fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
         let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
         assert_eq!(trial.evidence["segment_size"], segment, "{}", trial.factors);
     }
-    assert_eq!([bed.mtu(0, "meas"), bed.mtu(1, "meas")], ["9000", "9000"]);
+    assert_eq!(
+        [bed.mtu("a", "meas"), bed.mtu("b", "meas")],
+        ["9000", "9000"]
+    );
 }
 
 #[test]
 fn the_interface_of_the_connection_is_changed_by_no_run_that_may_not() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     fs::write(bed.path("t.toml"), by_interface().replace("1500", "1400")).unwrap();
     let words = [
         "run",
@@ -274,12 +293,15 @@ fn the_interface_of_the_connection_is_changed_by_no_run_that_may_not() {
     let told = said(&output);
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("allow_management_interface"), "{told}");
-    assert_eq!([bed.mtu(0, "mgmt"), bed.mtu(1, "meas")], ["1500", "9000"]);
+    assert_eq!(
+        [bed.mtu("a", "mgmt"), bed.mtu("b", "meas")],
+        ["1500", "9000"]
+    );
 }
 
 #[test]
 fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     let long = by_interface().replace("1500, 9000", "1500, 4000");
     fs::write(
         bed.path("t.toml"),
@@ -298,33 +320,22 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        bed.until(|| bed.mtu(0, "meas") == "1500" && bed.mtu(1, "meas") == "1500");
+        until(|| bed.mtu("a", "meas") == "1500" && bed.mtu("b", "meas") == "1500");
         let second = bed.run(&[&["run", "t.toml"][..], &HOSTS, &["-o", "second"]].concat());
         assert_eq!(second.status.code(), Some(2));
         assert!(said(&second).contains("transfer-"), "{}", said(&second));
         match end {
-            "network" => bed.cut(),
-            "interrupt" => {
-                let mut kill = Command::new("kill");
-                assert!(
-                    kill.args(["-2", &child.id().to_string()])
-                        .status()
-                        .unwrap()
-                        .success()
-                );
-            }
+            "network" => ["a", "b"].iter().for_each(|host| bed.cut(host)),
+            "interrupt" => signal("-2", &[child.id()]),
             "controller" => child.kill().unwrap(),
-            _ => bed.agents(0).iter().for_each(|id| {
-                // Some end by themselves after others.
-                let mut kill = Command::new("kill");
-                let _ = kill
-                    .args(["-9", &id.to_string()])
-                    .stderr(Stdio::null())
-                    .status();
-            }),
+            _ => signal("-9", &bed.agents("a")),
         }
         let killed = clock::monotonic();
-        bed.until(|| [0, 1].iter().all(|host| bed.mtu(*host, "meas") == "9000"));
+        until(|| {
+            ["a", "b"]
+                .iter()
+                .all(|host| bed.mtu(host, "meas") == "9000")
+        });
         let took = clock::monotonic().since(killed).unwrap();
         assert!(took < Span::from_secs(10), "{took}");
         child.wait().unwrap();
@@ -333,7 +344,7 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
 
 #[test]
 fn a_run_whose_agent_is_killed_keeps_its_trials_and_is_resumed() {
-    let bed = Bed::new(&Between::Cable);
+    let bed = Bed::new(Between::Cable);
     let long = TRANSFER.replace("repeat = 2", "repeat = 6");
     fs::write(bed.path("t.toml"), long).unwrap();
     let words = [&["run", "t.toml"][..], &HOSTS, &["-o", "r"]].concat();
@@ -350,11 +361,8 @@ fn a_run_whose_agent_is_killed_keeps_its_trials_and_is_resumed() {
             .lines()
             .count()
     };
-    bed.until(|| kept() >= 1);
-    for id in bed.agents(0) {
-        let killed = Command::new("kill").args(["-9", &id.to_string()]).status();
-        assert!(killed.unwrap().success());
-    }
+    until(|| kept() >= 1);
+    signal("-9", &bed.agents("a"));
     let output = child.wait_with_output().unwrap();
     let told = said(&output);
     assert_eq!(output.status.code(), Some(2), "{told}");

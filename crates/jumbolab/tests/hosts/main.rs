@@ -1,0 +1,8 @@
+//! The program between hosts that are namespaces with a real `sshd`: the world `hosts`,
+//! `probe --mesh` and `doctor --host`. These tests need root, `ip`, `unshare`, `nsenter`,
+//! `sshd`, `ssh` and `iperf3`.
+
+mod bed;
+mod doctor;
+mod mesh;
+mod run;
