@@ -17,6 +17,7 @@ pub mod certificate;
 pub mod claims;
 pub mod compare;
 pub mod completion;
+pub mod costs;
 pub mod decomposition;
 pub mod disturbances;
 mod findings;

@@ -7,6 +7,7 @@
 mod bit_errors;
 mod bundle;
 mod check_sequence;
+mod cost;
 mod framing;
 mod mathis;
 mod optimum;
@@ -18,6 +19,7 @@ mod waiting;
 pub use bit_errors::{best_payload, frame_error_rate, share_after_errors};
 pub use bundle::{bundle_cost, bundle_packets, bundle_wait};
 pub use check_sequence::{hamming_distance, largest_frame, undetected};
+pub use cost::Cost;
 pub use framing::{
     datagram_goodput_limit, fragments, frames, goodput_limit, largest_message, message_wire_size,
     packets, payload_per_packet, serialisation,
