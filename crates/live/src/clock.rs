@@ -3,6 +3,7 @@
 mod mapping;
 #[cfg(test)]
 pub(crate) mod skew;
+mod slew;
 mod synchronisation;
 
 use std::fs;
@@ -16,6 +17,7 @@ use units::{Span, Time};
 
 use crate::error::{During, Result};
 pub use mapping::Mapping;
+pub use slew::SlewWatch;
 pub use synchronisation::Synchronisation;
 
 /// The start of a run on this machine's wall clock.
@@ -152,19 +154,24 @@ pub fn wall_offset_nanos() -> i64 {
     i64::try_from(compare()).unwrap_or(i64::MAX)
 }
 
-/// The wall clock at the zero of [`monotonic`], in nanoseconds since 1970. The wall
-/// clock is read between two readings of the other clock. If these are far apart, the
-/// process was interrupted and reads again.
+/// The wall clock at the zero of [`monotonic`], in nanoseconds since 1970.
 fn compare() -> i128 {
-    const CLOSE: Span = Span::from_micros(1);
+    wall_ahead_of(|| monotonic().as_nanos())
+}
+
+/// The wall clock minus another one, in nanoseconds. The wall clock is read between two
+/// readings of the other one. If these are far apart, the process was interrupted and reads
+/// again.
+fn wall_ahead_of(other: impl Fn() -> u64) -> i128 {
+    const CLOSE: u64 = 1_000;
     const TRIES: u32 = 8;
-    let mut best = (Span::from_secs(1), 0);
+    let mut best = (u64::MAX, 0);
     for _ in 0..TRIES {
-        let before = monotonic();
+        let before = other();
         let wall = nanos(ClockId::CLOCK_REALTIME);
-        let apart = monotonic().since(before).unwrap_or_default();
-        let middle = before + Span::from_picos(apart.as_picos() / 2);
-        best = best.min((apart, i128::from(wall) - i128::from(middle.as_nanos())));
+        let apart = other().saturating_sub(before);
+        let middle = before.saturating_add(apart / 2);
+        best = best.min((apart, i128::from(wall) - i128::from(middle)));
         if apart <= CLOSE {
             break;
         }

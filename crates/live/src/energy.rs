@@ -1,15 +1,42 @@
 //! Energy of the processors, as their own counters state it (RAPL).
 
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
+
+use units::{Span, Time};
+
+use crate::clock;
 
 /// The folder of the counters [LinuxDoc powercap].
 const FOLDER: &str = "/sys/class/powercap";
 
+/// Microjoules in a millisecond that no package takes: 2 kW. A counter that may have gone
+/// round at this power since the last look states nothing.
+const MOST_POWER: u64 = 2_000_000;
+
 /// The energy counters of all processor packages at one instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Energy {
+    taken: Time,
     packages: Vec<Package>,
+}
+
+/// Why there are no counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// The kernel shows none: virtual machines and many processors have none.
+    NoCounters,
+    /// This user may not read them.
+    Refused,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::NoCounters => "the kernel shows no energy counters (RAPL)",
+            Self::Refused => "only root may read the energy counters (RAPL)",
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +49,17 @@ struct Package {
 }
 
 impl Energy {
-    /// Reads the counters; `None` without processors that have them, or without the
-    /// privilege to read them.
-    pub fn sample() -> Option<Self> {
-        Self::read(Path::new(FOLDER))
+    /// Reads the counters.
+    ///
+    /// # Errors
+    /// The processors have none, or this user may not read them.
+    pub fn sample() -> Result<Self, Absence> {
+        Self::read(Path::new(FOLDER), clock::monotonic())
     }
 
-    fn read(folder: &Path) -> Option<Self> {
+    fn read(folder: &Path, taken: Time) -> Result<Self, Absence> {
         let mut names: Vec<String> = fs::read_dir(folder)
-            .ok()?
+            .map_err(|_| Absence::NoCounters)?
             .flatten()
             .filter_map(|entry| entry.file_name().into_string().ok())
             // `intel-rapl:0` is a package, `intel-rapl:0:0` a part of it. The MMIO
@@ -60,13 +89,27 @@ impl Energy {
                     name,
                 })
             })
-            .collect::<Option<Vec<_>>>()?;
-        (!packages.is_empty()).then_some(Self { packages })
+            .collect::<Option<Vec<_>>>()
+            .ok_or(Absence::Refused)?;
+        match packages.is_empty() {
+            true => Err(Absence::NoCounters),
+            false => Ok(Self { taken, packages }),
+        }
     }
 
-    /// The joules since `earlier`, which must be less than a round of the counters ago:
-    /// minutes at full load; `None` if the packages differ.
+    /// The number of processor packages.
+    pub const fn packages(&self) -> usize {
+        self.packages.len()
+    }
+
+    /// The joules since `earlier`; `None` if the packages differ, or if a counter may have
+    /// gone round more than once since.
     pub fn joules_since(&self, earlier: &Self) -> Option<f64> {
+        let elapsed = self.taken.since(earlier.taken)?;
+        let within = |one: &Package| elapsed < Span::from_millis(one.range / MOST_POWER);
+        if !self.packages.iter().all(within) {
+            return None;
+        }
         let mut microjoules = 0;
         for (now, before) in self.packages.iter().zip(&earlier.packages) {
             if now.name != before.name {
@@ -93,6 +136,7 @@ mod tests {
             range: 100_000_000,
         };
         Energy {
+            taken: Time::ZERO,
             packages: used.iter().enumerate().map(package).collect(),
         }
     }
@@ -109,6 +153,16 @@ mod tests {
             Some(6.0)
         );
         assert_eq!(late.joules_since(&energy(&[1_000_000])), None);
+    }
+
+    #[test]
+    fn a_counter_that_may_have_gone_round_twice_states_nothing() {
+        // 100 J are gone round in 50 ms at 2 kW.
+        let (early, mut late) = (energy(&[1_000_000]), energy(&[2_000_000]));
+        late.taken = Time::ZERO + Span::from_millis(49);
+        assert_eq!(late.joules_since(&early), Some(1.0));
+        late.taken = Time::ZERO + Span::from_millis(51);
+        assert_eq!(late.joules_since(&early), None);
     }
 
     #[test]
@@ -135,10 +189,13 @@ mod tests {
             "intel-rapl:1",
             &[("name", "psys\n"), ("energy_uj", "9\n"), range],
         );
-        let read = Energy::read(folder.path()).unwrap();
-        assert_eq!(read.packages.len(), 1);
-        assert_eq!((read.packages[0].used, read.packages[0].range), (7, 1000));
+        let read = || Energy::read(folder.path(), Time::ZERO);
+        let one = read().unwrap();
+        assert_eq!(one.packages(), 1);
+        assert_eq!((one.packages[0].used, one.packages[0].range), (7, 1000));
         write("intel-rapl:2", &[("name", "package-1\n"), range]);
-        assert_eq!(Energy::read(folder.path()), None);
+        assert_eq!(read(), Err(Absence::Refused));
+        let nowhere = folder.path().join("intel-rapl");
+        assert_eq!(Energy::read(&nowhere, Time::ZERO), Err(Absence::NoCounters));
     }
 }

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
-use crate::error::{During, Result};
+use crate::error::{During, Error, Result};
 use crate::netlink::Route;
 use crate::sys::ethtool;
 
@@ -68,6 +68,22 @@ pub fn all() -> Result<Vec<Interface>> {
     interfaces.map(interface).collect()
 }
 
+/// The name of the interface through which this host reaches an address.
+///
+/// # Errors
+/// If it has no route to it.
+pub fn towards(address: IpAddr) -> Result<String> {
+    let route = Route::open()?;
+    let index = route.choose(address, None, None)?.interface;
+    let interfaces = route.interfaces()?.into_iter();
+    let mut found = interfaces.filter(|one| one.index == index);
+    let operation = || format!("looking for the interface towards {address}");
+    let found = found.next();
+    found
+        .map(|one| one.name)
+        .ok_or_else(|| Error::new(operation(), "it has vanished"))
+}
+
 /// Packets dropped so far by the queue in front of an interface.
 ///
 /// # Errors
@@ -103,5 +119,6 @@ mod tests {
             );
         }
         assert!(queue_drops("no-such").is_err());
+        assert_eq!(towards(address).unwrap(), "lo");
     }
 }

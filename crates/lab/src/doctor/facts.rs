@@ -134,7 +134,7 @@ impl Load {
         let (machine, processes) = (meter::Machine::sample()?, Processes::sample());
         let energy = Energy::sample();
         clock::sleep(WATCH);
-        let joules = energy.and_then(|before| Energy::sample()?.joules_since(&before));
+        let joules = energy.and_then(|before| Ok(Energy::sample()?.joules_since(&before)));
         let used = meter::Machine::sample()?.since(&machine);
         let share = |span: Span| span.as_secs_f64() / used.elapsed.as_secs_f64();
         let busiest = Processes::sample().since(&processes);
@@ -142,7 +142,10 @@ impl Load {
             busy: share(used.busy),
             steal_percent: 100.0 * share(used.steal)
                 / f64::from(u32::try_from(used.processors.max(1)).unwrap_or(u32::MAX)),
-            watts: joules.map(|joules| joules / used.elapsed.as_secs_f64()),
+            watts: joules
+                .ok()
+                .flatten()
+                .map(|joules| joules / used.elapsed.as_secs_f64()),
             busiest: busiest
                 .into_iter()
                 .take(3)
