@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use anyhow::{Result, bail};
-use plan::{NamedHost, NamedHosts};
+use anyhow::{Context, Result, bail};
+use plan::{HostRole, NamedHost, NamedHosts};
 
 use super::keys::find;
 use super::reader::{did_you_mean, refusal};
@@ -13,7 +13,6 @@ use super::tree::{Node, Origin, Table, Value, fault, one_line};
 /// The name of the table.
 pub(super) const ROOT: &str = "hosts";
 
-const ROLES: [&str; 2] = ["sender", "receiver"];
 const KEYS: [&str; 3] = ["address", "interface", "become"];
 const DESTINATION: &str = "ssh";
 const ALLOW: &str = "allow_management_interface";
@@ -24,7 +23,7 @@ type Written = BTreeMap<String, Node>;
 /// The machines in `tree` and `arguments`; an argument takes precedence.
 pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
     let mut allowed = false;
-    let mut machines: BTreeMap<&str, Written> = BTreeMap::new();
+    let mut machines: BTreeMap<&'static str, Written> = BTreeMap::new();
     for (name, Node { value, origin }) in tree.table(ROOT).into_iter().flat_map(Table::iter) {
         let path = format!("{ROOT}.{name}");
         match (name, value) {
@@ -37,7 +36,7 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
                 let keys = keys
                     .iter()
                     .map(|(key, node)| (key.to_owned(), node.clone()));
-                machines.insert(role, keys.collect());
+                machines.insert(role.name(), keys.collect());
             }
             (_, value) => return Err(refusal(origin, &path, value, "a table belongs here")),
         }
@@ -46,27 +45,32 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
     for argument in arguments {
         let (role, keys) = argued(argument)?;
         if given.contains(&role) {
-            bail!("--host {role}: named twice; keep one");
+            bail!("--host {}: named twice; keep one", role.name());
         }
         given.push(role);
         // A machine that an argument names has nothing of another one.
-        machines.insert(role, keys);
+        machines.insert(role.name(), keys);
     }
-    let machine = |role: &str| match machines.get(role) {
-        Some(keys) => named(role, keys),
-        None => bail!(
+    let machine = |role: HostRole| {
+        let keys = machines.get(role.name());
+        keys.map(|keys| named(role.name(), keys)).transpose()
+    };
+    let end = |role: HostRole| {
+        let (machine, role) = (machine(role)?, role.name());
+        machine.with_context(|| format!(
             "--on hosts needs the machine that is the {role}: write --host {role}=user@machine, or [{ROOT}.{role}] with `ssh` in the experiment"
-        ),
+        ))
     };
     Ok(NamedHosts {
-        sender: machine("sender")?,
-        receiver: machine("receiver")?,
+        sender: end(HostRole::Sender)?,
+        receiver: end(HostRole::Receiver)?,
+        router: machine(HostRole::Router)?,
         allow_management_interface: allowed,
     })
 }
 
 /// The role and the keys of an argument `ROLE=DESTINATION[,KEY=VALUE..]`.
-fn argued(argument: &str) -> Result<(&'static str, Written)> {
+fn argued(argument: &str) -> Result<(HostRole, Written)> {
     let shown = one_line(argument);
     let node = |value: &str| Node {
         value: value.trim().into(),
@@ -107,11 +111,11 @@ fn argued(argument: &str) -> Result<(&'static str, Written)> {
     Ok((role, keys))
 }
 
-fn role(name: &str) -> Result<&'static str, String> {
-    let known = ROLES.into_iter().find(|role| *role == name);
-    known.ok_or_else(|| {
-        let hint = did_you_mean(name, ROLES);
-        format!("a machine is the sender or the receiver{hint}")
+fn role(name: &str) -> Result<HostRole, String> {
+    let mut all = HostRole::ALL.into_iter();
+    all.find(|role| role.name() == name).ok_or_else(|| {
+        let hint = did_you_mean(name, HostRole::ALL.map(HostRole::name));
+        format!("a machine is the sender, the receiver or the router{hint}")
     })
 }
 
@@ -174,6 +178,8 @@ mod tests {
         [hosts.receiver]
         ssh = "user@b"
         address = "2001:db8::2"
+        [hosts.router]
+        ssh = "r"
     "#;
 
     fn hosts(text: &str, arguments: &[&str]) -> Result<NamedHosts, String> {
@@ -195,6 +201,15 @@ mod tests {
         assert_eq!(other.sender.interface, None, "nothing of another machine");
         assert_eq!(other.sender.address, "192.0.2.7".parse().ok());
         assert_eq!(other.receiver, found.receiver);
+        let router = |hosts: &NamedHosts| hosts.router.as_ref().map(|host| host.ssh.clone());
+        assert_eq!(router(&found).as_deref(), Some("r"));
+        let other = hosts(FILE, &["router=s,interface=br0"]).unwrap();
+        assert_eq!(router(&other).as_deref(), Some("s"));
+        let bare = "format = 1\nname = \"x\"\n";
+        assert_eq!(
+            hosts(bare, &["sender=a", "receiver=b"]).unwrap().router,
+            None
+        );
     }
 
     #[test]
@@ -217,7 +232,11 @@ mod tests {
             assert!(!error.contains('\n'), "{error}");
         }
         for (text, told) in [
-            ("[hosts.router]\nssh = \"a\"", "the sender or the receiver"),
+            ("[hosts.switch]\nssh = \"a\"", "the sender, the receiver or"),
+            (
+                "[hosts.router]\naddress = \"1.2.3.4\"",
+                "the machine that is the sender",
+            ),
             ("[hosts.sender]\naddress = \"1.2.3.4\"", "`ssh` is missing"),
             ("[hosts.sender]\nssh = 3", "a text belongs here"),
             ("[hosts.sender]\nssh = \"a\"\nport = 3", "unknown key"),

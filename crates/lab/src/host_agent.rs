@@ -4,6 +4,7 @@
 
 mod changer;
 mod client;
+mod metering;
 mod server;
 
 use std::io::{self, BufRead, Write};
@@ -16,6 +17,7 @@ use anyhow::Result;
 use live::host_changes::{Heartbeat, Wanted};
 use live::interfaces::Interface;
 use live::meter::{Machine, Process};
+use live::nic::Nic;
 use live::stalls::Stalls;
 use live::testbed::Fragments;
 use plan::HostFacts;
@@ -26,6 +28,7 @@ use units::{Bytes, Span};
 use crate::agent::{self, Kept};
 pub(crate) use changer::Changer;
 pub(crate) use client::HostAgent;
+pub(crate) use metering::{HostUse, Metered};
 use server::Server;
 
 /// A request about the host.
@@ -35,6 +38,10 @@ enum Request {
     Describe,
     /// List the interfaces.
     ListInterfaces,
+    /// Describe these interfaces.
+    DescribeNics(Vec<String>),
+    /// Name the interface towards this address.
+    FindInterface(IpAddr),
     /// Say whether the kernel has this congestion control.
     TryCongestion(String),
     /// Name the congestion control that programs begin with.
@@ -49,6 +56,10 @@ enum Request {
     BeginStalls,
     /// Report the stalls since then.
     EndStalls,
+    /// Begin to meter this host.
+    BeginMetering(Metered),
+    /// Report the use since then.
+    EndMetering,
     /// Count the packets that the queue of this interface dropped.
     CountDrops(String),
     /// Read the counters of fragments of IPv4, or of IPv6.
@@ -99,12 +110,16 @@ pub(crate) struct Investigation {
 enum Reply {
     Host(Box<Description>),
     Interfaces(Vec<Interface>),
+    Nics(Vec<Nic>),
+    /// The name of an interface.
+    Interface(String),
     Done,
     Congestion(String),
     Found(bool),
     Machine(Machine),
     Process(Process),
     Stalls(Stalls),
+    Used(HostUse),
     Count(u64),
     Fragments(Fragments),
     Started(u32),
@@ -138,6 +153,8 @@ pub(crate) struct Description {
     pub(crate) version: String,
     /// Its name for itself.
     pub(crate) name: String,
+    /// Its operating system, as `uname -s` prints it.
+    pub(crate) system: String,
     /// The facts for the record of a run.
     pub(crate) facts: HostFacts,
     /// Identifies the clock, and so the machine.

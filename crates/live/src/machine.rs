@@ -80,6 +80,14 @@ impl Machine {
     }
 }
 
+/// The operating system, as `uname -s` prints it.
+pub fn system() -> String {
+    uname().map_or_else(
+        |_| String::new(),
+        |name| name.sysname().to_string_lossy().into_owned(),
+    )
+}
+
 /// The name that this machine has for itself.
 pub fn name() -> String {
     uname().map_or_else(
@@ -119,5 +127,10 @@ mod tests {
     fn programs_are_found_on_the_path_and_nothing_else_is_one() {
         assert!(has_program("sh"));
         assert!(!has_program("no-such-program") && !has_program(""));
+    }
+
+    #[test]
+    fn the_system_has_its_usual_name() {
+        assert_eq!(system(), "Linux");
     }
 }

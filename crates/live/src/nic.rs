@@ -101,15 +101,15 @@ impl Nic {
             let text = fs::read_to_string(folder.join(file)).ok()?;
             Some(text.trim().to_owned())
         };
-        let driver = fs::read_link(folder.join("device/driver")).ok();
+        let info = ethtool::driver_info(control, &name).unwrap_or_default();
         let features = ethtool::features(control, &name).unwrap_or_default();
         let stamping = ethtool::stamping(control, &name).ok();
         Ok(Self {
             up: word("operstate").as_deref() == Some("up"),
             mtu: route.mtu(&name)?,
             largest_mtu: route.largest_mtu(&name)?,
-            driver: driver.and_then(|path| Some(path.file_name()?.to_str()?.to_owned())),
-            firmware: ethtool::firmware(control, &name).ok().flatten(),
+            driver: info.driver,
+            firmware: info.firmware,
             full_duplex: word("duplex").and_then(|text| match text.as_str() {
                 "full" => Some(true),
                 "half" => Some(false),

@@ -49,12 +49,18 @@ pub struct HostFacts {
 /// A machine of a run, with its role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoleFacts {
-    /// `sender` or `receiver`.
+    /// `sender`, `receiver` or `router`.
     pub role: String,
     /// The name that the machine has for itself.
     pub name: String,
-    /// Its interface in the measured network.
+    /// Its interface in the measured network; a router's are joined by "and".
     pub interface: String,
+    /// Its operating system, as `uname -s` prints it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    /// Facts about each of its interfaces there, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub interfaces: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
     /// The machine.
     #[serde(flatten)]
     pub host: HostFacts,
@@ -92,6 +98,7 @@ impl RunFacts {
                 name,
                 interface,
                 host,
+                ..
             } = end;
             (format!("{role} {name}, {interface}"), host)
         });

@@ -36,11 +36,15 @@ pub enum Flag {
     SenderLate,
     /// A one-way delay is smaller than the bound of the clocks' offset.
     ClocksApart,
+    /// An interface dropped or damaged packets.
+    NicDrops,
+    /// The machine named as router did not carry the traffic.
+    RouterBypassed,
 }
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
@@ -55,6 +59,8 @@ impl Flag {
         Self::EmulatorLate,
         Self::SenderLate,
         Self::ClocksApart,
+        Self::NicDrops,
+        Self::RouterBypassed,
     ];
 
     /// The name of the flag in journals.
@@ -74,6 +80,8 @@ impl Flag {
             Self::EmulatorLate => "emulator-late",
             Self::SenderLate => "sender-late",
             Self::ClocksApart => "clocks-apart",
+            Self::NicDrops => "nic-drops",
+            Self::RouterBypassed => "router-bypassed",
         }
     }
 
@@ -94,7 +102,9 @@ impl Flag {
             | Self::HostDrops
             | Self::EmulatorLate
             | Self::SenderLate
-            | Self::ClocksApart => false,
+            | Self::ClocksApart
+            | Self::NicDrops
+            | Self::RouterBypassed => false,
         }
     }
 
@@ -116,6 +126,8 @@ impl Flag {
                 "one frame in a hundred left an emulated link more than 100 us late"
             }
             Self::ClocksApart => "one-way delays smaller than the bound of the clocks' offset",
+            Self::NicDrops => "an interface dropped or damaged packets",
+            Self::RouterBypassed => "the router's interfaces received less than the payload",
             Self::SenderLate => {
                 "one message in a hundred left more than 1 ms late: more was offered than went through"
             }

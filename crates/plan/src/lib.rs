@@ -34,7 +34,7 @@ pub use factors::{COPY, Factors, Level};
 pub use facts::{HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
 pub use flag::Flag;
 pub use law_file::{LawFile, Measure};
-pub use named_hosts::{NamedHost, NamedHosts};
+pub use named_hosts::{HostRole, NamedHost, NamedHosts};
 pub use patience::Patience;
 pub use plan::*;
 pub use printed::printed;

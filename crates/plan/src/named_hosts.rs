@@ -9,6 +9,8 @@ pub struct NamedHosts {
     pub sender: NamedHost,
     /// The machine that receives.
     pub receiver: NamedHost,
+    /// A machine on the path between them, which is metered.
+    pub router: Option<NamedHost>,
     /// Whether the interfaces may be changed through which the machines are
     /// reached.
     pub allow_management_interface: bool,
@@ -27,9 +29,27 @@ pub struct NamedHost {
     pub privilege: Option<String>,
 }
 
-impl NamedHosts {
-    /// Both machines, each with its role.
-    pub fn roles(&self) -> [(&'static str, &NamedHost); 2] {
-        [("sender", &self.sender), ("receiver", &self.receiver)]
+/// What a machine does in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostRole {
+    /// It sends.
+    Sender,
+    /// It receives.
+    Receiver,
+    /// It is on the path between them.
+    Router,
+}
+
+impl HostRole {
+    /// All roles, the necessary ones first.
+    pub const ALL: [Self; 3] = [Self::Sender, Self::Receiver, Self::Router];
+
+    /// The name in experiments, options and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Router => "router",
+        }
     }
 }

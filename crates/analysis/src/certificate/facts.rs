@@ -28,6 +28,11 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
     ),
     ("run_queue_wait_percent", "run-queue wait", " %"),
     ("clock_step_us", "clock steps", " us"),
+    ("clock_bound_us", "bound of the offset of the clocks", " us"),
+    ("clock_slew_us", "slews of the clocks in trials", " us"),
+    ("nic_dropped", "packets dropped by interfaces in trials", ""),
+    ("nic_errors", "packets damaged at interfaces in trials", ""),
+    ("nic_pauses", "pause frames in trials", ""),
     ("queue_drops", "drops in front of the links", ""),
     ("backlog_drops", "drops of the kernel's backlog queues", ""),
     (
@@ -96,6 +101,19 @@ pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
             "" => line,
             name => format!("{name}: {line}"),
         }));
+    }
+    for host in &facts.hosts {
+        for (name, of_interface) in &host.interfaces {
+            lines.extend(of_interface.iter().map(|(fact, value)| {
+                let fact = fact.replace('_', " ");
+                format!(
+                    "{} {}, {name}: {fact}: {}",
+                    host.role,
+                    host.name,
+                    word(value)
+                )
+            }));
+        }
     }
     lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
         let values: Vec<&Value> = trials

@@ -25,7 +25,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["hosts.ROLE"],
         kinds: &[],
-        about: "A machine as `sender` or `receiver`. `--host ROLE=DESTINATION[,address=..,interface=..,become=..]` has the same keys and counts more.",
+        about: "A machine as `sender` or `receiver`, or, if there is one to be metered, as `router` between them. `--host ROLE=DESTINATION[,address=..,interface=..,become=..]` has the same keys and counts more.",
         worlds: NAMED,
         keys: &[
             Key {
@@ -46,7 +46,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "interface",
                 kind: "name of an interface",
                 default: DefaultValue::Follows("the one that has `address`"),
-                meaning: "Its interface in the measured network. Without this key and `address`: the interface to which `ssh` connects.",
+                meaning: "Its interface in the measured network. Without this key and `address`: the interface to which `ssh` connects, and of a router those towards both ends.",
                 worlds: NAMED,
             },
             Key {

@@ -46,7 +46,7 @@ pub(crate) struct Run {
     /// World to run in: `netns` (real kernels in network namespaces), `hosts` (machines of yours) or `sim` (simulated) [default: the experiment's, else netns].
     #[arg(long, value_name = "WORLD", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
-    /// With `--on hosts`: machine that is the sender or the receiver, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.
+    /// With `--on hosts`: machine that is the sender, the receiver or a router to be metered, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.
     #[arg(long, value_name = "ROLE=DESTINATION", help_heading = "Experiment")]
     pub(crate) host: Vec<String>,
     /// Set a key, given as a dotted TOML path or an alias of the experiment. Commas make a sweep. Repeatable.

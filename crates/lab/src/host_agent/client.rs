@@ -9,13 +9,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use live::Worker;
 use live::interfaces::Interface;
 use live::meter::{Machine, Process};
+use live::nic::Nic;
 use live::stalls::Stalls;
 use live::testbed::Fragments;
 use live::worker::Command;
 use proto::probe::PathReport;
 use units::{Bytes, IpVersion, Span};
 
-use super::{Attended, Description, Investigation, Reply, Request};
+use super::{Attended, Description, HostUse, Investigation, Metered, Reply, Request};
 use crate::agent::{ask, hear};
 use crate::measure::Program;
 
@@ -79,6 +80,21 @@ impl HostAgent {
         }
     }
 
+    pub(crate) fn nics(&self, names: &[String]) -> Result<Vec<Nic>> {
+        match self.ask(&Request::DescribeNics(names.to_vec()), TIMEOUT)? {
+            Reply::Nics(nics) => Ok(nics),
+            other => self.unexpected(&other),
+        }
+    }
+
+    /// The name of the interface towards `address`.
+    pub(crate) fn interface_towards(&self, address: IpAddr) -> Result<String> {
+        match self.ask(&Request::FindInterface(address), TIMEOUT)? {
+            Reply::Interface(name) => Ok(name),
+            other => self.unexpected(&other),
+        }
+    }
+
     pub(crate) fn try_congestion(&self, name: &str) -> Result<()> {
         self.done(&Request::TryCongestion(name.to_owned()))
     }
@@ -118,6 +134,17 @@ impl HostAgent {
     pub(crate) fn end_stalls(&self) -> Result<Stalls> {
         match self.ask(&Request::EndStalls, TIMEOUT)? {
             Reply::Stalls(stalls) => Ok(stalls),
+            other => self.unexpected(&other),
+        }
+    }
+
+    pub(crate) fn begin_metering(&self, metered: Metered) -> Result<()> {
+        self.done(&Request::BeginMetering(metered))
+    }
+
+    pub(crate) fn end_metering(&self) -> Result<HostUse> {
+        match self.ask(&Request::EndMetering, TIMEOUT)? {
+            Reply::Used(used) => Ok(used),
             other => self.unexpected(&other),
         }
     }

@@ -20,6 +20,7 @@ use proto::Protocol;
 use proto::stamp::Limits;
 use units::IpVersion;
 
+use super::metering::Metering;
 use super::{Attended, Description, Investigation, Reply, Request, SharedHeartbeat};
 use crate::facts;
 use crate::stall_meter::StallMeter;
@@ -32,6 +33,7 @@ const SSH_CONNECTION: &str = "SSH_CONNECTION";
 #[derive(Default)]
 pub(super) struct Server {
     stalls: Option<StallMeter>,
+    metering: Option<Metering>,
     capture: Option<Capture>,
     programs: BTreeMap<u32, Tool>,
     /// Programs started so far.
@@ -52,6 +54,13 @@ impl Server {
         Ok(match request {
             Request::Describe => Reply::Host(Box::new(describe()?)),
             Request::ListInterfaces => Reply::Interfaces(live::interfaces::all()?),
+            Request::DescribeNics(names) => {
+                let nics = names.iter().map(|name| live::nic::named(name));
+                Reply::Nics(nics.collect::<Result<_, _>>()?)
+            }
+            Request::FindInterface(address) => {
+                Reply::Interface(live::interfaces::towards(address)?)
+            }
             Request::TryCongestion(name) => {
                 try_congestion_control(&name)?;
                 Reply::Done
@@ -74,6 +83,14 @@ impl Server {
             Request::EndStalls => {
                 let meter = self.stalls.as_mut().context("no stalls are metered")?;
                 Reply::Stalls(meter.end()?)
+            }
+            Request::BeginMetering(metered) => {
+                self.metering = Some(Metering::begin(metered)?);
+                Reply::Done
+            }
+            Request::EndMetering => {
+                let metering = self.metering.take().context("nothing is metered")?;
+                Reply::Used(metering.end()?)
             }
             Request::CountDrops(interface) => {
                 Reply::Count(live::interfaces::queue_drops(&interface)?)
@@ -188,7 +205,8 @@ fn describe() -> Result<Description> {
     Ok(Description {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         name: live::machine::name(),
-        facts: facts::of_machine()?,
+        system: live::machine::system(),
+        facts: facts::of_named_host()?,
         clock: live::clock::identity(),
         ssh_address: ours.and_then(|address| address.parse().ok()),
         interfaces: live::interfaces::all()?,

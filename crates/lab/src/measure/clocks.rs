@@ -3,6 +3,7 @@
 use plan::Flag;
 use proto::clock_offset::ClockLine;
 use serde_json::{Value, json};
+use units::Span;
 
 use crate::measurements::Measurements;
 
@@ -19,17 +20,21 @@ const ONE_WAY: [(&str, f64); 6] = [
 
 impl Measurements {
     /// Adds the line by which delays were corrected, if the ends have different clocks.
-    pub(super) fn take_clock_line(&mut self, line: Option<&ClockLine>) {
+    /// Slews in between widen its bound.
+    pub(super) fn take_clock_line(&mut self, line: Option<&ClockLine>, slewed: Span) {
         if let Some(line) = line {
             self.note("clock_drift_us", json!(micros(line.drift().unsigned_abs())));
-            self.take_clock_bound(Some(line.bound()));
+            self.take_clock_bound(Some(line.bound()), slewed);
         }
     }
 
     /// Adds the bound of the clocks' offset in nanoseconds, if the ends have different
-    /// clocks. No one-way delay is more accurate, and one below the bound is flagged.
-    pub(super) fn take_clock_bound(&mut self, bound: Option<u64>) {
+    /// clocks, widened by slews of the clocks since it was found. No one-way delay is more
+    /// accurate, and one below the bound is flagged.
+    pub(super) fn take_clock_bound(&mut self, bound: Option<u64>, slewed: Span) {
         let Some(bound) = bound else { return };
+        let bound = bound.saturating_add(slewed.as_nanos());
+        self.note("clock_slew_us", json!(micros(slewed.as_nanos())));
         self.note("clock_bound_us", json!(micros(bound)));
         let unit = |name: &str| {
             let base = name.split('/').next().unwrap_or(name);
@@ -79,7 +84,7 @@ mod tests {
         measurements.put("delay/small", Some(0.03));
         measurements.put("rtt", Some(0.01));
         measurements.note("resolution_delay", json!(0.5));
-        measurements.take_clock_line(Some(&line([20_000, 40_000])));
+        measurements.take_clock_line(Some(&line([20_000, 40_000])), Span::ZERO);
         let evidence = |name: &str| measurements.evidence.get(name).and_then(Value::as_f64);
         assert_eq!(evidence("clock_bound_us"), Some(40.0));
         assert_eq!(evidence("clock_drift_us"), Some(4.0));
@@ -90,10 +95,22 @@ mod tests {
     }
 
     #[test]
+    fn a_slew_widens_the_bound_and_with_it_the_resolution() {
+        let mut measurements = Measurements::default();
+        measurements.put("delay", Some(0.05));
+        let slewed = Span::from_micros(30);
+        measurements.take_clock_line(Some(&line([20_000, 40_000])), slewed);
+        assert_eq!(measurements.evidence["clock_bound_us"], 70.0);
+        assert_eq!(measurements.evidence["clock_slew_us"], 30.0);
+        assert_eq!(measurements.evidence["resolution_delay"], 0.07);
+        assert_eq!(measurements.flags, [Flag::ClocksApart]);
+    }
+
+    #[test]
     fn ends_with_one_clock_have_no_such_evidence() {
         let mut measurements = Measurements::default();
         measurements.put("delay", Some(0.0));
-        measurements.take_clock_line(None);
+        measurements.take_clock_line(None, Span::from_secs(1));
         assert!(measurements.evidence.is_empty() && measurements.flags.is_empty());
     }
 }

@@ -105,9 +105,14 @@ pub(super) fn command(
         }
         measurements.put(metric, Some(value));
     }
-    if let Some(octets) = &command.octets {
-        measurements.take_processors(octets_in(&report, octets)?, &machine);
+    let octets = command.octets.as_ref();
+    let octets = octets
+        .map(|reading| octets_in(&report, reading))
+        .transpose()?;
+    if let Some(octets) = octets {
+        measurements.take_processors(octets, &machine);
     }
+    measurements.take_host_use(&disturbance.hosts, octets);
     let seen = CommandObservation {
         throughput: measurements.metrics.get("throughput").copied(),
         clock_step: disturbance.clock_step,

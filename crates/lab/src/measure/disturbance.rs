@@ -14,6 +14,7 @@ use serde_json::json;
 use units::Span;
 
 use super::Pair;
+use super::hosts::{self, RoleUse};
 use super::passes::ratio;
 use crate::agent::Failure;
 use crate::measurements::Measurements;
@@ -70,6 +71,8 @@ pub(super) struct Disturbance {
     pub(super) invalid: Option<String>,
     /// The time for which the pass waited until the machine was idle.
     pub(super) idle_wait: Span,
+    /// The use of the machines that the user named.
+    pub(super) hosts: Vec<RoleUse>,
 }
 
 /// Runs `pass`, and reports how it was disturbed.
@@ -106,6 +109,8 @@ impl Before {
             let begun = pair.meters.begin_stalls();
             begun.context("metering stalls")?;
         }
+        let metered = pair.meters.begin_hosts(stall_metering == StallMetering::On);
+        metered.context("metering the hosts")?;
         let emulator = pair.meters.emulator()?.unwrap_or_default();
         let (processes, wall_offsets) = samples(pair)?;
         Ok(Self {
@@ -134,6 +139,7 @@ impl Before {
             clock::sleep(BETWEEN_LOOKS);
             machine.running = machine.running.min(meters.machine()?.running());
         }
+        let hosts = pair.meters.end_hosts().context("metering the hosts")?;
         let stalls = match self.stall_metering {
             StallMetering::On => pair.meters.end_stalls().context("metering stalls")?,
             StallMetering::Off => Stalls::default(),
@@ -162,6 +168,7 @@ impl Before {
             counts: [self.emulator, after.unwrap_or_default()],
             invalid,
             idle_wait: self.idle_wait,
+            hosts,
         })
     }
 }
@@ -188,6 +195,11 @@ impl Disturbance {
         let known = self.machine.softirq + ours + emulator;
         let others = self.machine.busy.as_secs_f64() - known.as_secs_f64();
         others.max(0.0) / self.machine.elapsed.as_secs_f64()
+    }
+
+    /// By how much slews may have bent the line of both clocks' offset.
+    pub(super) fn slewed(&self) -> Span {
+        hosts::slewed(&self.hosts)
     }
 
     /// The failure of a pass for the reason `why`.
@@ -221,6 +233,7 @@ impl Disturbance {
         self.drops += later.drops;
         self.clock_step += later.clock_step;
         self.idle_wait += later.idle_wait;
+        hosts::add(&mut self.hosts, &later.hosts);
         self.invalid = self.invalid.take().or_else(|| later.invalid.clone());
         match (&mut self.emulator, &later.emulator) {
             (Some(all), Some(more)) => {
@@ -245,6 +258,7 @@ impl Measurements {
             self.take_emulator(emulator);
             self.take_crossed(setting, emulator);
         }
+        self.take_hosts(&disturbance.hosts);
         self.note("queue_drops", json!(disturbance.drops));
         self.note("backlog_drops", json!(disturbance.machine.backlog_drops));
         self.note("clock_step_us", json!(disturbance.clock_step / 1_000));

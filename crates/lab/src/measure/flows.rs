@@ -99,7 +99,9 @@ pub(super) fn flows(
     measurements.take_flows(flows, &seeing);
     measurements.flags = flags_of_flows(setting, &measurements, &seeing, &pair.path);
     let clocks = sent.first().and_then(|sent| sent.clocks);
-    measurements.take_clock_bound(clocks.map(|offset| offset.bound));
+    measurements.take_clock_bound(clocks.map(|offset| offset.bound), disturbance.slewed());
+    let octets = received.iter().map(|came| came.octets).sum();
+    measurements.take_host_use(&disturbance.hosts, Some(Bytes::new(octets)));
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
     if sockets.instrument == spec::Instrument::Sleeping {

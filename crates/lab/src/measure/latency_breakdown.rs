@@ -67,7 +67,8 @@ pub(super) fn latency_breakdown(
         unstamped: exchanges.iter().filter(|one| !is_whole(one)).count(),
     };
     measurements.flags = flags_of_latency_breakdown(setting, trips, &seeing, &pair.path);
-    measurements.take_clock_line(answered.clocks.as_ref());
+    measurements.take_clock_line(answered.clocks.as_ref(), disturbance.slewed());
+    measurements.take_host_use(&disturbance.hosts, None);
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));

@@ -19,6 +19,7 @@ use units::{Bytes, Rate, Seed, Span, Transport};
 
 use crate::agent::Agents;
 use crate::link_window::LinkWindow;
+use crate::measure::RoleUse;
 
 /// A sender and a receiver, ready for a trial.
 pub(crate) struct Pair<'a> {
@@ -96,6 +97,19 @@ pub(crate) trait Meters {
     /// # Errors
     /// They cannot be metered, or metering has not begun.
     fn end_stalls(&mut self) -> Result<Stalls>;
+
+    /// Begins to meter the machines that the user named; `watches_clock`: the rates of
+    /// their wall clocks, too. A world with hosts of its own has none.
+    ///
+    /// # Errors
+    /// A machine cannot be metered.
+    fn begin_hosts(&mut self, watches_clock: bool) -> Result<()>;
+
+    /// The use of each of these machines since [`Meters::begin_hosts`].
+    ///
+    /// # Errors
+    /// A machine cannot be metered, or metering has not begun.
+    fn end_hosts(&mut self) -> Result<Vec<RoleUse>>;
 
     /// The CPU time of the coordinator.
     ///

@@ -37,6 +37,7 @@ impl Pass {
             "throughput" => Self::Throughput,
             "rtt" | "echo_time" => Self::RoundTrip,
             "throughput_long" | "retransmitted_long" => Self::Cpu,
+            "energy" => Self::Cpu,
             _ if name.starts_with("cpu_") => Self::Cpu,
             _ if of_window() => Self::Throughput,
             _ => Self::Delay,
@@ -54,8 +55,8 @@ impl Pass {
             | "counted_octets"
             | "goodput_late_percent"
             | "flow_series" => Some(Self::Throughput),
-            "clock_bound_us" | "clock_drift_us" | "negative_delays" | "reordered"
-            | "send_buffer" | "receive_buffer" | "congestion" | "segment_size"
+            "clock_bound_us" | "clock_drift_us" | "clock_slew_us" | "negative_delays"
+            | "reordered" | "send_buffer" | "receive_buffer" | "congestion" | "segment_size"
             | "delay_quantiles" => Some(Self::Delay),
             "echoes" | "rtt_quantiles" => Some(Self::RoundTrip),
             "run_queue_wait_percent" => Some(Self::Cpu),

@@ -78,6 +78,8 @@ impl Measurements {
         }
         if let Some((ends, used)) = &passes.metered {
             measurements.take_metered(ends, used);
+            let hosts = passes.of(Pass::Cpu).map(|disturbance| &disturbance.hosts);
+            measurements.take_host_use(hosts.map_or(&[], Vec::as_slice), Some(ends.1.octets));
         }
         measurements.take_over_time(passes);
         measurements.take_refused_peers(passes.refused_peers());

@@ -57,6 +57,7 @@ pub(super) fn request_response(
     measurements.flags =
         flags_of_request_response(setting, &measurements, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
+    measurements.take_host_use(&disturbance.hosts, None);
     measurements.judge(&disturbance);
     if let Some(emulator) = &disturbance.emulator {
         // A round trip crosses each link twice.

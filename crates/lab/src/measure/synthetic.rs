@@ -158,6 +158,7 @@ pub(super) fn disturbance() -> Disturbance {
         counts: Default::default(),
         invalid: None,
         idle_wait: Span::ZERO,
+        hosts: Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use units::Bytes;
 
 use super::checks::{flags, stored_share};
 use super::convert::transfer_of;
-use super::disturbance::{StallMetering, watched};
+use super::disturbance::{Disturbance, StallMetering, watched};
 use super::pass::Pass;
 use super::passes::{Ends, Passes};
 use super::{OUTRUNNING, Pair, Path};
@@ -97,7 +97,9 @@ pub(super) fn transfers(
     }
     let paths: Vec<&Path> = pairs.iter().map(|pair| &pair.path).collect();
     measurements.flags = flags(setting, transfer, &passes, &paths);
-    measurements.take_clock_line(passes.one_way.1.clocks.as_ref());
+    let slewed = passes.of(Pass::Delay).map(Disturbance::slewed);
+    let clocks = passes.one_way.1.clocks.as_ref();
+    measurements.take_clock_line(clocks, slewed.unwrap_or_default());
     let rated = passes
         .of(Pass::Throughput)
         .zip(passes.rated.1.goodput.as_ref());

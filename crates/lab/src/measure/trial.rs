@@ -39,6 +39,7 @@ pub(crate) fn trial(
         Traffic::RequestResponse(wanted) => request_response(first, setting, wanted, seed),
         Traffic::Probe(wanted) => probe(first, setting, wanted, seed),
     }?;
+    measurements.judge_hosts();
     measurements.take_setting(setting, &pairs[0].path);
     Ok(measurements)
 }

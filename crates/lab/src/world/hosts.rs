@@ -1,6 +1,6 @@
 //! The world `hosts`: trials between machines that the user names, reached by `ssh`.
 //!
-//! Each machine has two agents: one sends and receives, the other answers requests about
+//! Each end has two agents: one sends and receives, the other answers requests about
 //! the machine itself meanwhile. Nothing of the network between them is built.
 
 mod cells;
@@ -18,7 +18,7 @@ use anyhow::{Context, Result, bail};
 use live::clock::Epoch;
 use plan::command_line::{Addresses, CommandLine};
 use plan::setting::Traffic;
-use plan::{NamedHosts, Plan, RoleFacts, Setting};
+use plan::{HostRole, NamedHosts, Plan, RoleFacts, Setting};
 use units::{Bytes, IpVersion, Seed, Span, Transport};
 
 use crate::agent::{Agents, Failure};
@@ -43,6 +43,8 @@ pub struct Hosts {
     allow_management_interface: bool,
     // Dropped last: their connections carry those of the agents.
     ends: [Machine; 2],
+    /// A machine on the path, which is metered.
+    router: Option<Machine>,
 }
 
 /// An inspection of a path with packets of one size.
@@ -65,13 +67,19 @@ impl Hosts {
     /// One line of text with the remedy: a machine cannot be reached or lacks something
     /// that the plan needs, or nothing of the plan can be measured.
     pub fn ready(plan: &Plan, named: &NamedHosts) -> Result<Self> {
-        let [sender, receiver] = named.roles().map(|(role, host)| Machine::reach(role, host));
-        let mut ends = [sender?, receiver?];
+        let mut ends = [
+            Machine::reach(HostRole::Sender, &named.sender)?,
+            Machine::reach(HostRole::Receiver, &named.receiver)?,
+        ];
+        let mut addresses = BTreeSet::new();
         for end in &ends {
             for setting in settings(plan) {
-                end.address(setting.network.ip)?;
+                addresses.insert(end.address(setting.network.ip)?);
             }
         }
+        let router = named.router.as_ref();
+        let router = router.map(|named| Machine::reach_router(named, &addresses));
+        let router = router.transpose()?;
         needs(plan, &ends)?;
         let allow = named.allow_management_interface;
         let left_out = cells::left_out(plan, &mut ends, allow)?;
@@ -88,6 +96,7 @@ impl Hosts {
             left_out,
             allow_management_interface: allow,
             ends,
+            router,
         })
     }
 
@@ -96,9 +105,10 @@ impl Hosts {
         &self.left_out
     }
 
-    /// The facts of both machines.
+    /// The facts of all machines.
     pub(crate) fn facts(&self) -> Vec<RoleFacts> {
-        self.ends.iter().map(Machine::facts).collect()
+        let machines = self.ends.iter().chain(&self.router);
+        machines.map(Machine::facts).collect()
     }
 
     /// Puts back what was changed. Returns a sentence for each setting that is not as before,
@@ -115,7 +125,10 @@ impl Hosts {
     fn lost(&mut self) -> Option<anyhow::Error> {
         match live::interrupt::asked() {
             true => None,
-            false => self.ends.iter_mut().find_map(Machine::lost),
+            false => {
+                let mut machines = self.ends.iter_mut().chain(&mut self.router);
+                machines.find_map(Machine::lost)
+            }
         }
     }
 
@@ -227,6 +240,7 @@ impl RealTime for Hosts {
                 path,
                 meters: Box::new(HostMeters {
                     ends: &self.ends,
+                    router: self.router.as_ref(),
                     setting,
                     idle_waits: &self.idle_waits,
                 }),
@@ -266,7 +280,7 @@ fn needs(plan: &Plan, ends: &[Machine; 2]) -> Result<()> {
             {
                 bail!(
                     "traffic.{}: host {} has no program `{program}`; install it there, or write its path",
-                    end.role,
+                    end.role.name(),
                     end.agent.host()
                 );
             }

@@ -76,15 +76,38 @@ impl Counters {
     }
 
     /// The counts since `earlier`.
+    #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             received: self.received.since(&earlier.received),
             sent: self.sent.since(&earlier.sent),
         }
     }
+
+    /// The sum of both counts.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self {
+            received: self.received.and(&other.received),
+            sent: self.sent.and(&other.sent),
+        }
+    }
 }
 
 impl Directed {
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            octets: self.octets.saturating_add(other.octets),
+            packets: self.packets.saturating_add(other.packets),
+            dropped: self.dropped.saturating_add(other.dropped),
+            errors: self.errors.saturating_add(other.errors),
+            pauses: self
+                .pauses
+                .zip(other.pauses)
+                .map(|(one, other)| one.saturating_add(other)),
+        }
+    }
+
     fn since(&self, earlier: &Self) -> Self {
         // Counters of 64 bits do not wrap; a driver that was reset begins at zero.
         let count = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
@@ -132,6 +155,7 @@ mod tests {
         assert_eq!(late.since(&early), counters(15, Some(3)));
         assert_eq!(early.since(&late), counters(10, Some(1)));
         assert_eq!(late.since(&counters(5, None)).sent.pauses, None);
+        assert_eq!(late.since(&early).and(&early), late);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-pub(crate) use device::{firmware, stamping, statistics};
+pub(crate) use device::{driver_info, stamping, statistics};
 pub use settings::{Coalescing, Rings};
 pub(crate) use settings::{
     CoalescingField, Ring, coalescing, coalescing_field, rings, set_coalescing_field, set_ring,

@@ -94,6 +94,25 @@ pub const METRICS: &[Metric] = &[
     )
     .with_resolution(Resolution::CpuTick),
     lower(
+        "cpu_router",
+        "%",
+        "CPU utilisation, router",
+        "busy CPU time of the router between named hosts while it forwards the traffic; 100 % is one CPU",
+    ),
+    lower(
+        "cpu_forwarding",
+        "s/GB",
+        "CPU, router",
+        "busy CPU seconds of the router between named hosts per 10^9 octets of payload",
+    )
+    .with_resolution(Resolution::CpuTick),
+    lower(
+        "energy",
+        "J/GB",
+        "Energy",
+        "energy that the processor packages of sender and receiver take during the traffic, idle or not, per 10^9 octets of payload [LinuxDoc powercap]",
+    ),
+    lower(
         "echo_time",
         "ms",
         "Total echo time",

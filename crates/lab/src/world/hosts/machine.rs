@@ -1,15 +1,18 @@
 //! A machine that was reached: its agent, and its end of the measured network.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, anyhow, bail};
 use live::host_changes::Wanted;
 use live::interfaces::Interface;
+use live::nic::Nic;
 use live::ssh::{Become, Destination, Ssh};
 use live::worker::Command;
-use plan::{NamedHost, RoleFacts};
+use plan::{HostRole, NamedHost, RoleFacts};
 use units::{IpVersion, Span};
 
+use crate::facts;
 use crate::host_agent::{Changer, Description, HostAgent};
 
 /// The time for an agent to end after its input has ended.
@@ -17,13 +20,12 @@ const GRACE: Span = Span::from_millis(500);
 
 /// A machine with its agent.
 pub(super) struct Machine {
-    /// `sender` or `receiver`.
-    pub(super) role: &'static str,
+    pub(super) role: HostRole,
     /// The agent that answers requests about it.
     pub(super) agent: HostAgent,
     description: Description,
-    /// The name of the interface in the measured network.
-    interface: String,
+    /// Its interface in the measured network; a router may have several.
+    nics: Vec<Nic>,
     /// The address that the user gave.
     address: Option<IpAddr>,
     /// The path of this program there.
@@ -39,12 +41,44 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Reaches a machine and starts its agent.
+    /// Reaches the machine of an end and starts its agent.
     ///
     /// # Errors
     /// One line with the remedy.
-    pub(super) fn reach(role: &'static str, named: &NamedHost) -> Result<Self> {
-        let place = || format!("--host {role}={}", named.ssh);
+    pub(super) fn reach(role: HostRole, named: &NamedHost) -> Result<Self> {
+        Self::reach_through(role, named, |_, description| {
+            Ok(vec![chosen(description, named)?.name.clone()])
+        })
+    }
+
+    /// Reaches the machine on the path to `ends`, addresses of both ends, and starts its agent.
+    /// Its interfaces are the one that the user names, or those towards the ends.
+    ///
+    /// # Errors
+    /// One line with the remedy.
+    pub(super) fn reach_router(named: &NamedHost, ends: &BTreeSet<IpAddr>) -> Result<Self> {
+        Self::reach_through(HostRole::Router, named, |agent, description| {
+            if named.interface.is_some() || named.address.is_some() {
+                return Ok(vec![chosen(description, named)?.name.clone()]);
+            }
+            let mut names = Vec::new();
+            for end in ends {
+                let name = agent.interface_towards(*end)?;
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            Ok(names)
+        })
+    }
+
+    /// Reaches a machine with the interfaces that `choose` names.
+    fn reach_through(
+        role: HostRole,
+        named: &NamedHost,
+        choose: impl FnOnce(&HostAgent, &Description) -> Result<Vec<String>>,
+    ) -> Result<Self> {
+        let place = || format!("--host {}={}", role.name(), named.ssh);
         let destination: Destination =
             { named.ssh.parse() }.map_err(|why: String| anyhow!(why).context(place()))?;
         let privilege = named.privilege.as_deref().map(str::parse::<Become>);
@@ -63,14 +97,16 @@ impl Machine {
                 description.version
             );
         }
-        let interface =
-            chosen(&description, named).with_context(|| format!("host {}", named.ssh))?;
-        let (interface, offloads) = (interface.name.clone(), interface.offloads.clone());
+        let names = choose(&agent, &description).with_context(|| format!("host {}", named.ssh))?;
+        let nics = agent.nics(&names)?;
+        let offloads = nics
+            .first()
+            .map_or_else(Vec::new, |nic| nic.offloads.clone());
         Ok(Self {
             role,
             agent,
             description,
-            interface,
+            nics,
             address: named.address,
             program,
             offloads,
@@ -128,7 +164,7 @@ impl Machine {
             return Ok(());
         }
         changer.apply(Wanted {
-            interface: self.interface.clone(),
+            interface: self.interface_name().to_owned(),
             mtu,
             offloads,
             allow_management_interface: allow,
@@ -155,16 +191,22 @@ impl Machine {
 
     /// The name of the interface in the measured network.
     pub(super) fn interface_name(&self) -> &str {
-        &self.interface
+        self.nics.first().map_or("", |nic| &nic.name)
+    }
+
+    /// The names of all its interfaces there.
+    pub(super) fn interface_names(&self) -> Vec<String> {
+        self.nics.iter().map(|nic| nic.name.clone()).collect()
     }
 
     /// That interface as it is now.
     pub(super) fn interface(&self) -> Result<Interface> {
         let interfaces = self.agent.interfaces()?.into_iter();
-        let mut named = interfaces.filter(|interface| interface.name == self.interface);
+        let name = self.interface_name();
+        let mut named = interfaces.filter(|interface| interface.name == name);
         named.next().with_context(|| {
             let host = self.agent.host();
-            format!("host {host}: the interface {} has vanished", self.interface)
+            format!("host {host}: the interface {name} has vanished")
         })
     }
 
@@ -178,7 +220,7 @@ impl Machine {
             return Ok(address);
         }
         let interfaces = self.description.interfaces.iter();
-        let mut ours = interfaces.filter(|interface| interface.name == self.interface);
+        let mut ours = interfaces.filter(|interface| interface.name == self.interface_name());
         let addresses = ours
             .next()
             .map_or(&[][..], |interface| &interface.addresses);
@@ -192,12 +234,12 @@ impl Machine {
             };
             let place = match self.address {
                 Some(address) => format!("the address {address} is none of"),
-                None => format!("{} has no address of", self.interface),
+                None => format!("{} has no address of", self.interface_name()),
             };
             format!(
                 "host {}: {place} IPv{version}, which network.ip = {version} needs; add --set network.ip={other}, or name another address: --host {}={},address=..",
                 self.agent.host(),
-                self.role,
+                self.role.name(),
                 self.agent.host()
             )
         })
@@ -210,7 +252,9 @@ impl Machine {
 
     /// Begins to capture the frames between two addresses, if the agent may.
     pub(super) fn begin_capture(&self, ends: [IpAddr; 2]) -> bool {
-        self.agent.begin_capture(&self.interface, ends).is_ok()
+        self.agent
+            .begin_capture(self.interface_name(), ends)
+            .is_ok()
     }
 
     /// The reason for which the machine was lost, if it was.
@@ -221,9 +265,13 @@ impl Machine {
     /// The facts for the record of the run.
     pub(super) fn facts(&self) -> RoleFacts {
         RoleFacts {
-            role: self.role.to_owned(),
+            role: self.role.name().to_owned(),
             name: self.description.name.clone(),
-            interface: self.interface.clone(),
+            interface: self.interface_names().join(" and "),
+            system: self.description.system.clone(),
+            interfaces: { self.nics.iter() }
+                .map(|nic| (nic.name.clone(), facts::of_interface(nic)))
+                .collect(),
             host: self.description.facts.clone(),
         }
     }

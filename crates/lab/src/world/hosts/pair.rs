@@ -11,12 +11,14 @@ use plan::Setting;
 use units::{Seed, Span};
 
 use super::machine::Machine;
+use crate::host_agent::Metered;
 use crate::link_window::LinkWindow;
-use crate::measure::{End, IdleWaits, Meters, Program, Programs, spare};
+use crate::measure::{End, IdleWaits, Meters, Program, Programs, RoleUse, spare};
 
-/// The meters of both machines. One machine under two names counts once.
+/// The meters of both machines, and of a router. One machine under two names counts once.
 pub(super) struct HostMeters<'a> {
     pub(super) ends: &'a [Machine; 2],
+    pub(super) router: Option<&'a Machine>,
     pub(super) setting: &'a Setting,
     pub(super) idle_waits: &'a RefCell<IdleWaits>,
 }
@@ -73,6 +75,29 @@ impl Meters for HostMeters<'_> {
         Ok(all)
     }
 
+    fn begin_hosts(&mut self, watches_clock: bool) -> Result<()> {
+        for machine in self.ends.iter().chain(self.router) {
+            machine.agent.begin_metering(Metered {
+                interfaces: machine.interface_names(),
+                watches_clock,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn end_hosts(&mut self) -> Result<Vec<RoleUse>> {
+        let all: Vec<&Machine> = self.ends.iter().chain(self.router).collect();
+        let mut hosts = Vec::new();
+        for (number, machine) in all.iter().enumerate() {
+            hosts.push(RoleUse {
+                role: machine.role,
+                is_shared: all[..number].iter().any(|earlier| earlier.is(machine)),
+                used: machine.agent.end_metering()?,
+            });
+        }
+        Ok(hosts)
+    }
+
     fn coordinator(&self) -> Result<Process> {
         // The machine of the coordinator is not metered; those agents are that answer
         // these requests.
@@ -96,7 +121,7 @@ impl Meters for HostMeters<'_> {
     fn fragments(&self) -> Result<Vec<(String, Fragments)>> {
         let ip = self.setting.network.ip;
         let counts = self.ends.iter();
-        let counts = counts.map(|end| Ok((end.role.to_owned(), end.agent.fragments(ip)?)));
+        let counts = counts.map(|end| Ok((end.role.name().to_owned(), end.agent.fragments(ip)?)));
         counts.collect()
     }
 

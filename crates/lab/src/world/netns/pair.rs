@@ -15,7 +15,7 @@ use super::emulator_lateness::invalid;
 use super::testbed_handle::TestbedHandle;
 use crate::emulation::Emulation;
 use crate::link_window::LinkWindow;
-use crate::measure::{End, IdleWaits, Meters, Pair, Path, Program, Programs};
+use crate::measure::{End, IdleWaits, Meters, Pair, Path, Program, Programs, RoleUse};
 use crate::stall_meter::StallMeter;
 
 /// The meters of this machine that all pairs share.
@@ -74,6 +74,14 @@ impl Meters for BedMeters<'_> {
 
     fn end_stalls(&mut self) -> Result<Stalls> {
         self.machine.stall_meter.borrow_mut().end()
+    }
+
+    fn begin_hosts(&mut self, _: bool) -> Result<()> {
+        Ok(())
+    }
+
+    fn end_hosts(&mut self) -> Result<Vec<RoleUse>> {
+        Ok(Vec::new())
     }
 
     fn coordinator(&self) -> Result<Process> {

@@ -11,17 +11,34 @@ const ETHTOOL_GET_TS_INFO: u32 = 0x41;
 /// The string set with the names of the statistics.
 const ETH_SS_STATS: u32 = 1;
 
-/// The version of the device's firmware; `None` if it has none.
-pub(crate) fn firmware(control: BorrowedFd<'_>, interface: &str) -> io::Result<Option<String>> {
+/// The names that a driver gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DriverInfo {
+    /// Its own name.
+    pub(crate) driver: Option<String>,
+    /// The version of the device's firmware.
+    pub(crate) firmware: Option<String>,
+}
+
+/// The driver of an interface, and the firmware of its device.
+pub(crate) fn driver_info(control: BorrowedFd<'_>, interface: &str) -> io::Result<DriverInfo> {
     // struct ethtool_drvinfo: cmd, driver, version, fw_version, bus_info and
     // erom_version of 32 octets each, 12 octets, and five numbers.
     const WORDS: usize = 1 + (5 * STRING_LEN + 12) / 4 + 5;
+    const DRIVER: usize = 4;
     const FIRMWARE: usize = 4 + 2 * STRING_LEN;
     let mut request = [0; WORDS];
     request[0] = ETHTOOL_GDRVINFO;
     ioctl(control, interface, &mut request)?;
-    let version = text(&octets(&request)[FIRMWARE..FIRMWARE + STRING_LEN]);
-    Ok(Some(version).filter(|version| !version.is_empty() && version != "N/A"))
+    let octets = octets(&request);
+    let word = |at: usize| {
+        let word = text(&octets[at..at + STRING_LEN]);
+        Some(word).filter(|word| !word.is_empty() && word != "N/A")
+    };
+    Ok(DriverInfo {
+        driver: word(DRIVER),
+        firmware: word(FIRMWARE),
+    })
 }
 
 /// The stamps and the clock of a device.
