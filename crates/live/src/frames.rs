@@ -145,8 +145,8 @@ impl Packet for Frame {
         View {
             size: frame.max(Framing::SMALLEST_FRAME),
             flow: self.flow,
-            class: class_of_service(self.service),
-            precedence: precedence_of(self.service),
+            class: wire::dscp::class_of(self.service),
+            precedence: wire::dscp::precedence_of(self.service),
         }
     }
 
@@ -194,22 +194,6 @@ impl Packet for Frame {
 
     fn tags(&self) -> Bytes {
         Bytes::new(wire::frame::tags(self.ethernet()) as u64)
-    }
-}
-
-/// The class selector: the upper three bits [RFC2474 s4.2.2].
-const fn class_of_service(service: u8) -> u8 {
-    service >> 5
-}
-
-/// The drop precedence of the four assured forwarding classes, the lowest 0; anything
-/// else has the lowest [RFC2597 s6].
-const fn precedence_of(service: u8) -> u8 {
-    let codepoint = service >> 2;
-    match (codepoint >> 3, codepoint & 0b111) {
-        (1..=4, 0b100) => 1,
-        (1..=4, 0b110) => 2,
-        _ => 0,
     }
 }
 

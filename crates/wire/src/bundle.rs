@@ -25,6 +25,7 @@
 //!
 //! No input makes this module panic.
 
+mod arrival;
 mod carriage;
 mod carried;
 #[cfg(test)]
@@ -39,9 +40,10 @@ use units::Span;
 
 use crate::octets::{demand, demand_mut, u16_at};
 use crate::{Error, Field};
+pub use arrival::{Arrival, Body, addressed};
 pub use carriage::{Carriage, PORT, PROTOCOL};
 pub use carried::{Carried, Inner, InnerDropped};
-pub use packing::{Packing, Piece};
+pub use packing::{Packing, Piece, emit_body};
 
 /// Octets in front of the entries.
 pub const HEADER_LEN: usize = 6;

@@ -14,6 +14,22 @@ const NAMES: [(&str, u8); 6] = [
     ("EF", 46),
 ];
 
+/// The class selector of a service octet, 0 to 7 [RFC2474 s4.2.2].
+pub const fn class_of(service: u8) -> u8 {
+    service >> 5
+}
+
+/// The drop precedence of the four assured forwarding classes, the lowest 0; anything
+/// else has the lowest [RFC2597 s6].
+pub const fn precedence_of(service: u8) -> u8 {
+    let codepoint = service >> 2;
+    match (codepoint >> 3, codepoint & 0b111) {
+        (1..=4, 0b100) => 1,
+        (1..=4, 0b110) => 2,
+        _ => 0,
+    }
+}
+
 /// The code point of this name, in capitals or not: `EF`, the class selectors
 /// `CS0` to `CS7` [RFC2474 s4.2.2.2], and assured forwarding, `AF11` to `AF43`,
 /// with class and drop precedence [RFC2597 s6].

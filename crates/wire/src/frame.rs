@@ -19,7 +19,7 @@ use crate::protocol::ip::number;
 use crate::protocol::ipv6::extension::Extension;
 use crate::protocol::{ethernet, ip, ipv4, ipv6, tcp, udp, vlan};
 pub use checksum::complete_checksum;
-pub use service::{mark, mark_packet, service, service_of};
+pub use service::{mark, mark_packet, service, service_of, set_service};
 
 /// The transport protocol of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

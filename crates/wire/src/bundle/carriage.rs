@@ -54,6 +54,16 @@ impl Carriage {
         }
     }
 
+    /// Writes the header in front of a payload that takes the rest of `octets`, from
+    /// [`Carriage::header_len`] on, with all checksums.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] without room for the header; [`Error::Malformed`] if the
+    /// payload is too long, or a label or its class too large.
+    pub fn enclose(&self, octets: &mut [u8]) -> Result<(), Error> {
+        self.emit(octets)?.seal(octets)
+    }
+
     /// Writes the header in front of a bundle that takes the rest of `octets`, with all
     /// checksums but that of UDP, which [`Offsets::seal`] adds. Returns the offsets of
     /// the parts.

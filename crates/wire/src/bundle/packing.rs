@@ -44,31 +44,68 @@ impl Packing {
         let total: usize = packets.iter().map(|packet| packet.octets.len()).sum();
         let length = self.packet_len(packets.len(), total);
         let octets = demand_mut(octets, length)?;
-        let offsets = self.carriage.emit(octets)?;
-        let bundle = offsets.bundle;
+        if packets.iter().any(|packet| packet.octets.is_empty()) {
+            return Err(Error::Malformed(Field::Length));
+        }
         let header = Header {
             count: number(packets.len(), Field::Count)?,
             average: average(packets.len(), total)?,
             unit: self.unit,
             sequence: self.sequence,
         };
-        header.emit(&mut octets[bundle..])?;
-        let (table, mut room) =
-            octets[bundle + HEADER_LEN..].split_at_mut(ENTRY_LEN * packets.len());
-        for (entry, packet) in table.chunks_exact_mut(ENTRY_LEN).zip(packets) {
-            if packet.octets.is_empty() {
-                return Err(Error::Malformed(Field::Length));
-            }
-            let length = number(packet.octets.len(), Field::Length)?;
-            let waited = packet.waited;
-            entry.copy_from_slice(&Entry { length, waited }.octets());
-            let (there, rest) = room.split_at_mut(packet.octets.len());
-            there.copy_from_slice(packet.octets);
-            room = rest;
-        }
+        let offsets = self.carriage.emit(octets)?;
+        emit_body(
+            header,
+            packets.iter().copied(),
+            &mut octets[offsets.bundle..],
+        )?;
         offsets.seal(octets)?;
         Ok(length)
     }
+}
+
+/// Writes a bundle without its carriage to the start of `octets`, and returns its
+/// length. A piece without octets is a packet that a queue dropped out of the bundle.
+///
+/// # Errors
+/// [`Error::Truncated`] without room for all of it; [`Error::Malformed`] if there are not
+/// as many pieces as `header` says, and where [`Header::emit`] says so.
+pub fn emit_body<'a>(
+    header: Header,
+    pieces: impl Iterator<Item = Piece<'a>>,
+    octets: &mut [u8],
+) -> Result<usize, Error> {
+    header.emit(octets)?;
+    let have = octets.len();
+    let (table, mut room) = octets
+        .split_at_mut_checked(header.table_len())
+        .ok_or_else(|| Error::Truncated {
+            need: header.table_len(),
+            have,
+        })?;
+    let (mut entries, mut length) = (table[HEADER_LEN..].chunks_exact_mut(ENTRY_LEN), 0);
+    for Piece { octets, waited } in pieces {
+        let entry = entries.next().ok_or(Error::Malformed(Field::Count))?;
+        let size = number(octets.len(), Field::Length)?;
+        let written = Entry {
+            length: size,
+            waited,
+        };
+        entry.copy_from_slice(&written.octets());
+        let (there, rest) =
+            room.split_at_mut_checked(octets.len())
+                .ok_or_else(|| Error::Truncated {
+                    need: header.table_len() + length + octets.len(),
+                    have,
+                })?;
+        there.copy_from_slice(octets);
+        room = rest;
+        length += octets.len();
+    }
+    if entries.next().is_some() {
+        return Err(Error::Malformed(Field::Count));
+    }
+    Ok(header.table_len() + length)
 }
 
 fn number(number: usize, field: Field) -> Result<u16, Error> {

@@ -34,12 +34,17 @@ pub fn mark_packet(packet: &mut [u8]) -> bool {
     let Some(service) = service_of(packet).filter(|service| service & CONGESTION != 0) else {
         return false;
     };
-    let marked = service | CONGESTION;
+    set_service(packet, service | CONGESTION)
+}
+
+/// Writes the service octet of an IP packet without a frame, and updates the header
+/// checksum of IPv4. Returns whether the packet has one, and reaches to its checksum.
+pub fn set_service(packet: &mut [u8], service: u8) -> bool {
     let written = match ip::version(packet) {
-        Ok(6) => ipv6::Header::of(packet).set_traffic_class(marked),
-        _ => ipv4::Header::of(packet).set_service(marked),
+        Ok(6) => ipv6::Header::of(packet).set_traffic_class(service),
+        Ok(4) => ipv4::Header::of(packet).set_service(service),
+        _ => return false,
     };
-    // The packet may end before its checksum.
     written.is_ok()
 }
 

@@ -1,0 +1,152 @@
+//! Bundles at the gateway that unpacks them: the carriage is taken off first, so that a
+//! sealed bundle can be opened, and the bundle is read from what it carried.
+
+use super::carriage::{Carriage, PORT, PROTOCOL};
+use super::offsets::Offsets;
+use super::{ENTRY_LEN, Entry, HEADER_LEN, Header};
+use crate::protocol::checksum::Sum;
+use crate::protocol::ip::{Addresses, number};
+use crate::protocol::{ip, ipv4, ipv6, udp};
+use crate::{Error, Field};
+
+/// What a carriage carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival<'a> {
+    /// The carriage, with addresses from sender to receiver.
+    pub carriage: Carriage,
+    /// The octets behind it: a bundle, or a sealed one.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Arrival<'a> {
+    /// Takes the carriage off the IP packet at the start of `octets`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if the packet is not whole; [`Error::Malformed`] if it is a
+    /// fragment, carries something else, contradicts itself or has a wrong checksum.
+    pub fn parse(octets: &'a [u8]) -> Result<Self, Error> {
+        let offsets = Offsets::of_packet(octets, 0)?;
+        let payload = octets
+            .get(offsets.bundle..offsets.end)
+            .ok_or(Error::Malformed(Field::Length))?;
+        if let Some(udp) = offsets.udp {
+            let checksum = udp::Header::of(&octets[udp..]).checksum()?;
+            let sum = offsets
+                .udp_sum(octets, udp)
+                .plus(Sum::of(payload))
+                .plus(Sum::word(checksum));
+            if checksum != 0 && !matches!(sum.checksum(), 0 | u16::MAX) {
+                return Err(Error::Malformed(Field::Checksum));
+            }
+        }
+        Ok(Self {
+            carriage: offsets.carriage(octets)?,
+            payload,
+        })
+    }
+
+    /// Takes the labels off the packet at the start of `octets`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] if they do not end.
+    pub fn parse_labelled(octets: &'a [u8]) -> Result<Self, Error> {
+        let offsets = Offsets::of_labels(octets, 0)?;
+        Ok(Self {
+            carriage: offsets.carriage(octets)?,
+            payload: octets.get(offsets.bundle..).unwrap_or_default(),
+        })
+    }
+}
+
+/// Source and destination of an IP packet that carries what bundles are carried in.
+/// `None` for all other packets. Looks at a few octets only, so that packets of
+/// strangers cost no more.
+pub fn addressed(packet: &[u8]) -> Option<Addresses> {
+    let (protocol, header, addresses) = match ip::version(packet).ok()? {
+        4 => {
+            let ip = ipv4::Header::of(packet);
+            let addresses = Addresses::V4(ip.addresses().ok()?);
+            (ip.protocol().ok()?, ip.header_len().ok()?, addresses)
+        }
+        6 => {
+            let ip = ipv6::Fields::parse(packet).ok()?;
+            (
+                ip.next_header,
+                ipv6::HEADER_LEN,
+                Addresses::V6(ip.addresses),
+            )
+        }
+        _ => return None,
+    };
+    let port = || udp::Header::of(packet.get(header..).unwrap_or_default()).destination_port();
+    let carries = match protocol {
+        PROTOCOL => true,
+        number::UDP => port() == Ok(PORT),
+        _ => false,
+    };
+    carries.then_some(addresses)
+}
+
+/// A bundle without a carriage.
+#[derive(Clone, Copy, Debug)]
+pub struct Body<'a> {
+    header: Header,
+    entries: &'a [[u8; ENTRY_LEN]],
+    packets: &'a [u8],
+}
+
+impl<'a> Body<'a> {
+    /// Reads the bundle in `octets`, which ends with them; behind labels, octets that
+    /// pad a short frame may follow it.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] and [`Error::Malformed`] as [`super::Carried::parse`].
+    pub fn parse(octets: &'a [u8], padded: bool) -> Result<Self, Error> {
+        let header = Header::parse(octets)?;
+        let table = header.table_len();
+        let (entries, packets) = octets.split_at_checked(table).ok_or(Error::Truncated {
+            need: table,
+            have: octets.len(),
+        })?;
+        let entries = entries[HEADER_LEN..].as_chunks().0;
+        let lengths = entries.iter().map(|entry| Entry::read(*entry).length);
+        let total: usize = lengths.map(usize::from).sum();
+        if total > packets.len() {
+            return Err(Error::Truncated {
+                need: table + total,
+                have: octets.len(),
+            });
+        }
+        if total < packets.len() && !padded {
+            return Err(Error::Malformed(Field::Length));
+        }
+        Ok(Self {
+            header,
+            entries,
+            packets: &packets[..total],
+        })
+    }
+
+    /// The header.
+    pub const fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The packets that no router dropped, in order, each with its waiting time in
+    /// units of the header.
+    pub fn packets(&self) -> impl Iterator<Item = (u16, &'a [u8])> + use<'a> {
+        let mut rest = self.packets;
+        self.entries.iter().filter_map(move |entry| {
+            let entry = Entry::read(*entry);
+            let (packet, after) = rest.split_at_checked(entry.length.into())?;
+            rest = after;
+            (!packet.is_empty()).then_some((entry.waited, packet))
+        })
+    }
+
+    /// How many packets no router dropped.
+    pub fn live(&self) -> usize {
+        let lengths = self.entries.iter().map(|entry| Entry::read(*entry).length);
+        lengths.filter(|length| *length > 0).count()
+    }
+}
