@@ -16,10 +16,10 @@
 mod labels;
 mod prefix;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use queue::{BadGather, Bundle, Gather, GatherSettings, Packet, Release};
-use units::Time;
+use units::{Span, Time};
 
 pub use labels::{Hop, Labels};
 pub use prefix::{Exit, Prefix, longest_match};
@@ -114,8 +114,11 @@ pub struct Edge<P> {
     outlets: BTreeMap<u64, Outlet<P>>,
     /// Bundles closed because the latest packet did not fit.
     full: VecDeque<Transmit<P>>,
-    /// The gatherings that [`Edge::poll_transmit`] has not checked yet.
-    pending: BTreeSet<Exit>,
+    /// Settings for single exits, which differ from those of all.
+    own: BTreeMap<Exit, GatherSettings>,
+    /// The gatherings that [`Edge::poll_transmit`] has not checked yet, the last one
+    /// first. A set would allocate memory for every packet.
+    pending: Vec<Exit>,
     /// Whether it has not checked the outlets yet.
     releasing: bool,
     counts: Counts,
@@ -152,7 +155,8 @@ impl<P: Packet> Edge<P> {
             gatherings: BTreeMap::new(),
             outlets: BTreeMap::new(),
             full: VecDeque::new(),
-            pending: BTreeSet::new(),
+            own: BTreeMap::new(),
+            pending: Vec::new(),
             releasing: false,
             counts: Counts::default(),
         })
@@ -168,8 +172,10 @@ impl<P: Packet> Edge<P> {
         else {
             return Some(packet);
         };
+        let own = &self.own;
         let gathering = self.gatherings.entry(exit).or_insert_with(|| Gathering {
-            gather: Gather::new(settings).expect("the settings were checked"),
+            gather: Gather::new(*own.get(&exit).unwrap_or(&settings))
+                .expect("the settings were checked"),
             address,
             sent: 0,
         });
@@ -179,27 +185,97 @@ impl<P: Packet> Edge<P> {
             let transmit = gathering.send(exit, bundle, &mut self.counts);
             self.full.push_back(transmit);
         }
-        self.pending.insert(exit);
+        self.check(exit);
         None
+    }
+
+    /// Changes the settings for gathering packets to `exit`, whose path MTU or headers
+    /// differ from those of others. Waiting packets are gathered anew, as if they had
+    /// come under these settings; one that is larger than a bundle is sent alone.
+    ///
+    /// # Errors
+    /// If the settings do not allow gathering; then nothing changes.
+    pub fn set_gather(
+        &mut self,
+        now: Time,
+        exit: Exit,
+        settings: GatherSettings,
+    ) -> Result<(), BadGather> {
+        settings.check()?;
+        self.own.insert(exit, settings);
+        if let Some(gathering) = self.gatherings.get_mut(&exit) {
+            let anew = Gather::new(settings)?;
+            let before = std::mem::replace(&mut gathering.gather, anew);
+            for (packet, came) in before.into_waiting() {
+                if let Some(bundle) = gathering.gather.push_late(now, packet, came) {
+                    let transmit = gathering.send(exit, bundle, &mut self.counts);
+                    self.full.push_back(transmit);
+                }
+            }
+            self.check(exit);
+        }
+        Ok(())
     }
 
     /// Takes a bundle to be unpacked here. `origin` identifies its sender: packets of
     /// one origin leave in order, and shaping keeps their gaps.
     pub fn receive_bundle(&mut self, now: Time, bundle: Bundle<P>, origin: u64) {
-        self.counts.unpacked += 1;
-        self.counts.survivors += u64::from(bundle.live());
+        self.receive_packets(now, bundle.unpack(), origin);
+    }
+
+    /// The same for the packets that are left in a bundle, each with how long it waited
+    /// at the ingress.
+    pub fn receive_packets(
+        &mut self,
+        now: Time,
+        packets: impl Iterator<Item = (P, Span)>,
+        origin: u64,
+    ) {
         let shaping = self.settings.shaping;
         let outlet = self.outlets.entry(origin).or_insert_with(|| Outlet {
             release: Release::new(shaping),
             waiting: VecDeque::new(),
         });
-        outlet.waiting.extend(outlet.release.unpack(now, bundle));
+        let before = outlet.waiting.len();
+        let packets = outlet.release.schedule(now, packets);
+        outlet.waiting.extend(packets);
+        self.counts.unpacked += 1;
+        self.counts.survivors += (outlet.waiting.len() - before) as u64;
         self.releasing = true;
+    }
+
+    /// Sends what is gathered with the next calls of [`Edge::poll_transmit`], whatever
+    /// the trigger says.
+    pub fn flush(&mut self, now: Time) {
+        for (exit, gathering) in &mut self.gatherings {
+            if let Some(bundle) = gathering.gather.flush(now) {
+                let transmit = gathering.send(*exit, bundle, &mut self.counts);
+                self.full.push_back(transmit);
+            }
+        }
+    }
+
+    /// How many packets wait to be gathered, or to be sent after that.
+    pub fn gathering(&self) -> u64 {
+        let waiting = self.gatherings.values().map(|one| one.gather.len() as u64);
+        let full = self.full.iter().map(|transmit| match transmit {
+            Transmit::Bundle(outgoing) => u64::from(outgoing.bundle.live()),
+            Transmit::Bare(_) => 1,
+            Transmit::Released(_) => 0,
+        });
+        waiting.chain(full).sum()
+    }
+
+    /// How many packets wait to leave the domain.
+    pub fn leaving(&self) -> u64 {
+        let outlets = self.outlets.values();
+        outlets.map(|outlet| outlet.waiting.len() as u64).sum()
     }
 
     /// Makes [`Edge::poll_transmit`] check all waiting packets.
     pub fn handle_timeout(&mut self) {
-        self.pending.extend(self.gatherings.keys());
+        self.pending.clear();
+        self.pending.extend(self.gatherings.keys().rev());
         self.releasing = true;
     }
 
@@ -213,7 +289,7 @@ impl<P: Packet> Edge<P> {
         if let Some(full) = self.full.pop_front() {
             return Some(full);
         }
-        while let Some(exit) = self.pending.first().copied() {
+        while let Some(exit) = self.pending.last().copied() {
             if let Some(gathering) = self.gatherings.get_mut(&exit)
                 && gathering
                     .due(|| free_at(exit))
@@ -222,7 +298,7 @@ impl<P: Packet> Edge<P> {
             {
                 return Some(gathering.send(exit, bundle, &mut self.counts));
             }
-            self.pending.remove(&exit);
+            self.pending.pop();
         }
         self.release(now).map(Transmit::Released)
     }
@@ -251,6 +327,14 @@ impl<P: Packet> Edge<P> {
         }
     }
 
+    /// Makes [`Edge::poll_transmit`] check the packets to `exit`.
+    fn check(&mut self, exit: Exit) {
+        let place = self.pending.binary_search_by(|other| exit.cmp(other));
+        if let Err(place) = place {
+            self.pending.insert(place, exit);
+        }
+    }
+
     /// The next packet that leaves the domain by `now`.
     fn release(&mut self, now: Time) -> Option<P> {
         if !self.releasing {
@@ -262,9 +346,6 @@ impl<P: Packet> Edge<P> {
             }
         }
         self.releasing = false;
-        // An outlet is removed after its last packet; the next bundle creates one in
-        // the same state.
-        self.outlets.retain(|_, outlet| !outlet.waiting.is_empty());
         None
     }
 }

@@ -137,6 +137,11 @@ impl<P: Packet> Gather<P> {
     /// Takes a packet in. Returns the bundle that has no room for it and goes
     /// at once; then the packet begins the next one.
     pub fn push(&mut self, now: Time, packet: P) -> Option<Bundle<P>> {
+        self.push_late(now, packet, now)
+    }
+
+    /// The same for a packet that came before, and has waited elsewhere since.
+    pub fn push_late(&mut self, now: Time, packet: P, came: Time) -> Option<Bundle<P>> {
         let carriage = self.settings.carriage;
         let size = packet.view().size - carriage.framing - packet.tags();
         let room = self.settings.mtu - self.octets;
@@ -149,7 +154,7 @@ impl<P: Packet> Gather<P> {
         let opens = !self.waiting.is_empty() || self.may_open();
         let room = self.octets + carriage.entry + SMALLEST <= self.settings.mtu;
         self.full = size > LARGEST || !room || !opens;
-        self.waiting.push((packet, now));
+        self.waiting.push((packet, came));
         gone
     }
 
@@ -195,6 +200,11 @@ impl<P: Packet> Gather<P> {
         });
         let GatherSettings { carriage, tick, .. } = self.settings;
         Bundle::pack(packets, carriage, tick, self.flow)
+    }
+
+    /// The waiting packets in order, each with the instant at which it came.
+    pub fn into_waiting(self) -> impl Iterator<Item = (P, Time)> {
+        self.waiting.into_iter()
     }
 
     /// How many packets wait.

@@ -31,9 +31,18 @@ impl Release {
         now: Time,
         bundle: Bundle<P>,
     ) -> impl Iterator<Item = (Time, P)> {
+        self.schedule(now, bundle.unpack())
+    }
+
+    /// The same for packets, each with how long it waited.
+    pub fn schedule<P>(
+        &mut self,
+        now: Time,
+        packets: impl Iterator<Item = (P, Span)>,
+    ) -> impl Iterator<Item = (Time, P)> {
         let start = now.max(self.last);
         let mut first = None;
-        bundle.unpack().map(move |(packet, waited)| {
+        packets.map(move |(packet, waited)| {
             // Who came later waited less.
             let after = *first.get_or_insert(waited) - waited;
             let at = start + if self.shaping { after } else { Span::ZERO };
