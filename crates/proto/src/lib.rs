@@ -11,6 +11,7 @@ mod direction;
 pub mod ditg;
 pub mod edge;
 mod flow_recorder;
+pub mod gateway;
 mod goodput_window;
 pub mod latency_breakdown;
 pub mod link;

@@ -18,7 +18,7 @@ mod waiting;
 use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason};
 use units::{Bytes, Framing, Seed, Span, Time};
 
-use answers::Answers;
+pub(crate) use answers::Answers;
 pub use fast_link::{Entry, FastLink};
 pub use fate::{Counters, Fate};
 pub use observer::{Entered, LinkObserver, QueueState};
@@ -250,6 +250,11 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
     /// The packets and octets that wait in the queue.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog()
+    }
+
+    /// The average on which the queue decides; `None` for disciplines without one.
+    pub fn average(&self) -> Option<f64> {
+        self.queue.average()
     }
 
     /// When the wire has finished the transmissions begun by `now`. Waiting packets,

@@ -12,21 +12,21 @@ const EVERY: Span = Span::from_millis(10);
 /// A token bucket for notifications, which keeps a flood of oversized packets from
 /// causing a flood of answers.
 #[derive(Debug)]
-pub(super) struct Answers {
+pub(crate) struct Answers {
     /// The instant at which the bucket is full again.
     full_at: Time,
 }
 
 impl Answers {
     /// A full bucket.
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             full_at: Time::ZERO,
         }
     }
 
     /// Takes a token at `now`, if there is one.
-    pub(super) fn take(&mut self, now: Time) -> bool {
+    pub(crate) fn take(&mut self, now: Time) -> bool {
         let full_at = self.full_at.max(now) + EVERY;
         let granted = full_at <= now + EVERY * BURST;
         if granted {

@@ -1,0 +1,282 @@
+//! Counters of a gateway: each packet and each arrival is in exactly one of them, or
+//! waits.
+
+/// Why a packet was not forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// It is no whole IP packet.
+    Malformed,
+    /// Its hop limit was used up.
+    HopLimit,
+    /// The table has no prefix for its destination.
+    NoRoute,
+    /// It is larger than the path carries, and must not be fragmented.
+    TooBig,
+    /// It met congestion in a bundle, and cannot be marked [RFC6040 s4.2].
+    Congestion,
+    /// Too many packets waited to be let out.
+    Overflow,
+    /// The queue toward the core had no room.
+    QueueFull,
+    /// The queue's law drew it.
+    QueueEarly,
+    /// The queue was too long on average.
+    QueueForced,
+    /// It waited too long in the queue.
+    QueueLate,
+    /// The bundle could not be written.
+    Unwritten,
+}
+
+/// Why an arrival from the core was not unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It came from no configured peer.
+    Stranger,
+    /// Its octets contradict themselves.
+    Malformed,
+    /// It is a plain packet, and such are not forwarded.
+    Plain,
+}
+
+impl Cause {
+    /// Every cause, in the order of [`Drops`].
+    pub const ALL: [Self; 11] = [
+        Self::Malformed,
+        Self::HopLimit,
+        Self::NoRoute,
+        Self::TooBig,
+        Self::Congestion,
+        Self::Overflow,
+        Self::QueueFull,
+        Self::QueueEarly,
+        Self::QueueForced,
+        Self::QueueLate,
+        Self::Unwritten,
+    ];
+
+    /// Its name in metrics and logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Malformed => "malformed",
+            Self::HopLimit => "hop-limit",
+            Self::NoRoute => "no-route",
+            Self::TooBig => "too-big",
+            Self::Congestion => "congestion",
+            Self::Overflow => "overflow",
+            Self::QueueFull => "queue-full",
+            Self::QueueEarly => "queue-early",
+            Self::QueueForced => "queue-forced",
+            Self::QueueLate => "queue-late",
+            Self::Unwritten => "unwritten",
+        }
+    }
+
+    pub(super) const fn of(reason: queue::Reason) -> Self {
+        match reason {
+            queue::Reason::Full => Self::QueueFull,
+            queue::Reason::Early => Self::QueueEarly,
+            queue::Reason::Forced => Self::QueueForced,
+            queue::Reason::Late => Self::QueueLate,
+        }
+    }
+}
+
+impl Refusal {
+    /// Every refusal, in the order of [`Refusals`].
+    pub const ALL: [Self; 3] = [Self::Stranger, Self::Malformed, Self::Plain];
+
+    /// Its name in metrics and logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stranger => "stranger",
+            Self::Malformed => "malformed",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+/// Packets by the cause of their drop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops([u64; Cause::ALL.len()]);
+
+/// Arrivals by the reason of their refusal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refusals([u64; Refusal::ALL.len()]);
+
+impl Drops {
+    /// The number of packets dropped for `cause`.
+    pub const fn of(&self, cause: Cause) -> u64 {
+        self.0[cause as usize]
+    }
+
+    /// The number of all.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(super) const fn add(&mut self, cause: Cause, packets: u64) {
+        self.0[cause as usize] += packets;
+    }
+}
+
+impl Refusals {
+    /// The number of arrivals refused for `refusal`.
+    pub const fn of(&self, refusal: Refusal) -> u64 {
+        self.0[refusal as usize]
+    }
+
+    /// The number of all.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(super) const fn add(&mut self, refusal: Refusal) {
+        self.0[refusal as usize] += 1;
+    }
+}
+
+/// Counters toward the core. Of all that came, counted by [`Outward::came`] and
+/// [`Outward::fragments`], each packet was sent, was dropped, or waits:
+/// `came + fragments = bundled + alone + drops + waiting`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outward {
+    /// Packets from inside.
+    pub came: u64,
+    /// Their octets.
+    pub came_octets: u64,
+    /// Packets that fragmentation added.
+    pub fragments: u64,
+    /// Bundles sent.
+    pub bundles: u64,
+    /// Packets in them.
+    pub bundled: u64,
+    /// Packets sent alone.
+    pub alone: u64,
+    /// Octets of IP sent.
+    pub sent_octets: u64,
+    /// Packets sent with a congestion mark that this gateway's queue gave them.
+    pub marked: u64,
+    /// Packets that were taken out of bundles by this gateway's queue. They are among
+    /// the drops.
+    pub taken_out: u64,
+    /// Packets dropped.
+    pub drops: Drops,
+}
+
+/// Counters toward the inside. Each arrival was unpacked, was plain, or was refused:
+/// `arrived = bundles + plain + refusals`. Each packet was let out, was dropped, or
+/// waits: `unpacked + plain = released + drops + waiting`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inward {
+    /// Datagrams and packets from the core.
+    pub arrived: u64,
+    /// Their octets.
+    pub arrived_octets: u64,
+    /// Bundles unpacked.
+    pub bundles: u64,
+    /// Packets found in them.
+    pub unpacked: u64,
+    /// Packets that routers had dropped out of them.
+    pub missing: u64,
+    /// Packets that travelled alone and unchanged.
+    pub plain: u64,
+    /// Packets let out to the inside.
+    pub released: u64,
+    /// Their octets.
+    pub released_octets: u64,
+    /// Packets that got a congestion mark from the outside of their bundle.
+    pub marked: u64,
+    /// Arrivals refused.
+    pub refusals: Refusals,
+    /// Packets dropped.
+    pub drops: Drops,
+}
+
+/// Counters in both directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Toward the core.
+    pub outward: Outward,
+    /// Toward the inside.
+    pub inward: Inward,
+}
+
+/// Packets that wait, in each direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// For company, or for the rate toward the core.
+    pub outward: u64,
+    /// To be let out to the inside.
+    pub inward: u64,
+}
+
+/// Counters of a gateway.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// By peer.
+    pub peers: Vec<Traffic>,
+    /// What belongs to no peer: unknown destinations and senders, malformed packets.
+    pub other: Traffic,
+    /// ICMP errors sent to the inside, and those that the rate limit or the rules held
+    /// back.
+    pub errors: u64,
+    /// Packets whose sender was not told, because errors are limited or not allowed.
+    pub errors_withheld: u64,
+}
+
+impl Counts {
+    /// The counters of peers and others together.
+    pub fn total(&self) -> Traffic {
+        let mut total = self.other;
+        for peer in &self.peers {
+            total.add(peer);
+        }
+        total
+    }
+
+    /// The counters of `peer`, or those of no peer.
+    pub(super) fn of(&mut self, peer: Option<usize>) -> &mut Traffic {
+        match peer.and_then(|peer| self.peers.get_mut(peer)) {
+            Some(traffic) => traffic,
+            None => &mut self.other,
+        }
+    }
+}
+
+impl Traffic {
+    fn add(&mut self, other: &Self) {
+        let Self { outward, inward } = self;
+        for (sum, more) in [
+            (&mut outward.came, other.outward.came),
+            (&mut outward.came_octets, other.outward.came_octets),
+            (&mut outward.fragments, other.outward.fragments),
+            (&mut outward.bundles, other.outward.bundles),
+            (&mut outward.bundled, other.outward.bundled),
+            (&mut outward.alone, other.outward.alone),
+            (&mut outward.sent_octets, other.outward.sent_octets),
+            (&mut outward.marked, other.outward.marked),
+            (&mut outward.taken_out, other.outward.taken_out),
+            (&mut inward.arrived, other.inward.arrived),
+            (&mut inward.arrived_octets, other.inward.arrived_octets),
+            (&mut inward.bundles, other.inward.bundles),
+            (&mut inward.unpacked, other.inward.unpacked),
+            (&mut inward.missing, other.inward.missing),
+            (&mut inward.plain, other.inward.plain),
+            (&mut inward.released, other.inward.released),
+            (&mut inward.released_octets, other.inward.released_octets),
+            (&mut inward.marked, other.inward.marked),
+        ] {
+            *sum += more;
+        }
+        for (sum, more) in outward.drops.0.iter_mut().zip(other.outward.drops.0) {
+            *sum += more;
+        }
+        for (sum, more) in inward.drops.0.iter_mut().zip(other.inward.drops.0) {
+            *sum += more;
+        }
+        for (sum, more) in inward.refusals.0.iter_mut().zip(other.inward.refusals.0) {
+            *sum += more;
+        }
+    }
+}

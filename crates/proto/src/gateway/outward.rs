@@ -1,0 +1,292 @@
+//! The way of packets from inside to the core.
+
+use queue::{Bundle, Packet as _};
+use units::{Bytes, Framing, IpVersion, Seed, Time};
+use wire::bundle::{self, ENTRY_LEN, HEADER_LEN, Header, Piece, Unit};
+use wire::icmp_error::{Cause as ErrorCause, IcmpError};
+use wire::probe::Fragments;
+
+use super::packet::{Departing, Inner, Load};
+use super::{Alone, Cause, Gateway, Output, outer};
+use crate::edge::{Exit, Outgoing};
+use crate::link::Link;
+
+impl Gateway {
+    /// Hands a packet to the edge, which gathers it or sends it alone.
+    pub(super) fn forward(&mut self, now: Time, packet: Inner) {
+        let exit = packet.exit;
+        let state = &mut self.peers[exit.egress];
+        if self.settings.gather.is_some() && !state.exits.contains(&exit) {
+            state.exits.push(exit);
+            let peer = &self.settings.peers[exit.egress];
+            if let Some(gather) = self.settings.gathering(peer, state.mtu) {
+                // See `Gateway::set_path_mtu`.
+                let _ = self.edge.set_gather(now, exit, gather);
+            }
+        }
+        if let Some(packet) = self.edge.receive(now, packet, Some(exit)) {
+            self.enqueue_alone(now, packet);
+        }
+    }
+
+    /// Fragments a packet that is larger than `room`, or says that it is too big
+    /// [RFC1812 s4.3.3.3] [RFC8200 s5]. `octets` are those that came; `lowered` has the
+    /// hop limit with which it goes on.
+    pub(super) fn divide(
+        &mut self,
+        now: Time,
+        exit: Exit,
+        octets: &[u8],
+        lowered: &[u8],
+        room: Bytes,
+    ) {
+        let peer = Some(exit.egress);
+        let most = usize::try_from(room.get()).unwrap_or(usize::MAX);
+        let fragments = match wire::ip_packet::IpPacket::parse(octets) {
+            Ok(packet) if !packet.dont_fragment => Fragments::of(lowered, most, 0).ok(),
+            _ => None,
+        };
+        let Some(fragments) = fragments else {
+            let mtu = u32::try_from(room.get()).unwrap_or(u32::MAX);
+            let mtu = match octets.first().map(|first| first >> 4) {
+                Some(6) => mtu.max(IpVersion::V6.smallest_mtu()),
+                _ => mtu,
+            };
+            self.tell(now, octets, ErrorCause::TooBig { mtu });
+            return self.lose(peer, Cause::TooBig);
+        };
+        let outward = &mut self.counts.of(peer).outward;
+        // The packet becomes its fragments.
+        outward.fragments += (fragments.clone().count() as u64).saturating_sub(1);
+        for fragment in fragments {
+            let mut buffer = self.pool.keep(&[]);
+            buffer.resize(fragment.buffer_len(), 0);
+            match fragment.emit(&mut buffer) {
+                Ok(()) => self.forward(now, Inner::new(buffer, exit)),
+                Err(_) => self.lose(peer, Cause::Malformed),
+            }
+        }
+    }
+
+    /// Tells the source of the packet in `octets` why it was dropped, if the rules allow
+    /// it and the limit has room [RFC1812 s4.3.2] [RFC4443 s2.4].
+    pub(super) fn tell(&mut self, now: Time, octets: &[u8], cause: ErrorCause) {
+        let [four, six] = self.settings.inside;
+        let from = match octets.first().map(|first| first >> 4) {
+            Some(4) => four,
+            _ => six,
+        };
+        let error = from.and_then(|from| IcmpError::about(octets, cause, from));
+        let Some(error) = error.filter(|_| self.answers.take(now)) else {
+            self.counts.errors_withheld += 1;
+            return;
+        };
+        let mut buffer = self.pool.keep(&[]);
+        buffer.resize(error.buffer_len(), 0);
+        if error.emit(&mut buffer).is_ok() {
+            self.counts.errors += 1;
+            self.errors.push_back(buffer);
+        }
+    }
+
+    /// Queues a bundle of the edge.
+    pub(super) fn enqueue_bundle(&mut self, now: Time, outgoing: Outgoing<Inner>) {
+        let load = Load::Bundle(outgoing.bundle);
+        self.enqueue(now, outgoing.exit.egress, load, Bytes::ZERO);
+    }
+
+    /// Queues a packet without company.
+    pub(super) fn enqueue_alone(&mut self, now: Time, packet: Inner) {
+        let peer = packet.exit.egress;
+        let around = match self.settings.alone {
+            Alone::Plain => Bytes::ZERO,
+            Alone::Bundled => {
+                let overhead = self.settings.overhead(&self.settings.peers[peer]);
+                overhead + Bytes::new(ENTRY_LEN as u64)
+            }
+        };
+        // It may have come before the path MTU shrank.
+        if packet.view().size > self.room(peer) {
+            self.tell_waiting(now, &packet);
+            self.lose(Some(peer), Cause::TooBig);
+            return self.pool.give(packet.octets);
+        }
+        self.enqueue(now, peer, Load::Alone(packet), around);
+    }
+
+    /// Tells the source of a packet that waited too long to be small enough.
+    fn tell_waiting(&mut self, now: Time, packet: &Inner) {
+        let room = self.room(packet.exit.egress);
+        let mtu = u32::try_from(room.get()).unwrap_or(u32::MAX);
+        self.tell(now, &packet.octets, ErrorCause::TooBig { mtu });
+    }
+
+    fn enqueue(&mut self, now: Time, peer: usize, load: Load, around: Bytes) {
+        let state = &mut self.peers[peer];
+        let number = state.sent;
+        let plain = matches!(load, Load::Alone(_)) && self.settings.alone == Alone::Plain;
+        state.sent += u64::from(!plain);
+        let uplink = self.settings.uplink.as_ref();
+        let departing = Departing {
+            peer,
+            number,
+            load,
+            around,
+            framing: uplink.map_or(Framing::None, |uplink| uplink.framing),
+            // A flow of its own, as in the simulator.
+            flow: Seed::new(0).with(peer as u64).get(),
+        };
+        self.queued += departing.packets();
+        match &mut self.uplink {
+            Some(link) => {
+                // The link takes packets of any size.
+                let refused = link.receive(now, departing);
+                self.note_lost();
+                if let Some(refused) = refused {
+                    self.recycle(refused);
+                }
+            }
+            None => self.departing.push_back(departing),
+        }
+    }
+
+    /// The next thing that leaves for the core by `now`.
+    pub(super) fn depart(&mut self, now: Time) -> Option<Departing> {
+        match &mut self.uplink {
+            Some(link) => {
+                let delivery = link.poll_transmit(now);
+                self.note_lost();
+                Some(delivery?.packet)
+            }
+            None => self.departing.pop_front(),
+        }
+    }
+
+    /// Counts what the uplink's queue dropped.
+    pub(super) fn note_lost(&mut self) {
+        let Some(link) = &mut self.uplink else { return };
+        let lost = &mut Link::observer(link).0;
+        if lost.is_empty() {
+            return;
+        }
+        let mut lost = std::mem::take(lost);
+        for (peer, reason, packets, inner) in lost.drain(..) {
+            self.queued -= packets;
+            let outward = &mut self.counts.of(Some(peer)).outward;
+            outward.drops.add(Cause::of(reason), packets);
+            outward.taken_out += if inner { packets } else { 0 };
+        }
+        if let Some(link) = &mut self.uplink {
+            link.observer().0 = lost;
+        }
+    }
+
+    /// Writes what departs to the octets that are lent. Returns where the payload of its
+    /// carriage begins, and its service octet; `None` if it cannot be written.
+    pub(super) fn write(&mut self, departing: &Departing) -> Option<(usize, u8)> {
+        let peer = &self.settings.peers[departing.peer];
+        let out = &mut self.out;
+        out.clear();
+        let alone = match &departing.load {
+            Load::Alone(packet) if departing.around == Bytes::ZERO => {
+                out.extend_from_slice(&packet.octets);
+                return Some((0, packet.service()));
+            }
+            Load::Alone(packet) => Some(packet),
+            Load::Bundle(_) => None,
+        };
+        let bundle = match &departing.load {
+            Load::Bundle(bundle) => Some(bundle),
+            Load::Alone(_) => None,
+        };
+        let inside = || bundled(bundle).chain(alone);
+        let first = inside().next().map_or(0, Inner::service);
+        let dscp = peer.dscp.map_or(first & !outer::CE, |dscp| dscp << 2);
+        let service = dscp | outer::outer_ecn(inside().map(Inner::service));
+        let carriage = peer.carriage.emitted(service);
+        let advertised = departing.advertised();
+        let average = alone.map_or(advertised.average, |packet| packet.view().size);
+        let header = Header {
+            count: u16::try_from(advertised.packets).ok()?,
+            average: u16::try_from(average.get()).ok()?,
+            unit: match self.settings.gather.map(|gather| gather.tick) {
+                Some(queue::Tick::TenMicros) => Unit::TenMicroseconds,
+                _ => Unit::Microsecond,
+            },
+            sequence: sequence(departing.number),
+        };
+        let octets: usize = inside().map(|packet| packet.octets.len()).sum();
+        let begin = carriage.header_len();
+        let table = HEADER_LEN + ENTRY_LEN * usize::from(header.count);
+        out.resize(begin + table + octets, 0);
+        let body = &mut out[begin..];
+        match alone {
+            Some(packet) => {
+                let piece = Piece {
+                    octets: &packet.octets,
+                    waited: 0,
+                };
+                bundle::emit_body(header, [piece].into_iter(), body)
+            }
+            None => bundle::emit_body(header, pieces(bundle?), body),
+        }
+        .ok()?;
+        if self.settings.output == Output::Packets {
+            carriage.enclose(out).ok()?;
+        }
+        Some((begin, service))
+    }
+
+    /// Counts what was sent, and takes its buffers back.
+    pub(super) fn count_sent(&mut self, departing: Departing) {
+        let packets = departing.packets();
+        self.queued -= packets;
+        let sent_octets = self.out.len() as u64;
+        let outward = &mut self.counts.of(Some(departing.peer)).outward;
+        outward.sent_octets += sent_octets;
+        let marked = match &departing.load {
+            Load::Bundle(bundle) => {
+                outward.bundles += 1;
+                outward.bundled += packets;
+                bundled(Some(bundle)).filter(|packet| packet.marked).count() as u64
+            }
+            Load::Alone(packet) => {
+                outward.alone += 1;
+                u64::from(packet.marked)
+            }
+        };
+        outward.marked += marked;
+        self.recycle(departing);
+    }
+
+    /// Takes the buffers of what departed back.
+    pub(super) fn recycle(&mut self, departing: Departing) {
+        match departing.load {
+            Load::Bundle(bundle) => {
+                for (packet, _) in bundle.unpack() {
+                    self.pool.give(packet.octets);
+                }
+            }
+            Load::Alone(packet) => self.pool.give(packet.octets),
+        }
+    }
+}
+
+/// The number of a bundle as its header states it.
+fn sequence(number: u64) -> u16 {
+    u16::try_from(number % u64::from(bundle::SEQUENCES)).unwrap_or(0)
+}
+
+/// The packets that are left in a bundle.
+fn bundled(bundle: Option<&Bundle<Inner>>) -> impl Iterator<Item = &Inner> {
+    let entries = bundle.map(Bundle::entries).unwrap_or_default().iter();
+    entries.filter_map(queue::Entry::packet)
+}
+
+/// The pieces of a bundle; those of dropped packets have no octets.
+fn pieces(bundle: &Bundle<Inner>) -> impl Iterator<Item = Piece<'_>> {
+    bundle.entries().iter().map(|entry| Piece {
+        octets: entry.packet().map_or(&[], |packet| &packet.octets),
+        waited: entry.waited(),
+    })
+}

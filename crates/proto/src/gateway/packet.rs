@@ -1,0 +1,206 @@
+//! Packets inside a gateway: octets in buffers that are used again and again.
+
+use queue::{Advertised, Bundle, InnerDrop, Packet, View};
+use units::{Bytes, Framing};
+use wire::frame;
+
+use crate::edge::Exit;
+
+/// The ECN bits of a service octet [RFC3168 s5].
+const CONGESTION: u8 = 0b11;
+
+/// A packet from inside or from a bundle.
+#[derive(Debug)]
+pub(super) struct Inner {
+    /// From its IP header on, without padding.
+    pub(super) octets: Vec<u8>,
+    view: View,
+    service: u8,
+    /// Where it leaves the domain; toward the inside, the peer that it came from.
+    pub(super) exit: Exit,
+    /// Whether a queue of this gateway marked it.
+    pub(super) marked: bool,
+}
+
+impl Inner {
+    /// The IP packet in `octets`, which is whole.
+    pub(super) fn new(octets: Vec<u8>, exit: Exit) -> Self {
+        let service = frame::service_of(&octets).unwrap_or(0);
+        Self {
+            view: View {
+                size: Bytes::new(octets.len() as u64),
+                flow: frame::flow_of(&octets),
+                class: wire::dscp::class_of(service),
+                precedence: wire::dscp::precedence_of(service),
+            },
+            service,
+            octets,
+            exit,
+            marked: false,
+        }
+    }
+
+    /// A packet out of a bundle, which no queue sorts by flow.
+    pub(super) fn arrived(octets: Vec<u8>, exit: Exit) -> Self {
+        Self {
+            view: View {
+                size: Bytes::new(octets.len() as u64),
+                ..View::default()
+            },
+            service: 0,
+            octets,
+            exit,
+            marked: false,
+        }
+    }
+
+    /// The service octet.
+    pub(super) const fn service(&self) -> u8 {
+        self.service
+    }
+}
+
+impl Packet for Inner {
+    fn view(&self) -> View {
+        self.view
+    }
+
+    fn markable(&self) -> bool {
+        self.service & CONGESTION != 0
+    }
+
+    fn mark(&mut self) -> bool {
+        let marked = frame::mark_packet(&mut self.octets);
+        if marked {
+            self.marked |= self.service & CONGESTION != CONGESTION;
+            self.service |= CONGESTION;
+        }
+        marked
+    }
+}
+
+/// What is sent to a peer.
+#[derive(Debug)]
+pub(super) struct Departing {
+    pub(super) peer: usize,
+    /// The number of the bundle among those to the peer.
+    pub(super) number: u64,
+    pub(super) load: Load,
+    /// The octets of headers around a packet alone; a bundle's count among its own.
+    pub(super) around: Bytes,
+    /// The framing of the link that it waits for.
+    pub(super) framing: Framing,
+    /// The flow as which a queue sees a bundle.
+    pub(super) flow: u64,
+}
+
+/// Packets that travel together, or one that does not.
+#[derive(Debug)]
+pub(super) enum Load {
+    Bundle(Bundle<Inner>),
+    Alone(Inner),
+}
+
+impl Departing {
+    /// How many packets it carries.
+    pub(super) fn packets(&self) -> u64 {
+        u64::from(self.live())
+    }
+}
+
+impl Packet for Departing {
+    fn view(&self) -> View {
+        let (view, flow) = match &self.load {
+            Load::Bundle(bundle) => (bundle.view(), self.flow),
+            Load::Alone(packet) => (packet.view(), packet.view().flow),
+        };
+        View {
+            size: self.framing.frame_size(view.size + self.around),
+            flow,
+            ..view
+        }
+    }
+
+    fn live(&self) -> u32 {
+        match &self.load {
+            Load::Bundle(bundle) => bundle.live(),
+            Load::Alone(_) => 1,
+        }
+    }
+
+    fn advertised(&self) -> Advertised {
+        match &self.load {
+            Load::Bundle(bundle) => bundle.advertised(),
+            Load::Alone(_) => Advertised {
+                packets: 1,
+                average: self.view().size,
+            },
+        }
+    }
+
+    fn markable(&self) -> bool {
+        match &self.load {
+            Load::Bundle(bundle) => bundle.markable(),
+            Load::Alone(packet) => packet.markable(),
+        }
+    }
+
+    fn mark(&mut self) -> bool {
+        match &mut self.load {
+            Load::Bundle(bundle) => bundle.mark(),
+            Load::Alone(packet) => packet.mark(),
+        }
+    }
+
+    fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
+        let Self {
+            peer,
+            number,
+            around,
+            framing,
+            flow,
+            ref mut load,
+        } = *self;
+        let Load::Bundle(bundle) = load else {
+            return 0;
+        };
+        let mut each = |bare: Bundle<Inner>| {
+            for (packet, _) in bare.unpack() {
+                lost(Self {
+                    peer,
+                    number,
+                    load: Load::Alone(packet),
+                    around,
+                    framing,
+                    flow,
+                });
+            }
+        };
+        bundle.drop_inner(inner_drop, &mut each)
+    }
+}
+
+/// Buffers that wait to be used again.
+#[derive(Debug, Default)]
+pub(super) struct Pool(Vec<Vec<u8>>);
+
+/// The most buffers that are kept; with the largest packets they take 256 MiB, with those
+/// that are worth gathering a few.
+const MOST: usize = 1 << 12;
+
+impl Pool {
+    /// A buffer with a copy of `octets`.
+    pub(super) fn keep(&mut self, octets: &[u8]) -> Vec<u8> {
+        let mut buffer = self.0.pop().unwrap_or_default();
+        buffer.clear();
+        buffer.extend_from_slice(octets);
+        buffer
+    }
+
+    /// Takes a buffer back.
+    pub(super) fn give(&mut self, buffer: Vec<u8>) {
+        if self.0.len() < MOST {
+            self.0.push(buffer);
+        }
+    }
+}

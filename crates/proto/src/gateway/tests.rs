@@ -1,0 +1,2 @@
+mod crossing;
+mod support;

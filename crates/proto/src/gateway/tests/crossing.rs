@@ -1,0 +1,150 @@
+//! Packets that cross two gateways.
+
+use proptest::prelude::*;
+use queue::Trigger;
+use units::IpVersion;
+
+use super::super::*;
+use super::support::*;
+
+/// Drives both gateways until nothing waits; the way between them takes no time. What
+/// each lets out to the inside, with its instant.
+fn cross(gateways: &mut [Gateway; 2], arrivals: &[(Time, Vec<u8>)]) -> [Vec<(Time, Vec<u8>)>; 2] {
+    let mut inside = [Vec::new(), Vec::new()];
+    let mut arrivals = arrivals.iter().peekable();
+    let mut now = Time::ZERO;
+    loop {
+        let timeouts = gateways.iter_mut().map(|gateway| gateway.next_timeout(now));
+        let timeout = timeouts.flatten().min();
+        match arrivals.next_if(|(at, _)| timeout.is_none_or(|timeout| *at <= timeout)) {
+            Some((at, octets)) => {
+                now = *at;
+                gateways[0].receive_inside(now, octets);
+            }
+            None => match timeout {
+                Some(timeout) => {
+                    now = now.max(timeout);
+                    for gateway in gateways.iter_mut() {
+                        gateway.handle_timeout(now);
+                    }
+                }
+                None => return inside,
+            },
+        }
+        for number in [0, 1] {
+            let (out, core) = polled(&mut gateways[number], now);
+            inside[number].extend(out.into_iter().map(|octets| (now, octets)));
+            for octets in core {
+                gateways[1 - number].receive_core(now, &octets);
+                conserved(&gateways[1 - number]);
+            }
+            conserved(&gateways[number]);
+        }
+        let (out, _) = polled(&mut gateways[1], now);
+        inside[1].extend(out.into_iter().map(|octets| (now, octets)));
+    }
+}
+
+fn samples() -> impl Strategy<Value = Vec<(u64, Sample)>> {
+    let length = prop_oneof![4u16..200, 4u16..1_400, 4u16..20_000];
+    let one = (
+        0u64..2_000,
+        any::<bool>(),
+        0u16..4,
+        any::<u8>(),
+        length,
+        any::<bool>(),
+    );
+    let one = one.prop_map(|(gap, six, port, service, length, dont_fragment)| {
+        let version = if six { IpVersion::V6 } else { IpVersion::V4 };
+        let sample = Sample {
+            version,
+            port,
+            service,
+            length,
+            dont_fragment,
+            number: 0,
+        };
+        (gap, sample)
+    });
+    prop::collection::vec(one, 1..120)
+}
+
+proptest! {
+    #[test]
+    fn what_fits_crosses_octet_for_octet_in_order_and_the_rest_is_counted(
+        samples in samples(),
+        octets in 1_500u64..9_000,
+        timer in 1u64..3_000,
+        shaping: bool,
+        plain: bool,
+    ) {
+        let mut gateways = pair(|settings| Settings {
+            alone: if plain { Alone::Plain } else { Alone::Bundled },
+            shaping,
+            peers: vec![peer(settings.peers[0].carriage, octets)],
+            gather: settings.gather.map(|gather| Gathering {
+                trigger: Trigger::Timer(Span::from_micros(timer)),
+                ..gather
+            }),
+            ..settings
+        });
+        let room = gateways[0].path_mtu(0).unwrap().1.get();
+        let mut now = 0;
+        let mut arrivals = Vec::new();
+        let mut fits = Vec::new();
+        for (number, (gap, sample)) in samples.into_iter().enumerate() {
+            now += gap;
+            let sample = Sample { number: u32::try_from(number).unwrap(), ..sample };
+            let whole = sample.octets();
+            if whole.len() as u64 <= room {
+                fits.push(one_hop_on(whole.clone()));
+            }
+            arrivals.push((at(now), whole));
+        }
+        let [answers, out] = cross(&mut gateways, &arrivals);
+        let [one, other] = &gateways;
+        prop_assert_eq!(one.waiting(), Waiting::default());
+        prop_assert_eq!(other.waiting(), Waiting::default());
+        let sent = one.counts().total().outward;
+        let got = other.counts().total().inward;
+        prop_assert_eq!(sent.came, arrivals.len() as u64);
+        prop_assert_eq!(sent.bundled + sent.alone, got.unpacked + got.plain);
+        prop_assert_eq!(got.released, out.len() as u64);
+        prop_assert_eq!(answers.len() as u64, one.counts().errors);
+        if !plain {
+            let whole: Vec<Vec<u8>> = out
+                .iter()
+                .map(|(_, octets)| octets.clone())
+                .filter(|octets| IpPacket::parse(octets).unwrap().fragment.is_none())
+                .collect();
+            prop_assert_eq!(whole, fits);
+        }
+    }
+}
+
+#[test]
+fn a_bundle_has_the_headers_of_its_carriage_and_as_many_octets_as_counted() {
+    let [mut one, _] = pair(|settings| settings);
+    for number in 0..3 {
+        let sample = Sample {
+            number,
+            ..Sample::SMALL
+        };
+        one.receive_inside(at(0), &sample.octets());
+    }
+    let (_, core) = polled(&mut one, at(999));
+    assert!(core.is_empty());
+    assert_eq!(one.next_timeout(at(999)), Some(at(1_000)));
+    one.handle_timeout(at(1_000));
+    let (_, core) = polled(&mut one, at(1_000));
+    assert_eq!(core.len(), 1);
+    // 28 of IPv4 and UDP, 6 of the bundle, 4 of each packet.
+    assert_eq!(core[0].len(), 28 + 6 + 3 * (4 + 128));
+    let carried = wire::bundle::Carried::parse(&core[0][..]).unwrap();
+    assert!(carried.checksum_holds());
+    assert_eq!((carried.header().count, carried.header().average), (3, 128));
+    let outward = one.counts().total().outward;
+    assert_eq!((outward.bundles, outward.bundled), (1, 3));
+    assert_eq!(outward.sent_octets, core[0].len() as u64);
+}

@@ -1,0 +1,169 @@
+//! Two gateways, and packets for them.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use units::IpVersion;
+use wire::datagram::Datagram;
+use wire::protocol::ip::Addresses;
+
+use super::super::*;
+
+/// The tunnel's ends over IPv4.
+pub(super) const HERE_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 1);
+pub(super) const THERE_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 2);
+/// Addresses toward the inside.
+pub(super) const INSIDE: [Option<IpAddr>; 2] = [
+    Some(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 254))),
+    Some(IpAddr::V6(Ipv6Addr::new(
+        0x2001, 0xdb8, 1, 0, 0, 0, 0, 0xfe,
+    ))),
+];
+
+pub(super) const fn at(micros: u64) -> Time {
+    Time::from_nanos(1_000 * micros)
+}
+
+pub(super) fn mtu(octets: u64) -> IpMtu {
+    IpMtu::new(octets, IpVersion::V4).unwrap()
+}
+
+/// The carriage of the gateway `here` to `there`.
+pub(super) fn udp(here: Ipv4Addr, there: Ipv4Addr) -> Carriage {
+    Carriage::Udp {
+        addresses: Addresses::V4([here, there]),
+        port: 49_152,
+    }
+}
+
+pub(super) fn peer(carriage: Carriage, octets: u64) -> Peer {
+    Peer {
+        carriage,
+        mtu: mtu(octets),
+        dscp: None,
+    }
+}
+
+pub(super) fn settings(carriage: Carriage) -> Settings {
+    Settings {
+        inside: INSIDE,
+        ..Settings::new(vec![peer(carriage, 9_000)])
+    }
+}
+
+/// Networks 192.0.2.0/24 and 2001:db8:2::/48 behind peer 0.
+pub(super) fn routes() -> [Prefix; 2] {
+    let row = |network: &str, length| Prefix {
+        network: network.parse().unwrap(),
+        length,
+        next_as: 64_500,
+        egress: 0,
+    };
+    [row("192.0.2.0", 24), row("2001:db8:2::", 48)]
+}
+
+/// A gateway with these routes.
+pub(super) fn gateway(settings: Settings) -> Gateway {
+    let mut gateway = Gateway::new(settings).unwrap();
+    gateway.set_table(&routes());
+    gateway
+}
+
+/// Gateways at both ends of a tunnel over UDP; the second has no routes.
+pub(super) fn pair(change: impl Fn(Settings) -> Settings) -> [Gateway; 2] {
+    let one = gateway(change(settings(udp(HERE_V4, THERE_V4))));
+    let other = Gateway::new(change(settings(udp(THERE_V4, HERE_V4)))).unwrap();
+    [one, other]
+}
+
+/// A UDP datagram.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sample {
+    pub(super) version: IpVersion,
+    pub(super) port: u16,
+    pub(super) service: u8,
+    /// Octets of UDP's payload.
+    pub(super) length: u16,
+    pub(super) dont_fragment: bool,
+    /// What its payload begins with.
+    pub(super) number: u32,
+}
+
+impl Sample {
+    pub(super) const SMALL: Self = Self {
+        version: IpVersion::V4,
+        port: 5_000,
+        service: 0,
+        length: 100,
+        dont_fragment: true,
+        number: 0,
+    };
+
+    /// The octets of the IP packet, with the hop limit 64.
+    pub(super) fn octets(self) -> Vec<u8> {
+        let addresses = match self.version {
+            IpVersion::V4 => Addresses::V4([[10, 0, 0, 1].into(), [192, 0, 2, 1].into()]),
+            IpVersion::V6 => Addresses::V6([
+                "2001:db8:1::1".parse().unwrap(),
+                "2001:db8:2::1".parse().unwrap(),
+            ]),
+        };
+        let length = self.length + 8;
+        let datagram = Datagram {
+            ethernet: None,
+            addresses,
+            ports: [4_000, self.port],
+            service: self.service,
+            identification: 7,
+            whole: length,
+            offset: 0,
+            length,
+            dont_fragment: self.dont_fragment,
+        };
+        let mut octets = vec![0; datagram.packet_len()];
+        datagram.emit(&mut octets).unwrap();
+        if self.length >= 4 {
+            let end = octets.len() - usize::from(self.length);
+            octets[end..end + 4].copy_from_slice(&self.number.to_be_bytes());
+        }
+        octets
+    }
+}
+
+/// The same packet after one hop.
+pub(super) fn one_hop_on(mut octets: Vec<u8>) -> Vec<u8> {
+    set_hop_limit(&mut octets, 63).unwrap();
+    octets
+}
+
+/// What a gateway sends now: octets for the inside, and for the core.
+pub(super) fn polled(gateway: &mut Gateway, now: Time) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+    let (mut inside, mut core) = (Vec::new(), Vec::new());
+    while let Some(transmit) = gateway.poll_transmit(now) {
+        match transmit {
+            Transmit::Inside { octets } => inside.push(octets.to_vec()),
+            Transmit::Core { octets, .. } => core.push(octets.to_vec()),
+        }
+    }
+    (inside, core)
+}
+
+/// Nothing is lost or made up.
+pub(super) fn conserved(gateway: &Gateway) {
+    let Traffic { outward, inward } = gateway.counts().total();
+    let waiting = gateway.waiting();
+    assert_eq!(
+        outward.came + outward.fragments,
+        outward.bundled + outward.alone + outward.drops.total() + waiting.outward,
+        "{outward:?} {waiting:?}"
+    );
+    assert_eq!(
+        inward.arrived,
+        inward.bundles + inward.plain + inward.refusals.total(),
+        "{inward:?}"
+    );
+    assert_eq!(
+        inward.unpacked + inward.plain,
+        inward.released + inward.drops.total() + waiting.inward,
+        "{inward:?} {waiting:?}"
+    );
+}
