@@ -133,7 +133,7 @@ impl Connection {
     /// Executes the receiver's actions due by `now`.
     pub(crate) fn timeout_of_receiver(&mut self, now: Time, packets: &mut Outbox) {
         self.receiver.timeout(now);
-        self.acknowledge(now, packets);
+        packets.extend(self.acknowledge(now));
     }
 
     /// Hands `messages` more messages to the sender.
@@ -152,6 +152,29 @@ impl Connection {
     /// Takes data at the receiver. Returns whether they were new, and the number of
     /// messages that they complete.
     pub(crate) fn receive(&mut self, now: Time, data: &Data, packets: &mut Outbox) -> (bool, u64) {
+        let new = self.store(now, data);
+        let there = self.there();
+        let messages = match &mut self.messages {
+            Some(messages) if new => messages.receive(now, there),
+            _ => 0,
+        };
+        packets.extend(self.acknowledge(now));
+        (new, messages)
+    }
+
+    /// Takes data at a receiver that acknowledges every segment. Returns the
+    /// acknowledgement.
+    pub(crate) fn receive_and_answer(
+        &mut self,
+        now: Time,
+        data: &Data,
+    ) -> Option<(Header, Content)> {
+        self.store(now, data);
+        self.acknowledge(now)
+    }
+
+    /// Takes data at the receiver. Returns whether they were new.
+    fn store(&mut self, now: Time, data: &Data) -> bool {
         let before = self.receiver.segments();
         self.receiver.receive(now, data);
         let new = self.receiver.segments() > before;
@@ -160,13 +183,7 @@ impl Connection {
             let octets = self.receiver.octets();
             self.first.get_or_insert((now, octets));
         }
-        let there = self.there();
-        let messages = match &mut self.messages {
-            Some(messages) if new => messages.receive(now, there),
-            _ => 0,
-        };
-        self.acknowledge(now, packets);
-        (new, messages)
+        new
     }
 
     /// Takes an acknowledgement at the sender.
@@ -266,21 +283,22 @@ impl Connection {
         }
     }
 
-    fn acknowledge(&mut self, now: Time, packets: &mut Outbox) {
-        if let Some(ack) = self.receiver.poll_transmit()
-            && now < self.end
-        {
-            let packet = Header {
-                size: ip_header(self.back.ip) + ack.header,
-                ..self.back
-            };
-            let content = Content {
-                sequence: ack.next,
-                sent: now,
-                marks: 0,
-                body: Body::Segment(Segment::Ack(ack)),
-            };
-            packets.push((packet, content));
+    /// The acknowledgement that is ready.
+    fn acknowledge(&mut self, now: Time) -> Option<(Header, Content)> {
+        let ack = self.receiver.poll_transmit()?;
+        if now >= self.end {
+            return None;
         }
+        let packet = Header {
+            size: ip_header(self.back.ip) + ack.header,
+            ..self.back
+        };
+        let content = Content {
+            sequence: ack.next,
+            sent: now,
+            marks: 0,
+            body: Body::Segment(Segment::Ack(ack)),
+        };
+        Some((packet, content))
     }
 }

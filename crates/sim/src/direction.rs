@@ -4,6 +4,7 @@ use proto::link::{FastLink, Fate, Link, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, TraceDepth};
+use crate::lookahead::Beyond;
 use crate::packet::Packet;
 use crate::{DirectionOutcome, InnerCounts};
 
@@ -19,9 +20,14 @@ pub(crate) struct Direction {
     pub(crate) place: (usize, usize),
     /// Packets in bundles beyond the first of each: those that arrived, and those that
     /// a fast link dropped. A bundle whose packets were all dropped before counts as -1.
-    pub(crate) beyond: (i64, i64),
+    pub(crate) extra: (i64, i64),
     /// The mark set on packets that leave the direction.
     pub(crate) mark: u64,
+    /// Whether packets can enter it ahead of time.
+    pub(crate) ahead: bool,
+    pub(crate) beyond: Beyond,
+    /// The latest arrival at the far end that was counted as an event.
+    pub(crate) latest: Time,
 }
 
 /// The link of one direction.
@@ -76,8 +82,11 @@ impl Direction {
             mtu: mtu(settings),
             framing: framing(settings),
             place,
-            beyond: (0, 0),
+            extra: (0, 0),
             mark: 0,
+            ahead: false,
+            beyond: Beyond::Unknown,
+            latest: Time::ZERO,
         }
     }
 
@@ -85,6 +94,15 @@ impl Direction {
     pub(crate) fn frame(&self, packet: u32) -> u32 {
         let frame = self.framing.frame_size(Bytes::new(packet.into()));
         u32::try_from(frame.get()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the arrival of a packet at the far end is known on entry, and later than
+    /// that: an octet takes time below 8 Tbit/s.
+    pub(crate) fn is_known(&self) -> bool {
+        match &self.machine {
+            Machine::Fast(link) => link.takes_time(),
+            Machine::Full(_) => false,
+        }
     }
 
     /// The instant at which it must be polled next.
@@ -121,9 +139,9 @@ impl Direction {
             Machine::Full(link) => (link.counters(), link.observer().beyond()),
         };
         InnerCounts {
-            arrived: counters.arrived.saturating_add_signed(self.beyond.0),
+            arrived: counters.arrived.saturating_add_signed(self.extra.0),
             dropped: (counters.of(Fate::Dropped) + counters.inner_dropped)
-                .saturating_add_signed(self.beyond.1 + beyond),
+                .saturating_add_signed(self.extra.1 + beyond),
             inner_dropped: counters.inner_dropped,
         }
     }

@@ -32,6 +32,8 @@ pub(crate) struct Engine<'a, W> {
     elements: Elements,
     pub(crate) now: Time,
     pub(crate) events: u64,
+    /// The latest arrival ahead of time that had no consequence.
+    pub(crate) latest: Time,
     /// The packets of one message while they are sent.
     outbox: Outbox,
     contents: Contents,
@@ -39,7 +41,7 @@ pub(crate) struct Engine<'a, W> {
     /// The reaction of sources to drops, by the number of the direction; missing
     /// entries mean no notification.
     pub(crate) notifies: Vec<Option<React>>,
-    tracer: &'a mut W,
+    pub(crate) tracer: &'a mut W,
 }
 
 /// A node of a running network.
@@ -130,6 +132,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             elements,
             now: Time::ZERO,
             events: 0,
+            latest: Time::ZERO,
             outbox: Vec::new(),
             contents: Contents::default(),
             edges,
@@ -145,7 +148,6 @@ impl<'a, W: Tracer> Engine<'a, W> {
         };
         debug_assert!(now >= self.now, "time goes on");
         self.now = now;
-        self.events += 1;
         let Elements {
             receivers,
             senders,
@@ -154,8 +156,13 @@ impl<'a, W: Tracer> Engine<'a, W> {
             edges,
         } = self.elements;
         if element < receivers {
+            // Counts itself.
             self.deliver_arrived(element);
-        } else if element < senders {
+            self.contents.forget();
+            return true;
+        }
+        self.events += 1;
+        if element < senders {
             self.finish_receiving(element - receivers);
         } else if element < sources {
             self.finish_sending(element - senders);

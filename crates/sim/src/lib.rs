@@ -24,6 +24,7 @@ mod fragments;
 mod labels;
 mod link_stats;
 mod load;
+mod lookahead;
 mod messages;
 mod outcome;
 mod packet;

@@ -12,6 +12,7 @@ use crate::domain::exits;
 use crate::engine::{DomainEdge, DomainEdges, Endpoints, Engine, Flow, Kind, Node};
 use crate::labels::labels;
 use crate::link_stats::TraceDepth;
+use crate::lookahead;
 use crate::packet::{Congestion, Header};
 use crate::processor::Processor;
 use crate::routes::Routes;
@@ -165,6 +166,16 @@ impl Simulation {
         );
         engine.notifies = self.notifies();
         engine.mark_directions();
+        if self.domain.is_none() && self.notices.is_empty() {
+            let deliveries = !W::AWAKE || !engine.tracer.wants_deliveries();
+            lookahead::look(
+                &self.scenario,
+                &self.routes,
+                &mut engine.directions,
+                &engine.nodes,
+                deliveries,
+            );
+        }
         engine
     }
 

@@ -122,6 +122,12 @@ pub trait Tracer {
         0
     }
 
+    /// Whether it uses [`Tracer::delivered`], which is otherwise not called for all
+    /// messages. Called before the first event.
+    fn wants_deliveries(&self) -> bool {
+        true
+    }
+
     /// Whether to report the contents of bundles on this link; called for observed
     /// links.
     fn opens(&self, _link: (usize, usize)) -> bool {

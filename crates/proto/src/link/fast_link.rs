@@ -14,15 +14,15 @@ use super::rng::LinkRng;
 use super::serializer::Serializer;
 use super::{Counters, Entered, Fate, LinkObserver, Settings};
 
-/// One direction of a link, with an observer.
+/// One direction of a link, with an observer. The caller may keep the packets itself,
+/// because it learns when each will be delivered.
 pub struct FastLink<P, W = ()> {
-    /// Packets between arrival and delivery, in order.
-    passing: VecDeque<Passing<P>>,
-    /// The number of packets, from the front, known to have begun transmission; the
-    /// others wait.
-    begun: usize,
+    /// Packets that the caller handed over until their delivery, in order.
+    held: VecDeque<Held<P>>,
+    /// The packets that waited at the last arrival, in order.
+    waiting: VecDeque<Waiting>,
     /// Octets of the waiting packets.
-    waiting: Bytes,
+    waiting_octets: u64,
     serializer: Serializer,
     delay: Span,
     /// The largest frame, without tags, and the octets of wire that a frame takes
@@ -46,24 +46,26 @@ struct Counts {
 }
 
 /// The fate of a packet, known on arrival.
-#[derive(Debug)]
-pub enum Entry<P> {
-    /// The packet will be delivered.
-    Passes {
-        /// Whether it is the next packet to be delivered.
-        first: bool,
-    },
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The packet will be delivered at this instant.
+    Passes(Time),
     /// The queue dropped it.
-    Dropped(P),
+    Dropped,
     /// The packet is larger than the link carries.
-    TooBig(P),
+    TooBig,
 }
 
-/// A packet in the queue, on the wire or in flight.
-struct Passing<P> {
-    begins: Time,
+/// A packet between its arrival and its delivery.
+struct Held<P> {
     arrives: Time,
     packet: P,
+}
+
+/// The transmission of a packet that begins later than it arrived.
+struct Waiting {
+    begins: Time,
+    size: u64,
 }
 
 impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
@@ -76,9 +78,9 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
             return None;
         }
         Some(Self {
-            passing: VecDeque::new(),
-            begun: 0,
-            waiting: Bytes::ZERO,
+            held: VecDeque::new(),
+            waiting: VecDeque::new(),
+            waiting_octets: 0,
             serializer: Serializer::new(settings.rate),
             delay: settings.delay,
             largest_frame: settings.largest_frame(),
@@ -89,28 +91,29 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         })
     }
 
-    /// Takes a packet that arrived at `now`, no earlier than the previous one.
+    /// Decides the fate of a packet that arrives at `now`, no earlier than the previous
+    /// one. The packet stays with the caller.
     #[inline]
-    pub fn receive(&mut self, now: Time, mut packet: P) -> Entry<P> {
+    pub fn receive(&mut self, now: Time, packet: &mut P) -> Entry {
         self.counts.arrived += 1;
         let size = packet.view().size;
         if size > self.largest_frame + packet.tags() {
             self.counts.too_big += 1;
-            return Entry::TooBig(packet);
+            return Entry::TooBig;
         }
         let backlog = self.backlog_at(now);
-        match self.admission.admit(now, backlog, &mut packet) {
+        match self.admission.admit(now, backlog, packet) {
             Ok(marked) => self.counts.marked += u64::from(marked),
             Err(reason) => {
                 self.counts.dropped[reason as usize] += 1;
-                return Entry::Dropped(packet);
+                return Entry::Dropped;
             }
         }
         let begins = self.serializer.free_at().max(now);
-        if begins == now {
-            self.begun += 1;
-        } else {
-            self.waiting += size;
+        if begins > now {
+            let size = size.get();
+            self.waiting_octets += size;
+            self.waiting.push_back(Waiting { begins, size });
         }
         let ends = self.serializer.occupy(begins, size + self.around);
         self.counts.octets += size.get();
@@ -119,39 +122,42 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
             number: self.counts.arrived,
         };
         self.observer
-            .sent(&packet, entered, begins, ends, Fate::Delivered);
-        let first = self.passing.is_empty();
-        self.passing.push_back(Passing {
-            begins,
-            arrives: ends + self.delay,
-            packet,
-        });
-        Entry::Passes { first }
+            .sent(packet, entered, begins, ends, Fate::Delivered);
+        Entry::Passes(ends + self.delay)
     }
 
-    /// The next packet delivered by `now`.
+    /// Keeps a packet that passes until it `arrives`, as [`FastLink::receive`] answered.
+    /// Returns whether it is the next one to be delivered.
+    #[inline]
+    pub fn hold(&mut self, arrives: Time, packet: P) -> bool {
+        let first = self.held.is_empty();
+        self.held.push_back(Held { arrives, packet });
+        first
+    }
+
+    /// The next held packet that is delivered by `now`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<P> {
         if self.next_timeout()? > now {
             return None;
         }
-        let Passing { packet, .. } = self.passing.pop_front()?;
-        if self.begun > 0 {
-            self.begun -= 1;
-        } else {
-            self.waiting = self.waiting - packet.view().size;
-        }
-        if self.passing.is_empty() {
+        let Held { packet, .. } = self.held.pop_front()?;
+        if self.held.is_empty() {
             // Starts again at the front of the ring, whose memory is in the cache.
-            self.passing.clear();
+            self.held.clear();
         }
         Some(packet)
     }
 
-    /// The instant of the next delivery.
+    /// The instant of the next delivery of a held packet.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
-        self.passing.front().map(|next| next.arrives)
+        self.held.front().map(|next| next.arrives)
+    }
+
+    /// Whether every packet is delivered later than it arrives.
+    pub fn takes_time(&self) -> bool {
+        self.delay > Span::ZERO || self.serializer.takes_time()
     }
 
     /// When the wire has finished all accepted packets.
@@ -191,24 +197,26 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     }
 
     /// The backlog at `now`, without a packet whose transmission begins then.
+    #[inline]
     fn backlog_at(&mut self, now: Time) -> Backlog {
         let free_at = self.serializer.free_at();
         if free_at <= now {
-            self.begun = self.passing.len();
-            self.waiting = Bytes::ZERO;
+            if !self.waiting.is_empty() {
+                self.waiting.clear();
+                self.waiting_octets = 0;
+            }
             self.admission.rest(free_at);
             return Backlog::default();
         }
-        while let Some(next) = self.passing.get(self.begun)
+        while let Some(next) = self.waiting.front()
             && next.begins <= now
         {
-            self.begun += 1;
-            self.waiting = self.waiting - next.packet.view().size;
+            self.waiting_octets -= next.size;
+            self.waiting.pop_front();
         }
-        let packets = self.passing.len() - self.begun;
         Backlog {
-            packets: u32::try_from(packets).unwrap_or(u32::MAX),
-            bytes: self.waiting,
+            packets: u32::try_from(self.waiting.len()).unwrap_or(u32::MAX),
+            bytes: Bytes::new(self.waiting_octets),
         }
     }
 }

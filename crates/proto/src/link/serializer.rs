@@ -41,6 +41,12 @@ impl Serializer {
         self.free_at
     }
 
+    /// Whether even a single octet takes a picosecond.
+    pub(super) fn takes_time(&self) -> bool {
+        let most = u64::try_from(8 * PICOS).unwrap_or(u64::MAX);
+        self.rate.is_some_and(|rate| rate.bits_per_second() <= most)
+    }
+
     /// Transmits `size` octets from `start`, when the wire is free. Returns the instant
     /// at which the last octet has left.
     pub(super) fn occupy(&mut self, start: Time, size: Bytes) -> Time {

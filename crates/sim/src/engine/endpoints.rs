@@ -79,6 +79,36 @@ impl<W: Tracer> Engine<'_, W> {
         self.contents.discard(&packet);
     }
 
+    /// Delivers a packet that arrives at `at` to the receiving endpoint of its flow,
+    /// ahead of time. Returns its acknowledgement.
+    pub(super) fn deliver_ahead(
+        &mut self,
+        node: usize,
+        at: Time,
+        packet: &Header,
+    ) -> Option<Header> {
+        let counts = &mut self.nodes[node].counts;
+        counts.received += 1;
+        let flow = &mut self.flows[packet.flow as usize];
+        let content = self.contents.of(packet);
+        let reply = match (&content.body, &mut flow.endpoints) {
+            (Body::Datagram(piece), Endpoints::Datagrams(endpoints)) => {
+                endpoints.1.receive(at, content, *piece);
+                None
+            }
+            (Body::Segment(Segment::Data(data)), Endpoints::Tcp(connection)) => {
+                connection.receive_and_answer(at, &packet.arrived(*data))
+            }
+            _ => unreachable!("only flows and acknowledgements are in the network"),
+        };
+        // A tracer may still look at the content.
+        self.contents.discard(&Packet::bare(*packet));
+        let (reply, content) = reply?;
+        counts.sent += 1;
+        let content = self.contents.put(content);
+        Some(Header { content, ..reply })
+    }
+
     /// Delivers a packet to an endpoint of a connection, which may respond at once.
     fn deliver_to_connection(&mut self, node: usize, packet: &Header) {
         let number = packet.flow as usize;

@@ -2,10 +2,12 @@
 
 use proto::link::{Delivery, Entry};
 use queue::Packet as _;
+use units::Time;
 
 use super::Engine;
 use crate::direction::{Direction, Machine};
 use crate::link_stats::{EventKind, Opening};
+use crate::lookahead::Beyond;
 use crate::packet::{Header, Packet};
 use crate::{Inside, Location, Opened, Seen, Tracer};
 
@@ -23,7 +25,9 @@ impl<W: Tracer> Engine<'_, W> {
 
     /// Passes on the packets that have reached the far end of a direction.
     pub(super) fn deliver_arrived(&mut self, direction: usize) {
-        let to = self.directions[direction].to;
+        let Direction { to, beyond, .. } = self.directions[direction];
+        // Otherwise counted on entry.
+        self.events += u64::from(beyond == Beyond::Unknown);
         loop {
             // Read anew in each round: a packet may return to this direction.
             match &mut self.directions[direction].machine {
@@ -85,20 +89,18 @@ impl<W: Tracer> Engine<'_, W> {
         let link = &mut self.directions[direction];
         packet.header.frame = link.frame(packet.header.size);
         if packet.is_bundle() {
-            link.beyond.0 += i64::from(packet.live()) - 1;
+            link.extra.0 += i64::from(packet.live()) - 1;
         }
-        let beyond = &mut link.beyond.1;
         match &mut link.machine {
-            Machine::Fast(link) => {
-                let entry = link.receive(self.now, packet);
+            Machine::Fast(machine) => {
+                let entry = machine.receive(self.now, &mut packet);
                 match entry {
-                    Entry::Passes { first: false } => None,
-                    Entry::Passes { first: true } => {
-                        self.event_queue.set(direction, link.next_timeout());
+                    Entry::Passes(arrives) => {
+                        self.pass(direction, arrives, packet);
                         None
                     }
-                    Entry::Dropped(packet) => {
-                        *beyond += i64::from(packet.live()) - 1;
+                    Entry::Dropped => {
+                        link.extra.1 += i64::from(packet.live()) - 1;
                         match &packet.load {
                             Some(load) => {
                                 for inside in load.headers() {
@@ -110,7 +112,7 @@ impl<W: Tracer> Engine<'_, W> {
                         self.contents.discard(&packet);
                         None
                     }
-                    Entry::TooBig(packet) => Some(packet),
+                    Entry::TooBig => Some(packet),
                 }
             }
             Machine::Full(link) => {
@@ -118,6 +120,52 @@ impl<W: Tracer> Engine<'_, W> {
                 self.settle(direction);
                 refused
             }
+        }
+    }
+
+    /// Moves a packet on that reaches the far end of `direction` at `at`, as far as its
+    /// way is known now.
+    fn pass(&mut self, mut direction: usize, mut at: Time, mut packet: Packet) {
+        loop {
+            let link = &mut self.directions[direction];
+            let (node, beyond) = (link.to, link.beyond);
+            if beyond == Beyond::Unknown {
+                break;
+            }
+            // Packets that arrive at one instant are one event.
+            self.events += u64::from(at > link.latest);
+            link.latest = at;
+            let next = if beyond == Beyond::Host {
+                let Some(reply) = self.deliver_ahead(node, at, &packet.header) else {
+                    self.latest = self.latest.max(at);
+                    return;
+                };
+                packet.header = reply;
+                self.next_hop(node, &packet)
+            } else {
+                let next = self.next_hop(node, &packet);
+                let next = next.filter(|(next, _)| self.directions[*next].ahead);
+                self.nodes[node].counts.forwarded += u64::from(next.is_some());
+                next
+            };
+            let Some((next, _)) = next else { break };
+            let link = &mut self.directions[next];
+            packet.header.frame = link.frame(packet.header.size);
+            let entry = match &mut link.machine {
+                Machine::Fast(link) => link.receive(at, &mut packet),
+                Machine::Full(_) => unreachable!("only fast links are entered ahead of time"),
+            };
+            let Entry::Passes(arrives) = entry else {
+                self.latest = self.latest.max(at);
+                self.contents.discard(&packet);
+                return;
+            };
+            (direction, at) = (next, arrives);
+        }
+        if let Machine::Fast(link) = &mut self.directions[direction].machine
+            && link.hold(at, packet)
+        {
+            self.event_queue.set(direction, Some(at));
         }
     }
 

@@ -1,3 +1,4 @@
+mod lookahead;
 mod turns;
 
 use std::collections::BTreeMap;

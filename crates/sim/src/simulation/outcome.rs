@@ -15,8 +15,8 @@ use crate::{
 
 impl Simulation {
     /// The outcome of the run, in the order of the original scenario.
-    pub(super) fn outcome<W: Tracer>(&self, engine: Engine<'_, W>) -> Outcome {
-        let end: Time = engine.now;
+    pub(crate) fn outcome<W: Tracer>(&self, engine: Engine<'_, W>) -> Outcome {
+        let end: Time = engine.now.max(engine.latest);
         let events = engine.events;
         let mut engine = engine;
         let domain = self

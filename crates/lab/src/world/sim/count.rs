@@ -152,6 +152,11 @@ impl Tracer for Counter {
             .map_or(0, |counters| counters.mark)
     }
 
+    fn wants_deliveries(&self) -> bool {
+        let mut links = self.links.iter().flatten();
+        self.flows.is_some() || links.any(|counters| counters.mark != 0)
+    }
+
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, state: QueueState) {
         let Some(counters) = self.counters(link) else {
             return;

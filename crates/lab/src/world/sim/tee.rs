@@ -18,6 +18,10 @@ impl<A: Tracer, B: Tracer> Tracer for Tee<'_, A, B> {
         self.0.mark(link) | self.1.mark(link)
     }
 
+    fn wants_deliveries(&self) -> bool {
+        self.0.wants_deliveries() || self.1.wants_deliveries()
+    }
+
     fn opens(&self, link: (usize, usize)) -> bool {
         self.0.opens(link) || self.1.opens(link)
     }

@@ -176,6 +176,10 @@ impl sim::Tracer for TraceRecorder {
         self.links.get(link).is_some_and(Option::is_some)
     }
 
+    fn wants_deliveries(&self) -> bool {
+        false
+    }
+
     fn opens(&self, (link, _): (usize, usize)) -> bool {
         let log = self.links.get(link).and_then(Option::as_ref);
         log.is_some_and(|log| log.capture.is_some())

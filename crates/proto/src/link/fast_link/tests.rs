@@ -118,15 +118,16 @@ proptest! {
             while markable && let Some(frame) = fast_link.poll_transmit(now) {
                 out[0].push(frame);
             }
-            let frame = Frame { number, size, markable, marked: false };
+            let mut frame = Frame { number, size, markable, marked: false };
             let too_big = patient.receive(now, frame);
-            match fast_link.receive(now, frame) {
-                Entry::TooBig(frame) => prop_assert_eq!(Some(frame), too_big),
-                Entry::Passes { first } => {
+            match fast_link.receive(now, &mut frame) {
+                Entry::TooBig => prop_assert_eq!(Some(frame), too_big),
+                Entry::Passes(arrives) => {
                     prop_assert!(too_big.is_none());
-                    prop_assert_eq!(first, fast_link.passing.len() == 1);
+                    let first = fast_link.hold(arrives, frame);
+                    prop_assert_eq!(first, fast_link.held.len() == 1);
                 }
-                Entry::Dropped(_) => prop_assert!(too_big.is_none()),
+                Entry::Dropped => prop_assert!(too_big.is_none()),
             }
             prop_assert_eq!(fast_link.backlog_at(now), patient.backlog());
         }
