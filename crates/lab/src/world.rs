@@ -3,6 +3,7 @@
 pub mod hosts;
 pub mod netns;
 pub(crate) mod real_time;
+mod segment_limit;
 pub mod sim;
 
 use anyhow::Result;
@@ -19,7 +20,7 @@ pub fn plan(experiment: Experiment, world: World) -> Result<Plan> {
 
 fn check(world: World) -> Check {
     match world {
-        World::Netns => |_| Ok(()),
+        World::Netns => segment_limit::check,
         World::Hosts => hosts::check,
         World::Sim => sim::check,
     }

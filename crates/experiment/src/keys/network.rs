@@ -2,8 +2,7 @@
 
 use super::row::QUEUES;
 use super::support::{
-    HONOURED, Support, all_but, everywhere, kernels, no_effect, only, refused, simulator, when,
-    worlds,
+    Support, all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
 };
 use super::{DefaultValue, Key, Section};
 
@@ -111,12 +110,11 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "mtu_by",
                 kind: "`interface` or `mss`",
                 default: DefaultValue::Text("interface"),
-                meaning: "What limits packets between hosts to `mtu`. `interface`: the MTU of their interfaces; `mss`: TCP's largest segment, `mtu` less the headers (TCP_MAXSEG), with interfaces as they are; datagrams fit the `mtu` by their size.",
-                worlds: worlds(
-                    only(&["interface"], "interfaces have the MTU there; write \"interface\""),
-                    only(&["interface"], "interfaces have the MTU there; write \"interface\""),
-                )
-                .between_hosts(HONOURED),
+                meaning: "What limits packets between hosts to `mtu`. `interface`: the MTU of their interfaces; `mss`: TCP's largest segment, `mtu` less the headers (TCP_MAXSEG), with interfaces as they are (in `netns` 1500, or `mtu` if that is larger); datagrams fit the `mtu` by their size.",
+                worlds: simulator(only(
+                    &["interface"],
+                    "interfaces have the MTU there; write \"interface\"",
+                )),
             },
             Key {
                 name: "lateness",

@@ -2,9 +2,9 @@
 
 use experiment::Refusal;
 use plan::Setting;
-use plan::setting::{MtuBy, Sends, Traffic};
-use proto::traffic::Law;
-use units::{Bytes, Transport};
+use plan::setting::Traffic;
+
+use crate::world::segment_limit;
 
 /// Refuses what neither a key alone nor the hosts decide.
 pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
@@ -33,67 +33,5 @@ pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
         }
         _ => {}
     }
-    match setting.network.mtu_by {
-        MtuBy::Interface => return Ok(()),
-        MtuBy::Segment => {}
-    }
-    if let Traffic::Command(_) = setting.traffic {
-        return refuse(
-            "network",
-            "mtu_by",
-            "network.mtu_by = \"mss\": it reaches no sockets of your programs; write \"interface\""
-                .to_owned(),
-        );
-    }
-    let (network, largest) = (&setting.network, largest_datagram(&setting.traffic));
-    let room = network.path_mtu().and_then(|mtu| {
-        let payload = model::payload_per_packet(mtu, network.ip, Transport::Udp);
-        Some((mtu, payload?))
-    });
-    match room {
-        Some((mtu, room)) if largest.is_some_and(|octets| octets > room) => refuse(
-            "network",
-            "mtu_by",
-            format!(
-                "network.mtu_by = \"mss\": nothing cuts datagrams of {} octets to packets of {}; write shorter messages, for instance \"mtu-72\"",
-                largest.unwrap_or_default().get(),
-                mtu.get()
-            ),
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// The largest value of a law, of those without a limit the largest datagram.
-fn largest(payloads: &Law) -> Bytes {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "payloads are at most those of the largest datagram"
-    )]
-    match payloads {
-        Law::Constant(octets) | Law::Uniform(_, octets) => Bytes::new(octets.ceil() as u64),
-        _ => Bytes::new(65_507),
-    }
-}
-
-/// The largest datagram of some traffic, if it has any.
-fn largest_datagram(traffic: &Traffic) -> Option<Bytes> {
-    let octets = |size: u32| Bytes::new(size.into());
-    match traffic {
-        Traffic::Transfer(transfer) => {
-            (transfer.protocol == Transport::Udp).then_some(transfer.message)
-        }
-        Traffic::RequestResponse(wanted) if wanted.protocol == Transport::Udp => {
-            wanted.sizes.all().into_iter().max().map(octets)
-        }
-        Traffic::Flows(flows) => {
-            let sizes = flows.flows.iter().filter_map(|flow| match &flow.sends {
-                Sends::Datagrams { payloads, .. } => Some(largest(payloads)),
-                Sends::Messages { .. } | Sends::Octets { .. } => None,
-            });
-            sizes.max()
-        }
-        _ => None,
-    }
+    segment_limit::check(setting)
 }

@@ -5,7 +5,10 @@ use live::testbed::{Addresses, Forwarder, Link, Medium, Path};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};
 use proto::traffic::{Law, mean_gap};
-use units::{Framing, Span};
+use units::{Framing, IpMtu, Span};
+
+/// The largest packet of Ethernet [IEEE802.3].
+const ETHERNET: u64 = 1500;
 
 use crate::measure::Paced;
 
@@ -68,7 +71,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
             .iter()
             .enumerate()
             .map(|(number, link)| Link {
-                mtu: link.mtu,
+                mtu: interface_mtu(network, link),
                 medium: match paced {
                     Paced::Kernel => Medium::Kernel {
                         rate: link.rate,
@@ -89,6 +92,16 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                 },
             })
             .collect(),
+    }
+}
+
+/// The MTU of a link's interfaces: Ethernet's where segments limit packets, unless
+/// packets are larger [IEEE802.3].
+fn interface_mtu(network: &spec::Network, link: &spec::Link) -> IpMtu {
+    let ethernet = IpMtu::new(ETHERNET, network.ip).unwrap_or(link.mtu);
+    match network.mtu_by {
+        spec::MtuBy::Interface => link.mtu,
+        spec::MtuBy::Segment => link.mtu.max(ethernet),
     }
 }
 

@@ -28,7 +28,8 @@ pub(crate) struct TestbedHandle {
     pub(super) agents: Agents,
     /// The offloads that the sender's interface reports as enabled.
     offloads: Vec<String>,
-    inspections: Vec<Inspection>,
+    /// By the largest segment of TCP.
+    inspections: Vec<(Option<u16>, Inspection)>,
 }
 
 impl TestbedHandle {
@@ -157,8 +158,10 @@ impl TestbedHandle {
             Transport::Tcp => OUTRUNNING.max(base.message),
             Transport::Udp => base.message,
         };
-        let same = |done: &&Inspection| done.protocol == protocol && done.message == message;
-        if let Some(done) = self.inspections.iter().find(same) {
+        let same = |(segment, done): &&(Option<u16>, Inspection)| {
+            done.protocol == protocol && done.message == message && *segment == base.largest_segment
+        };
+        if let Some((_, done)) = self.inspections.iter().find(same) {
             return Ok(done.clone());
         }
         let listen = |node: &Node| Capture::open(&node.namespace, &node.interfaces[0].name);
@@ -178,7 +181,8 @@ impl TestbedHandle {
             largest_sent: seen(&sent)?.largest_packet,
             largest_received: seen(&received)?.largest_packet,
         };
-        self.inspections.push(inspection.clone());
+        self.inspections
+            .push((base.largest_segment, inspection.clone()));
         Ok(inspection)
     }
 }
