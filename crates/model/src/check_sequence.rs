@@ -3,7 +3,7 @@
 use units::{Bytes, Framing};
 
 /// Bits of data up to which any error of fewer bits than the distance is detected
-/// by CRC-32 of Ethernet, the largest distance last [Koopman2002 Table 1].
+/// by CRC-32 of Ethernet, the largest distance last [Koopman2002].
 const REACH: [(u32, u64); 8] = [
     (3, 4_294_967_263),
     (4, 91_607),
@@ -44,7 +44,7 @@ pub fn largest_frame(distance: u32) -> Option<Bytes> {
 /// for frames beyond all tables.
 ///
 /// The exact number of patterns of four bits in a frame of MTU 1500 is 223 059
-/// [Koopman2002 Table 1]; this formula counts 5 % fewer.
+/// [Koopman2002]; this formula counts 5 % fewer.
 pub fn undetected(frame: Bytes, bit_error_rate: f64) -> Option<f64> {
     let distance = hamming_distance(frame)?;
     Some(at_least(distance, frame.bits(), bit_error_rate) * MISSED)
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// 223 059 patterns of four bits in 12 112 bits of data and 32 of check
-    /// sequence [Koopman2002 Table 1].
+    /// sequence [Koopman2002].
     #[test]
     fn the_patterns_of_four_bits_are_nearly_as_many_as_were_counted() {
         let rate = 1e-10;

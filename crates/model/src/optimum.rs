@@ -13,7 +13,7 @@ const LEAST_TIMEOUT: Span = Span::from_secs(1);
 pub enum Response {
     /// The inverse square root of the loss [Mathis1997 eq 3].
     Reno,
-    /// The same with time-outs [Padhye1998 eq 32].
+    /// The same with time-outs [Padhye1998].
     RenoWithTimeouts,
     /// CUBIC [RFC9438 s5.1].
     Cubic,

@@ -6,7 +6,7 @@ use units::Span;
 /// Segments a second of a Reno flow that loses a share `loss` of them:
 /// 1/(R sqrt(2bp/3) + T min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)), with b segments
 /// for each acknowledgement and T the first retransmission timeout
-/// [Padhye1998 eq 32]. `None` where nothing is lost, or no time passes.
+/// [Padhye1998]. `None` where nothing is lost, or no time passes.
 pub fn segments_per_second(
     loss: f64,
     round_trip: Span,

@@ -135,7 +135,7 @@ fn cubic_outside_of_renos_region_follows_its_own_law() {
 #[test]
 fn with_independent_losses_renos_rate_is_that_of_padhye() {
     // 1/(sqrt(2p/3) + T0/RTT min(1, 3 sqrt(3p/8)) p (1 + 32 p^2)) segments a
-    // round trip of 0.1 s, with T0 0.4 s [Padhye1998 eq 30].
+    // round trip of 0.1 s, with T0 0.4 s [Padhye1998].
     for (loss, window) in [(1e-4, 122.36), (1e-3, 38.38), (1e-2, 11.23)] {
         let mut state: u64 = 1;
         let lost = || {
