@@ -19,6 +19,10 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../experiments/os-comparison.toml"),
     ),
     (
+        "host-costs",
+        include_str!("../../../experiments/host-costs.toml"),
+    ),
+    (
         "jumbo-at-distance",
         include_str!("../../../experiments/jumbo-at-distance.toml"),
     ),
