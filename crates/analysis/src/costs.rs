@@ -9,9 +9,11 @@
 
 mod fit;
 mod least_squares;
+mod prediction;
 mod quantity;
 mod series;
 
 pub use fit::{CannotFit, CostFit, LackOfFit, Observation, Spread, fit};
+pub use prediction::{Asked, Doubt, Figure, Predicted, p_value, predict};
 pub use quantity::{QUANTITIES, Quantity};
 pub use series::{Offloads, Point, Series, series_of};

@@ -28,7 +28,8 @@ pub(crate) use examples::examples_of;
 pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
 pub(crate) use predict::{
-    Arithmetic, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
+    Arithmetic, Bundle, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
+    Wait,
 };
 pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
 pub(crate) use setup::{Agent, Completions, Doctor, Man};

@@ -13,10 +13,22 @@ const ENTRY: i64 = 4;
 /// The paper prints (N - 4) for the entries, with which its own example is -14; with
 /// four octets for each packet, 4 N, it is the -4 of its text.
 pub fn bundle_cost(ip_header: Bytes, packets: u32, framing: Bytes) -> i64 {
+    let entries = ENTRY * i64::from(packets);
+    cost_with(entries, ip_header, packets, framing)
+}
+
+/// The octets of [`bundle_cost`] by the equation as the paper prints it, with N - 4 for
+/// the entries [Mulahuwaish eq 1].
+pub fn bundle_cost_as_printed(ip_header: Bytes, packets: u32, framing: Bytes) -> i64 {
+    let entries = i64::from(packets) - ENTRY;
+    cost_with(entries, ip_header, packets, framing)
+}
+
+/// The octets that a bundle adds with this many octets of entries.
+fn cost_with(entries: i64, ip_header: Bytes, packets: u32, framing: Bytes) -> i64 {
     let octets = |size: Bytes| i64::try_from(size.get()).unwrap_or(i64::MAX);
-    let packets = i64::from(packets);
-    let added = octets(ip_header).saturating_add(HEADER + ENTRY * packets);
-    added.saturating_sub(octets(framing).saturating_mul(packets - 1))
+    let added = octets(ip_header).saturating_add(HEADER + entries);
+    added.saturating_sub(octets(framing).saturating_mul(i64::from(packets) - 1))
 }
 
 /// The mean number of packets in bundles that leave `timer` after their first packet
@@ -47,6 +59,10 @@ mod tests {
         assert_eq!(cost(20, 6), -140);
         assert_eq!(cost(40, 2), 16);
         assert_eq!(cost(20, 1), 30);
+        assert_eq!(
+            bundle_cost_as_printed(Bytes::new(20), 2, Bytes::new(38)),
+            -14
+        );
     }
 
     #[test]

@@ -34,7 +34,10 @@ pub use document::Document;
 pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
 pub use mesh::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
 pub use page::html;
-pub use predict::{Chosen, Prediction, Sent, of_limit, of_optimal, of_overhead, of_transfer};
+pub use predict::{
+    Bundles, Chosen, CostPredictions, PredictedSeries, Prediction, Sent, Waits, of_bundles,
+    of_costs, of_limit, of_optimal, of_overhead, of_transfer, of_waits,
+};
 pub use probe::{
     Probed, of_path, path_change_json, path_change_sentence, path_json, path_sentence,
 };

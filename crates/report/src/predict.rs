@@ -1,22 +1,26 @@
 //! Predictions of closed forms: tables, JSON Lines and a drawing.
 
 mod chart;
+mod costs;
 mod limit;
 mod optimal;
 mod overhead;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod waits;
 
 use model::{Sizes, Stack};
 use units::{Bytes, Rate};
 
 use crate::document::{Block, Cell, Column, Document, Fit, Section, Style, Table};
 use chart::Chart;
+pub use costs::{CostPredictions, PredictedSeries, of_costs};
 pub use limit::of_limit;
 pub use optimal::{Chosen, of_optimal};
 pub use overhead::of_overhead;
 pub use transfer::{Sent, of_transfer};
+pub use waits::{Bundles, Waits, of_bundles, of_waits};
 
 /// The answer to a question that needs no measurement.
 pub struct Prediction {

@@ -18,6 +18,8 @@ pub struct Series {
     pub offloads: Offloads,
     /// The trials.
     pub points: Vec<Point>,
+    /// How many of them have a throughput that other work on the machine disturbed.
+    pub disturbed: usize,
 }
 
 /// Offloads of segmentation and reception during the trials of a series.
@@ -125,6 +127,11 @@ pub fn series_of(plan: &Plan, trials: &[Trial]) -> Vec<Series> {
                 false => Offloads::Mixed,
             };
         }
+        let disturbed = own.iter().filter(|trial| {
+            let rate = QUANTITIES[0].name;
+            trial.metrics.contains_key(rate) && trial.is_disturbed_in(rate)
+        });
+        series.disturbed += disturbed.count();
         series.points.extend(points);
     }
     let all: Vec<&Factors> = found.iter().flat_map(|(_, all, _)| all.clone()).collect();
@@ -276,7 +283,12 @@ mod tests {
             };
             trial.evidence.insert("offloads_on".into(), on.into());
         }
-        assert_eq!(series_of(&plan, &trials)[0].offloads, Offloads::Mixed);
+        trials[2].flags = vec!["disturbed".into()];
+        let found = series_of(&plan, &trials);
+        assert_eq!(
+            (found[0].offloads, found[0].disturbed),
+            (Offloads::Mixed, 1)
+        );
         trials[1].evidence.clear();
         assert_eq!(series_of(&plan, &trials)[0].offloads, Offloads::Off);
     }

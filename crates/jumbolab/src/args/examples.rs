@@ -143,6 +143,40 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "The same of 5 MB over two links with a switch between them",
                 "jumbolab predict --size 5MB --rate 10gbit --stages 2",
             ),
+            example(
+                "What larger MTUs would bring to hosts measured at 1500",
+                "jumbolab predict --from results/host-costs-1a2b3c4d --mtu 4000,9000",
+            ),
+            example(
+                "The study of 2019, fitted at MTU 1500 alone",
+                "jumbolab predict --from docs/tables/praptodiyono2019.csv --fit-up-to 1500 --rate 1gbit --spread 2% --mtu 4000,9000",
+            ),
+        ],
+    ),
+    (
+        "predict wait",
+        &[
+            example(
+                "Waits behind full packets at two MTUs",
+                "jumbolab predict wait --rate 1gbit --load 30%,70% --mtu 1500,9000",
+            ),
+            example(
+                "Behind the packets of web traffic",
+                "jumbolab predict wait --mix web",
+            ),
+        ],
+    ),
+    (
+        "predict bundle",
+        &[
+            example(
+                "Octets that bundles of two and six packets add or save",
+                "jumbolab predict bundle --packets 2,6",
+            ),
+            example(
+                "Waits for a timer of 500 us",
+                "jumbolab predict bundle --jfet 500us --arrivals 2000,20000",
+            ),
         ],
     ),
     (

@@ -20,15 +20,27 @@ pub(crate) struct Predict {
     /// Size to send, for example 5MB.
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
-    /// Data rate of the links.
-    #[arg(long, value_name = "BITS/S", default_value = "1gbit")]
-    pub(crate) rate: String,
+    /// Data rate of the links [default: 1gbit]. With --from: of a link for which the hosts wait with each packet.
+    #[arg(long, value_name = "BITS/S")]
+    pub(crate) rate: Option<String>,
     /// Number of links in a row; all but the last end in a device that stores frames before it forwards them.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) stages: u64,
-    /// Results folder to fit a cost model to. Not built yet.
-    #[arg(long, value_name = "DIR", hide = true)]
+    /// Results folder, or table of trials, to which costs of packets and octets are fitted.
+    #[arg(long, value_name = "DIR|FILE.csv", conflicts_with_all = ["file", "size", "stages"], help_heading = FROM_TRIALS)]
     pub(crate) from: Option<PathBuf>,
+    /// Largest MTU whose trials are fitted; larger ones are compared with the prediction.
+    #[arg(long, value_name = "BYTES", requires = "from", help_heading = FROM_TRIALS)]
+    pub(crate) fit_up_to: Option<String>,
+    /// Standard deviation of a figure, for tables without repeats.
+    #[arg(long, value_name = "PERCENT", requires = "from", help_heading = FROM_TRIALS)]
+    pub(crate) spread: Option<String>,
+    /// Number of new trials of whose mean the intervals are.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "from", help_heading = FROM_TRIALS)]
+    pub(crate) trials: u32,
+    /// Folders or tables of further runs to hold against the prediction.
+    #[arg(long, value_name = "DIR|FILE.csv", num_args = 1.., value_delimiter = ',', requires = "from", help_heading = FROM_TRIALS)]
+    pub(crate) check: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) packets: Packets,
     #[command(flatten)]
@@ -44,6 +56,10 @@ pub(crate) enum Question {
     Limit(Limit),
     /// Print the best MTU of a path with errors and losses, and what other MTUs lose.
     Optimal(Optimal),
+    /// Print how long packets wait in front of a link on average, behind full ones or a mix.
+    Wait(Wait),
+    /// Print the octets that bundles of packets save, and how long their packets wait.
+    Bundle(Bundle),
     /// Compute the sums of the studied papers again.
     Arithmetic(Arithmetic),
 }
@@ -137,6 +153,53 @@ pub(crate) enum ResponseLaw {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = MIXES)]
+pub(crate) struct Wait {
+    /// Data rate of the link.
+    #[arg(long, value_name = "BITS/S", default_value = "1gbit")]
+    pub(crate) rate: String,
+    /// Shares of the time during which the link is busy, separated by commas.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_delimiter = ',',
+        default_value = "30%,50%,70%,90%"
+    )]
+    pub(crate) load: Vec<String>,
+    /// Sizes of messages: web, nfs, voip, or a FILE with a size and a weight per line [default: all packets are full].
+    #[arg(long, value_name = "MIX|FILE")]
+    pub(crate) mix: Option<String>,
+    #[command(flatten)]
+    pub(crate) packets: Packets,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Bundle {
+    /// Numbers of packets in a bundle, separated by commas.
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', default_value = "2,3,4,6,8", value_parser = clap::value_parser!(u32).range(1..=4095))]
+    pub(crate) packets: Vec<u32>,
+    /// Version of the bundle's IP header.
+    #[arg(long, value_name = "VERSION", default_value_t = 4, value_parser = clap::value_parser!(u8).range(4..=6))]
+    pub(crate) ip: u8,
+    /// Time that a bundle waits after its first packet.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) jfet: Option<String>,
+    /// Packets that arrive in a second, separated by commas.
+    #[arg(
+        long,
+        value_name = "PACKETS/S",
+        value_delimiter = ',',
+        default_value = "1000,10000,100000",
+        requires = "jfet"
+    )]
+    pub(crate) arrivals: Vec<String>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct Arithmetic {
     /// Name of a paper (mred-ddf, egan, 2017, 2019) [default: all papers].
     #[arg(value_name = "PAPER")]
@@ -180,9 +243,13 @@ pub(crate) struct Output {
     pub(crate) json: bool,
 }
 
+/// The heading of options about trials.
+const FROM_TRIALS: &str = "From trials";
+
 const MIXES: &str = "\
 Mixes: web: 500 B, and answers of 2 kB, 20 kB and 200 kB, weights 10, 6, 3 and 1. nfs: 128 B, and blocks of 8192 B with as much beside
 them, equal weights. voip: 172 B, RTP with 20 ms of G.711.";
 
 const NOTES: &str = "\
-Nothing is measured and nothing is sent: these are closed forms. docs/predict.md states each with its source.";
+Nothing is measured and nothing is sent: these are closed forms, and with --from what trials have shown before. docs/predict.md states each
+with its source.";

@@ -1,8 +1,11 @@
 //! `jumbolab predict`.
 
+mod from;
 mod mix;
 mod optimal;
 mod options;
+mod table;
+mod waits;
 
 use std::fs;
 use std::io::Write as _;
@@ -22,8 +25,13 @@ pub(crate) fn run(args: &Predict) -> Result<()> {
         Some(Question::Overhead(overhead)) => print_overhead(overhead),
         Some(Question::Limit(limit)) => print_limit(limit),
         Some(Question::Optimal(args)) => print(&optimal::prediction(args)?, &args.output),
+        Some(Question::Wait(args)) => print(&waits::waits(args)?, &args.output),
+        Some(Question::Bundle(args)) => print(&waits::bundles(args)?, &args.output),
         Some(Question::Arithmetic(arithmetic)) => print_sums(arithmetic),
-        None => print_transfer(args),
+        None => match &args.from {
+            Some(from) => print(&from::prediction(from, args)?, &args.output),
+            None => print_transfer(args),
+        },
     }
 }
 
@@ -63,21 +71,15 @@ fn print_sums(args: &Arithmetic) -> Result<()> {
 }
 
 fn print_transfer(args: &Predict) -> Result<()> {
-    if let Some(folder) = &args.from {
-        bail!(
-            "--from {}: not built yet (planned, docs/roadmap.md); today `jumbolab predict limit` states upper bounds, and `jumbolab run NAME --on sim` computes results",
-            folder.display()
-        );
-    }
     let (name, size) = match (&args.file, &args.size) {
         (Some(file), _) => (file.display().to_string(), size_of(file)?),
         (None, Some(size)) => (size.clone(), quantity::<Bytes>("--size", size)?),
         (None, None) => bail!(
-            "predict: write overhead, limit, optimal or arithmetic behind it, or what is to be sent, for instance --size 5MB"
+            "predict: write overhead, limit, optimal, wait, bundle or arithmetic behind it, what is to be sent, for instance --size 5MB, or --from with a results folder"
         ),
     };
     let asked = Asked::read(&args.packets)?;
-    let rate = quantity("--rate", &args.rate)?;
+    let rate = quantity("--rate", args.rate.as_deref().unwrap_or("1gbit"))?;
     let transfers = asked.full.iter().map(|(mtu, _)| {
         let transfer = Transfer::new(&asked.stack, size, *mtu);
         Ok((

@@ -9,7 +9,7 @@ use units::{BadText, Bytes, Rate};
 use crate::args::Packets;
 
 /// The most values of an option.
-const MOST_VALUES: usize = 64;
+pub(super) const MOST_VALUES: usize = 64;
 
 /// A stack, and the packets that fill each MTU.
 #[derive(Debug)]

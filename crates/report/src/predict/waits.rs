@@ -1,0 +1,208 @@
+//! Waits in front of a link, and bundles of packets.
+
+use model::{Stack, bundle_cost, bundle_cost_as_printed, bundle_packets, bundle_wait};
+use serde::Serialize;
+use units::{Bytes, IpVersion, Rate, Span};
+
+use super::chart::{Chart, Curve};
+use super::{Prediction, document, table};
+use crate::figure::{self, four_digits};
+use crate::json::json_line;
+
+/// The mean waits behind packets that fill an MTU, or that messages of a mix are cut
+/// into.
+#[derive(Debug)]
+pub struct Waits<'a> {
+    /// The stack of the packets.
+    pub stack: &'a Stack,
+    /// The rate of the link.
+    pub rate: Rate,
+    /// The mix in words; `None`: all packets are full.
+    pub mix: Option<&'a str>,
+    /// The loads, from 0 to below 1.
+    pub loads: &'a [f64],
+    /// For each MTU the mean time of a packet in seconds, and the mean wait at each load.
+    pub waits: &'a [(Bytes, f64, Vec<f64>)],
+}
+
+#[derive(Serialize)]
+struct WaitLine<'a> {
+    stack: &'a str,
+    rate_bits_per_second: u64,
+    mix: Option<&'a str>,
+    mtu: u64,
+    load_percent: f64,
+    packet_us: f64,
+    wait_us: f64,
+}
+
+/// The mean waits at each MTU and load.
+pub fn of_waits(found: &Waits<'_>) -> Prediction {
+    let stack = found.stack.to_string();
+    let name = stack.as_str();
+    let lines = found.waits.iter().flat_map(|(mtu, packet, waits)| {
+        found
+            .loads
+            .iter()
+            .zip(waits)
+            .map(move |(load, wait)| WaitLine {
+                stack: name,
+                rate_bits_per_second: found.rate.bits_per_second(),
+                mix: found.mix,
+                mtu: mtu.get(),
+                load_percent: 100.0 * load,
+                packet_us: packet * 1e6,
+                wait_us: wait * 1e6,
+            })
+    });
+    let lines: Vec<WaitLine<'_>> = lines.collect();
+    let loads = found
+        .loads
+        .iter()
+        .map(|load| format!("us at {} %", percent(*load)));
+    let mut columns = vec!["MTU".to_owned(), "us a packet".to_owned()];
+    columns.extend(loads);
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let rows = found.waits.iter().map(|(mtu, packet, waits)| {
+        let waits = waits.iter().map(|wait| four_digits(wait * 1e6));
+        [mtu.get().to_string(), four_digits(packet * 1e6)]
+            .into_iter()
+            .chain(waits)
+            .collect()
+    });
+    let table = table(1, &columns, rows.collect());
+    let law = match found.mix {
+        None => "All packets are full: M/D/1 [Kleinrock1975].".to_owned(),
+        Some(mix) => format!("Messages of {mix} are cut into packets: M/G/1 [Kleinrock1975]."),
+    };
+    let note = format!(
+        "{law} Packets arrive at random instants (Poisson) and the queue has room for all; bursts wait longer."
+    );
+    let curves = found.loads.iter().enumerate().map(|(place, load)| Curve {
+        name: format!("load {} %", percent(*load)),
+        points: found
+            .waits
+            .iter()
+            .map(|(mtu, _, waits)| (mtu.get() as f64, waits[place] * 1e6))
+            .collect(),
+    });
+    Prediction {
+        chart: Chart {
+            title: format!("Mean wait in front of {}", figure::rate(found.rate)),
+            horizontal: "MTU (octets)".to_owned(),
+            vertical: "wait (us)".to_owned(),
+            curves: curves.collect(),
+        },
+        document: document(
+            format!("Mean wait in front of {}", figure::rate(found.rate)),
+            vec![note],
+            vec![table],
+        ),
+        lines: lines.iter().map(json_line).collect(),
+    }
+}
+
+/// A share in per cent without needless digits.
+fn percent(share: f64) -> String {
+    let rounded = (share * 1e6).round() / 1e4;
+    rounded.to_string()
+}
+
+/// Bundles of packets.
+#[derive(Debug)]
+pub struct Bundles<'a> {
+    /// The version of the bundle's IP header.
+    pub ip: IpVersion,
+    /// The packets in a bundle.
+    pub packets: &'a [u32],
+    /// The time that a bundle waits after its first packet, and the packets that arrive
+    /// in a second.
+    pub timer: Option<(Span, &'a [f64])>,
+}
+
+/// The framing of Ethernet that each packet but the first saves [IEEE802.3 s3.1.1].
+const FRAMING: Bytes = Bytes::new(38);
+
+#[derive(Serialize)]
+struct BundleLine {
+    packets: u32,
+    added_octets: i64,
+    added_octets_as_printed: i64,
+}
+
+#[derive(Serialize)]
+struct TimerLine {
+    jfet_us: f64,
+    arrivals_per_second: f64,
+    packets: f64,
+    wait_us: f64,
+}
+
+/// The octets that bundles add to the wire, and how long their packets wait.
+pub fn of_bundles(found: &Bundles<'_>) -> Prediction {
+    let header = found.ip.header();
+    let bundles = found.packets.iter().map(|packets| BundleLine {
+        packets: *packets,
+        added_octets: bundle_cost(header, *packets, FRAMING),
+        added_octets_as_printed: bundle_cost_as_printed(header, *packets, FRAMING),
+    });
+    let bundles: Vec<BundleLine> = bundles.collect();
+    let rows = bundles.iter().map(|line| {
+        vec![
+            line.packets.to_string(),
+            line.added_octets.to_string(),
+            line.added_octets_as_printed.to_string(),
+        ]
+    });
+    let mut tables = vec![table(
+        1,
+        &["packets", "octets added", "by equation 1 as printed"],
+        rows.collect(),
+    )];
+    let timers = found.timer.iter().flat_map(|(timer, arrivals)| {
+        arrivals.iter().map(|arrivals| TimerLine {
+            jfet_us: timer.as_secs_f64() * 1e6,
+            arrivals_per_second: *arrivals,
+            packets: bundle_packets(*timer, *arrivals),
+            wait_us: bundle_wait(*timer, *arrivals) * 1e6,
+        })
+    });
+    let timers: Vec<TimerLine> = timers.collect();
+    if !timers.is_empty() {
+        let rows = timers.iter().map(|line| {
+            [
+                line.arrivals_per_second,
+                line.jfet_us,
+                line.packets,
+                line.wait_us,
+            ]
+            .map(four_digits)
+            .to_vec()
+        });
+        let columns = ["packets/s", "JFET us", "packets a bundle", "mean wait us"];
+        tables.push(table(1, &columns, rows.collect()));
+    }
+    let mut notes = vec![
+        "Octets added to the wire: header of IP + 6 + 4 N - 38 (N - 1) for N packets; below zero they are saved. The paper prints N - 4 for 4 N, which gives -14 where its text has -4 [Mulahuwaish eq 1].".to_owned(),
+    ];
+    if !timers.is_empty() {
+        notes.push("A bundle leaves JFET after its first packet; packets arrive at random instants (Poisson), and no bundle is full before [Mulahuwaish s2.A].".to_owned());
+    }
+    let points = bundles
+        .iter()
+        .map(|line| (f64::from(line.packets), line.added_octets as f64));
+    let lines = bundles.iter().map(json_line);
+    Prediction {
+        chart: Chart {
+            title: "Octets that a bundle adds to the wire".to_owned(),
+            horizontal: "packets in a bundle".to_owned(),
+            vertical: "octets".to_owned(),
+            curves: vec![Curve {
+                name: "octets added".to_owned(),
+                points: points.collect(),
+            }],
+        },
+        lines: lines.chain(timers.iter().map(json_line)).collect(),
+        document: document("Bundles of packets".to_owned(), notes, tables),
+    }
+}
