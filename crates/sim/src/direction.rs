@@ -15,7 +15,9 @@ pub(crate) struct Direction {
     pub(crate) to: usize,
     /// The largest IP packet that the direction carries.
     pub(crate) mtu: u32,
-    framing: Framing,
+    /// Octets of a frame around a packet, and of the smallest frame.
+    around: u32,
+    smallest: u32,
     /// The index of its link in the scenario, and its direction.
     pub(crate) place: (usize, usize),
     /// Packets in bundles beyond the first of each: those that arrived, and those that
@@ -76,11 +78,18 @@ impl Direction {
             let link = Link::observed(settings.clone(), seed, LinkStats::new(end, looks));
             Box::new(link.expect("the same was built when the scenario was checked"))
         };
+        let (around, smallest) = match framing(settings) {
+            Framing::Ethernet => (Framing::MAC_HEADER + Framing::FCS, Framing::SMALLEST_FRAME),
+            Framing::None => (Bytes::ZERO, Bytes::ZERO),
+        };
+        let [around, smallest] =
+            [around, smallest].map(|octets| u32::try_from(octets.get()).unwrap_or(u32::MAX));
         Self {
             machine: fast_link.map_or_else(|| Machine::Full(full()), Machine::Fast),
             to,
             mtu: mtu(settings),
-            framing: framing(settings),
+            around,
+            smallest,
             place,
             extra: (0, 0),
             mark: 0,
@@ -90,10 +99,10 @@ impl Direction {
         }
     }
 
-    /// Octets of the frame around a packet.
+    /// Octets of the frame around a packet, as [`Framing::frame_size`] has it.
+    #[inline]
     pub(crate) fn frame(&self, packet: u32) -> u32 {
-        let frame = self.framing.frame_size(Bytes::new(packet.into()));
-        u32::try_from(frame.get()).unwrap_or(u32::MAX)
+        packet.saturating_add(self.around).max(self.smallest)
     }
 
     /// Whether the arrival of a packet at the far end is known on entry, and later than

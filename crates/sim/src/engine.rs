@@ -226,10 +226,10 @@ impl<'a, W: Tracer> Engine<'a, W> {
 
     /// Forwards a packet as a router.
     fn route(&mut self, node: usize, packet: Packet) {
-        let Some((direction, _)) = self.next_hop(node, &packet) else {
+        let Some(hop) = self.next_hop(node, &packet) else {
             return;
         };
-        let mtu = self.directions[direction].mtu;
+        let mtu = self.directions[hop.0].mtu;
         if packet.header.size > mtu
             && let Body::Datagram(piece) = self.contents.of(&packet.header).body
             && !piece.dont_fragment
@@ -238,7 +238,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             self.cut(node, packet, piece, mtu);
             return;
         }
-        match self.transmit(node, packet) {
+        match self.enter(hop, packet) {
             None => self.nodes[node].counts.forwarded += 1,
             Some(refused) => self.answer(node, &refused, mtu),
         }

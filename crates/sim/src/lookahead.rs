@@ -131,6 +131,9 @@ pub(crate) fn look(
             && !duties.needs_time
         {
             directions[last].beyond = Beyond::Host;
+            for reply in duties.replies {
+                directions[reply].ahead = true;
+            }
         }
     }
 }

@@ -93,7 +93,7 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
 
     /// Decides the fate of a packet that arrives at `now`, no earlier than the previous
     /// one. The packet stays with the caller.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, now: Time, packet: &mut P) -> Entry {
         self.counts.arrived += 1;
         let size = packet.view().size;

@@ -103,7 +103,10 @@ impl<W: Tracer> Engine<'_, W> {
         };
         // A tracer may still look at the content.
         self.contents.discard(&Packet::bare(*packet));
-        let (reply, content) = reply?;
+        let Some((reply, content)) = reply else {
+            self.latest = self.latest.max(at);
+            return None;
+        };
         counts.sent += 1;
         let content = self.contents.put(content);
         Some(Header { content, ..reply })

@@ -24,23 +24,39 @@ impl<W: Tracer> Engine<'_, W> {
     }
 
     /// Passes on the packets that have reached the far end of a direction.
+    #[inline]
     pub(super) fn deliver_arrived(&mut self, direction: usize) {
-        let Direction { to, beyond, .. } = self.directions[direction];
+        let Direction {
+            to,
+            beyond,
+            ref machine,
+            ..
+        } = self.directions[direction];
         // Otherwise counted on entry.
         self.events += u64::from(beyond == Beyond::Unknown);
-        loop {
-            // Read anew in each round: a packet may return to this direction.
-            match &mut self.directions[direction].machine {
-                Machine::Fast(link) => {
-                    if let Some(packet) = link.poll_transmit(self.now) {
-                        self.arrive(to, packet);
-                    }
-                }
-                Machine::Full(link) => {
-                    if let Some(delivery) = link.poll_transmit(self.now) {
-                        self.arrive_often((direction, to), delivery);
-                    }
-                }
+        match machine {
+            Machine::Fast(_) => self.deliver_from_fast(direction, to),
+            Machine::Full(_) => self.deliver_from_full(direction, to),
+        }
+    }
+
+    #[inline]
+    fn deliver_from_fast(&mut self, direction: usize, to: usize) {
+        // Read anew in each round: a packet may return to this direction.
+        while let Machine::Fast(link) = &mut self.directions[direction].machine {
+            if let Some(packet) = link.poll_transmit(self.now) {
+                self.arrive(to, packet);
+            } else {
+                self.event_queue.set(direction, link.next_timeout());
+                break;
+            }
+        }
+    }
+
+    fn deliver_from_full(&mut self, direction: usize, to: usize) {
+        while let Machine::Full(link) = &mut self.directions[direction].machine {
+            if let Some(delivery) = link.poll_transmit(self.now) {
+                self.arrive_often((direction, to), delivery);
             }
             let next = self.directions[direction].next_timeout();
             if next.is_none_or(|next| next > self.now) {
@@ -71,8 +87,8 @@ impl<W: Tracer> Engine<'_, W> {
     /// The next hop of a packet, and its destination or label there.
     #[inline]
     pub(super) fn next_hop(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
-        if let Some(labels) = &self.edges.labels
-            && packet.is_bundle()
+        if packet.is_bundle()
+            && let Some(labels) = &self.edges.labels
         {
             let hop = labels.hop(packet.header.to)?;
             return Some((hop.link, hop.next));
@@ -83,90 +99,84 @@ impl<W: Tracer> Engine<'_, W> {
 
     /// Puts a packet on the next link of its path. Returns it if it is too big for that
     /// link, which has counted it.
-    pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
-        let (direction, to) = self.next_hop(node, &packet)?;
-        packet.header.to = to;
-        let link = &mut self.directions[direction];
-        packet.header.frame = link.frame(packet.header.size);
-        if packet.is_bundle() {
-            link.extra.0 += i64::from(packet.live()) - 1;
-        }
-        match &mut link.machine {
-            Machine::Fast(machine) => {
-                let entry = machine.receive(self.now, &mut packet);
-                match entry {
-                    Entry::Passes(arrives) => {
-                        self.pass(direction, arrives, packet);
-                        None
-                    }
-                    Entry::Dropped => {
-                        link.extra.1 += i64::from(packet.live()) - 1;
-                        match &packet.load {
-                            Some(load) => {
-                                for inside in load.headers() {
-                                    self.tell_source(direction, &inside);
-                                }
-                            }
-                            None => self.tell_source(direction, &packet.header),
-                        }
-                        self.contents.discard(&packet);
-                        None
-                    }
-                    Entry::TooBig => Some(packet),
-                }
-            }
-            Machine::Full(link) => {
-                let refused = link.receive(self.now, packet);
-                self.settle(direction);
-                refused
-            }
-        }
+    #[inline]
+    pub(super) fn transmit(&mut self, node: usize, packet: Packet) -> Option<Packet> {
+        let hop = self.next_hop(node, &packet)?;
+        self.enter(hop, packet)
     }
 
-    /// Moves a packet on that reaches the far end of `direction` at `at`, as far as its
-    /// way is known now.
-    fn pass(&mut self, mut direction: usize, mut at: Time, mut packet: Packet) {
+    /// Puts a packet on its next hop. Returns it if it is too big for that link, which
+    /// has counted it.
+    pub(super) fn enter(&mut self, hop: (usize, u32), mut packet: Packet) -> Option<Packet> {
+        let (mut direction, to) = hop;
+        packet.header.to = to;
+        let mut at = self.now;
         loop {
             let link = &mut self.directions[direction];
-            let (node, beyond) = (link.to, link.beyond);
-            if beyond == Beyond::Unknown {
-                break;
-            }
-            // Packets that arrive at one instant are one event.
-            self.events += u64::from(at > link.latest);
-            link.latest = at;
-            let next = if beyond == Beyond::Host {
-                let Some(reply) = self.deliver_ahead(node, at, &packet.header) else {
-                    self.latest = self.latest.max(at);
-                    return;
-                };
-                packet.header = reply;
-                self.next_hop(node, &packet)
-            } else {
-                let next = self.next_hop(node, &packet);
-                let next = next.filter(|(next, _)| self.directions[*next].ahead);
-                self.nodes[node].counts.forwarded += u64::from(next.is_some());
-                next
-            };
-            let Some((next, _)) = next else { break };
-            let link = &mut self.directions[next];
             packet.header.frame = link.frame(packet.header.size);
-            let entry = match &mut link.machine {
-                Machine::Fast(link) => link.receive(at, &mut packet),
-                Machine::Full(_) => unreachable!("only fast links are entered ahead of time"),
+            if packet.is_bundle() {
+                link.extra.0 += i64::from(packet.live()) - 1;
+            }
+            let fast = match &mut link.machine {
+                Machine::Fast(fast) => fast,
+                Machine::Full(full) => {
+                    let refused = full.receive(at, packet);
+                    self.settle(direction);
+                    return refused;
+                }
             };
-            let Entry::Passes(arrives) = entry else {
-                self.latest = self.latest.max(at);
-                self.contents.discard(&packet);
-                return;
+            match fast.receive(at, &mut packet) {
+                Entry::Passes(arrives) => at = arrives,
+                Entry::Dropped => {
+                    self.drop_at(direction, at, &packet);
+                    return None;
+                }
+                Entry::TooBig => return Some(packet),
+            }
+            let next = match link.beyond {
+                Beyond::Unknown => None,
+                beyond => {
+                    // Packets that arrive at one instant are one event.
+                    self.events += u64::from(at > link.latest);
+                    link.latest = at;
+                    let node = link.to;
+                    if beyond == Beyond::Host {
+                        packet.header = self.deliver_ahead(node, at, &packet.header)?;
+                    }
+                    let next = self.next_hop(node, &packet);
+                    let next = next.filter(|(next, _)| self.directions[*next].ahead);
+                    let forwards = beyond == Beyond::Links && next.is_some();
+                    self.nodes[node].counts.forwarded += u64::from(forwards);
+                    next
+                }
             };
-            (direction, at) = (next, arrives);
+            match next {
+                Some((next, _)) => direction = next,
+                None => break,
+            }
         }
         if let Machine::Fast(link) = &mut self.directions[direction].machine
             && link.hold(at, packet)
         {
             self.event_queue.set(direction, Some(at));
         }
+        None
+    }
+
+    /// The queue of a fast link drops a packet that arrives at `at`.
+    #[cold]
+    fn drop_at(&mut self, direction: usize, at: Time, packet: &Packet) {
+        self.latest = self.latest.max(at);
+        self.directions[direction].extra.1 += i64::from(packet.live()) - 1;
+        match &packet.load {
+            Some(load) => {
+                for inside in load.headers() {
+                    self.tell_source(direction, &inside);
+                }
+            }
+            None => self.tell_source(direction, &packet.header),
+        }
+        self.contents.discard(packet);
     }
 
     /// Reports the actions of a direction to the tracer, and schedules its next
