@@ -5,7 +5,7 @@ use units::{Rate, Time};
 
 use crate::fragments::ip_header;
 use crate::messages::Messages;
-use crate::packet::{Body, Congestion, Content, Header, Outbox, Segment};
+use crate::packet::{Body, Congestion, Content, Contents, Header, Segment};
 use crate::{Flow, Tcp, TcpOutcome};
 
 /// Both endpoints of a connection; its segments become packets.
@@ -18,6 +18,8 @@ pub(crate) struct Connection {
     handed: Option<Time>,
     /// The instant from which no new data are sent; `None` afterwards.
     stops: Option<Time>,
+    /// The earlier one of these two.
+    planned: Option<Time>,
     /// The instant from which no packet is sent.
     end: Time,
     /// The common header fields of packets to the receiver, and of packets back.
@@ -66,7 +68,8 @@ impl Connection {
             true => Some(0),
             false => tcp.octets,
         };
-        Self {
+        let mut connection = Self {
+            planned: None,
             grain: match settings.profile {
                 Profile::Standard => 1,
                 Profile::Ns2 => settings.segment.into(),
@@ -94,17 +97,25 @@ impl Connection {
             packets: 0,
             first: None,
             last: None,
-        }
+        };
+        connection.plan();
+        connection
     }
 
     /// The instant of the sender's next action without an arrival.
+    #[inline]
     pub(crate) fn next_of_sender(&self) -> Option<Time> {
-        let timer = self.sender.next_timeout();
-        let next = match self.opens {
-            Some(opens) => Some(opens),
-            None => [timer, self.handed, self.stops].into_iter().flatten().min(),
+        let next = match (self.opens, self.sender.next_timeout(), self.planned) {
+            (Some(opens), ..) => opens,
+            (None, Some(timer), Some(planned)) => timer.min(planned),
+            (None, timer, planned) => timer.or(planned)?,
         };
-        next.filter(|at| *at < self.end)
+        (next < self.end).then_some(next)
+    }
+
+    /// Finds the next instant at which the application acts.
+    fn plan(&mut self) {
+        self.planned = [self.handed, self.stops].into_iter().flatten().min();
     }
 
     /// The instant of the receiver's next action without an arrival.
@@ -113,7 +124,7 @@ impl Connection {
     }
 
     /// Executes the sender's actions due by `now`.
-    pub(crate) fn timeout_of_sender(&mut self, now: Time, packets: &mut Outbox) {
+    pub(crate) fn timeout_of_sender(&mut self, now: Time) {
         if self.opens.is_some_and(|at| at <= now) {
             self.opens = None;
             self.sender.start(now);
@@ -127,17 +138,16 @@ impl Connection {
             self.sender.stop();
         }
         self.sender.timeout(now);
-        self.send(now, packets);
+        self.plan();
     }
 
     /// Executes the receiver's actions due by `now`.
-    pub(crate) fn timeout_of_receiver(&mut self, now: Time, packets: &mut Outbox) {
+    pub(crate) fn timeout_of_receiver(&mut self, now: Time) {
         self.receiver.timeout(now);
-        packets.extend(self.acknowledge(now));
     }
 
     /// Hands `messages` more messages to the sender.
-    pub(crate) fn answer(&mut self, now: Time, messages: u64, packets: &mut Outbox) {
+    pub(crate) fn answer(&mut self, now: Time, messages: u64) {
         let Some(desk) = &mut self.messages else {
             return;
         };
@@ -146,19 +156,17 @@ impl Connection {
         }
         let octets = desk.octets(messages);
         self.sender.supply(now, octets.div_ceil(self.grain));
-        self.send(now, packets);
     }
 
     /// Takes data at the receiver. Returns whether they were new, and the number of
     /// messages that they complete.
-    pub(crate) fn receive(&mut self, now: Time, data: &Data, packets: &mut Outbox) -> (bool, u64) {
+    pub(crate) fn receive(&mut self, now: Time, data: &Data) -> (bool, u64) {
         let new = self.store(now, data);
         let there = self.there();
         let messages = match &mut self.messages {
             Some(messages) if new => messages.receive(now, there),
             _ => 0,
         };
-        packets.extend(self.acknowledge(now));
         (new, messages)
     }
 
@@ -187,26 +195,23 @@ impl Connection {
     }
 
     /// Takes an acknowledgement at the sender.
-    pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack, packets: &mut Outbox) {
+    pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack) {
         self.sender.receive(now, ack);
-        self.send(now, packets);
     }
 
     /// Takes a router's notification that packets above `mtu` do not pass. The path MTU
     /// never increases within a run [RFC8201 s4] [RFC1191 s3].
-    pub(crate) fn too_big(&mut self, now: Time, mtu: u32, packets: &mut Outbox) {
+    pub(crate) fn too_big(&mut self, now: Time, mtu: u32) {
         let ip = self.forth.ip;
         let mtu = mtu.max(ip.smallest_mtu());
         self.path_mtu = Some(self.path_mtu.map_or(mtu, |before| before.min(mtu)));
         self.sender
             .too_big(now, mtu.saturating_sub(ip_header(ip) + self.header));
-        self.send(now, packets);
     }
 
     /// Takes a queue's notification that it dropped `lost`.
-    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool, packets: &mut Outbox) {
+    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
         self.sender.notified(now, lost, reduce);
-        self.send(now, packets);
     }
 
     /// The state of the sender.
@@ -252,7 +257,9 @@ impl Connection {
         }
     }
 
-    fn send(&mut self, now: Time, packets: &mut Outbox) {
+    /// Puts the segments that are ready into the outbox of `contents`.
+    #[inline]
+    pub(crate) fn send(&mut self, now: Time, contents: &mut Contents) {
         while let Some(data) = self.sender.poll_transmit() {
             if now < self.end {
                 if let Some(messages) = &mut self.messages
@@ -278,13 +285,13 @@ impl Connection {
                     marks: 0,
                     body: Body::Segment(Segment::Data(data)),
                 };
-                packets.push((packet, content));
+                contents.post(packet, content);
             }
         }
     }
 
     /// The acknowledgement that is ready.
-    fn acknowledge(&mut self, now: Time) -> Option<(Header, Content)> {
+    pub(crate) fn acknowledge(&mut self, now: Time) -> Option<(Header, Content)> {
         let ack = self.receiver.poll_transmit()?;
         if now >= self.end {
             return None;

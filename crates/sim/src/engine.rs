@@ -15,7 +15,7 @@ use units::{IpVersion, Time};
 use crate::direction::Direction;
 use crate::event_queue::EventQueue;
 use crate::fragments::{fragment_header, ip_header, pieces};
-use crate::packet::{Body, Congestion, Content, Contents, Header, Outbox, Packet, Piece};
+use crate::packet::{Body, Congestion, Content, Contents, Header, Packet, Piece};
 use crate::processor::Processor;
 use crate::routes::Routes;
 use crate::{Location, Loss, NodeOutcome, Tracer};
@@ -34,8 +34,6 @@ pub(crate) struct Engine<'a, W> {
     pub(crate) events: u64,
     /// The latest arrival ahead of time that had no consequence.
     pub(crate) latest: Time,
-    /// The packets of one message while they are sent.
-    outbox: Outbox,
     contents: Contents,
     pub(crate) edges: DomainEdges,
     /// The reaction of sources to drops, by the number of the direction; missing
@@ -133,7 +131,6 @@ impl<'a, W: Tracer> Engine<'a, W> {
             now: Time::ZERO,
             events: 0,
             latest: Time::ZERO,
-            outbox: Vec::new(),
             contents: Contents::default(),
             edges,
             notifies: Vec::new(),
@@ -292,22 +289,23 @@ impl<'a, W: Tracer> Engine<'a, W> {
         self.post(node, answer, Content { body, ..content });
     }
 
-    /// Sends packets through the host's processor to its link.
-    fn send(&mut self, from: usize, mut packets: Outbox) {
+    /// Sends the packets of the outbox through the host's processor to its link.
+    #[inline]
+    fn send(&mut self, from: usize) {
+        let mut packets = self.contents.take_outbox();
         if let Some(send) = &mut self.nodes[from].send {
-            for (mut header, content) in packets.drain(..) {
-                header.content = self.contents.put(content);
+            for header in packets.drain(..) {
                 let refused = send.push(self.now, Packet::bare(header));
                 debug_assert!(refused.is_none(), "without a limit there is room");
             }
             self.finish_sending(from);
         } else {
-            for (header, content) in packets.drain(..) {
+            for header in packets.drain(..) {
                 self.nodes[from].counts.sent += 1;
-                self.post(from, header, content);
+                self.depart(from, Packet::bare(header));
             }
         }
-        self.outbox = packets;
+        self.contents.put_back(packets);
     }
 
     fn finish_sending(&mut self, node: usize) {

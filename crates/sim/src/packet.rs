@@ -61,12 +61,14 @@ pub(crate) struct Content {
     pub(crate) body: Body,
 }
 
-/// Packets to send, with their contents.
-pub(crate) type Outbox = Vec<(Header, Content)>;
+/// Packets to send, whose contents are stored already.
+pub(crate) type Outbox = Vec<Header>;
 
 /// The contents of all packets in flight.
 #[derive(Default)]
 pub(crate) struct Contents {
+    /// The packets of one endpoint while they are sent.
+    outbox: Outbox,
     all: Vec<Content>,
     /// Free indices, the latest last, because its memory is still in the cache.
     free: Vec<u32>,
@@ -75,7 +77,28 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
+    /// Puts a packet into the outbox.
+    #[inline]
+    pub(crate) fn post(&mut self, header: Header, content: Content) {
+        let content = self.put(content);
+        self.outbox.push(Header { content, ..header });
+    }
+
+    /// The packets in the outbox. Its memory is to be returned.
+    #[inline]
+    pub(crate) fn take_outbox(&mut self) -> Outbox {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// Returns the memory of the outbox, which is empty.
+    #[inline]
+    pub(crate) fn put_back(&mut self, outbox: Outbox) {
+        debug_assert!(outbox.is_empty() && self.outbox.is_empty(), "all was sent");
+        self.outbox = outbox;
+    }
+
     /// Stores `content`. Returns its index.
+    #[inline]
     pub(crate) fn put(&mut self, content: Content) -> u32 {
         if let Some(place) = self.free.pop() {
             self.all[place as usize] = content;

@@ -8,7 +8,7 @@ use proto::traffic::{BadLaw, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 
 use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};
-use crate::packet::{Body, Content, Header, Outbox, Piece};
+use crate::packet::{Body, Content, Contents, Header, Piece};
 use crate::{Datagrams, Flow};
 
 /// A sender of datagrams on a schedule.
@@ -67,8 +67,8 @@ impl Source {
         self.next.map(|(at, _)| at)
     }
 
-    /// Sends the next message: appends its packets to `packets`.
-    pub(crate) fn emit(&mut self, packets: &mut Outbox) {
+    /// Sends the next message: its packets go to the outbox of `contents`.
+    pub(crate) fn emit(&mut self, contents: &mut Contents) {
         let Some((at, payload)) = self.next else {
             return;
         };
@@ -87,19 +87,20 @@ impl Source {
             self.counts.refused += 1;
             return;
         }
-        let before = packets.len();
         if fits {
-            packets.push(self.packet(at, header(ip, whole), 0, whole, whole));
+            let (packet, content) = self.packet(at, header(ip, whole), 0, whole, whole);
+            contents.post(packet, content);
+            self.counts.packets += 1;
         } else {
             let header = fragment_header(ip);
-            packets.extend(
-                pieces(ip, mtu, 0, whole)
-                    .map(|(offset, length)| self.packet(at, header, offset, length, whole)),
-            );
+            for (offset, length) in pieces(ip, mtu, 0, whole) {
+                let (packet, content) = self.packet(at, header, offset, length, whole);
+                contents.post(packet, content);
+                self.counts.packets += 1;
+            }
         }
         self.counts.sent += 1;
         self.counts.octets += u64::from(payload);
-        self.counts.packets += u64::try_from(packets.len() - before).unwrap_or(u64::MAX);
     }
 
     /// Takes a router's notification that packets above `mtu` do not pass. The path MTU

@@ -28,17 +28,17 @@ impl Endpoints {
 impl<W: Tracer> Engine<'_, W> {
     /// Lets the sender of a flow act.
     pub(super) fn emit(&mut self, number: usize) {
-        let mut packets = std::mem::take(&mut self.outbox);
-        let Flow {
-            from, endpoints, ..
-        } = &mut self.flows[number];
-        let from = *from;
-        match endpoints {
-            Endpoints::Datagrams(endpoints) => endpoints.0.emit(&mut packets),
-            Endpoints::Tcp(connection) => connection.timeout_of_sender(self.now, &mut packets),
+        match &mut self.flows[number].endpoints {
+            Endpoints::Datagrams(endpoints) => {
+                endpoints.0.emit(&mut self.contents);
+                self.settle_sender(number);
+                self.send(self.flows[number].from);
+            }
+            Endpoints::Tcp(connection) => {
+                connection.timeout_of_sender(self.now);
+                self.send_segments(number);
+            }
         }
-        self.settle_sender(number);
-        self.send(from, packets);
     }
 
     /// Lets the receiver of a flow act.
@@ -46,11 +46,27 @@ impl<W: Tracer> Engine<'_, W> {
         let Flow { to, endpoints, .. } = &mut self.flows[number];
         let to = *to;
         if let Endpoints::Tcp(connection) = endpoints {
-            let mut packets = std::mem::take(&mut self.outbox);
-            connection.timeout_of_receiver(self.now, &mut packets);
+            connection.timeout_of_receiver(self.now);
             let next = connection.next_of_receiver();
+            if let Some((header, content)) = connection.acknowledge(self.now) {
+                self.contents.post(header, content);
+            }
             self.event_queue.set(self.elements.sinks + number, next);
-            self.send(to, packets);
+            self.send(to);
+        }
+    }
+
+    /// Sends what the sender of a connection has ready, and schedules its next instant.
+    #[inline]
+    fn send_segments(&mut self, number: usize) {
+        let Flow {
+            from, endpoints, ..
+        } = &mut self.flows[number];
+        let from = *from;
+        if let Endpoints::Tcp(connection) = endpoints {
+            connection.send(self.now, &mut self.contents);
+            self.settle_sender(number);
+            self.send(from);
         }
     }
 
@@ -115,7 +131,6 @@ impl<W: Tracer> Engine<'_, W> {
     /// Delivers a packet to an endpoint of a connection, which may respond at once.
     fn deliver_to_connection(&mut self, node: usize, packet: &Header) {
         let number = packet.flow as usize;
-        let mut packets = std::mem::take(&mut self.outbox);
         let flow = &mut self.flows[number];
         let Endpoints::Tcp(connection) = &mut flow.endpoints else {
             unreachable!("asked for a connection");
@@ -124,36 +139,34 @@ impl<W: Tracer> Engine<'_, W> {
         match &content.body {
             Body::Segment(Segment::Data(data)) => {
                 let data = packet.arrived(*data);
-                let (new, messages) = connection.receive(self.now, &data, &mut packets);
+                let (new, messages) = connection.receive(self.now, &data);
+                let ack = connection.acknowledge(self.now);
                 self.event_queue
                     .set(self.elements.sinks + number, connection.next_of_receiver());
                 if W::AWAKE && new {
                     let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
                     self.tracer.delivered(self.now, node, seen);
                 }
+                if let Some((header, content)) = ack {
+                    self.contents.post(header, content);
+                }
                 if messages > 0
                     && let Some(answering) = self.flows[number].answered_by
                     && let Endpoints::Tcp(connection) = &mut self.flows[answering].endpoints
                 {
-                    connection.answer(self.now, messages, &mut packets);
+                    connection.answer(self.now, messages);
+                    connection.send(self.now, &mut self.contents);
                     self.settle_sender(answering);
                 }
+                self.send(node);
+                return;
             }
-            Body::Segment(Segment::Ack(ack)) => {
-                connection.receive_ack(self.now, ack, &mut packets);
-                self.settle_sender(number);
-            }
-            Body::TooBig { mtu } => {
-                connection.too_big(self.now, *mtu, &mut packets);
-                self.settle_sender(number);
-            }
-            Body::Notice { lost, reduce } => {
-                connection.notified(self.now, lost, *reduce, &mut packets);
-                self.settle_sender(number);
-            }
+            Body::Segment(Segment::Ack(ack)) => connection.receive_ack(self.now, ack),
+            Body::TooBig { mtu } => connection.too_big(self.now, *mtu),
+            Body::Notice { lost, reduce } => connection.notified(self.now, lost, *reduce),
             Body::Datagram(_) | Body::Bundle => unreachable!("packets are made by their own flow"),
         }
-        self.send(node, packets);
+        self.send_segments(number);
     }
 
     /// Reports the sender's actions to the tracer, and schedules its next instant.
