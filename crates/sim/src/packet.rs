@@ -108,6 +108,14 @@ impl Contents {
         u32::try_from(self.all.len() - 1).expect("memory ends before numbers do")
     }
 
+    /// Stores `content` in place of another one, at the same index, whose memory is in
+    /// the cache.
+    #[inline]
+    pub(crate) fn replace(&mut self, place: u32, content: Content) -> u32 {
+        self.all[place as usize] = content;
+        place
+    }
+
     /// The content of a packet.
     pub(crate) fn of(&self, packet: &Header) -> &Content {
         &self.all[packet.content as usize]

@@ -117,14 +117,20 @@ impl<W: Tracer> Engine<'_, W> {
             }
             _ => unreachable!("only flows and acknowledgements are in the network"),
         };
-        // A tracer may still look at the content.
-        self.contents.discard(&Packet::bare(*packet));
         let Some((reply, content)) = reply else {
+            self.contents.discard(&Packet::bare(*packet));
             self.latest = self.latest.max(at);
             return None;
         };
         counts.sent += 1;
-        let content = self.contents.put(content);
+        let content = match W::AWAKE {
+            // The tracer may still look at what arrived.
+            true => {
+                self.contents.discard(&Packet::bare(*packet));
+                self.contents.put(content)
+            }
+            false => self.contents.replace(packet.content, content),
+        };
         Some(Header { content, ..reply })
     }
 
