@@ -2,7 +2,9 @@
 //! ns-3 on the same dumbbells [Ns2] [Ns3].
 //!
 //!     cargo bench -p jumbolab --bench simulators -- 5 a b
+//!     cargo bench -p jumbolab --bench simulators -- 5 --page
 //!
+//! The second runs all scenarios and writes docs/speed.md and docs/speed-history.csv.
 //! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so
 //! that other load affects all alike. The set-up, measured as a run of the
 //! first 50 ms, is subtracted from each. A ratio counts only if drop rate and
@@ -16,6 +18,7 @@
 
 #[path = "../shared/asked.rs"]
 mod asked;
+mod page;
 mod program;
 mod scenario;
 mod simulator;
@@ -25,6 +28,7 @@ mod statistics;
 use std::process::ExitCode;
 
 use asked::Asked;
+use page::Rate;
 use program::Result;
 use scenario::{SCENARIOS, Scenario};
 use simulator::{Outcome, Simulator};
@@ -54,10 +58,17 @@ fn compare() -> Result<()> {
     let Asked { rounds, names } = Asked::read(ROUNDS, &SCENARIOS.map(|one| one.name))?;
     let folder = tempfile::tempdir()?;
     let simulators = Simulator::all(folder.path())?;
-    println!(
-        "| | simulator | simulated | packets/CPU-second | range | drops % | busy % | kB/flow | Jumbolab is faster by |"
+    let mut table = String::new();
+    let mut rates = Vec::new();
+    let mut say = |line: &str| {
+        println!("{line}");
+        table.push_str(line);
+        table.push('\n');
+    };
+    say(
+        "| | simulator | simulated | packets/CPU-second | range | drops % | busy % | kB/flow | Jumbolab is faster by |",
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    say("|---|---|---|---|---|---|---|---|---|");
     let asked = |one: &Scenario| names.contains(&one.name);
     for scenario in SCENARIOS.into_iter().filter(asked) {
         let simulators: Vec<&Simulator> = simulators
@@ -71,14 +82,24 @@ fn compare() -> Result<()> {
             }
         }
         for (simulator, theirs) in simulators.iter().zip(&runs) {
-            row(scenario, simulator, theirs, &runs[0]);
+            let (line, rate) = row(scenario, simulator, theirs, &runs[0]);
+            say(&line);
+            rates.push(rate);
         }
+    }
+    if std::env::args().any(|word| word == "--page") {
+        page::write(rounds, &table, &rates)?;
     }
     Ok(())
 }
 
 /// A row of the table; `ours` are Jumbolab's runs.
-fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Outcome]) {
+fn row(
+    scenario: Scenario,
+    simulator: &Simulator,
+    theirs: &[Outcome],
+    ours: &[Outcome],
+) -> (String, Rate) {
     let rates = sorted(theirs.iter().map(Outcome::rate));
     let ratios = sorted(
         ours.iter()
@@ -108,7 +129,7 @@ fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Ou
             ratios[ratios.len() - 1]
         ),
     };
-    println!(
+    let line = format!(
         "| {}: {} Mb/s, {} flows, {} B | {simulator} | {} s | {:.0} k | {:.0} to {:.0} k | {drops:.2} | {busy:.1} | {:.1} | {faster} |",
         scenario.name,
         scenario.megabits,
@@ -120,4 +141,10 @@ fn row(scenario: Scenario, simulator: &Simulator, theirs: &[Outcome], ours: &[Ou
         rates[rates.len() - 1] / 1e3,
         memory,
     );
+    let rate = Rate {
+        scenario: scenario.name,
+        simulator: simulator.to_string(),
+        rates: [median(&rates), rates[0], rates[rates.len() - 1]],
+    };
+    (line, rate)
 }
