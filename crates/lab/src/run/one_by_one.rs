@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, bail};
 use live::clock::{self, Epoch};
 use live::interrupt;
-use live::machine::Machine;
 use live::transfer::try_congestion_control;
 use plan::command_line::CommandLine;
 use plan::setting::Traffic;
@@ -31,10 +30,7 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
         .map(|setting| setting.host.congestion.as_str())
         .collect();
     for name in names {
-        try_congestion_control(name).with_context(|| {
-            let known = Machine::here().congestion_controls.join(", ");
-            format!("host.congestion = {name}: this kernel has {known}; `modprobe tcp_NAME` loads others")
-        })?;
+        try_congestion_control(name).with_context(|| format!("host.congestion = {name}"))?;
     }
     settings(plan).try_for_each(programs)?;
     // Building the first test bed reveals other missing features.

@@ -265,9 +265,8 @@ fn needs(plan: &Plan, ends: &[Machine; 2]) -> Result<()> {
         .iter()
         .flat_map(|name| ends.iter().map(move |end| (name, end)))
     {
-        end.agent.try_congestion(name).with_context(|| {
-            format!("host.congestion = {name}: `modprobe tcp_NAME` loads others there")
-        })?;
+        let tried = end.agent.try_congestion(name);
+        tried.with_context(|| format!("host.congestion = {name}"))?;
     }
     for setting in settings(plan) {
         let Traffic::Command(command) = &setting.traffic else {

@@ -68,7 +68,7 @@ pub(super) fn open(transfer: &Transfer) -> Result<OwnedFd> {
 /// Tested by choosing it for a socket that is never used.
 ///
 /// # Errors
-/// The kernel's error if it has none.
+/// One line with the remedy: the kernel has none, or this user may not choose it.
 pub fn try_congestion_control(name: &str) -> Result<()> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let socket =
@@ -86,6 +86,9 @@ pub fn default_congestion_control() -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
+/// The congestion controls that ordinary users may choose [LinuxDoc ip-sysctl].
+const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+
 /// The congestion controls that are loaded.
 pub(crate) fn available_congestion_controls() -> Vec<String> {
     let known = fs::read_to_string(CONGESTION_CONTROLS).unwrap_or_default();
@@ -99,8 +102,16 @@ pub(crate) fn choose_congestion_control(socket: BorrowedFd<'_>, name: &str) -> R
             Some(libc::ENOENT) => {
                 let known = available_congestion_controls();
                 let problem = format!(
-                    "this kernel has none of that name; write one of {}",
+                    "this kernel has none of that name; write one of {}; `modprobe tcp_NAME` loads others",
                     known.join(", ")
+                );
+                Error::new(error.operation, problem)
+            }
+            Some(libc::EPERM) => {
+                let allowed = fs::read_to_string(ALLOWED).unwrap_or_default();
+                let problem = format!(
+                    "root alone may choose it; choose one of {0}, or as root: `sysctl -w net.ipv4.tcp_allowed_congestion_control=\"{0} {name}\"`",
+                    allowed.trim()
                 );
                 Error::new(error.operation, problem)
             }
