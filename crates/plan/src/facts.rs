@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Plan, Trial, World};
+use crate::{HostRole, Plan, Trial, World};
 
 /// The program, the world and, if results depend on it, the machine of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,6 +86,22 @@ impl RunFacts {
             true => self.host.as_ref().map(|host| host.kernel.clone()),
             false => Some(named.join(", ")),
         }
+    }
+
+    /// The systems of sender and receiver as `host.scenario` writes them, if the user named
+    /// machines: `LU` Linux, `WS` Windows Server, another by its own name.
+    pub fn scenario(&self) -> Option<String> {
+        let system = |role: HostRole| {
+            let host = self.hosts.iter().find(|host| host.role == role.name())?;
+            Some(match host.system.as_str() {
+                "" => return None,
+                "Linux" => "LU",
+                "Windows_NT" => "WS",
+                other => other,
+            })
+        };
+        let (sender, receiver) = (system(HostRole::Sender)?, system(HostRole::Receiver)?);
+        Some(format!("{sender}-{receiver}"))
     }
 
     /// The machines on which results depend. The first of each is empty, or the role and

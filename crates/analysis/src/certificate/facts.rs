@@ -102,6 +102,8 @@ pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
             name => format!("{name}: {line}"),
         }));
     }
+    let scenario = facts.scenario();
+    lines.extend(scenario.map(|found| format!("systems of these hosts: {found}")));
     for host in &facts.hosts {
         for (name, of_interface) in &host.interfaces {
             lines.extend(of_interface.iter().map(|(fact, value)| {

@@ -1,5 +1,5 @@
-use plan::Resumed;
 use plan::synthetic::{factors, facts, trial};
+use plan::{Resumed, RoleFacts};
 
 use super::*;
 
@@ -44,6 +44,42 @@ fn facts_of_the_machine_are_told_with_their_units() {
     let certificate = certify(&facts, &[good(980.0)]);
     let line = "pacing error, 99th percentile: 8.5 us".to_owned();
     assert!(certificate.facts.contains(&line), "{certificate:?}");
+}
+
+#[test]
+fn named_hosts_are_described_with_their_systems_and_interfaces() {
+    let host = |role: &str, system: &str| RoleFacts {
+        role: role.into(),
+        name: "vm".into(),
+        interface: "eth1".into(),
+        system: system.into(),
+        interfaces: [(
+            "eth1".to_owned(),
+            [("driver".to_owned(), "ixgbe".into())].into(),
+        )]
+        .into(),
+        host: facts().host.unwrap(),
+    };
+    let mut facts = facts();
+    facts.host = None;
+    facts.hosts = vec![
+        host("sender", "Linux"),
+        host("receiver", "FreeBSD"),
+        host("router", "Linux"),
+    ];
+    let lines = certify(&facts, &[good(980.0)]).facts;
+    for line in [
+        "systems of these hosts: LU-FreeBSD",
+        "router vm, eth1: driver: ixgbe",
+        "router vm, eth1: memory gib: 8",
+    ] {
+        assert!(lines.iter().any(|other| other == line), "{line}: {lines:?}");
+    }
+    facts.hosts[1].system = "Windows_NT".into();
+    assert_eq!(facts.scenario().as_deref(), Some("LU-WS"));
+    // A run of a version that did not ask.
+    facts.hosts[1].system.clear();
+    assert_eq!(facts.scenario(), None);
 }
 
 #[test]
