@@ -48,6 +48,13 @@ pub struct Wanted {
     pub allow_management_interface: bool,
 }
 
+impl Wanted {
+    /// Whether nothing is to be changed.
+    pub fn is_empty(&self) -> bool {
+        self.settings().is_empty()
+    }
+}
+
 /// Sizes of rings in frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WantedRings {

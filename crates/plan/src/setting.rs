@@ -9,6 +9,7 @@ mod emulated;
 mod flows;
 mod graph;
 mod latency_breakdown;
+mod nic;
 mod probe;
 mod request_response;
 mod watched;
@@ -27,6 +28,7 @@ pub use domain::{Destination, Domain, Route};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
+pub use nic::{Coalescing, NicSetting};
 pub use probe::{Peer, Probe};
 pub use request_response::{Answer, ReadMode, RequestResponse, Sizes, WriteMode};
 pub use watched::Watched;
@@ -299,6 +301,8 @@ pub struct Host {
     pub offloads: bool,
     /// The TCP congestion control, by its kernel name.
     pub congestion: String,
+    /// The settings of its network card.
+    pub nic: NicSetting,
     /// The processing times of a simulated host.
     pub costs: Costs,
 }

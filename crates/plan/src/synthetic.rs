@@ -8,8 +8,8 @@ use rand_chacha::rand_core::SeedableRng;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Transport};
 
 use crate::setting::{
-    Addresses, Costs, Echo, Host, Impairments, Link, LinkKind, Network, Scenario, Shape, System,
-    Traffic, Transfer, Watched,
+    Addresses, Costs, Echo, Host, Impairments, Link, LinkKind, Network, NicSetting, Scenario,
+    Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
     Cell, Compare, Factors, HostFacts, Level, Patience, Plan, Published, Report, RunFacts, Setting,
@@ -112,6 +112,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             },
             offloads,
             congestion: "cubic".into(),
+            nic: NicSetting::default(),
             costs: Costs::default(),
         },
         traffic: Traffic::Transfer(Transfer {

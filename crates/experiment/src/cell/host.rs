@@ -1,11 +1,11 @@
 //! Reads `[host]`.
 
 use anyhow::Result;
-use plan::setting::{Costs, Host, Scenario, System};
+use plan::setting::{Coalescing, Costs, Host, NicSetting, Scenario, System};
 use units::Span;
 
 use super::tcp::usual_control;
-use crate::quantity::{name, size_or, span, switch, word};
+use crate::quantity::{name, number, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};
 
@@ -17,8 +17,51 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
         congestion: reader
             .read_or("host.congestion", usual_control(tree), name(15))?
             .value,
+        nic: nic(reader)?,
         costs: costs(reader)?,
     })
+}
+
+/// The most frames that a key can name, and the longest delay in microseconds: fields of 32
+/// bits hold them.
+const MOST: u32 = 1_000_000;
+
+/// The settings of network cards. plan.toml has these keys only if the experiment writes them.
+fn nic(reader: &mut Reader<'_>) -> Result<NicSetting> {
+    let mut frames = |key: &str, least: i64| -> Result<Option<u32>> {
+        let found = reader.optional(&format!("host.{key}"), number(least, MOST.into()))?;
+        Ok(found.and_then(|found| u32::try_from(found.value).ok()))
+    };
+    let (receive_ring, send_ring) = (frames("receive_ring", 1)?, frames("send_ring", 1)?);
+    let coalescing_frames = frames("coalescing_frames", 0)?;
+    let delay = reader.optional("host.coalescing", coalescing)?;
+    if let (Some(delay), Some(frames)) = (&delay, coalescing_frames)
+        && delay.value == Coalescing::Adaptive
+    {
+        return Err(delay.refuse(format!(
+            "the driver adapts the frames, too; write a time, or remove host.coalescing_frames = {frames}"
+        )));
+    }
+    Ok(NicSetting {
+        receive_ring,
+        send_ring,
+        coalescing: delay.map(|found| found.value),
+        coalescing_frames,
+    })
+}
+
+fn coalescing(value: &Value) -> Parsed<Coalescing> {
+    const EXAMPLE: &str =
+        "write \"adaptive\", or whole microseconds up to a second, for instance \"50us\"";
+    if matches!(value, Value::Text(text) if text == "adaptive") {
+        return Ok((Coalescing::Adaptive, value.clone()));
+    }
+    let (delay, canonical) = span(value).map_err(|_| EXAMPLE.to_owned())?;
+    let micros = delay.as_nanos() / 1_000;
+    match Span::from_micros(micros) == delay && micros <= MOST.into() {
+        true => Ok((Coalescing::Within(delay), canonical)),
+        false => Err(EXAMPLE.to_owned()),
+    }
 }
 
 /// The processing times of hosts for packets. plan.toml has these keys only if

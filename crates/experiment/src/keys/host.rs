@@ -1,7 +1,16 @@
 //! Keys of `[host]`.
 
-use super::support::{HONOURED, everywhere, kernels, measured, only, simulator, worlds};
+use super::support::{
+    HONOURED, everywhere, kernels, measured, only, refused, simulator, when, worlds,
+};
 use super::{DefaultValue, Key, Section, Worlds};
+
+/// Settings of network cards.
+const NIC: Worlds = worlds(
+    refused("interfaces of namespaces have neither rings nor coalescing: --on hosts"),
+    refused("simulated hosts have no network cards: --on hosts"),
+)
+.between_hosts(when(", with the privilege to change interfaces"));
 
 /// Processing times of simulated hosts.
 const COST: Worlds = kernels(only(
@@ -26,7 +35,11 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                     &["LU-LU"],
                     "not simulated: hosts have costs, no operating system",
                 ),
-            ),
+            )
+            .between_hosts(measured(
+                &["LU-LU"],
+                "not measured here: agents run on Linux alone",
+            )),
         },
         Key {
             name: "offloads",
@@ -48,6 +61,34 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 )
                 .if_(", of TCP alone"),
             ),
+        },
+        Key {
+            name: "receive_ring",
+            kind: "number, 1 to 1000000",
+            default: DefaultValue::Absent,
+            meaning: "Frames in the ring of arriving frames of both hosts' network cards. Without this key the rings stay as they are.",
+            worlds: NIC,
+        },
+        Key {
+            name: "send_ring",
+            kind: "number, 1 to 1000000",
+            default: DefaultValue::Absent,
+            meaning: "Likewise in the ring of departing frames.",
+            worlds: NIC,
+        },
+        Key {
+            name: "coalescing",
+            kind: "time, or `adaptive`",
+            default: DefaultValue::Absent,
+            meaning: "The longest delay of an interrupt after an arrival, in whole microseconds, or `adaptive`: the driver adapts it to the traffic.",
+            worlds: NIC,
+        },
+        Key {
+            name: "coalescing_frames",
+            kind: "number, 0 to 1000000",
+            default: DefaultValue::Absent,
+            meaning: "The number of arrivals that trigger an interrupt in any case; drivers take 0 for no such number.",
+            worlds: NIC,
         },
         Key {
             name: "send_per_packet",

@@ -6,6 +6,7 @@
 mod cells;
 mod check;
 mod machine;
+mod nic_change;
 mod pair;
 mod path;
 #[cfg(test)]
@@ -134,10 +135,10 @@ impl Hosts {
 
     /// Gives the interfaces what `setting` asks for.
     fn change(&self, setting: &Setting) -> Result<()> {
-        let (mtu, offloads) = (cells::interface_mtu(setting), setting.host.offloads);
+        let (mtu, host) = (cells::interface_mtu(setting), &setting.host);
         self.ends
             .iter()
-            .try_for_each(|end| end.change(mtu, offloads, self.allow_management_interface))
+            .try_for_each(|end| end.change(mtu, host, self.allow_management_interface))
     }
 
     /// The path for a trial of `setting`, with an inspection of its frames.

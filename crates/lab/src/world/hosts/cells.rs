@@ -9,6 +9,7 @@ use plan::{Plan, Setting};
 use units::{Bytes, IpVersion};
 
 use super::machine::Machine;
+use super::nic_change;
 use super::path::{Limit, limit};
 
 /// The positions of cells of `plan` that cannot be measured between `ends`, with the
@@ -44,9 +45,10 @@ pub(super) fn left_out(
             .iter()
             .filter_map(|setting| interface_mtu(setting))
             .max();
+        let changes_nic = settings.iter().any(|setting| asks_nic(setting));
         for end in ends.iter_mut() {
-            end.begin_changes(&format!("{}-{}", plan.name, plan.hash))?;
-            end.change(mtu, first.host.offloads, allow)?;
+            end.begin_changes(&format!("{}-{}", plan.name, plan.hash), changes_nic)?;
+            end.change(mtu, &first.host, allow)?;
         }
     }
     let ends = &*ends;
@@ -97,7 +99,12 @@ fn unfit(setting: &Setting, end: &Machine, interface: &Interface) -> Option<Stri
         (false, false) if !end.can_change() => {
             Some(format!("{name} of {host} has its offloads on; {remedy}"))
         }
-        _ => None,
+        _ => {
+            let (nic, asked) = (end.nic_before()?, &setting.host.nic);
+            let changed = || format!("{name} of {host} keeps its rings and coalescing; {remedy}");
+            nic_change::unfit(asked, nic, host)
+                .or_else(|| (asks_nic(setting) && !end.can_change()).then(changed))
+        }
     }
 }
 
@@ -106,6 +113,12 @@ fn changes(setting: &Setting, interface: &Interface) -> bool {
     let is_other = |mtu: u32| mtu != interface.mtu;
     interface_mtu(setting).is_some_and(is_other)
         || setting.host.offloads == interface.offloads.is_empty()
+        || asks_nic(setting)
+}
+
+/// Whether a setting asks for rings or coalescing.
+fn asks_nic(setting: &Setting) -> bool {
+    setting.host.nic.has_rings() || setting.host.nic.has_coalescing()
 }
 
 /// The MTU that a setting gives the interfaces, if it does.

@@ -9,9 +9,11 @@ use live::interfaces::Interface;
 use live::nic::Nic;
 use live::ssh::{Become, Destination, Ssh};
 use live::worker::Command;
+use plan::setting::Host;
 use plan::{HostRole, NamedHost, RoleFacts};
 use units::{IpVersion, Span};
 
+use super::nic_change;
 use crate::facts;
 use crate::host_agent::{Changer, Description, HostAgent};
 
@@ -34,6 +36,8 @@ pub(super) struct Machine {
     offloads: Vec<String>,
     /// The agent that changes the interface, if the run does.
     changer: Option<Changer>,
+    /// Whether the run changes rings or coalescing.
+    changes_nic: bool,
     /// Sentences about what an earlier run had left.
     notes: Vec<String>,
     // Dropped last: its connection carries those of the agents.
@@ -111,6 +115,7 @@ impl Machine {
             program,
             offloads,
             changer: None,
+            changes_nic: false,
             notes: Vec::new(),
             ssh,
         })
@@ -126,28 +131,36 @@ impl Machine {
         self.description.facts.root
     }
 
-    /// Locks the machine for the run of this name, to change the interface.
+    /// Locks the machine for the run of this name, to change the interface; `changes_nic`: its
+    /// rings or coalescing, too.
     ///
     /// # Errors
     /// Another run has locked it.
-    pub(super) fn begin_changes(&mut self, run: &str) -> Result<()> {
+    pub(super) fn begin_changes(&mut self, run: &str, changes_nic: bool) -> Result<()> {
         let (changer, notes) = Changer::begin(self.command()?, self.agent.host(), run)?;
         self.changer = Some(changer);
+        self.changes_nic = changes_nic;
         self.notes = notes;
         Ok(())
     }
 
-    /// Gives the interface an MTU, and turns its offloads on or off.
+    /// The interface in the measured network as it was before the run.
+    pub(super) fn nic_before(&self) -> Option<&Nic> {
+        self.nics.first()
+    }
+
+    /// Gives the interface an MTU, and makes it as `host` asks.
     ///
     /// # Errors
     /// The machine refuses, or is lost.
-    pub(super) fn change(&self, mtu: Option<u32>, offloads: bool, allow: bool) -> Result<()> {
-        let Some(changer) = &self.changer else {
+    pub(super) fn change(&self, mtu: Option<u32>, host: &Host, allow: bool) -> Result<()> {
+        let (Some(changer), Some(before)) = (&self.changer, self.nic_before()) else {
             return Ok(());
         };
-        let now = self.interface()?;
+        let now = self.agent.nics(std::slice::from_ref(&before.name))?;
+        let now = now.first().context("the interface has vanished")?;
         let mtu = mtu.filter(|mtu| *mtu != now.mtu);
-        let offloads: Vec<(String, bool)> = match (offloads, now.offloads.is_empty()) {
+        let offloads: Vec<(String, bool)> = match (host.offloads, now.offloads.is_empty()) {
             (false, false) => now
                 .offloads
                 .iter()
@@ -160,16 +173,21 @@ impl Machine {
                 .collect(),
             _ => Vec::new(),
         };
-        if mtu.is_none() && offloads.is_empty() {
-            return Ok(());
-        }
-        changer.apply(Wanted {
-            interface: self.interface_name().to_owned(),
+        let mut wanted = Wanted {
+            interface: before.name.clone(),
             mtu,
             offloads,
             allow_management_interface: allow,
             ..Wanted::default()
-        })
+        };
+        if self.changes_nic {
+            wanted.rings = nic_change::rings(&host.nic, before, now);
+            wanted.coalescing = nic_change::coalescing(&host.nic, before, now);
+        }
+        match wanted.is_empty() {
+            true => Ok(()),
+            false => changer.apply(wanted),
+        }
     }
 
     /// Puts everything back. Returns a sentence for each setting that is not as before, and

@@ -2,6 +2,8 @@
 
 use experiment::Experiment;
 use plan::World;
+use plan::setting::Coalescing;
+use units::Span;
 
 fn planned(experiment: Experiment) -> Result<plan::Plan, String> {
     crate::world::plan(experiment, World::Hosts).map_err(|error| format!("{error:#}"))
@@ -74,4 +76,53 @@ fn machines_do_not_change_the_plan_of_a_run() {
         plan.hash
     };
     assert_eq!(hash(text), hash(&named));
+}
+
+#[test]
+fn rings_and_coalescing_are_asked_of_real_cards_alone() {
+    let planned = |world, keys: &str| {
+        let text = format!(
+            "format = 1\nname = \"x\"\n[sweep]\n\"network.mtu\" = [1500]\n[host]\n{keys}\n"
+        );
+        let experiment = Experiment::parse(&text, "x.toml");
+        let plan = crate::world::plan(experiment.unwrap(), world);
+        plan.map_err(|error| format!("{error:#}"))
+    };
+    let keys = "receive_ring = 2048\ncoalescing = \"50us\"\ncoalescing_frames = 8";
+    let plan = planned(World::Hosts, keys).unwrap();
+    let nic = plan.cells[0].setting.as_ref().unwrap().host.nic;
+    assert_eq!((nic.receive_ring, nic.send_ring), (Some(2_048), None));
+    let within = Coalescing::Within(Span::from_micros(50));
+    assert_eq!(
+        (nic.coalescing, nic.coalescing_frames),
+        (Some(within), Some(8))
+    );
+    let again = planned(World::Hosts, "coalescing = \"adaptive\"").unwrap();
+    assert!(
+        again.text.contains("coalescing = \"adaptive\""),
+        "{}",
+        again.text
+    );
+    for (world, keys, told) in [
+        (
+            World::Netns,
+            keys,
+            "neither rings nor coalescing: --on hosts",
+        ),
+        (World::Sim, "send_ring = 1", "no network cards: --on hosts"),
+        (
+            World::Hosts,
+            "send_ring = 0",
+            "write a number from 1 to 1000000",
+        ),
+        (World::Hosts, "coalescing = \"5ns\"", "whole microseconds"),
+        (
+            World::Hosts,
+            "coalescing = \"adaptive\"\ncoalescing_frames = 1",
+            "the driver adapts the frames, too",
+        ),
+    ] {
+        let why = planned(world, keys).unwrap_err();
+        assert!(why.contains(told) && why.starts_with("x.toml:"), "{why}");
+    }
 }
