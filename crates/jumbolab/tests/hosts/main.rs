@@ -5,4 +5,5 @@
 mod bed;
 mod doctor;
 mod mesh;
+mod meters;
 mod run;

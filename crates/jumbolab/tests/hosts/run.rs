@@ -10,7 +10,7 @@ use units::Span;
 use crate::bed::{Bed, Between, signal, until};
 
 /// The options that name both hosts.
-const HOSTS: [&str; 6] = [
+pub(crate) const HOSTS: [&str; 6] = [
     "--on",
     "hosts",
     "--host",
@@ -20,7 +20,7 @@ const HOSTS: [&str; 6] = [
 ];
 
 /// A small transfer at two MTUs, limited by segments.
-const TRANSFER: &str = "\
+pub(crate) const TRANSFER: &str = "\
 format = 1
 name = \"transfer\"
 [network]
@@ -42,13 +42,13 @@ factor = \"network.mtu\"
 baseline = 1500
 ";
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Runs an experiment between both hosts; returns its folder.
 #[track_caller]
-fn measured(bed: &Bed, experiment: &str, more: &[&str]) -> std::path::PathBuf {
+pub(crate) fn measured(bed: &Bed, experiment: &str, more: &[&str]) -> std::path::PathBuf {
     let words = [&["run", experiment][..], &HOSTS, &["-o", "r"], more].concat();
     let output = bed.run(&words);
     // Whether trials on this machine are undisturbed is not judged.
