@@ -127,7 +127,7 @@ impl Flag {
             }
             Self::ClocksApart => "one-way delays smaller than the bound of the clocks' offset",
             Self::NicDrops => "an interface dropped or damaged packets",
-            Self::RouterBypassed => "the router's interfaces received less than the payload",
+            Self::RouterBypassed => "the router's interfaces carried less than the payload",
             Self::SenderLate => {
                 "one message in a hundred left more than 1 ms late: more was offered than went through"
             }

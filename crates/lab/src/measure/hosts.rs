@@ -51,8 +51,10 @@ impl Measurements {
                 self.put("cpu_forwarding", Some(per_gigabyte(used.busy, octets)));
                 let tick = per_gigabyte(used.tick, octets);
                 self.note("resolution_cpu_forwarding", json!(tick));
-                let received = used.nics.iter().map(|(_, nic)| nic.received.octets);
-                let carried = received.sum::<u64>() >= octets.get();
+                // Sent alone by an interface towards the receiver.
+                let each = used.nics.iter();
+                let both = each.map(|(_, nic)| nic.received.octets.max(nic.sent.octets));
+                let carried = both.sum::<u64>() >= octets.get();
                 self.note("router_carried", json!(carried));
             }
         }
@@ -219,8 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn a_router_that_received_less_than_the_payload_was_not_on_the_path() {
+    fn a_router_that_carried_less_than_the_payload_was_not_on_the_path() {
         let mut hosts = all();
+        let nic = &mut hosts[2].used.nics[0].1;
+        *nic = Counters {
+            received: nic.sent,
+            sent: nic.received,
+        };
+        assert!(of(&hosts).flags.is_empty(), "an interface to the receiver");
         hosts[2].used.nics[0].1 = carried(400_000_000);
         assert_eq!(of(&hosts).flags, [Flag::RouterBypassed]);
         hosts.remove(2);
