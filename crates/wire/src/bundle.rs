@@ -33,6 +33,7 @@ mod fuzz;
 mod gaps;
 mod offsets;
 mod packing;
+mod sealed;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +45,9 @@ pub use arrival::{Arrival, Body, addressed};
 pub use carriage::{Carriage, PORT, PROTOCOL};
 pub use carried::{Carried, Inner, InnerDropped};
 pub use packing::{Packing, Piece, emit_body};
+pub use sealed::{
+    GREETING_LEN, Greeting, NONCE_LEN, SEALED_HEADER_LEN, Sealed, SealedHeader, TAG_LEN, is_sealed,
+};
 
 /// Octets in front of the entries.
 pub const HEADER_LEN: usize = 6;

@@ -144,6 +144,11 @@ impl<'a> Body<'a> {
         })
     }
 
+    /// Octets of the bundle, without padding.
+    pub fn size(&self) -> usize {
+        self.header.table_len() + self.packets.len()
+    }
+
     /// How many packets no router dropped.
     pub fn live(&self) -> usize {
         let lengths = self.entries.iter().map(|entry| Entry::read(*entry).length);
