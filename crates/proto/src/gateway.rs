@@ -12,13 +12,15 @@
 //!
 //! The instants that the driver passes never decrease. Packets are copied into buffers
 //! that are used again; what is sent is lent to the driver until its next call. In the
-//! steady state there is no allocation for a packet.
+//! steady state there is an allocation for a bundle, and none for a packet in it.
 
 mod counts;
 mod inward;
+mod order;
 pub mod outer;
 mod outward;
 mod packet;
+mod seal;
 mod settings;
 mod table;
 
@@ -34,7 +36,11 @@ use wire::ip_packet::{IpPacket, set_hop_limit};
 use crate::edge::{Addressing, Edge, Exit, Prefix, Transmit as EdgeTransmit};
 use crate::link::{Answers, Entered, Link, LinkObserver};
 pub use counts::{Cause, Counts, Drops, Inward, Outward, Refusal, Refusals, Traffic, Waiting};
+use order::Order;
+pub use order::Reorder;
 use packet::{Departing, Inner, Pool};
+use seal::Seal;
+pub use seal::Sealing;
 use settings::Origin;
 pub use settings::{Alone, BadSettings, Carriage, Gathering, Output, Peer, Settings, Uplink};
 use table::Table;
@@ -84,13 +90,16 @@ pub struct Gateway {
     pool: Pool,
     /// Room for the packets of a bundle.
     unpacked: Vec<(Inner, Span)>,
+    /// Room for a bundle that is opened.
+    opened: Vec<u8>,
+    /// Whether greetings may be due.
+    greets: bool,
     /// The octets that are lent to the driver.
     out: Vec<u8>,
     counts: Counts,
 }
 
 /// The state of a peer.
-#[derive(Debug)]
 struct PeerState {
     /// The largest packet that passes.
     mtu: Bytes,
@@ -98,6 +107,10 @@ struct PeerState {
     sent: u64,
     /// The exits to it that the edge has settings for.
     exits: Vec<Exit>,
+    /// The keys shared with it.
+    seal: Option<Seal>,
+    /// The sequence of its bundles.
+    order: Order,
 }
 
 /// What the uplink dropped and nobody has counted yet.
@@ -114,6 +127,9 @@ impl LinkObserver<Departing> for Lost {
         self.0.push((packet.peer, reason, packet.packets(), true));
     }
 }
+
+/// The service octet of greetings: that of internetwork control [RFC1812 s5.3.2].
+const GREETING_SERVICE: u8 = 0xc0;
 
 /// The number of this gateway among the edges: no peer has it.
 const HERE: usize = usize::MAX;
@@ -140,10 +156,16 @@ impl Gateway {
             };
             Link::observed(link, uplink.seed, Lost::default())
         });
-        let peers = settings.peers.iter().map(|peer| PeerState {
+        let peers = settings.peers.iter().enumerate();
+        let peers = peers.map(|(number, peer)| PeerState {
             mtu: peer.mtu.bytes(),
             sent: 0,
             exits: Vec::new(),
+            seal: peer
+                .sealing
+                .clone()
+                .map(|sealing| Seal::new(sealing, settings.entropy, number)),
+            order: Order::default(),
         });
         let origins = settings.peers.iter().enumerate();
         let mut origins: Vec<_> = origins
@@ -163,6 +185,8 @@ impl Gateway {
             queued: 0,
             pool: Pool::default(),
             unpacked: Vec::new(),
+            opened: Vec::new(),
+            greets: true,
             out: Vec::new(),
             counts: Counts {
                 peers: vec![Traffic::default(); settings.peers.len()],
@@ -181,17 +205,18 @@ impl Gateway {
     }
 
     /// Sets the largest packet that passes to `peer`, found by probes or told by a
-    /// router. It is never larger than configured.
+    /// router. It is never larger than configured, and never so small that a packet of
+    /// 1280 octets would not fit.
     pub fn set_path_mtu(&mut self, now: Time, peer: usize, mtu: IpMtu) {
         let (Some(known), Some(state)) = (self.settings.peers.get(peer), self.peers.get_mut(peer))
         else {
             return;
         };
-        state.mtu = mtu.bytes().min(known.mtu.bytes());
+        let least = self.settings.least_mtu(known);
+        state.mtu = mtu.bytes().max(least).min(known.mtu.bytes());
         if let Some(gather) = self.settings.gathering(known, state.mtu) {
             for exit in &state.exits {
-                // An MTU without room for two packets leaves the gathering as it is:
-                // its bundles are too big, and are split into packets then.
+                // The smallest MTU has room for two packets.
                 let _ = self.edge.set_gather(now, *exit, gather);
             }
         }
@@ -313,7 +338,11 @@ impl Gateway {
     }
 
     /// Makes [`Gateway::poll_transmit`] check all that waits.
-    pub fn handle_timeout(&mut self, _now: Time) {
+    pub fn handle_timeout(&mut self, now: Time) {
+        for peer in 0..self.peers.len() {
+            self.unpack_held(now, peer);
+        }
+        self.greets = true;
         self.edge.handle_timeout();
     }
 
@@ -326,26 +355,40 @@ impl Gateway {
 
     /// The next thing to send at `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<'_>> {
-        if let Some(error) = self.errors.pop_front() {
-            self.lend(error);
-            return Some(Transmit::Inside { octets: &self.out });
+        if self.greets
+            && let Some((peer, payload)) = self.greet(now)
+        {
+            return Some(Transmit::Core {
+                peer,
+                octets: &self.out,
+                payload,
+                service: GREETING_SERVICE,
+            });
         }
         loop {
+            // What waited may turn out to be too big further down.
+            if let Some(error) = self.errors.pop_front() {
+                self.lend(error);
+                return Some(Transmit::Inside { octets: &self.out });
+            }
             if let Some(departing) = self.depart(now) {
-                if let Some((payload, service)) = self.write(&departing) {
-                    let peer = departing.peer;
-                    self.count_sent(departing);
-                    return Some(Transmit::Core {
-                        peer,
-                        octets: &self.out,
-                        payload,
-                        service,
-                    });
-                }
+                let cause = match self.write(now, &departing) {
+                    Ok((payload, service)) => {
+                        let peer = departing.peer;
+                        self.count_sent(departing);
+                        return Some(Transmit::Core {
+                            peer,
+                            octets: &self.out,
+                            payload,
+                            service,
+                        });
+                    }
+                    Err(cause) => cause,
+                };
                 let packets = departing.packets();
                 self.queued -= packets;
                 let outward = &mut self.counts.of(Some(departing.peer)).outward;
-                outward.drops.add(Cause::Unwritten, packets);
+                outward.drops.add(cause, packets);
                 self.recycle(departing);
                 continue;
             }
@@ -377,7 +420,11 @@ impl Gateway {
         let free = uplink.as_mut().map_or(core_free, |link| link.free_at(now));
         let edge = self.edge.next_timeout(|_| free);
         let uplink = uplink.as_ref().and_then(Link::next_timeout);
-        [edge, uplink].into_iter().flatten().min()
+        let peers = self.peers.iter().flat_map(|peer| {
+            let seal = peer.seal.as_ref().and_then(Seal::next_timeout);
+            [peer.order.next_timeout(), seal].into_iter().flatten()
+        });
+        peers.chain(edge).chain(uplink).min()
     }
 
     /// The counters so far.
@@ -390,7 +437,17 @@ impl Gateway {
         Waiting {
             outward: self.edge.gathering() + self.queued,
             inward: self.edge.leaving(),
+            bundles: self
+                .peers
+                .iter()
+                .map(|peer| peer.order.waiting() as u64)
+                .sum(),
         }
+    }
+
+    /// Whether bundles to `peer` can be sealed; `None` if the two share no secret.
+    pub fn has_key(&self, peer: usize) -> Option<bool> {
+        Some(self.peers.get(peer)?.seal.as_ref()?.is_ready())
     }
 
     /// The bundles that wait for the uplink, and the average on which its queue decides.

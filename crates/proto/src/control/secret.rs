@@ -17,6 +17,11 @@ impl Secret {
         Self(octets)
     }
 
+    /// Its octets.
+    pub(crate) fn octets(&self) -> &[u8] {
+        &self.0
+    }
+
     /// The keyed hash of `pieces`, each preceded by its length: HMAC with SHA-256
     /// [RFC2104].
     pub(super) fn hash(&self, pieces: &[&[u8]]) -> [u8; 32] {

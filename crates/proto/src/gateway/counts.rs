@@ -26,6 +26,8 @@ pub enum Cause {
     QueueLate,
     /// The bundle could not be written.
     Unwritten,
+    /// No key has been agreed upon yet.
+    NoKey,
 }
 
 /// Why an arrival from the core was not unpacked.
@@ -37,11 +39,25 @@ pub enum Refusal {
     Malformed,
     /// It is a plain packet, and such are not forwarded.
     Plain,
+    /// It is not sealed, and its sender shares a secret.
+    Unsealed,
+    /// It is sealed with a key that is not known, or not any more.
+    UnknownKey,
+    /// It is not from whom it claims to be.
+    Forged,
+    /// It came before, by the number under its key or by its nonce.
+    Replayed,
+    /// More greetings came than are looked at.
+    Limited,
+    /// Its sequence number came before.
+    Duplicate,
+    /// Bundles behind it were unpacked already.
+    Late,
 }
 
 impl Cause {
     /// Every cause, in the order of [`Drops`].
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Malformed,
         Self::HopLimit,
         Self::NoRoute,
@@ -53,6 +69,7 @@ impl Cause {
         Self::QueueForced,
         Self::QueueLate,
         Self::Unwritten,
+        Self::NoKey,
     ];
 
     /// Its name in metrics and logs.
@@ -69,6 +86,7 @@ impl Cause {
             Self::QueueForced => "queue-forced",
             Self::QueueLate => "queue-late",
             Self::Unwritten => "unwritten",
+            Self::NoKey => "no-key",
         }
     }
 
@@ -84,7 +102,18 @@ impl Cause {
 
 impl Refusal {
     /// Every refusal, in the order of [`Refusals`].
-    pub const ALL: [Self; 3] = [Self::Stranger, Self::Malformed, Self::Plain];
+    pub const ALL: [Self; 10] = [
+        Self::Stranger,
+        Self::Malformed,
+        Self::Plain,
+        Self::Unsealed,
+        Self::UnknownKey,
+        Self::Forged,
+        Self::Replayed,
+        Self::Limited,
+        Self::Duplicate,
+        Self::Late,
+    ];
 
     /// Its name in metrics and logs.
     pub const fn name(self) -> &'static str {
@@ -92,6 +121,13 @@ impl Refusal {
             Self::Stranger => "stranger",
             Self::Malformed => "malformed",
             Self::Plain => "plain",
+            Self::Unsealed => "unsealed",
+            Self::UnknownKey => "unknown-key",
+            Self::Forged => "forged",
+            Self::Replayed => "replayed",
+            Self::Limited => "limited",
+            Self::Duplicate => "duplicate",
+            Self::Late => "late",
         }
     }
 }
@@ -160,12 +196,15 @@ pub struct Outward {
     /// Packets that were taken out of bundles by this gateway's queue. They are among
     /// the drops.
     pub taken_out: u64,
+    /// Greetings sent.
+    pub greetings: u64,
     /// Packets dropped.
     pub drops: Drops,
 }
 
-/// Counters toward the inside. Each arrival was unpacked, was plain, or was refused:
-/// `arrived = bundles + plain + refusals`. Each packet was let out, was dropped, or
+/// Counters toward the inside. Each arrival was unpacked, was plain, was for this gateway
+/// itself, was refused, or waits for bundles before it:
+/// `arrived = bundles + plain + greetings + notices + refusals + waiting`. Each packet was let out, was dropped, or
 /// waits: `unpacked + plain = released + drops + waiting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inward {
@@ -181,6 +220,10 @@ pub struct Inward {
     pub missing: u64,
     /// Packets that travelled alone and unchanged.
     pub plain: u64,
+    /// Greetings of peers that were in order.
+    pub greetings: u64,
+    /// Messages of routers that bundles are too big, which were believed.
+    pub notices: u64,
     /// Packets let out to the inside.
     pub released: u64,
     /// Their octets.
@@ -202,13 +245,15 @@ pub struct Traffic {
     pub inward: Inward,
 }
 
-/// Packets that wait, in each direction.
+/// Packets and bundles that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waiting {
     /// For company, or for the rate toward the core.
     pub outward: u64,
     /// To be let out to the inside.
     pub inward: u64,
+    /// Bundles that wait for others before them.
+    pub bundles: u64,
 }
 
 /// Counters of a gateway.
@@ -257,12 +302,15 @@ impl Traffic {
             (&mut outward.sent_octets, other.outward.sent_octets),
             (&mut outward.marked, other.outward.marked),
             (&mut outward.taken_out, other.outward.taken_out),
+            (&mut outward.greetings, other.outward.greetings),
             (&mut inward.arrived, other.inward.arrived),
             (&mut inward.arrived_octets, other.inward.arrived_octets),
             (&mut inward.bundles, other.inward.bundles),
             (&mut inward.unpacked, other.inward.unpacked),
             (&mut inward.missing, other.inward.missing),
             (&mut inward.plain, other.inward.plain),
+            (&mut inward.greetings, other.inward.greetings),
+            (&mut inward.notices, other.inward.notices),
             (&mut inward.released, other.inward.released),
             (&mut inward.released_octets, other.inward.released_octets),
             (&mut inward.marked, other.inward.marked),

@@ -1,11 +1,14 @@
 //! The way of packets from the core to the inside.
 
-use units::{Span, Time};
-use wire::bundle::Body;
+use units::{IpMtu, Span, Time};
+use wire::bundle::{self, Body, Sealed, is_sealed};
 use wire::frame;
 use wire::ip_packet::{IpPacket, set_hop_limit};
 
+use super::order::Verdict;
 use super::packet::Inner;
+use super::seal::Refused;
+use super::settings::Origin;
 use super::{Alone, Cause, Gateway, Refusal, outer};
 use crate::edge::Exit;
 
@@ -13,7 +16,7 @@ use crate::edge::Exit;
 const NOBODY: u64 = u64::MAX;
 
 impl Gateway {
-    /// Unpacks the payload of a carriage from `peer`, whose outer header has the octet
+    /// Takes the payload of a carriage from `peer`, whose outer header has the octet
     /// `service`.
     pub(super) fn open(
         &mut self,
@@ -23,10 +26,101 @@ impl Gateway {
         payload: &[u8],
         padded: bool,
     ) {
-        let Ok(body) = Body::parse(payload, padded) else {
+        let Some(seal) = &mut self.peers[peer].seal else {
+            return match is_sealed(payload) {
+                false => self.take(now, peer, service, payload, padded),
+                true => self.refuse(Some(peer), Refusal::UnknownKey),
+            };
+        };
+        if !is_sealed(payload) {
+            return self.refuse(Some(peer), Refusal::Unsealed);
+        }
+        match Sealed::parse(payload) {
+            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+            Ok(Sealed::Greeting(greeting)) => match seal.greeted(now, &greeting) {
+                Ok(new) => {
+                    self.greets = true;
+                    self.counts.of(Some(peer)).inward.greetings += 1;
+                    if new {
+                        // The peer may have started again.
+                        self.peers[peer].order.restart();
+                    }
+                }
+                Err(refused) => self.refuse(Some(peer), refused.into()),
+            },
+            Ok(Sealed::Bundle { header, rest }) => {
+                let mut opened = std::mem::take(&mut self.opened);
+                opened.clear();
+                opened.extend_from_slice(rest);
+                match seal.open(now, header, &mut opened) {
+                    Ok(length) => self.take(now, peer, service, &opened[..length], false),
+                    Err(refused) => {
+                        self.greets = true;
+                        self.refuse(Some(peer), refused.into());
+                    }
+                }
+                self.opened = opened;
+            }
+        }
+    }
+
+    /// Takes a bundle that is known to be from `peer`, in its turn.
+    fn take(&mut self, now: Time, peer: usize, service: u8, octets: &[u8], padded: bool) {
+        let Ok(body) = Body::parse(octets, padded) else {
             return self.refuse(Some(peer), Refusal::Malformed);
         };
-        self.unpack(now, peer, service, body);
+        let reorder = self.settings.reorder;
+        let order = &mut self.peers[peer].order;
+        let sequence = body.header().sequence;
+        match order.judge(now, sequence, reorder) {
+            Verdict::Next => self.unpack(now, peer, service, body),
+            Verdict::Early => {
+                let kept = self.pool.keep(&octets[..body.size()]);
+                order.hold(now, (sequence, service), kept, reorder);
+            }
+            Verdict::Duplicate => self.refuse(Some(peer), Refusal::Duplicate),
+            Verdict::Late => self.refuse(Some(peer), Refusal::Late),
+        }
+        self.unpack_held(now, peer);
+    }
+
+    /// Unpacks bundles of `peer` that need not wait for others any more.
+    pub(super) fn unpack_held(&mut self, now: Time, peer: usize) {
+        let reorder = self.settings.reorder;
+        while let Some(held) = self.peers[peer].order.pop(now, reorder) {
+            match Body::parse(&held.octets, false) {
+                Ok(body) => self.unpack(now, peer, held.service, body),
+                Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+            }
+            self.pool.give(held.octets);
+        }
+    }
+
+    /// Takes an IP packet for one of the addresses of this gateway's own tunnels: a
+    /// router may say that bundles are too big. It is believed if it quotes a packet of
+    /// a tunnel [RFC8201 s4].
+    fn receive_own(&mut self, now: Time, octets: &[u8]) {
+        let told = IpPacket::parse_whole(octets).ok().and_then(|packet| {
+            let Some(wire::icmp_error::Cause::TooBig { mtu }) = wire::icmp_error::cause(octets)
+            else {
+                return None;
+            };
+            let quoted = packet.payload.get(QUOTE..)?;
+            let [here, there] = bundle::addressed(quoted)?.ends();
+            let peer = self.peer_of(Origin::Addresses { there, here })?;
+            let mtu = IpMtu::new(mtu.into(), packet.version()).ok()?;
+            Some((peer, mtu))
+        });
+        self.arrived(told.map(|(peer, _)| peer), octets.len() as u64);
+        match told {
+            Some((peer, mtu)) => {
+                self.counts.of(Some(peer)).inward.notices += 1;
+                if mtu.bytes() < self.peers[peer].mtu {
+                    self.set_path_mtu(now, peer, mtu);
+                }
+            }
+            None => self.refuse(None, Refusal::Plain),
+        }
     }
 
     fn unpack(&mut self, now: Time, peer: usize, service: u8, body: Body<'_>) {
@@ -67,6 +161,13 @@ impl Gateway {
     pub(super) fn receive_plain(&mut self, now: Time, octets: &[u8]) {
         let length = octets.len() as u64;
         let packet = IpPacket::parse_whole(octets).ok();
+        if let Some(packet) = &packet {
+            let [_, destination] = packet.addresses.ends();
+            let mut here = self.origins.iter().filter_map(|(origin, _)| origin.here());
+            if here.any(|here| here == destination) {
+                return self.receive_own(now, octets);
+            }
+        }
         let Some(packet) = packet.filter(|_| self.settings.alone == Alone::Plain) else {
             self.arrived(None, length);
             return self.refuse(
@@ -104,6 +205,20 @@ impl Gateway {
     fn room_inside(&self) -> u64 {
         let most = self.settings.most_waiting as u64;
         most.saturating_sub(self.edge.leaving())
+    }
+}
+
+/// Octets of an ICMP message in front of the packet that it quotes [RFC792].
+const QUOTE: usize = 8;
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::UnknownKey => Self::UnknownKey,
+            Refused::Forged => Self::Forged,
+            Refused::Replayed => Self::Replayed,
+            Refused::Limited => Self::Limited,
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 use queue::{Bundle, Packet as _};
 use units::{Bytes, Framing, IpVersion, Seed, Time};
-use wire::bundle::{self, ENTRY_LEN, HEADER_LEN, Header, Piece, Unit};
+use wire::bundle::{
+    self, ENTRY_LEN, GREETING_LEN, HEADER_LEN, Header, Piece, SEALED_HEADER_LEN, TAG_LEN, Unit,
+};
 use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 use wire::probe::Fragments;
 
@@ -182,15 +184,19 @@ impl Gateway {
     }
 
     /// Writes what departs to the octets that are lent. Returns where the payload of its
-    /// carriage begins, and its service octet; `None` if it cannot be written.
-    pub(super) fn write(&mut self, departing: &Departing) -> Option<(usize, u8)> {
+    /// carriage begins, and its service octet; or why it cannot be written.
+    pub(super) fn write(&mut self, now: Time, departing: &Departing) -> Result<(usize, u8), Cause> {
+        let key = match &mut self.peers[departing.peer].seal {
+            Some(seal) => Some(seal.next(now).ok_or(Cause::NoKey)?),
+            None => None,
+        };
         let peer = &self.settings.peers[departing.peer];
         let out = &mut self.out;
         out.clear();
         let alone = match &departing.load {
             Load::Alone(packet) if departing.around == Bytes::ZERO => {
                 out.extend_from_slice(&packet.octets);
-                return Some((0, packet.service()));
+                return Ok((0, packet.service()));
             }
             Load::Alone(packet) => Some(packet),
             Load::Bundle(_) => None,
@@ -206,9 +212,10 @@ impl Gateway {
         let carriage = peer.carriage.emitted(service);
         let advertised = departing.advertised();
         let average = alone.map_or(advertised.average, |packet| packet.view().size);
+        let short = |number: u64| u16::try_from(number).map_err(|_| Cause::Unwritten);
         let header = Header {
-            count: u16::try_from(advertised.packets).ok()?,
-            average: u16::try_from(average.get()).ok()?,
+            count: short(advertised.packets.into())?,
+            average: short(average.get())?,
             unit: match self.settings.gather.map(|gather| gather.tick) {
                 Some(queue::Tick::TenMicros) => Unit::TenMicroseconds,
                 _ => Unit::Microsecond,
@@ -216,25 +223,52 @@ impl Gateway {
             sequence: sequence(departing.number),
         };
         let octets: usize = inside().map(|packet| packet.octets.len()).sum();
-        let begin = carriage.header_len();
-        let table = HEADER_LEN + ENTRY_LEN * usize::from(header.count);
-        out.resize(begin + table + octets, 0);
-        let body = &mut out[begin..];
-        match alone {
-            Some(packet) => {
-                let piece = Piece {
-                    octets: &packet.octets,
-                    waited: 0,
-                };
-                bundle::emit_body(header, [piece].into_iter(), body)
-            }
-            None => bundle::emit_body(header, pieces(bundle?), body),
+        let (payload, tag) = (carriage.header_len(), key.as_ref().map_or(0, |_| TAG_LEN));
+        let begin = payload + key.as_ref().map_or(0, |_| SEALED_HEADER_LEN);
+        let end = begin + HEADER_LEN + ENTRY_LEN * usize::from(header.count) + octets;
+        out.resize(end + tag, 0);
+        let body = &mut out[begin..end];
+        let alone = alone.map(|packet| Piece {
+            octets: &packet.octets,
+            waited: 0,
+        });
+        let pieces = bundle.into_iter().flat_map(pieces).chain(alone);
+        bundle::emit_body(header, pieces, body).map_err(|_| Cause::Unwritten)?;
+        if let Some((header, key)) = key {
+            let tag = key.seal(header, body).ok_or(Cause::Unwritten)?;
+            out[payload..begin].copy_from_slice(&header.octets());
+            out[end..].copy_from_slice(&tag);
         }
-        .ok()?;
         if self.settings.output == Output::Packets {
-            carriage.enclose(out).ok()?;
+            carriage.enclose(out).map_err(|_| Cause::Unwritten)?;
         }
-        Some((begin, service))
+        // A key may have had its time.
+        self.greets |= tag > 0;
+        Ok((payload, service))
+    }
+
+    /// Writes a greeting that is due. Returns the number of its receiver, and where the
+    /// payload of the carriage begins.
+    pub(super) fn greet(&mut self, now: Time) -> Option<(usize, usize)> {
+        let peers = self.peers.iter_mut().enumerate();
+        let due = peers.filter_map(|(number, peer)| Some((number, peer.seal.as_mut()?)));
+        let due = due.filter_map(|(number, seal)| Some((number, seal.poll_greeting(now)?)));
+        let Some((peer, greeting)) = { due }.next() else {
+            self.greets = false;
+            return None;
+        };
+        let carriage = self.settings.peers[peer].carriage;
+        let carriage = carriage.emitted(super::GREETING_SERVICE);
+        let payload = carriage.header_len();
+        self.out.clear();
+        self.out.resize(payload + GREETING_LEN, 0);
+        // There is room, and a greeting fits every packet.
+        greeting.emit(&mut self.out[payload..]).ok()?;
+        if self.settings.output == Output::Packets {
+            carriage.enclose(&mut self.out).ok()?;
+        }
+        self.counts.of(Some(peer)).outward.greetings += 1;
+        Some((peer, payload))
     }
 
     /// Counts what was sent, and takes its buffers back.

@@ -3,9 +3,12 @@
 use std::net::IpAddr;
 
 use queue::{GatherSettings, Spec, Tick, Trigger};
-use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed};
-use wire::bundle::{self, ENTRY_LEN, HEADER_LEN};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
+use wire::bundle::{self, ENTRY_LEN, HEADER_LEN, SEALED_HEADER_LEN, TAG_LEN};
 use wire::protocol::ip::Addresses;
+
+use super::order::Reorder;
+use super::seal::Sealing;
 
 /// The settings of a gateway. [`Gateway::new`](super::Gateway::new) checks them.
 #[derive(Clone, Debug)]
@@ -30,6 +33,11 @@ pub struct Settings {
     pub output: Output,
     /// The most packets that wait to be let out toward the inside.
     pub most_waiting: usize,
+    /// How long bundles that overtook others wait for them.
+    pub reorder: Reorder,
+    /// Octets that nobody can foresee, different in each process: nonces are drawn from
+    /// them. Of no use without a peer that shares a secret.
+    pub entropy: [u8; 32],
 }
 
 /// How packets are gathered.
@@ -53,6 +61,8 @@ pub struct Peer {
     pub mtu: IpMtu,
     /// The DSCP of bundles; `None`: that of their first packet.
     pub dscp: Option<u8>,
+    /// How bundles are sealed; `None`: they are not.
+    pub sealing: Option<Sealing>,
 }
 
 /// The headers in front of bundles to and from a peer.
@@ -170,6 +180,23 @@ pub enum BadSettings {
     /// A queue that cannot be.
     #[error(transparent)]
     Uplink(#[from] crate::link::BadSettings),
+    /// A secret, beside packets that anybody may have sent.
+    #[error(
+        "peer {peer} has a secret, but packets alone travel plain, and anybody could send such;          let them travel in bundles"
+    )]
+    PlainSecret {
+        /// The number of the peer.
+        peer: usize,
+    },
+    /// Keys that would change without end.
+    #[error("peer {peer}: keys change after a second and 1000 bundles at the earliest")]
+    Rekey {
+        /// The number of the peer.
+        peer: usize,
+    },
+    /// A secret without entropy.
+    #[error("nonces for secrets need entropy from the system; 32 zeros are none")]
+    Entropy,
     /// Addresses for errors that are not one of each version.
     #[error("of the addresses toward the inside, the first is of IPv4 and the second of IPv6")]
     Inside,
@@ -181,7 +208,7 @@ impl Settings {
     pub fn new(peers: Vec<Peer>) -> Self {
         Self {
             gather: Some(Gathering {
-                trigger: Trigger::Timer(units::Span::from_millis(1)),
+                trigger: Trigger::Timer(Span::from_millis(1)),
                 tick: Tick::Micro,
                 share: 1.0,
             }),
@@ -193,12 +220,18 @@ impl Settings {
             uplink: None,
             output: Output::Packets,
             most_waiting: 1 << 16,
+            reorder: Reorder::default(),
+            entropy: [0; 32],
         }
     }
 
     /// The octets of IP in front of the packets of a bundle to `peer`, without entries.
     pub(super) fn overhead(&self, peer: &Peer) -> Bytes {
-        Bytes::new((peer.carriage.emitted(0).header_len() + HEADER_LEN) as u64)
+        let sealed = peer
+            .sealing
+            .as_ref()
+            .map_or(0, |_| SEALED_HEADER_LEN + TAG_LEN);
+        Bytes::new((peer.carriage.emitted(0).header_len() + sealed + HEADER_LEN) as u64)
     }
 
     /// The largest packet to `peer` where packets of `mtu` octets pass.
@@ -207,6 +240,14 @@ impl Settings {
             Alone::Plain => mtu,
             Alone::Bundled => mtu - self.overhead(peer) - Bytes::new(ENTRY_LEN as u64),
         }
+    }
+
+    /// The smallest path MTU that is believed: every packet of IPv6 that each path
+    /// carries still fits [RFC8200 s5].
+    pub(super) fn least_mtu(&self, peer: &Peer) -> Bytes {
+        let mtu = peer.mtu.bytes();
+        let headers = mtu - self.room(peer, mtu);
+        Bytes::new(IpVersion::V6.smallest_mtu().into()) + headers
     }
 
     /// The settings for gathering packets to `peer` where packets of `mtu` octets pass.
@@ -277,6 +318,17 @@ impl Settings {
                 peer: number,
                 label,
             });
+        }
+        if let Some(sealing) = &peer.sealing {
+            if self.alone == Alone::Plain {
+                return Err(BadSettings::PlainSecret { peer: number });
+            }
+            if sealing.rekey_after < Span::from_secs(1) || sealing.rekey_bundles < 1_000 {
+                return Err(BadSettings::Rekey { peer: number });
+            }
+            if self.entropy == [0; 32] {
+                return Err(BadSettings::Entropy);
+            }
         }
         match peer.dscp {
             Some(dscp) if dscp > wire::dscp::LARGEST => {

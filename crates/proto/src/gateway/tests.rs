@@ -1,2 +1,5 @@
 mod crossing;
+mod hostile;
+mod router;
+mod sealed;
 mod support;

@@ -40,6 +40,7 @@ pub(super) fn peer(carriage: Carriage, octets: u64) -> Peer {
         carriage,
         mtu: mtu(octets),
         dscp: None,
+        sealing: None,
     }
 }
 
@@ -158,7 +159,12 @@ pub(super) fn conserved(gateway: &Gateway) {
     );
     assert_eq!(
         inward.arrived,
-        inward.bundles + inward.plain + inward.refusals.total(),
+        inward.bundles
+            + inward.plain
+            + inward.greetings
+            + inward.notices
+            + inward.refusals.total()
+            + waiting.bundles,
         "{inward:?}"
     );
     assert_eq!(

@@ -1,0 +1,267 @@
+//! What a gateway does as a router.
+
+use units::IpVersion;
+use wire::frame;
+use wire::icmp_error::{Cause as ErrorCause, cause};
+
+use super::super::*;
+use super::support::*;
+
+/// The error that a packet from inside is answered with.
+fn answer(gateway: &mut Gateway, now: Time, octets: &[u8]) -> Option<ErrorCause> {
+    gateway.receive_inside(now, octets);
+    let (inside, _) = polled(gateway, now);
+    conserved(gateway);
+    inside.first().and_then(|octets| cause(octets))
+}
+
+fn both() -> [Sample; 2] {
+    [IpVersion::V4, IpVersion::V6].map(|version| Sample {
+        version,
+        ..Sample::SMALL
+    })
+}
+
+#[test]
+fn a_packet_whose_hop_limit_is_used_up_is_answered() {
+    let [mut one, _] = pair(|settings| settings);
+    for sample in both() {
+        let mut octets = sample.octets();
+        set_hop_limit(&mut octets, 1).unwrap();
+        assert_eq!(
+            answer(&mut one, at(0), &octets),
+            Some(ErrorCause::HopLimitExceeded)
+        );
+    }
+    let drops = one.counts().total().outward.drops;
+    assert_eq!((drops.of(Cause::HopLimit), drops.total()), (2, 2));
+    // A driver whose kernel forwards counts the hops itself.
+    let [mut one, _] = pair(|settings| Settings {
+        counts_hops: false,
+        ..settings
+    });
+    let mut octets = Sample::SMALL.octets();
+    set_hop_limit(&mut octets, 1).unwrap();
+    assert_eq!(answer(&mut one, at(0), &octets), None);
+    assert_eq!(one.waiting().outward, 1);
+}
+
+#[test]
+fn a_packet_without_a_route_is_answered() {
+    let [_, mut other] = pair(|settings| settings);
+    for sample in both() {
+        let unreachable = ErrorCause::Unreachable { code: 0 };
+        assert_eq!(
+            answer(&mut other, at(0), &sample.octets()),
+            Some(unreachable)
+        );
+    }
+    assert_eq!(other.counts().other.outward.drops.of(Cause::NoRoute), 2);
+}
+
+#[test]
+fn a_packet_that_is_too_big_is_answered_with_what_fits_and_that_fits() {
+    let [mut one, _] = pair(|settings| settings);
+    // 9000 - 28 - 6 - 4.
+    let told = ErrorCause::TooBig { mtu: 8_962 };
+    for sample in both() {
+        let header = sample.octets().len() - usize::from(sample.length);
+        let fits = 8_962 - u16::try_from(header).unwrap();
+        let of = |length| Sample { length, ..sample }.octets();
+        assert_eq!(answer(&mut one, at(0), &of(fits + 1)), Some(told));
+        assert_eq!(answer(&mut one, at(0), &of(fits)), None);
+    }
+    // What fits waits for nothing, because nothing more would fit with it.
+    let outward = one.counts().total().outward;
+    assert_eq!((outward.alone, outward.drops.of(Cause::TooBig)), (2, 2));
+}
+
+#[test]
+fn ipv4_that_may_be_fragmented_is_and_its_payload_arrives_whole() {
+    let [mut one, mut other] = pair(|settings| Settings {
+        peers: vec![peer(settings.peers[0].carriage, 1_500)],
+        ..settings
+    });
+    let sample = Sample {
+        length: 4_000,
+        dont_fragment: false,
+        ..Sample::SMALL
+    };
+    let whole = sample.octets();
+    one.receive_inside(at(0), &whole);
+    one.flush(at(0));
+    let (inside, core) = polled(&mut one, at(0));
+    assert!(inside.is_empty());
+    assert!(core.iter().all(|octets| octets.len() <= 1_500));
+    for octets in core {
+        other.receive_core(at(0), &octets);
+    }
+    let (out, _) = polled(&mut other, at(9_000));
+    let mut payload = Vec::new();
+    for octets in &out {
+        let fragment = IpPacket::parse_whole(octets).unwrap();
+        assert_eq!(
+            usize::from(fragment.fragment.unwrap().offset),
+            payload.len()
+        );
+        assert_eq!(fragment.hop_limit, 63);
+        payload.extend_from_slice(fragment.payload);
+    }
+    assert_eq!(payload, whole[20..]);
+    assert_eq!(one.counts().total().outward.fragments, out.len() as u64 - 1);
+    conserved(&one);
+}
+
+#[test]
+fn no_errors_are_sent_about_errors_and_a_flood_gets_few() {
+    let [mut one, _] = pair(|settings| settings);
+    let mut octets = Sample::SMALL.octets();
+    set_hop_limit(&mut octets, 1).unwrap();
+    let mut answers = 0;
+    for step in 0..1_000 {
+        answers += u64::from(answer(&mut one, at(step), &octets).is_some());
+    }
+    // A burst of 10 and 100 a second.
+    assert_eq!(answers, 10);
+    let counts = one.counts();
+    assert_eq!((counts.errors, counts.errors_withheld), (10, 990));
+    // An error of a router, on its way back through the gateway.
+    let error = wire::icmp_error::IcmpError::about(
+        &octets,
+        ErrorCause::HopLimitExceeded,
+        [192, 0, 2, 9].into(),
+    );
+    let error = error.unwrap();
+    let mut octets = vec![0; error.buffer_len()];
+    error.emit(&mut octets).unwrap();
+    set_hop_limit(&mut octets, 1).unwrap();
+    let later = at(60_000_000);
+    assert_eq!(answer(&mut one, later, &octets), None);
+    assert_eq!(one.counts().errors, 10);
+}
+
+#[test]
+fn a_path_mtu_that_shrinks_while_packets_wait_makes_smaller_bundles() {
+    let [mut one, _] = pair(|settings| settings);
+    for number in 0..30 {
+        let sample = Sample {
+            number,
+            ..Sample::SMALL
+        };
+        one.receive_inside(at(0), &sample.octets());
+    }
+    let large = Sample {
+        length: 3_000,
+        ..Sample::SMALL
+    };
+    one.receive_inside(at(1), &large.octets());
+    one.set_path_mtu(at(500), 0, mtu(1_500));
+    conserved(&one);
+    one.handle_timeout(at(1_100));
+    let (inside, core) = polled(&mut one, at(1_100));
+    assert!(core.iter().all(|octets| octets.len() <= 1_500), "{core:?}");
+    let outward = one.counts().total().outward;
+    assert_eq!(
+        (outward.bundled + outward.alone, one.waiting().outward),
+        (30, 0)
+    );
+    // The large one is answered as if it came now.
+    assert_eq!(outward.drops.of(Cause::TooBig), 1);
+    assert_eq!(cause(&inside[0]), Some(ErrorCause::TooBig { mtu: 1_462 }));
+    // Nobody is believed to carry less than IPv6 needs.
+    one.set_path_mtu(at(2_000), 0, mtu(68));
+    assert_eq!(
+        one.path_mtu(0),
+        Some((Bytes::new(1_318), Bytes::new(1_280)))
+    );
+    one.set_path_mtu(at(3_000), 0, mtu(65_000));
+    assert_eq!(one.path_mtu(0).unwrap().0, Bytes::new(9_000));
+    conserved(&one);
+}
+
+#[test]
+fn a_router_that_says_that_a_bundle_is_too_big_is_believed_if_it_quotes_one() {
+    let [mut one, mut other] = pair(|settings| settings);
+    one.receive_inside(at(0), &Sample::SMALL.octets());
+    one.flush(at(0));
+    let (_, core) = polled(&mut one, at(0));
+    let about = |octets: &[u8]| {
+        let router = [203, 0, 113, 1].into();
+        let told = ErrorCause::TooBig { mtu: 1_400 };
+        let error = wire::icmp_error::IcmpError::about(octets, told, router).unwrap();
+        let mut octets = vec![0; error.buffer_len()];
+        error.emit(&mut octets).unwrap();
+        octets
+    };
+    // It quotes a packet that is no bundle; it goes to another gateway.
+    let mut foreign = core[0].clone();
+    foreign[22..24].copy_from_slice(&[0, 53]);
+    one.receive_core(at(1), &about(&foreign));
+    other.receive_core(at(1), &about(&core[0]));
+    assert_eq!(one.path_mtu(0).unwrap().0, Bytes::new(9_000));
+    assert_eq!(other.path_mtu(0).unwrap().0, Bytes::new(9_000));
+    one.receive_core(at(2), &about(&core[0]));
+    assert_eq!(one.path_mtu(0).unwrap().0, Bytes::new(1_400));
+    assert_eq!(one.counts().peers[0].inward.notices, 1);
+    conserved(&one);
+    conserved(&other);
+}
+
+#[test]
+fn marks_outside_reach_every_packet_and_none_is_marked_that_cannot_be() {
+    // The service octets inside, what the outside then has, and the marks with CE there.
+    for (inside, outside, marked) in [
+        ([0b10, 0b10], 0b10, Some([0b11, 0b11])),
+        ([0b01, 0b01], 0b01, Some([0b11, 0b11])),
+        ([0b11, 0b10], 0b10, Some([0b11, 0b11])),
+        (
+            [0xb8 | 0b10, 0x28 | 0b01],
+            0xb8 | 0b10,
+            Some([0xb8 | 0b11, 0x28 | 0b11]),
+        ),
+        ([0b10, 0b00], 0b00, None),
+    ] {
+        let [mut one, mut other] = pair(|settings| settings);
+        for service in inside {
+            let sample = Sample {
+                service,
+                ..Sample::SMALL
+            };
+            one.receive_inside(at(0), &sample.octets());
+        }
+        one.flush(at(0));
+        let mut bundle = polled(&mut one, at(0)).1.remove(0);
+        assert_eq!(frame::service_of(&bundle), Some(outside), "{inside:?}");
+        assert_eq!(frame::mark_packet(&mut bundle), marked.is_some());
+        other.receive_core(at(0), &bundle);
+        let (out, _) = polled(&mut other, at(9_000));
+        let services: Vec<u8> = out
+            .iter()
+            .map(|octets| frame::service_of(octets).unwrap())
+            .collect();
+        assert_eq!(services, marked.unwrap_or(inside));
+        for octets in out {
+            assert!(
+                IpPacket::parse_whole(&octets).is_ok(),
+                "the checksum is right"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_packet_that_cannot_be_marked_is_dropped_where_its_bundle_was() {
+    let [mut one, mut other] = pair(|settings| settings);
+    one.receive_inside(at(0), &Sample::SMALL.octets());
+    one.flush(at(0));
+    let mut bundle = polled(&mut one, at(0)).1.remove(0);
+    // A broken router marks what is not capable.
+    frame::set_service(&mut bundle, 0b11);
+    other.receive_core(at(0), &bundle);
+    assert!(polled(&mut other, at(9_000)).0.is_empty());
+    assert_eq!(
+        other.counts().peers[0].inward.drops.of(Cause::Congestion),
+        1
+    );
+    conserved(&other);
+}
