@@ -2,6 +2,7 @@
 //! hand, and with repetitions of themselves.
 
 mod flows;
+mod gateway;
 mod gathering;
 mod links;
 mod network;
