@@ -1,0 +1,154 @@
+//! Packets through the core of a gateway, on one processor: into bundles, and into them
+//! and out again, over 1000 flows. Prints allocations, too: in the steady state there is
+//! one for a bundle and none for a packet in it.
+//!
+//!     cargo bench -p jumbolab-proto
+
+use std::net::Ipv4Addr;
+
+use divan::counter::ItemsCount;
+use divan::{AllocProfiler, Bencher};
+use jumbolab_proto::control::Secret;
+use jumbolab_proto::edge::Prefix;
+use jumbolab_proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Transmit};
+use units::{IpMtu, IpVersion, Span, Time};
+use wire::datagram::Datagram;
+use wire::protocol::ip::Addresses;
+
+#[global_allocator]
+static ALLOC: AllocProfiler = AllocProfiler::system();
+
+const FLOWS: usize = 1_000;
+/// Packets that come before the gateway is asked for what to send, as from a socket.
+const BATCH: usize = 32;
+/// Octets of IP: frames of 64 and of 200 octets.
+const SIZES: [usize; 2] = [46, 182];
+
+fn main() {
+    divan::main();
+}
+
+fn packets(size: usize) -> Vec<Vec<u8>> {
+    let packet = |flow: usize| {
+        let length = u16::try_from(size - 20).unwrap();
+        let [high, low] = u16::try_from(flow).unwrap().to_be_bytes();
+        let datagram = Datagram {
+            ethernet: None,
+            addresses: Addresses::V4([
+                Ipv4Addr::new(10, 0, high, low),
+                Ipv4Addr::new(192, 0, high, low),
+            ]),
+            ports: [4_000, 5_000],
+            service: 0,
+            identification: 0,
+            whole: length,
+            offset: 0,
+            length,
+            dont_fragment: true,
+        };
+        let mut octets = vec![0; datagram.packet_len()];
+        datagram.emit(&mut octets).unwrap();
+        octets
+    };
+    (0..FLOWS).map(packet).collect()
+}
+
+fn gateways(sealed: bool) -> [Gateway; 2] {
+    let ends: [Ipv4Addr; 2] = [[198, 51, 100, 1].into(), [198, 51, 100, 2].into()];
+    [(ends, 1), ([ends[1], ends[0]], 2)].map(|(ends, entropy)| {
+        let peer = Peer {
+            carriage: Carriage::Udp {
+                addresses: Addresses::V4(ends),
+                port: 49_152,
+            },
+            mtu: IpMtu::new(9_000, IpVersion::V4).unwrap(),
+            dscp: None,
+            sealing: sealed.then(|| Sealing::new(Secret::new(b"secret".to_vec()))),
+        };
+        let settings = Settings {
+            shaping: false,
+            entropy: [entropy; 32],
+            ..Settings::new(vec![peer])
+        };
+        let mut gateway = Gateway::new(settings).unwrap();
+        gateway.set_table(&[Prefix {
+            network: [192, 0, 0, 0].into(),
+            length: 16,
+            next_as: 0,
+            egress: 0,
+        }]);
+        gateway
+    })
+}
+
+/// Lets greetings pass.
+fn greet(gateways: &mut [Gateway; 2]) {
+    for from in [0, 1, 0, 1, 0, 1] {
+        let [one, other] = gateways;
+        let (here, there) = if from == 0 {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        while let Some(Transmit::Core { octets, .. }) = here.poll_transmit(Time::ZERO) {
+            there.receive_core(Time::ZERO, octets);
+        }
+    }
+}
+
+/// Sends `BATCH` packets, and hands what is due to `carry`.
+fn step(
+    gateway: &mut Gateway,
+    packets: &[Vec<u8>],
+    next: &mut usize,
+    now: &mut Time,
+    mut carry: impl FnMut(Time, &[u8]),
+) {
+    for _ in 0..BATCH {
+        *now += Span::from_nanos(500);
+        gateway.receive_inside(*now, &packets[*next]);
+        *next = (*next + 1) % FLOWS;
+    }
+    gateway.handle_timeout(*now);
+    while let Some(transmit) = gateway.poll_transmit(*now) {
+        if let Transmit::Core { octets, .. } = transmit {
+            carry(*now, octets);
+        }
+    }
+}
+
+#[divan::bench(args = SIZES)]
+fn into_bundles(bencher: Bencher<'_, '_>, size: usize) {
+    let packets = packets(size);
+    let [mut gateway, _] = gateways(false);
+    let (mut next, mut now) = (0, Time::ZERO);
+    bencher
+        .counter(ItemsCount::new(BATCH))
+        .bench_local(|| step(&mut gateway, &packets, &mut next, &mut now, |_, _| ()));
+}
+
+fn there_and_out(bencher: Bencher<'_, '_>, size: usize, sealed: bool) {
+    let packets = packets(size);
+    let mut both = gateways(sealed);
+    greet(&mut both);
+    let [mut one, mut other] = both;
+    let (mut next, mut now) = (0, Time::ZERO);
+    bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
+        step(&mut one, &packets, &mut next, &mut now, |now, octets| {
+            other.receive_core(now, octets);
+            while let Some(transmit) = other.poll_transmit(now) {
+                divan::black_box(transmit);
+            }
+        });
+    });
+}
+
+#[divan::bench(args = SIZES)]
+fn into_bundles_and_out(bencher: Bencher<'_, '_>, size: usize) {
+    there_and_out(bencher, size, false);
+}
+
+#[divan::bench(args = SIZES)]
+fn into_sealed_bundles_and_out(bencher: Bencher<'_, '_>, size: usize) {
+    there_and_out(bencher, size, true);
+}
