@@ -106,6 +106,15 @@ mod tests {
     use results::folder::Shard;
 
     #[test]
+    fn parts_of_as_many_as_trials_are_ranges_of_the_order() {
+        let (plan, _) = study();
+        let all = order(&plan).len();
+        let shard: Shard = format!("3-5/{all}").parse().unwrap();
+        let ours: Vec<usize> = (0..all).filter(|&position| shard.has(position)).collect();
+        assert_eq!(ours, [2, 3, 4]);
+    }
+
+    #[test]
     fn shards_share_the_trials_out_and_leave_none() {
         let (plan, _) = study();
         let all = order(&plan).len();
