@@ -11,7 +11,7 @@ use plan::World;
 
 use super::keys::{self, Key, KeyNode, Support, Takes};
 use super::law::LawFiles;
-use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use super::tree::{KeyPath, Node, Origin, Table, Value, fault, fault_at};
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {
@@ -377,17 +377,18 @@ impl<T> Spanned<T> {
 
 /// The error that `value` is invalid at `path`, with the reason.
 pub(super) fn refusal(origin: &Origin, path: &str, value: &Value, why: impl fmt::Display) -> Error {
-    fault(origin, format!("{path} = {}: {why}", shortened(value)))
+    fault_at(origin, path, Some(&shortened(value)), why)
 }
 
 /// The error for an unknown key or table at `path`, with a suggestion.
 pub(super) fn unknown(path: &KeyPath, node: &Node) -> Error {
     let (kind, shown) = match &node.value {
-        Value::Table(_) => ("table", String::new()),
-        value => ("key", format!(" = {}", shortened(value))),
+        Value::Table(_) => ("table", None),
+        value => ("key", Some(shortened(value))),
     };
     let hint = keys::hint(path, kind == "table");
-    fault(&node.origin, format!("{path}{shown}: unknown {kind}{hint}"))
+    let why = format!("unknown {kind}{hint}");
+    fault_at(&node.origin, path, shown.as_deref(), why)
 }
 
 /// `; did you mean ..?` for the candidate most similar to `word`, or an empty

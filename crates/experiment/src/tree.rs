@@ -6,9 +6,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, Result};
 use plan::acts_on_terminals;
 use toml_edit::{Item, Key};
+
+use super::fault::Fault;
 
 /// The place of a value.
 #[derive(Clone, Debug)]
@@ -75,8 +77,42 @@ const ARGUMENT_ENDS: [usize; 2] = [80, 20];
 
 /// An error with place and problem, in one line of bounded length.
 pub(super) fn fault(place: &Origin, what: impl fmt::Display) -> Error {
+    located(place, what).into()
+}
+
+/// An error of a key with its value, in one line of bounded length.
+pub(super) fn fault_at(
+    place: &Origin,
+    key: impl fmt::Display,
+    value: Option<&str>,
+    why: impl fmt::Display,
+) -> Error {
+    let shown = value.map_or_else(String::new, |value| format!(" = {value}"));
+    Fault {
+        key: Some(key.to_string()),
+        value: value.map(str::to_owned),
+        ..located(place, format!("{key}{shown}: {why}"))
+    }
+    .into()
+}
+
+fn located(place: &Origin, what: impl fmt::Display) -> Fault {
     let message = one_line(&format!("{place}: {what}"));
-    anyhow!("{}", without_middle(&message, MESSAGE_ENDS))
+    let (file, line) = match place {
+        Origin::File { path, line } => (Some(path.to_string()), Some(*line)),
+        _ => (None, None),
+    };
+    let argument = match place {
+        Origin::Set(_) | Origin::Host(_) => Some(place.to_string()),
+        _ => None,
+    };
+    Fault {
+        message: without_middle(&message, MESSAGE_ENDS).into_owned(),
+        file,
+        line,
+        argument,
+        ..Fault::default()
+    }
 }
 
 /// `text` without its middle, if it is longer than its two ends together.

@@ -112,6 +112,11 @@ pub(crate) fn parse() -> Args {
             .collect();
         match wrong_words::answer(&error, &typed) {
             Some(answer) => refuse(&answer),
+            None if output::is_for_programs() && error.use_stderr() => {
+                let text = error.to_string();
+                let first = text.lines().next().unwrap_or_default();
+                refuse(first.trim_start_matches("error: "))
+            }
             None => error.exit(),
         }
     });

@@ -16,6 +16,10 @@ use exit::done;
 fn main() -> ExitCode {
     // If this fails, a full file ends the program without a message.
     let _ = live::interrupt::report_file_size_limit();
+    if output::is_for_programs() {
+        // If this fails, a run goes on after the program that started it.
+        let _ = live::interrupt::stop_with_parent();
+    }
     exit::code(match worker::role() {
         Some(role) => worker::run(&role).map(done),
         None => match args::parse().command {

@@ -3,10 +3,17 @@
 //! Text may come from outside: from a results folder, a packet log, a peer or
 //! another program. Here characters are escaped on which a terminal would act.
 
+use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
 
 use anyhow::{Error, Result};
+use experiment::Fault;
 use plan::{escaped, shortened};
+use serde_json::{Value, json};
+
+/// The environment variable that chooses the form of messages.
+const MESSAGES: &str = "JUMBOLAB_MESSAGES";
 
 /// The characters of a layout.
 const LAYOUT: [char; 2] = ['\n', '\t'];
@@ -128,11 +135,32 @@ pub(crate) fn width() -> u16 {
     terminal_size::terminal_size().map_or(120, |(width, _)| width.0)
 }
 
+/// Whether messages are objects for a program that started this one.
+pub(crate) fn is_for_programs() -> bool {
+    env::var_os(MESSAGES).is_some_and(|form| form == "json")
+}
+
 /// Prints a message.
 pub(crate) fn say(text: &str) {
     let text = shortened(text, LONGEST_MESSAGE);
-    // A missing reader of messages is not an error.
-    let _ = writeln!(io::stderr(), "{}", escaped(&text, &LAYOUT));
+    match is_for_programs() {
+        true => tell(&json!({ "message": text })),
+        // A missing reader of messages is not an error.
+        false => drop(writeln!(io::stderr(), "{}", escaped(&text, &LAYOUT))),
+    }
+}
+
+/// Says in `words` where the results of a command are written.
+pub(crate) fn say_folder(words: &str, folder: &Path) {
+    match is_for_programs() {
+        true => tell(&json!({ "folder": folder })),
+        false => say(&format!("{words} {}", folder.display())),
+    }
+}
+
+/// Prints an object of docs/formats.md, "Messages for programs".
+pub(crate) fn tell(object: &Value) {
+    let _ = writeln!(io::stderr(), "{}", escaped(&object.to_string(), &[]));
 }
 
 /// `text` in one line, as part of a message or of a progress bar.
@@ -142,7 +170,22 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Prints the reason for ending in one line.
 pub(crate) fn complain(error: &Error) {
-    say(&one_line(&format!("jumbolab: {error:#}")));
+    let message = format!("{error:#}");
+    if !is_for_programs() {
+        return say(&one_line(&format!("jumbolab: {message}")));
+    }
+    let fault = error
+        .chain()
+        .find_map(|cause| cause.downcast_ref::<Fault>());
+    let fault = fault.cloned().unwrap_or_default();
+    tell(&json!({ "error": {
+        "message": shortened(&message, LONGEST_MESSAGE),
+        "file": fault.file,
+        "line": fault.line,
+        "argument": fault.argument,
+        "key": fault.key,
+        "value": fault.value,
+    }}));
 }
 
 /// Whether the reader of stdout has exited, as `head` does.

@@ -8,6 +8,7 @@ use std::io::{self, IsTerminal};
 use lab::run;
 use live::clock;
 use plan::{Cell, Plan, Trial};
+use serde_json::json;
 use units::{Span, Time};
 
 use crate::output;
@@ -15,6 +16,9 @@ use screen::Screen;
 
 /// The interval of lines if there is no terminal.
 const PLAIN_INTERVAL: Span = Span::from_secs(10);
+
+/// The interval of objects for a program.
+const PROGRAM_INTERVAL: Span = Span::from_millis(100);
 
 /// Shows the progress of a run.
 pub(crate) struct Progress<'a> {
@@ -32,7 +36,7 @@ impl<'a> Progress<'a> {
     /// The progress of a run of `plan`; in plain lines on a terminal too if `plain`.
     pub(crate) fn new(plan: &'a Plan, plain: bool) -> Self {
         let now = clock::monotonic();
-        let is_view = !plain && io::stderr().is_terminal();
+        let is_view = !plain && io::stderr().is_terminal() && !output::is_for_programs();
         Self {
             plan,
             screen: is_view.then(|| Screen::new(plan)),
@@ -42,6 +46,12 @@ impl<'a> Progress<'a> {
             begun: now,
             said: now,
         }
+    }
+
+    /// Tells a program how far the run is.
+    fn tell(&mut self) {
+        self.said = clock::monotonic();
+        output::tell(&json!({ "progress": { "done": self.done, "total": self.total }}));
     }
 
     /// The remaining time, extrapolated from the elapsed part.
@@ -62,6 +72,8 @@ impl run::Progress for Progress<'_> {
         (self.total, self.done, self.resumed) = (total, done, done);
         if let Some(screen) = &self.screen {
             screen.begin(total, done);
+        } else if output::is_for_programs() {
+            self.tell();
         } else {
             output::say(&format!("{total} trials, {done} already done"));
         }
@@ -97,6 +109,11 @@ impl run::Progress for Progress<'_> {
         }
         if let Some(screen) = &mut self.screen {
             screen.done(plan, trials, self.done);
+        } else if output::is_for_programs() {
+            let is_due = clock::monotonic().since(self.said) >= Some(PROGRAM_INTERVAL);
+            if is_due || self.done == self.total {
+                self.tell();
+            }
         } else if clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             let left = self

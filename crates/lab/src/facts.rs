@@ -32,13 +32,21 @@ pub fn here(world: World) -> Result<RunFacts> {
     };
     Ok(RunFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        binary: own_program::hash()?,
+        binary: binary()?,
         world,
         host: machine,
         hosts: Vec::new(),
         left_out: Vec::new(),
         resumed: Vec::new(),
     })
+}
+
+/// What tells this build of the program from any other.
+///
+/// # Errors
+/// The program cannot read its own file.
+pub fn binary() -> Result<String> {
+    Ok(own_program::hash()?)
 }
 
 /// The facts of this machine.

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::error::{During, Result};
@@ -27,6 +28,14 @@ pub fn listen() -> Result<()> {
         unsafe { sigaction(signal, &action) }.during(|| format!("listening for {signal}"))?;
     }
     Ok(())
+}
+
+/// Asks this process to stop when the thread that started it ends, however that ends.
+///
+/// # Errors
+/// If the kernel refuses, which does not happen in practice.
+pub fn stop_with_parent() -> Result<()> {
+    set_pdeathsig(Signal::SIGTERM).during(|| "watching the parent".to_owned())
 }
 
 /// Makes a write beyond the file size limit (`ulimit -f`) fail with an error

@@ -62,7 +62,7 @@ pub(crate) struct Run {
     #[arg(long, exclusive = true, help_heading = "Experiment")]
     pub(crate) template: bool,
 
-    /// Draw the test bed, print the trials that would run, and exit.
+    /// Draw the test bed, print the trials that would run, and exit. With `--json` print one object instead (see docs/formats.md).
     #[arg(long, help_heading = "Execution")]
     pub(crate) dry_run: bool,
     /// Continue an interrupted run.
@@ -84,7 +84,7 @@ pub(crate) struct Run {
     /// Number of parallel trials, in world `sim` only [default: number of processors].
     #[arg(long, value_name = "COUNT", help_heading = "Execution")]
     pub(crate) threads: Option<NonZero<usize>>,
-    /// Run part I of N, in world `sim` only. The parts 1/N to N/N together form the whole run.
+    /// Run part I of N, or parts I to J with `I-J/N`, in world `sim` only. The parts 1/N to N/N together form the whole run; with N the number of trials, part I is the Ith trial of its order.
     #[arg(long, value_name = "I/N", help_heading = "Execution")]
     pub(crate) shard: Option<String>,
 

@@ -13,6 +13,7 @@ use live::clock;
 use plan::Trial;
 use report::Places;
 use results::folder::{Folder, Opening, Resume};
+use serde_json::json;
 use units::{Span, Time};
 
 use super::programs::Programs;
@@ -26,6 +27,9 @@ pub(super) const EXPERIMENT: &str = "experiment.toml";
 
 /// How often a line is printed where no terminal is.
 const PLAIN_INTERVAL: Span = Span::from_secs(10);
+
+/// The interval of objects for a program.
+const PROGRAM_INTERVAL: Span = Span::from_millis(100);
 
 /// The number of steps of a full bar.
 const WHOLE: u64 = 1000;
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     let path = folder.path().to_owned();
     page::write(&path, EXPERIMENT, &study.written())?;
     if !args.detail.quiet {
-        output::say(&format!("results go to {}", path.display()));
+        output::say_folder("results go to", &path);
     }
     let kept = format!(
         "what was measured is in {}; add --resume to go on",
@@ -153,7 +157,7 @@ impl Progress {
         };
         Self {
             quiet,
-            bar: (!quiet && io::stderr().is_terminal()).then(bar),
+            bar: (!quiet && !output::is_for_programs() && io::stderr().is_terminal()).then(bar),
             said: clock::monotonic(),
         }
     }
@@ -176,6 +180,13 @@ impl robustness::Progress for Progress {
             )]
             bar.set_position((part.clamp(0.0, 1.0) * WHOLE as f64) as u64);
             bar.set_message(words);
+        } else if !self.quiet && output::is_for_programs() {
+            let is_due = clock::monotonic().since(self.said) >= Some(PROGRAM_INTERVAL);
+            if is_due || part >= 1.0 {
+                self.said = clock::monotonic();
+                let progress = json!({ "trials": trials, "settings": points, "part": part });
+                output::tell(&json!({ "progress": progress }));
+            }
         } else if !self.quiet && clock::monotonic().since(self.said) >= Some(PLAIN_INTERVAL) {
             self.said = clock::monotonic();
             output::say(&format!(

@@ -11,6 +11,7 @@ use lab::{dry_run, facts};
 use plan::{Cell, NamedHosts, Plan, Trial};
 use report::{Paths, Places};
 use results::folder::{Folder, Opening, Resume};
+use serde_json::{Value, json};
 
 use super::programs::Programs;
 use super::{page, printed, replay};
@@ -34,7 +35,11 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     }
     let (mut plan, named) = resolved(args)?;
     if args.dry_run {
-        return output::print(&dry_run(&plan)).map(done);
+        let answer = match args.json {
+            true => format!("{}\n", planned(&plan)?),
+            false => dry_run(&plan),
+        };
+        return output::print(&answer).map(done);
     }
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
     let how = How {
@@ -69,7 +74,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     let mut progress: Box<dyn lab::run::Progress + '_> = match args.detail.quiet {
         true => Box::new(Silent),
         false => {
-            output::say(&format!("writing results to {}", folder.path().display()));
+            output::say_folder("writing results to", folder.path());
             Box::new(Progress::new(&plan, args.plain))
         }
     };
@@ -139,6 +144,23 @@ fn dry_run(plan: &Plan) -> String {
     let trials = dry_run::summary(plan);
     let (title, trials) = trials.split_once('\n').unwrap_or_default();
     format!("{title}\n\n{drawn}\n{trials}")
+}
+
+/// The object of `--dry-run --json`: what would run, and which program would run it.
+fn planned(plan: &Plan) -> Result<Value> {
+    Ok(json!({
+        "plan": plan.name,
+        "title": plan.title,
+        "world": plan.world.to_string(),
+        "hash": plan.hash,
+        "cells": plan.cells.iter().filter(|cell| cell.setting.is_ok()).count(),
+        "repeat": plan.repeat,
+        "trials": plan.expected_trials(),
+        "seed": plan.seed.get(),
+        "until": plan.until.map(|until| until.to_string()),
+        "version": env!("CARGO_PKG_VERSION"),
+        "binary": facts::binary()?,
+    }))
 }
 
 /// The progress of a run that is asked to be quiet.

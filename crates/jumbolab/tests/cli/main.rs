@@ -12,6 +12,7 @@ mod emulate;
 mod endings;
 mod fitting;
 mod flows;
+mod for_programs;
 mod gathering;
 mod harness;
 mod hostile;
