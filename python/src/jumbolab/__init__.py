@@ -1,0 +1,47 @@
+"""Studies of the maximum transmission unit (MTU): the program jumbolab, from Python.
+
+    import jumbolab
+
+    results = jumbolab.run("mtu-and-queues", on="sim")
+    results.trials().to_pandas()
+    results.plot()
+
+docs/python.md of the repository describes the package.
+"""
+
+from ._commands import (
+    Experiment,
+    Plan,
+    Value,
+    list,
+    plan,
+    predict,
+    robustness,
+    run,
+)
+from ._errors import Interrupted, JumbolabError, VersionMismatch
+from ._program import program, version
+from ._results import Results, load
+from ._sweep import Sweep, sweep
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Experiment",
+    "Interrupted",
+    "JumbolabError",
+    "Plan",
+    "Results",
+    "Sweep",
+    "Value",
+    "VersionMismatch",
+    "list",
+    "load",
+    "plan",
+    "predict",
+    "program",
+    "robustness",
+    "run",
+    "sweep",
+    "version",
+]

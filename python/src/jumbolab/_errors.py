@@ -1,0 +1,68 @@
+"""Errors of the program as exceptions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._results import Results
+
+
+class JumbolabError(Exception):
+    """The program could not do its work.
+
+    Attributes:
+        message: One line: place, key, value, and what would be right.
+        file: The file that is wrong, if one is.
+        line: Its line, from 1.
+        argument: The argument that is wrong, with its option: ``--set mtu=0``.
+        key: The dotted key.
+        value: The value, as TOML.
+        code: The exit code of the program, if it ran.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        argument: str | None = None,
+        key: str | None = None,
+        value: str | None = None,
+        code: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.argument = argument
+        self.key = key
+        self.value = value
+        self.code = code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The usual way loses what is given by keyword; workers send exceptions to clients.
+        return (_rebuilt, (type(self), self.message, {**self.__dict__}))
+
+
+class VersionMismatch(JumbolabError):
+    """Programs that are to work together are different builds, or plan differently."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a run; it is a ``KeyboardInterrupt``.
+
+    Attributes:
+        results: What was measured before, or None if that was nothing.
+    """
+
+    def __init__(self, message: str, results: Results | None) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+def _rebuilt(kind: type[JumbolabError], message: str, state: dict[str, Any]) -> JumbolabError:
+    error = kind(message)
+    error.__dict__.update(state)
+    return error

@@ -1,0 +1,172 @@
+"""Finds the program, starts it, and reads what it says.
+
+With ``JUMBOLAB_MESSAGES=json`` the program writes objects to stderr (docs/formats.md,
+"Messages for programs"), and stops when the thread that started it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ._errors import JumbolabError
+
+#: The variable that names another program than that of the wheel.
+VARIABLE = "JUMBOLAB_BIN"
+
+#: The exit code of a program that a signal stopped and that kept what it measured.
+STOPPED = 130
+
+Object = dict[str, Any]
+Listener = Callable[[Object], None]
+
+
+def program() -> Path:
+    """The program: that of ``JUMBOLAB_BIN``, of the wheel, or in the ``PATH``."""
+    named = os.environ.get(VARIABLE)
+    if named:
+        if os.access(named, os.X_OK):
+            return Path(named)
+        raise JumbolabError(f"{VARIABLE}={named} is no program; unset it or name one")
+    schemes = [None, f"{os.name}_user"]
+    places = [
+        sysconfig.get_path("scripts", scheme) if scheme else sysconfig.get_path("scripts")
+        for scheme in schemes
+    ]
+    # `pip install --target DIR` puts programs beside the packages.
+    places.append(str(Path(__file__).parents[1] / "bin"))
+    for place in places:
+        found = Path(place) / "jumbolab"
+        if os.access(found, os.X_OK):
+            return found
+    in_path = shutil.which("jumbolab")
+    if in_path is None:
+        raise JumbolabError(
+            f"the program jumbolab is not there; install the wheel again, or name it by {VARIABLE}"
+        )
+    return Path(in_path)
+
+
+def version() -> str:
+    """The version of the program."""
+    return ask(["--version"]).removeprefix("jumbolab ").strip()
+
+
+@dataclass
+class Outcome:
+    """How the program ended and what it printed."""
+
+    code: int
+    stdout: str
+    folder: Path | None = None
+    messages: list[str] = field(default_factory=list)
+    error: JumbolabError | None = None
+    was_interrupted: bool = False
+
+    def objects(self) -> list[Object]:
+        """The JSON Lines of stdout."""
+        return [json.loads(line) for line in self.stdout.splitlines() if line]
+
+
+def start(
+    arguments: Sequence[str],
+    *,
+    listener: Listener | None = None,
+    folder: Path | None = None,
+) -> Outcome:
+    """Runs the program to its end; Ctrl-C stops it, and it keeps what it measured.
+
+    Args:
+        arguments: Its arguments.
+        listener: Receives each object of stderr.
+        folder: The folder that it runs in.
+    """
+    outcome = Outcome(code=0, stdout="")
+    with tempfile.TemporaryFile() as stdout:
+        # A session of its own: Ctrl-C of a terminal would reach it twice, which ends it
+        # at once.
+        with subprocess.Popen(
+            [str(program()), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, "JUMBOLAB_MESSAGES": "json"},
+            start_new_session=True,
+        ) as process:
+            assert process.stderr is not None
+            try:
+                _listen(process.stderr, outcome, listener)
+                process.wait()
+            except BaseException as error:
+                process.send_signal(signal.SIGINT)
+                _listen(process.stderr, outcome, None)
+                process.wait()
+                if not isinstance(error, KeyboardInterrupt):
+                    raise
+                outcome.was_interrupted = True
+        stdout.seek(0)
+        outcome.stdout = stdout.read().decode("utf-8", errors="replace")
+    outcome.code = process.returncode
+    if outcome.error is not None:
+        outcome.error.code = outcome.code
+    return outcome
+
+
+def finish(outcome: Outcome) -> Outcome:
+    """The outcome of a program that did its work; whether its results are sound is not asked.
+
+    Raises:
+        JumbolabError: It did not.
+    """
+    if outcome.code in (0, 1):
+        return outcome
+    if outcome.error is not None:
+        raise outcome.error
+    said = "; ".join(outcome.messages[-3:]) or "it said nothing"
+    raise JumbolabError(f"the program ended with {outcome.code}: {said}", code=outcome.code)
+
+
+def ask(arguments: Sequence[str]) -> str:
+    """What the program prints.
+
+    Raises:
+        JumbolabError: It could not do it.
+        KeyboardInterrupt: The user stopped it.
+    """
+    outcome = start(arguments)
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
+    return finish(outcome).stdout
+
+
+def _listen(stderr: Iterable[bytes], outcome: Outcome, listener: Listener | None) -> None:
+    for line in stderr:
+        said = _object(line)
+        if "folder" in said:
+            outcome.folder = Path(said["folder"])
+        elif "error" in said:
+            outcome.error = JumbolabError(**said["error"])
+        elif "message" in said:
+            outcome.messages.append(said["message"])
+        if listener is not None:
+            listener(said)
+
+
+def _object(line: bytes) -> Object:
+    text = line.decode("utf-8", errors="replace").rstrip("\n")
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = text
+    # What a library or the loader of programs prints is no object.
+    return said if isinstance(said, dict) else {"message": text}
