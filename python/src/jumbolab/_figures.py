@@ -6,11 +6,12 @@ import base64
 import json
 import zlib
 from pathlib import Path
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any
 
 from ._errors import JumbolabError
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 #: The element of the page that has the figures: docs/formats.md, "report.html".
 BEGIN = '<script id="plots" type="text/plain">'
@@ -43,4 +44,6 @@ def chosen(figures: dict[str, go.Figure], name: str | None) -> go.Figure:
 
 
 def _figure(plot: dict[str, Any]) -> go.Figure:
+    import plotly.graph_objects as go  # noqa: PLC0415 - workers draw nothing
+
     return go.Figure({"data": plot["data"], "layout": plot["layout"]}, skip_invalid=True)

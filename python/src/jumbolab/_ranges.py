@@ -20,6 +20,9 @@ TARGET = 120.0
 #: no core waits for another one.
 SHORTEST = 5.0
 
+#: The least cost of a trial that is believed: a clock may not tell so few apart.
+QUICKEST = 1e-4
+
 
 def calibration(trials: int, cells: int, slots: int) -> list[Range]:
     """The first shards, about one for each slot, whose time gives the cost of a trial."""
@@ -42,8 +45,9 @@ def cut(first: int, trials: int, slots: int, cost: float, target: float = TARGET
         cost: Seconds of one trial.
         target: The longest shard, in seconds.
     """
-    longest = max(1, int(target / cost)) if cost > 0 else trials
-    shortest = max(1, min(longest, int(SHORTEST / cost))) if cost > 0 else 1
+    cost = max(cost, QUICKEST)
+    longest = max(1, int(target / cost))
+    shortest = max(1, min(longest, int(SHORTEST / cost)))
     ranges = []
     while first <= trials:
         rest = trials - first + 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ._errors import JumbolabError, VersionMismatch
-from ._program import finish, start
+from ._program import Object, finish, start
 from ._ranges import Range
 from ._store import Done, Options, Store
 
@@ -90,9 +90,13 @@ def _run(job: Job, one: Range, store: Store, scratch: Path) -> Done:
         return stored
     first, last = one
     words = ["run", *job.words(scratch), "--shard", f"{first}-{last}/{job.trials}"]
-    begun = time.monotonic()
-    finish(start([*words, "--threads", "1", "--quiet", "-o", "shard"], folder=scratch))
-    seconds = time.monotonic() - begun
+    progress: list[float] = []
+
+    def listen(said: Object) -> None:
+        if "progress" in said:
+            progress.append(time.monotonic())
+
+    finish(start([*words, "--threads", "1", "-o", "shard"], listener=listen, folder=scratch))
     folder = scratch / "shard"
     (journal,) = folder.glob("trials.*.jsonl")
     content = journal.read_bytes()
@@ -100,8 +104,9 @@ def _run(job: Job, one: Range, store: Store, scratch: Path) -> Done:
         first=first,
         last=last,
         lines=content.count(b"\n"),
+        octets=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
-        seconds=seconds,
+        seconds=progress[-1] - progress[0],
         worker=worker_name(),
     )
     if done.lines != last - first + 1:

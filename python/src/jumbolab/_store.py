@@ -28,7 +28,9 @@ class Done:
     first: int
     last: int
     lines: int
+    octets: int
     sha256: str
+    #: How long its trials took, without the start of the program and its page.
     seconds: float
     worker: str
 

@@ -27,6 +27,9 @@ from ._store import Done, Options, Store, shard_name
 #: otherwise. The program leaves names alone that begin with a dot.
 SHARDS = ".sweep"
 
+#: The largest journal that the program reads: docs/formats.md, "Limits of input files".
+LARGEST_JOURNAL = 4 << 30
+
 #: How often a shard may be given to another worker because its worker was lost.
 MOST_LOSSES = 100
 
@@ -316,6 +319,12 @@ class _PlanSweep:
     def merge(self, folder: Path) -> Results:
         """Puts all shards behind each other: the results folder of one run."""
         ranges = self.ranges()
+        octets = sum(self._stored(one).octets for one in ranges)
+        if octets > LARGEST_JOURNAL:
+            raise JumbolabError(
+                f"the journals have {octets} octets, more than {LARGEST_JOURNAL}: sweep again with "
+                "parts=True; all trials are stored"
+            )
         folder.mkdir(parents=True, exist_ok=True)
         strangers = [
             path.name
