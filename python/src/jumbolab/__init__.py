@@ -22,6 +22,7 @@ from ._commands import (
 from ._errors import Interrupted, JumbolabError, VersionMismatch
 from ._program import program, version
 from ._results import Results, load
+from ._search import sweep_search
 from ._sweep import Sweep, sweep
 
 __version__ = "0.1.0"
@@ -43,5 +44,6 @@ __all__ = [
     "robustness",
     "run",
     "sweep",
+    "sweep_search",
     "version",
 ]

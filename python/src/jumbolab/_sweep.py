@@ -155,7 +155,7 @@ def sweep(
         VersionMismatch: A worker has another build of the program.
     """
     if client is None:
-        client = _last_client()
+        client = last_client()
     if storage is None and output is None and parts:
         raise JumbolabError("parts need a place that stays: give storage")
     stores, results = [], []
@@ -168,7 +168,7 @@ def sweep(
         place = storage or str(folder.absolute() / SHARDS)
         place = place if storage is None or seed is None else f"{place.rstrip('/')}/seed-{seed}"
         words = arguments(experiment, settings, on, repeat)[1:]
-        job = _job(fspath(experiment), words, planned, place, storage_options)
+        job = job_of(fspath(experiment), words, planned, place, storage_options)
         one = _PlanSweep(job, planned, client, target)
         if not parts and (done := _merged(folder, planned)):
             results.append(done)
@@ -231,7 +231,7 @@ class _PlanSweep:
         """The first shards. They are written down: a resumed sweep has other workers."""
 
         def first() -> list[Range]:
-            return _ranges.calibration(self.plan.trials, self.plan.cells, self._slots())
+            return _ranges.calibration(self.plan.trials, self.plan.cells, slots_of(self.client))
 
         return self._written("calibration.json", first)
 
@@ -242,7 +242,7 @@ class _PlanSweep:
         def rest() -> list[Range]:
             done = [self._stored(one) for one in calibration]
             cost = sum(one.seconds for one in done) / sum(one.lines for one in done)
-            return _ranges.cut(begin, self.plan.trials, self._slots(), cost, self.target)
+            return _ranges.cut(begin, self.plan.trials, slots_of(self.client), cost, self.target)
 
         return self._written("cut.json", rest)
 
@@ -259,10 +259,6 @@ class _PlanSweep:
             content = self.store.read(name) or b""
         return [(first, last) for first, last in json.loads(content)]
 
-    def _slots(self) -> int:
-        """How many shards run at once."""
-        return max(1, sum(int(threads) for threads in self.client.nthreads().values()))
-
     def ranges(self) -> list[Range]:
         """All shards in the order of the trials."""
         ranges = sorted(self.store.all_done())
@@ -276,45 +272,10 @@ class _PlanSweep:
         stored = self.store.all_done()
         finished = sum(last - first + 1 for first, last in stored)
         shown(finished, self.plan.trials)
-        for done in self._run([one for one in wanted if one not in stored]):
+        missing = [one for one in wanted if one not in stored]
+        for done in completed(self.client, self.job, run_shard, missing):
             finished += done.lines
             shown(finished, self.plan.trials)
-
-    def _run(self, wanted: Sequence[Range]) -> Iterator[Done]:
-        if not wanted:
-            return
-        from distributed import as_completed  # noqa: PLC0415 - an extra
-
-        futures = {self._submit(one, 0): one for one in wanted}
-        losses: dict[Range, int] = {}
-        waiting = as_completed(futures)
-        try:
-            for future in _while_connected(waiting, self.client):
-                one = futures.pop(future)
-                error = future.exception() if future.status == "error" else None
-                if future.status == "finished":
-                    yield future.result()
-                elif error is not None and type(error).__name__ == "KilledWorker":
-                    # Workers were lost with it, but a trial cannot bring a machine down.
-                    losses[one] = losses.get(one, 0) + 1
-                    if losses[one] > MOST_LOSSES:
-                        raise JumbolabError(
-                            f"trials {one[0]} to {one[1]} lost their worker {MOST_LOSSES} times"
-                        ) from error
-                    again = self._submit(one, losses[one])
-                    futures[again] = one
-                    waiting.add(again)
-                elif error is not None:
-                    raise _clear(error)
-                else:
-                    raise LostScheduler("the scheduler is lost; the same call goes on")
-        finally:
-            if futures and self.client.status == "running":
-                self.client.cancel(list(futures))
-
-    def _submit(self, one: Range, loss: int) -> Any:
-        key = f"jumbolab-{self.job.hash}-{one[0]}-{one[1]}-{loss}-{time.monotonic_ns()}"
-        return self.client.submit(run_shard, self.job, one, key=key, pure=False)
 
     def merge(self, folder: Path) -> Results:
         """Puts all shards behind each other: the results folder of one run."""
@@ -325,14 +286,7 @@ class _PlanSweep:
                 f"the journals have {octets} octets, more than {LARGEST_JOURNAL}: sweep again with "
                 "parts=True; all trials are stored"
             )
-        folder.mkdir(parents=True, exist_ok=True)
-        strangers = [
-            path.name
-            for path in folder.iterdir()
-            if not path.name.startswith((".", "trials.jsonl", "plan.toml"))
-        ]
-        if strangers:
-            raise JumbolabError(f"{folder} holds {strangers[0]}; choose another folder")
+        clear_folder(folder)
         partial = folder / f".trials.jsonl.{time.monotonic_ns()}.tmp"
         try:
             with partial.open("wb") as journal:
@@ -375,6 +329,66 @@ class _PlanSweep:
                 sink = pa.BufferOutputStream()
                 pq.write_table(fitted(table, schema), sink, compression="lz4")
                 self.store.write(f"parts/{name}", sink.getvalue().to_pybytes())
+
+
+def clear_folder(folder: Path) -> None:
+    """Makes a folder for results.
+
+    Raises:
+        JumbolabError: It holds something else.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = [path.name for path in folder.iterdir()]
+    except OSError as error:
+        raise JumbolabError(f"{folder}: {error}; choose another folder") from error
+    strangers = [name for name in names if not name.startswith((".", "trials.jsonl", "plan.toml"))]
+    if strangers:
+        raise JumbolabError(f"{folder} holds {strangers[0]}; choose another folder")
+
+
+def slots_of(client: Any) -> int:
+    """How many shards run at once."""
+    return max(1, sum(int(threads) for threads in client.nthreads().values()))
+
+
+def completed(
+    client: Any, job: Job, function: Callable[[Job, Any], Done], tasks: Sequence[tuple[int, ...]]
+) -> Iterator[Done]:
+    """Calls `function` on workers for each of `tasks`, and gives what comes as it comes."""
+    if not tasks:
+        return
+    from distributed import as_completed  # noqa: PLC0415 - an extra
+
+    def submit(task: tuple[int, ...], loss: int) -> Any:
+        place = "-".join(str(number) for number in task)
+        key = f"jumbolab-{job.hash}-{place}-{loss}-{time.monotonic_ns()}"
+        return client.submit(function, job, task, key=key, pure=False)
+
+    futures = {submit(task, 0): task for task in tasks}
+    losses: dict[tuple[int, ...], int] = {}
+    waiting = as_completed(futures)
+    try:
+        for future in _while_connected(waiting, client):
+            task = futures.pop(future)
+            error = future.exception() if future.status == "error" else None
+            if future.status == "finished":
+                yield future.result()
+            elif error is not None and type(error).__name__ == "KilledWorker":
+                # Workers were lost with it, but a trial cannot bring a machine down.
+                losses[task] = losses.get(task, 0) + 1
+                if losses[task] > MOST_LOSSES:
+                    raise JumbolabError(f"{task} lost its worker {MOST_LOSSES} times") from error
+                again = submit(task, losses[task])
+                futures[again] = task
+                waiting.add(again)
+            elif error is not None:
+                raise _clear(error)
+            else:
+                raise LostScheduler("the scheduler is lost; the same call goes on")
+    finally:
+        if futures and client.status == "running":
+            client.cancel(list(futures))
 
 
 def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -432,7 +446,7 @@ def _clear(error: BaseException) -> BaseException:
     return JumbolabError(f"a worker failed: {type(error).__name__}: {error}")
 
 
-def _job(
+def job_of(
     name: str, words: Sequence[str], planned: Plan, storage: str, options: Options | None
 ) -> Job:
     is_path = name.endswith(".toml") or "/" in name
@@ -469,7 +483,7 @@ def _merged(folder: Path, planned: Plan) -> Results | None:
     return results
 
 
-def _last_client() -> Any:
+def last_client() -> Any:
     try:
         from distributed import get_client  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -13,6 +13,7 @@ from typing import Any
 from ._errors import JumbolabError
 from ._ranges import TARGET
 from ._results import Results
+from ._search import sweep_search
 from ._sweep import LostScheduler, Sweep, sweep
 
 #: Seconds between two attempts to reach a scheduler.
@@ -27,6 +28,8 @@ describes clusters and storage.
 def main(words: Sequence[str] | None = None) -> int:
     """Runs the command; gives its exit code."""
     args = _parser().parse_args(words)
+    if args.search is not None and (args.output is None or args.seeds or args.parts or args.repeat):
+        return _complain("--search: give -o DIR, and neither --seeds, --repeat nor --parts")
     settings: dict[str, str] = {}
     for assignment in args.set:
         key, equals, value = assignment.partition("=")
@@ -50,7 +53,8 @@ def main(words: Sequence[str] | None = None) -> int:
             return 130
         break
     if isinstance(found, Results):
-        print(*found.headline, sep="\n")
+        if args.search is None:
+            print(*found.headline, sep="\n")
         print(found.path)
     else:
         print(*(one.path for one in found.results), *(found.dataset()), sep="\n")
@@ -79,6 +83,17 @@ def _swept(args: argparse.Namespace, settings: dict[str, str]) -> Results | Swee
             client = stack.enter_context(Client(cluster))
         if args.scheduler is not None:
             client.wait_for_workers(1, timeout=args.patience)
+        if args.search is not None:
+            return sweep_search(
+                args.experiment,
+                runs=args.search,
+                output=args.output,
+                client=client,
+                set=settings,
+                storage=args.storage,
+                storage_options=args.storage_options,
+                progress=False if args.quiet else None,
+            )
         found: Results | Sweep = sweep(
             args.experiment,
             client=client,
@@ -123,6 +138,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--target", type=float, default=TARGET, metavar="SECONDS", help="time of a shard"
+    )
+    parser.add_argument(
+        "--search",
+        type=_count,
+        metavar="RUNS",
+        help="search unstated settings with so many trials, as `jumbolab robustness` does",
     )
     parser.add_argument("--parts", action="store_true", help="keep a table for each shard")
     parser.add_argument(
