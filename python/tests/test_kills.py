@@ -143,7 +143,7 @@ def survives(folder: Path, victims: Iterator[str], kills: int, words: list[str])
 
 @pytest.mark.timeout(300)
 def test_each_process_may_be_killed(tmp_path: Path) -> None:
-    words = ["--set", "traffic.duration=100ms", "--repeat", "100", "--target", "0.3"]
+    words = ["--set", "traffic.duration=100ms", "--repeat", "100", "--target", "0.05"]
     survives(tmp_path, iter(["worker 1", "scheduler", "client"]), 3, words)
     one = jumbolab.run(
         STUDY, on="sim", set={"traffic.duration": "100ms"}, repeat=100, output=tmp_path / "one"
@@ -156,7 +156,7 @@ def test_each_process_may_be_killed(tmp_path: Path) -> None:
 def test_ten_random_kills_leave_the_octets_of_one_run(tmp_path: Path) -> None:
     draw = random.Random(19)
     victims = iter(lambda: draw.choice(["worker 1", "worker 2", "scheduler", "client"]), "")
-    words = ["--set", "traffic.duration=100ms", "--repeat", "500", "--target", "1"]
+    words = ["--set", "traffic.duration=100ms", "--repeat", "500", "--target", "0.1"]
     survives(tmp_path, victims, 10, words)
     one = jumbolab.run(
         STUDY, on="sim", set={"traffic.duration": "100ms"}, repeat=500, output=tmp_path / "one"

@@ -20,7 +20,7 @@ from jumbolab._store import Store
 from .conftest import SHORT, STUDY, assert_same, cluster
 
 #: Small enough for several shards of the short study.
-TARGET = 0.5
+TARGET = 0.01
 
 
 def swept(client: Client, output: Path, **options: Any) -> Any:
