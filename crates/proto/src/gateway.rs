@@ -20,6 +20,7 @@ mod order;
 pub mod outer;
 mod outward;
 mod packet;
+mod record;
 mod seal;
 mod settings;
 mod table;
@@ -39,13 +40,15 @@ pub use counts::{Cause, Counts, Drops, Inward, Outward, Refusal, Refusals, Traff
 use order::Order;
 pub use order::Reorder;
 use packet::{Departing, Inner, Pool};
+use record::Record;
+pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
 use seal::Seal;
 pub use seal::Sealing;
 use settings::Origin;
 pub use settings::{Alone, BadSettings, Carriage, Gathering, Output, Peer, Settings, Uplink};
 use table::Table;
 
-/// What a gateway sends; the octets are its own until the next call.
+/// An output of a gateway; it keeps the octets until the next call.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Transmit<'a> {
     /// An IP packet to the inside.
@@ -77,7 +80,7 @@ pub struct Gateway {
     /// The number of the peer behind each origin, sorted.
     origins: Vec<(Origin, usize)>,
     uplink: Option<Link<Departing, Lost>>,
-    /// What is sent without an uplink, or did not fit its queue.
+    /// Bundles and packets that are sent without an uplink.
     departing: VecDeque<Departing>,
     /// Packets for the inside that do not wait: ICMP errors.
     errors: VecDeque<Vec<u8>>,
@@ -96,6 +99,10 @@ pub struct Gateway {
     greets: bool,
     /// The octets that are lent to the driver.
     out: Vec<u8>,
+    /// The number of packets that were to be gathered.
+    forwarded: u64,
+    /// The record of events, if one is kept.
+    record: Option<Box<Record>>,
     counts: Counts,
 }
 
@@ -113,18 +120,41 @@ struct PeerState {
     order: Order,
 }
 
-/// What the uplink dropped and nobody has counted yet.
+/// Drops of the uplink that nobody has counted yet.
 #[derive(Debug, Default)]
-struct Lost(Vec<(usize, Reason, u64, bool)>);
+struct Lost(Vec<LostPackets>);
+
+/// A drop of the uplink's queue.
+#[derive(Debug)]
+struct LostPackets {
+    at: Time,
+    peer: usize,
+    reason: Reason,
+    /// The numbers of the packets.
+    packets: Vec<u64>,
+    /// Whether their bundle went on without them.
+    taken_out: bool,
+}
+
+impl Lost {
+    fn note(&mut self, lost: &Departing, at: Time, reason: Option<Reason>, taken_out: bool) {
+        self.0.push(LostPackets {
+            at,
+            peer: lost.peer,
+            reason: reason.unwrap_or(Reason::Full),
+            packets: lost.numbers().map(|(number, _, _)| number).collect(),
+            taken_out,
+        });
+    }
+}
 
 impl LinkObserver<Departing> for Lost {
-    fn dropped(&mut self, packet: &Departing, _: Entered, _: Time, reason: Option<Reason>) {
-        let reason = reason.unwrap_or(Reason::Full);
-        self.0.push((packet.peer, reason, packet.packets(), false));
+    fn dropped(&mut self, packet: &Departing, _: Entered, at: Time, reason: Option<Reason>) {
+        self.note(packet, at, reason, false);
     }
 
-    fn inner_dropped(&mut self, packet: &Departing, _: Entered, _: Time, reason: Reason) {
-        self.0.push((packet.peer, reason, packet.packets(), true));
+    fn inner_dropped(&mut self, packet: &Departing, _: Entered, at: Time, reason: Reason) {
+        self.note(packet, at, Some(reason), true);
     }
 }
 
@@ -188,6 +218,8 @@ impl Gateway {
             opened: Vec::new(),
             greets: true,
             out: Vec::new(),
+            forwarded: 0,
+            record: None,
             counts: Counts {
                 peers: vec![Traffic::default(); settings.peers.len()],
                 ..Counts::default()
@@ -212,6 +244,9 @@ impl Gateway {
         else {
             return;
         };
+        if let Some(record) = &mut self.record {
+            record.events.push(Event::Mtu { at: now, peer, mtu });
+        }
         let least = self.settings.least_mtu(known);
         state.mtu = mtu.bytes().max(least).min(known.mtu.bytes());
         if let Some(gather) = self.settings.gathering(known, state.mtu) {
@@ -343,6 +378,9 @@ impl Gateway {
             self.unpack_held(now, peer);
         }
         self.greets = true;
+        if let Some(record) = &mut self.record {
+            record.checked = Some(now);
+        }
         self.edge.handle_timeout();
     }
 
@@ -350,6 +388,9 @@ impl Gateway {
     /// keeps its instants. A gateway that ends calls it, and goes on until nothing
     /// waits.
     pub fn flush(&mut self, now: Time) {
+        if let Some(record) = &mut self.record {
+            record.events.push(Event::Flushed(now));
+        }
         self.edge.flush(now);
     }
 
@@ -375,7 +416,7 @@ impl Gateway {
                 let cause = match self.write(now, &departing) {
                     Ok((payload, service)) => {
                         let peer = departing.peer;
-                        self.count_sent(departing);
+                        self.count_sent(now, departing);
                         return Some(Transmit::Core {
                             peer,
                             octets: &self.out,
@@ -399,6 +440,11 @@ impl Gateway {
             };
             let transmit = self.edge.poll_transmit(now, free_at);
             self.note_lost();
+            if let Some(record) = &mut self.record
+                && let Some(EdgeTransmit::Bundle(_) | EdgeTransmit::Bare(_)) = &transmit
+            {
+                record.poll(now);
+            }
             match transmit? {
                 EdgeTransmit::Bundle(outgoing) => self.enqueue_bundle(now, outgoing),
                 EdgeTransmit::Bare(packet) => self.enqueue_alone(now, packet),

@@ -1,7 +1,7 @@
 //! Counters of a gateway: each packet and each arrival is in exactly one of them, or
 //! waits.
 
-/// Why a packet was not forwarded.
+/// The reason why a packet was not forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It is no whole IP packet.
@@ -30,7 +30,7 @@ pub enum Cause {
     NoKey,
 }
 
-/// Why an arrival from the core was not unpacked.
+/// The reason why an arrival from the core was not unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It came from no configured peer.
@@ -261,7 +261,7 @@ pub struct Waiting {
 pub struct Counts {
     /// By peer.
     pub peers: Vec<Traffic>,
-    /// What belongs to no peer: unknown destinations and senders, malformed packets.
+    /// Of no peer: unknown destinations and senders, malformed packets.
     pub other: Traffic,
     /// ICMP errors sent to the inside, and those that the rate limit or the rules held
     /// back.

@@ -30,7 +30,7 @@ const FORGET: Span = Span::from_secs(1);
 /// Bits of [`Order::seen`].
 const SEEN: u16 = 128;
 
-/// What is to be done with a bundle.
+/// The fate of a bundle by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is unpacked.

@@ -9,14 +9,19 @@ use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 use wire::probe::Fragments;
 
 use super::packet::{Departing, Inner, Load};
-use super::{Alone, Cause, Gateway, Output, outer};
+use super::{Alone, Cause, Decision, Event, Gateway, Output, outer};
 use crate::edge::{Exit, Outgoing};
 use crate::link::Link;
 
 impl Gateway {
     /// Hands a packet to the edge, which gathers it or sends it alone.
-    pub(super) fn forward(&mut self, now: Time, packet: Inner) {
+    pub(super) fn forward(&mut self, now: Time, mut packet: Inner) {
         let exit = packet.exit;
+        packet.number = self.forwarded;
+        self.forwarded += 1;
+        if let Some(record) = &mut self.record {
+            record.events.push(Event::Arrived(packet.arrival(now)));
+        }
         let state = &mut self.peers[exit.egress];
         if self.settings.gather.is_some() && !state.exits.contains(&exit) {
             state.exits.push(exit);
@@ -172,11 +177,21 @@ impl Gateway {
             return;
         }
         let mut lost = std::mem::take(lost);
-        for (peer, reason, packets, inner) in lost.drain(..) {
+        for lost in lost.drain(..) {
+            let packets = lost.packets.len() as u64;
             self.queued -= packets;
-            let outward = &mut self.counts.of(Some(peer)).outward;
-            outward.drops.add(Cause::of(reason), packets);
-            outward.taken_out += if inner { packets } else { 0 };
+            let outward = &mut self.counts.of(Some(lost.peer)).outward;
+            outward.drops.add(Cause::of(lost.reason), packets);
+            outward.taken_out += if lost.taken_out { packets } else { 0 };
+            if let Some(record) = &mut self.record {
+                record.decide(Decision::Dropped {
+                    at: lost.at,
+                    peer: lost.peer,
+                    reason: lost.reason,
+                    taken_out: lost.taken_out,
+                    packets: lost.packets,
+                });
+            }
         }
         if let Some(link) = &mut self.uplink {
             link.observer().0 = lost;
@@ -272,7 +287,15 @@ impl Gateway {
     }
 
     /// Counts what was sent, and takes its buffers back.
-    pub(super) fn count_sent(&mut self, departing: Departing) {
+    pub(super) fn count_sent(&mut self, now: Time, departing: Departing) {
+        if let Some(record) = &mut self.record {
+            record.decide(Decision::Sent {
+                at: now,
+                peer: departing.peer,
+                bundle: departing.number,
+                packets: departing.numbers().collect(),
+            });
+        }
         let packets = departing.packets();
         self.queued -= packets;
         let sent_octets = self.out.len() as u64;

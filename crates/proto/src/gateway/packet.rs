@@ -1,9 +1,10 @@
 //! Packets inside a gateway: octets in buffers that are used again and again.
 
 use queue::{Advertised, Bundle, InnerDrop, Packet, View};
-use units::{Bytes, Framing};
+use units::{Bytes, Framing, Time};
 use wire::frame;
 
+use super::record::Arrival;
 use crate::edge::Exit;
 
 /// The ECN bits of a service octet [RFC3168 s5].
@@ -18,6 +19,8 @@ pub(super) struct Inner {
     service: u8,
     /// Where it leaves the domain; toward the inside, the peer that it came from.
     pub(super) exit: Exit,
+    /// Its number among those that were to be gathered.
+    pub(super) number: u64,
     /// Whether a queue of this gateway marked it.
     pub(super) marked: bool,
 }
@@ -36,6 +39,7 @@ impl Inner {
             service,
             octets,
             exit,
+            number: 0,
             marked: false,
         }
     }
@@ -50,7 +54,34 @@ impl Inner {
             service: 0,
             octets,
             exit,
+            number: 0,
             marked: false,
+        }
+    }
+
+    /// A packet of a record: zeros behind a header that can be marked.
+    pub(super) fn replayed(arrival: &Arrival) -> Self {
+        let size = usize::try_from(arrival.size.get()).unwrap_or(usize::MAX);
+        let mut octets = vec![0; size.min(1 << 16)];
+        // The shortest header of IPv4 [RFC791 s3.1].
+        if let [version, service, ..] = &mut octets[..] {
+            (*version, *service) = (0x45, arrival.service);
+        }
+        let mut packet = Self::new(octets, arrival.exit);
+        packet.view.size = arrival.size;
+        packet.view.flow = arrival.flow;
+        packet
+    }
+
+    /// As a record has it.
+    pub(super) const fn arrival(&self, at: Time) -> Arrival {
+        Arrival {
+            at,
+            number: self.number,
+            exit: self.exit,
+            size: self.view.size,
+            flow: self.view.flow,
+            service: self.service,
         }
     }
 
@@ -79,7 +110,7 @@ impl Packet for Inner {
     }
 }
 
-/// What is sent to a peer.
+/// A bundle or a packet for a peer.
 #[derive(Debug)]
 pub(super) struct Departing {
     pub(super) peer: usize,
@@ -102,6 +133,19 @@ pub(super) enum Load {
 }
 
 impl Departing {
+    /// The numbers of its packets, with their waiting times in ticks and marks.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = (u64, u16, bool)> {
+        let (entries, alone) = match &self.load {
+            Load::Bundle(bundle) => (bundle.entries(), None),
+            Load::Alone(packet) => (&[][..], Some((packet.number, 0, packet.marked))),
+        };
+        let entries = entries.iter().filter_map(|entry| {
+            let packet = entry.packet()?;
+            Some((packet.number, entry.waited(), packet.marked))
+        });
+        entries.chain(alone)
+    }
+
     /// How many packets it carries.
     pub(super) fn packets(&self) -> u64 {
         u64::from(self.live())

@@ -55,7 +55,7 @@ impl Sealing {
     }
 }
 
-/// Why a sealed bundle or a greeting was refused.
+/// The reason why a sealed bundle or a greeting was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// No key has its name.

@@ -29,7 +29,7 @@ pub struct Settings {
     pub inside: [Option<IpAddr>; 2],
     /// The queue toward the core; `None`: what is due is sent at once.
     pub uplink: Option<Uplink>,
-    /// What a driver needs of bundles.
+    /// The part of bundles that a driver needs.
     pub output: Output,
     /// The most packets that wait to be let out toward the inside.
     pub most_waiting: usize,
@@ -114,7 +114,7 @@ pub struct Uplink {
     pub seed: Seed,
 }
 
-/// What a driver needs of a bundle.
+/// The part of a bundle that a driver needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// IP packets, or label stacks, with all headers.
@@ -133,7 +133,7 @@ pub enum BadSettings {
     Gather {
         /// The number of the peer, from 0.
         peer: usize,
-        /// What is wrong.
+        /// The reason.
         source: queue::BadGather,
     },
     /// Two peers that could not be told apart.
@@ -360,7 +360,7 @@ impl Carriage {
         }
     }
 
-    /// By what bundles from the peer are known.
+    /// The mark by which bundles from the peer are known.
     pub(super) fn origin(&self) -> Origin {
         match *self {
             Self::Ip { addresses } | Self::Udp { addresses, .. } => {
@@ -372,7 +372,7 @@ impl Carriage {
     }
 }
 
-/// By what bundles from a peer are known.
+/// The mark by which bundles from a peer are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
     /// Source and destination.

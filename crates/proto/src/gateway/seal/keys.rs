@@ -33,7 +33,7 @@ fn expand(key: &[u8; 32], info: &[&[u8]]) -> [[u8; 32]; 2] {
     [first, second]
 }
 
-/// What is derived from the secret of a peer.
+/// Keys derived from the secret of a peer.
 pub(super) struct Keys {
     root: [u8; 32],
     greetings: [u8; 32],
@@ -42,7 +42,7 @@ pub(super) struct Keys {
 /// The key of bundles in one direction.
 pub(in crate::gateway) struct Key {
     cipher: ChaCha20Poly1305,
-    /// By what bundles name it.
+    /// Its name in bundles.
     pub(super) name: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What a gateway does as a router.
+//! A gateway as a router.
 
 use units::IpVersion;
 use wire::frame;

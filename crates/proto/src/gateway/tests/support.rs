@@ -85,7 +85,7 @@ pub(super) struct Sample {
     /// Octets of UDP's payload.
     pub(super) length: u16,
     pub(super) dont_fragment: bool,
-    /// What its payload begins with.
+    /// The start of its payload.
     pub(super) number: u32,
 }
 
@@ -136,7 +136,7 @@ pub(super) fn one_hop_on(mut octets: Vec<u8>) -> Vec<u8> {
     octets
 }
 
-/// What a gateway sends now: octets for the inside, and for the core.
+/// The output of a gateway now: octets for the inside, and for the core.
 pub(super) fn polled(gateway: &mut Gateway, now: Time) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let (mut inside, mut core) = (Vec::new(), Vec::new());
     while let Some(transmit) = gateway.poll_transmit(now) {
