@@ -54,12 +54,12 @@ fn octets((flow, number, size): Name) -> Vec<u8> {
     octets
 }
 
-/// What a simulation shows of an edge and the link behind it.
+/// The arrivals at a simulated edge, and the transmissions of the link behind it.
 #[derive(Default)]
 struct Watch {
-    /// What came to the edge.
+    /// Packets that came to the edge.
     came: Vec<(Time, Name)>,
-    /// What the link carried, with the instant of its last bit.
+    /// Transmissions of the link, each with the instant of its last bit.
     sent: Vec<(Time, Vec<u8>)>,
     opened: Option<Vec<u8>>,
     inner_dropped: u64,
@@ -214,7 +214,7 @@ fn prefix(egress: usize) -> Prefix {
     }
 }
 
-/// What a gateway sends when the same comes, and its counters of drops.
+/// The output of a gateway when the same comes, and its counters of drops.
 fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) {
     let peer = Peer {
         carriage: Carriage::Ip { addresses: ENDS },

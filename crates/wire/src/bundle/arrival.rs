@@ -9,7 +9,7 @@ use crate::protocol::ip::{Addresses, number};
 use crate::protocol::{ip, ipv4, ipv6, udp};
 use crate::{Error, Field};
 
-/// What a carriage carried.
+/// The content of a carriage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival<'a> {
     /// The carriage, with addresses from sender to receiver.

@@ -52,7 +52,7 @@ const GREETING: u8 = 0x11;
 pub enum Sealed<'a> {
     /// A sealed bundle.
     Bundle {
-        /// What its key is called, and its number under it.
+        /// The name of its key, and its number under it.
         header: SealedHeader,
         /// The encrypted octets and the tag.
         rest: &'a [u8],
