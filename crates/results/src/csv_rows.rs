@@ -53,12 +53,12 @@ impl CsvRows {
             let record = record.map_err(|why| match why.kind() {
                 csv::ErrorKind::UnequalLengths { pos, len, .. } => anyhow!(
                     "{}: has {len} fields and not {}",
-                    pos.as_ref().map_or(0, csv::Position::line),
+                    pos.as_ref().map_or(0, |begin| line_of(text, begin)),
                     columns.len()
                 ),
                 _ => anyhow!("{why}"),
             })?;
-            let line = record.position().context("a record has a place")?.line();
+            let line = line_of(text, record.position().context("a record has a place")?);
             ensure!(rows.len() < MOST_ROWS, "{line}: at most {MOST_ROWS} rows");
             rows.push((line, record.iter().map(str::to_owned).collect()));
         }
@@ -73,6 +73,20 @@ impl CsvRows {
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|own| own == name)
     }
+}
+
+/// The line of a record. The reader states where it began to look for it, before remarks
+/// and empty lines.
+fn line_of(text: &str, begin: &csv::Position) -> u64 {
+    let begun = usize::try_from(begin.byte()).ok();
+    let rest = begun
+        .and_then(|begun| text.get(begun..))
+        .unwrap_or_default();
+    let skipped = |line: &&str| line.is_empty() || line.starts_with('#');
+    (begin.line()..)
+        .zip(rest.lines())
+        .find(|(_, line)| !skipped(line))
+        .map_or_else(|| begin.line(), |(line, _)| line)
 }
 
 #[cfg(test)]
@@ -101,7 +115,10 @@ mod tests {
             ("", "1: has no column"),
             ("mtu,throughput\n", "1: has no rows"),
             ("mtu,mtu\n1,2\n", "1: two columns are called mtu"),
-            ("mtu,throughput\n1500\n", "2: has 1 fields and not 2"),
+            (
+                "# x\nmtu,throughput\n# y\n1500\n",
+                "4: has 1 fields and not 2",
+            ),
         ] {
             let error = CsvRows::parse(text).unwrap_err().to_string();
             assert!(error.starts_with(words), "{text}: {error}");

@@ -148,8 +148,8 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "jumbolab predict --from results/host-costs-1a2b3c4d --mtu 4000,9000",
             ),
             example(
-                "The study of 2019, fitted at MTU 1500 alone",
-                "jumbolab predict --from docs/tables/praptodiyono2019.csv --fit-up-to 1500 --rate 1gbit --spread 2% --mtu 4000,9000",
+                "A table of single figures, fitted at MTU 1500 alone",
+                "jumbolab predict --from study.csv --fit-up-to 1500 --rate 1gbit --spread 2%",
             ),
         ],
     ),
