@@ -2,20 +2,19 @@
 //! [`agent`](crate::agent), and those about the host itself. One JSON object per line,
 //! a request and its reply.
 
-mod changer;
 mod client;
 mod metering;
 mod server;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use anyhow::Result;
 use live::host_changes::{Heartbeat, Wanted};
 use live::interfaces::Interface;
+use live::lease;
 use live::meter::{Machine, Process};
 use live::nic::Nic;
 use live::stalls::Stalls;
@@ -26,7 +25,6 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, Span};
 
 use crate::agent::{self, Kept};
-pub(crate) use changer::Changer;
 pub(crate) use client::HostAgent;
 pub(crate) use metering::{HostUse, Metered};
 use server::Server;
@@ -88,8 +86,6 @@ enum Request {
     Change(Wanted),
     /// Put everything back.
     Restore,
-    /// The controller is alive. This has no reply.
-    Beat,
 }
 
 /// The path of an investigation.
@@ -165,15 +161,15 @@ pub(crate) struct Description {
     pub(crate) interfaces: Vec<Interface>,
 }
 
-/// Serves requests from stdin until it ends, which ends the process: neither a transfer
-/// nor a program of the user outlives it.
+/// Serves requests from stdin until it ends or the controller is silent, which ends the
+/// process: neither a transfer nor a program of the user outlives it.
 ///
 /// # Errors
 /// The replies cannot be written.
 pub fn serve() -> Result<()> {
     let (mut server, mut kept) = (Server::default(), Kept::default());
     let mut replies = io::stdout().lock();
-    for line in lines(server.heartbeat()) {
+    for line in requests(server.heartbeat())? {
         match serde_json::from_str(&line) {
             Ok(request) => {
                 let reply = server.answer(request);
@@ -187,24 +183,14 @@ pub fn serve() -> Result<()> {
     Ok(())
 }
 
-/// The lines of stdin, read by a thread that ends this process after the last one. The
-/// thread passes heartbeats on at once, whatever the agent does meanwhile.
-fn lines(heartbeat: SharedHeartbeat) -> Receiver<String> {
-    let (sender, receiver) = mpsc::sync_channel(1);
-    thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { break };
-            if let Ok(Request::Beat) = serde_json::from_str(&line) {
-                let heartbeat = heartbeat.lock().unwrap_or_else(PoisonError::into_inner);
-                // A watchdog that has ended says so at the next change.
-                let _ = heartbeat.as_ref().map(Heartbeat::beat);
-            } else if sender.send(line).is_err() {
-                break;
-            }
-        }
-        std::process::exit(0)
-    });
-    receiver
+/// The requests. Whatever the agent does meanwhile, a sign of life of the controller goes on
+/// to the watchdog of changes.
+fn requests(heartbeat: SharedHeartbeat) -> live::Result<Receiver<String>> {
+    lease::requests(move || {
+        let heartbeat = heartbeat.lock().unwrap_or_else(PoisonError::into_inner);
+        // A watchdog that has ended says so at the next change.
+        let _ = heartbeat.as_ref().map(Heartbeat::beat);
+    })
 }
 
 /// The heartbeat of the host's changes, once they have begun.

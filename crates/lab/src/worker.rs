@@ -22,7 +22,7 @@ pub fn run(role: &str) -> Result<()> {
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
         live::host_changes::ROLE => Ok(live::host_changes::serve()?),
-        mesh::ROLE => mesh::serve(io::stdin().lock()),
+        mesh::ROLE => mesh::serve(),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
         role => bail!("unknown worker role `{role}`"),
     }

@@ -23,11 +23,12 @@ use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
 use crate::error::{During, Error, Result};
+use crate::lease::LEASE;
 use crate::lines::{Heard, Lines};
 use crate::netlink::Route;
 use crate::{clock, namespace, worker};
 pub use management::management_interface;
-pub use watchdog::{LEASE, ROLE, serve};
+pub use watchdog::{ROLE, serve};
 use watchdog::{Reply, Request};
 
 /// The settings that a run wants of an interface; absent settings stay as they are.

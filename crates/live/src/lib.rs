@@ -28,6 +28,7 @@ pub mod host_changes;
 pub mod interfaces;
 pub mod interrupt;
 pub mod jumbogram;
+pub mod lease;
 mod lines;
 mod listening;
 pub mod machine;

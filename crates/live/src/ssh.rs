@@ -74,8 +74,10 @@ impl Ssh {
         program::provide(self)
     }
 
-    /// A command that starts a worker there: a program and its arguments, which no shell
-    /// changes. Its input ends with this process, and it has `grace` to end then.
+    /// A command that starts a worker there that reads its input by
+    /// [`lease::requests`](crate::lease::requests): a program and its arguments, which no
+    /// shell changes. It gets heartbeats. Its input ends with this process, and it has
+    /// `grace` to end then.
     ///
     /// # Errors
     /// A word contains a zero octet.
@@ -84,7 +86,9 @@ impl Ssh {
         let words = self.client.words(&remote);
         let (program, arguments) = words.split_first().expect("`ssh` is a word");
         let name = format!("{} on {}", words_of(&remote), self.destination());
-        Ok(worker::Command::new(program, arguments, grace).called(name))
+        Ok(worker::Command::new(program, arguments, grace)
+            .called(name)
+            .leased())
     }
 
     /// Runs a program there to its end, for at most `time`, and keeps its output.

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
@@ -106,6 +107,7 @@ impl Tool {
         namespace::place(namespace, Terminal::Absent, &mut command);
         prepare(&mut command);
         let mut child = command.spawn().during(|| format!("starting `{program}`"))?;
+        groups(|groups| groups.push(id_of(&child)));
         let output = Stream::of(child.stdout.take(), MOST_OUTPUT);
         let complaint = Stream::of(child.stderr.take(), MOST_COMPLAINT);
         Ok(Self {
@@ -134,6 +136,7 @@ impl Tool {
             match hear([&mut self.output, &mut self.complaint], timeout)? {
                 stream::ListenOutcome::Something if ended && left > Span::ZERO => {}
                 _ if ended => {
+                    self.forget_group();
                     self.status = Some(self.child.wait().during(|| "waiting for a program")?);
                 }
                 stream::ListenOutcome::Signal => return Ok(None),
@@ -175,9 +178,42 @@ impl Tool {
         let _ = killpg(self.id(), signal);
     }
 
-    fn id(&self) -> Pid {
-        Pid::from_raw(i32::try_from(self.child.id()).unwrap_or(i32::MAX))
+    /// Its number may belong to another process from now on.
+    fn forget_group(&self) {
+        groups(|groups| groups.retain(|group| *group != self.id()));
     }
+
+    fn id(&self) -> Pid {
+        id_of(&self.child)
+    }
+}
+
+fn id_of(child: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX))
+}
+
+/// The process groups of the programs that run.
+static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+fn groups<T>(work: impl FnOnce(&mut Vec<Pid>) -> T) -> T {
+    work(&mut GROUPS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Ends all programs that run, with all processes that they started, because this process
+/// is about to end in another thread than theirs.
+pub(crate) fn end_all() {
+    let signal = |groups: &[Pid], signal| {
+        for group in groups {
+            // It may have ended.
+            let _ = killpg(*group, signal);
+        }
+    };
+    if groups(|groups| groups.is_empty()) {
+        return;
+    }
+    groups(|groups| signal(groups, Signal::SIGTERM));
+    clock::sleep(GRACE);
+    groups(|groups| signal(groups, Signal::SIGKILL));
 }
 
 impl Drop for Tool {
@@ -193,6 +229,7 @@ impl Drop for Tool {
         {}
         if self.status.is_none() {
             self.signal_group(Signal::SIGKILL);
+            self.forget_group();
             let _ = self.child.wait();
         }
     }

@@ -1,12 +1,14 @@
 //! Worker processes that exchange lines of text with this process: inside the sandbox,
 //! or behind a program that reaches them.
 
+mod input;
+
 use std::ffi::OsStr;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::iter;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{self, Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{self, Child, ChildStdout, Stdio};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use units::{Span, Time};
@@ -16,6 +18,7 @@ use crate::lines::Lines;
 use crate::namespace::{self, Namespace, Terminal};
 use crate::tool::stream::{ListenOutcome, Stream, hear};
 use crate::{clock, interrupt};
+use input::Input;
 
 /// The first argument that makes the program a worker; its role follows.
 pub const ARGUMENT: &str = "--worker";
@@ -49,6 +52,8 @@ pub struct Command<'a> {
     grace: Span,
     /// Whether its standard error is kept for messages; otherwise it is the caller's.
     is_apart: bool,
+    /// Whether it ends without heartbeats.
+    has_lease: bool,
 }
 
 impl Command<'static> {
@@ -70,7 +75,16 @@ impl Command<'static> {
             name: program.to_owned(),
             grace,
             is_apart: true,
+            has_lease: false,
         }
+    }
+
+    /// The same for a worker that reads its input by [`requests`](crate::lease::requests): it gets
+    /// heartbeats from a thread until its [`Worker`] is dropped.
+    #[must_use]
+    pub fn leased(self) -> Self {
+        let has_lease = true;
+        Self { has_lease, ..self }
     }
 
     /// The same, with another name in messages.
@@ -92,6 +106,7 @@ impl<'a> Command<'a> {
             name: role.to_owned(),
             grace: Span::ZERO,
             is_apart: false,
+            has_lease: false,
         }
     }
 }
@@ -101,7 +116,7 @@ impl<'a> Command<'a> {
 /// It dies when its parent dies, and ends when its input ends.
 pub struct Worker {
     child: Child,
-    input: Option<ChildStdin>,
+    input: Input,
     output: Lines<ChildStdout>,
     /// The standard error of another program.
     complaint: Stream,
@@ -121,6 +136,7 @@ impl Worker {
             name,
             grace,
             is_apart,
+            has_lease,
         } = command;
         program.stdin(Stdio::piped()).stdout(Stdio::piped());
         if is_apart {
@@ -141,7 +157,7 @@ impl Worker {
         let complaint = Stream::of(child.stderr.take(), MOST_COMPLAINT);
         Ok(Self {
             child,
-            input: Some(input),
+            input: Input::new(input, has_lease).during(operation)?,
             output: Lines::new(output),
             complaint,
             grace,
@@ -153,11 +169,8 @@ impl Worker {
     /// # Errors
     /// If the worker has ended.
     pub fn send_line(&mut self, line: &str) -> Result<()> {
-        let input = self
-            .input
-            .as_mut()
-            .expect("the input is closed only by drop");
-        writeln!(input, "{line}").during(|| "writing to a worker")
+        let written = self.input.write_line(line);
+        written.during(|| "writing to a worker")
     }
 
     /// Waits for one line until the monotonic clock shows `deadline`, or a signal
@@ -212,10 +225,11 @@ impl Drop for Worker {
     fn drop(&mut self) {
         // Closing its input asks it to end; killing it enforces this. Failures do not
         // matter: it may have ended already.
-        drop(self.input.take());
+        let mut closed = self.input.close();
         let deadline = clock::monotonic() + self.grace;
         while clock::monotonic() < deadline && matches!(self.child.try_wait(), Ok(None)) {
             clock::sleep(PAUSE);
+            closed = closed || self.input.close();
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -268,6 +282,25 @@ mod tests {
         assert!(says("0.1", LONG) >= Span::from_millis(100));
         assert!(says("1000", Span::ZERO) < LONG);
         assert!(says("1000", Span::from_millis(50)) < LONG);
+    }
+
+    #[test]
+    fn a_worker_with_a_lease_gets_heartbeats_that_stop_no_end() {
+        let count = "read line && echo \"<$line>\"; exec sleep 1000";
+        let command = Command::new("sh", ["-c", count], Span::ZERO).leased();
+        let mut worker = Worker::spawn(command).unwrap();
+        let line = worker.receive_line(soon()).unwrap();
+        assert_eq!(line.as_deref(), Some("<>"));
+        let none: [&str; 0] = [];
+        let mut worker = Worker::spawn(Command::new("cat", none, LONG).leased()).unwrap();
+        let child = worker.child.id();
+        for _ in 0..2 {
+            assert_eq!(worker.receive_line(soon()).unwrap().as_deref(), Some(""));
+        }
+        let begun = clock::monotonic();
+        drop(worker);
+        assert!(!std::path::Path::new(&format!("/proc/{child}")).exists());
+        assert!(clock::monotonic().since(begun).unwrap() < LONG);
     }
 
     #[test]

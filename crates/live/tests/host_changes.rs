@@ -13,7 +13,8 @@ use std::io::{self, BufRead as _};
 use std::mem::ManuallyDrop;
 use std::process::{self, Child, ChildStdin, ChildStdout, Stdio};
 
-use jumbolab_live::host_changes::{self, HostChanges, LEASE, Wanted};
+use jumbolab_live::host_changes::{self, HostChanges, Wanted};
+use jumbolab_live::lease::LEASE;
 use jumbolab_live::{Sandbox, clock, nic, worker};
 use nix::mount::{MsFlags, mount};
 use nix::sys::signal::{Signal, kill};

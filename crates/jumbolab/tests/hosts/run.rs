@@ -343,6 +343,54 @@ fn a_second_run_on_a_host_is_refused_and_killed_ones_leave_it_as_it_was() {
 }
 
 #[test]
+fn agents_end_with_their_programs_when_the_network_is_cut() {
+    let bed = Bed::new(Between::Cable);
+    // Its own process is not the only one that it leaves.
+    bed.program("a", "endless", "#!/bin/sh\nsleep 600 & wait\n");
+    let control = fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
+    let text = "\
+format = 1
+name = \"endless\"
+[network]
+ip = 4
+mtu = 9000
+[host]
+offloads = \"on\"
+[traffic]
+kind = \"command\"
+receiver = \"iperf3 -s\"
+sender = \"endless\"
+timeout = \"10min\"
+read.throughput = \"/nothing\"
+[sweep]
+\"host.congestion\" = [\"CONTROL\"]
+[trials]
+repeat = 1
+patience = \"none\"
+";
+    let text = text.replace("CONTROL", control.trim());
+    fs::write(bed.path("p.toml"), text).unwrap();
+    let words = [&["run", "p.toml"][..], &HOSTS, &["-o", "r"]].concat();
+    let mut command = bed.command(&words);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = child.spawn().unwrap();
+    let runs = |host, program: &[&str]| {
+        let mut all = bed.processes(Some(host)).into_iter();
+        all.any(|(_, words)| words == program)
+    };
+    let both = || [runs("a", &["sleep", "600"]), runs("b", &["iperf3", "-s"])];
+    until(|| both() == [true; 2]);
+    ["a", "b"].iter().for_each(|host| bed.cut(host));
+    let cut = clock::monotonic();
+    until(|| ["a", "b"].iter().all(|host| bed.agents(host).is_empty()));
+    until(|| both() == [false; 2]);
+    let took = clock::monotonic().since(cut).unwrap();
+    assert!(took < Span::from_secs(10), "{took}");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+#[test]
 fn a_run_whose_agent_is_killed_keeps_its_trials_and_is_resumed() {
     let bed = Bed::new(Between::Cable);
     let long = TRANSFER.replace("repeat = 2", "repeat = 6");

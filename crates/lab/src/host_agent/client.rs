@@ -7,6 +7,7 @@ use std::process::ExitStatus;
 
 use anyhow::{Context, Result, anyhow, bail};
 use live::Worker;
+use live::host_changes::Wanted;
 use live::interfaces::Interface;
 use live::meter::{Machine, Process};
 use live::nic::Nic;
@@ -25,6 +26,9 @@ const TIMEOUT: Span = Span::from_secs(30);
 
 /// The time for an investigation, which has a limit of its own.
 const INVESTIGATING: Span = Span::from_secs(120);
+
+/// The time for a change: a driver may reset its hardware, and a link comes up again.
+const CHANGING: Span = Span::from_secs(90);
 
 /// The agent of a host.
 pub(crate) struct HostAgent {
@@ -203,6 +207,38 @@ impl HostAgent {
                 number,
                 state: Attended::default(),
             }),
+            other => self.unexpected(&other),
+        }
+    }
+
+    /// Locks the host for the run of this name, to change its interfaces. When this value is
+    /// dropped, they are as before. Returns sentences about what an earlier run left there.
+    ///
+    /// # Errors
+    /// Another run has locked it: one line with its name.
+    pub(crate) fn begin_changes(&self, run: &str) -> Result<Vec<String>> {
+        self.noted(&Request::BeginChanges(run.to_owned()))
+    }
+
+    /// Changes an interface, and waits until its link is up again.
+    ///
+    /// # Errors
+    /// It carries the `ssh` connection, or the kernel refuses; or the host is lost.
+    pub(crate) fn change(&self, wanted: Wanted) -> Result<()> {
+        self.noted(&Request::Change(wanted)).map(drop)
+    }
+
+    /// Puts everything back. Returns a sentence for each setting that is not as before.
+    ///
+    /// # Errors
+    /// The host is lost; it puts everything back by itself.
+    pub(crate) fn restore(&self) -> Result<Vec<String>> {
+        self.noted(&Request::Restore)
+    }
+
+    fn noted(&self, request: &Request) -> Result<Vec<String>> {
+        match self.ask(request, CHANGING)? {
+            Reply::Noted(notes) => Ok(notes),
             other => self.unexpected(&other),
         }
     }

@@ -164,8 +164,6 @@ impl Server {
                 Some(changes) => changes.restore()?,
                 None => Vec::new(),
             }),
-            // The thread that reads requests has passed it on.
-            Request::Beat => Reply::Done,
             Request::ProbePath(investigation) => {
                 let found = investigate(&task(investigation), |_| {})?;
                 Reply::Path(Box::new(found.report))

@@ -1,7 +1,7 @@
 //! The program on a host of a mesh, and its protocol: one JSON object per line, a request
 //! and its reply.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::thread;
 
@@ -41,15 +41,15 @@ pub(super) enum Reply {
     Failed(String),
 }
 
-/// The main loop of the worker, until its input ends. An investigation then ends with the
-/// process.
+/// The main loop of the worker, until its input ends or the controller is silent. An
+/// investigation then ends with the process.
 ///
 /// # Errors
 /// A request cannot be read.
-pub(crate) fn serve(requests: impl BufRead) -> Result<()> {
+pub(crate) fn serve() -> Result<()> {
     let mut reflector = None;
-    for line in requests.lines() {
-        match serde_json::from_str(&line?).context("reading a request")? {
+    for line in live::lease::requests(|| ())? {
+        match serde_json::from_str(&line).context("reading a request")? {
             Request::Open { address, toward } => match open(address, toward) {
                 Ok((running, reply)) => {
                     reflector = Some(running);

@@ -13,13 +13,11 @@ use super::kernel::{self, Kernel};
 use super::lock::HostLock;
 use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::lines::{Heard, Lines};
+use crate::lease::{LEASE, next_line};
+use crate::lines::Lines;
 
 /// The role of the watchdog's process.
 pub const ROLE: &str = "watchdog";
-
-/// The longest silence of the agent. A controller beats every second.
-pub const LEASE: Span = Span::from_secs(5);
 
 /// The time in which a value that cannot be put back is tried again, and the interval.
 const PATIENCE: Span = Span::from_secs(3);
@@ -100,14 +98,7 @@ fn failed(error: &Error) -> Reply {
 
 /// The next request; `None` if the lease has ended or the agent is gone.
 fn next(requests: &mut Lines<File>) -> Option<Request> {
-    let deadline = clock::monotonic() + LEASE;
-    loop {
-        match requests.receive(deadline).ok()? {
-            Heard::Line(line) => return serde_json::from_str(&line).ok(),
-            Heard::Nothing if clock::monotonic() < deadline => {}
-            Heard::Nothing | Heard::End => return None,
-        }
-    }
+    serde_json::from_str(&next_line(requests, LEASE)?).ok()
 }
 
 /// The agent may be gone: nobody hears an answer then.

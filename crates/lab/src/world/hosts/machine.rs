@@ -15,7 +15,7 @@ use units::{IpVersion, Span};
 
 use super::nic_change;
 use crate::facts;
-use crate::host_agent::{Changer, Description, HostAgent};
+use crate::host_agent::{Description, HostAgent};
 
 /// The time for an agent to end after its input has ended.
 const GRACE: Span = Span::from_millis(500);
@@ -34,8 +34,8 @@ pub(super) struct Machine {
     program: String,
     /// The offloads that were on when the run began.
     offloads: Vec<String>,
-    /// The agent that changes the interface, if the run does.
-    changer: Option<Changer>,
+    /// Whether it is locked because the run changes the interface.
+    is_locked: bool,
     /// Whether the run changes rings or coalescing.
     changes_nic: bool,
     /// Sentences about what an earlier run had left.
@@ -114,7 +114,7 @@ impl Machine {
             address: named.address,
             program,
             offloads,
-            changer: None,
+            is_locked: false,
             changes_nic: false,
             notes: Vec::new(),
             ssh,
@@ -137,10 +137,9 @@ impl Machine {
     /// # Errors
     /// Another run has locked it.
     pub(super) fn begin_changes(&mut self, run: &str, changes_nic: bool) -> Result<()> {
-        let (changer, notes) = Changer::begin(self.command()?, self.agent.host(), run)?;
-        self.changer = Some(changer);
+        self.notes = self.agent.begin_changes(run)?;
+        self.is_locked = true;
         self.changes_nic = changes_nic;
-        self.notes = notes;
         Ok(())
     }
 
@@ -154,7 +153,7 @@ impl Machine {
     /// # Errors
     /// The machine refuses, or is lost.
     pub(super) fn change(&self, mtu: Option<u32>, host: &Host, allow: bool) -> Result<()> {
-        let (Some(changer), Some(before)) = (&self.changer, self.nic_before()) else {
+        let Some(before) = self.nic_before().filter(|_| self.is_locked) else {
             return Ok(());
         };
         let now = self.agent.nics(std::slice::from_ref(&before.name))?;
@@ -186,7 +185,7 @@ impl Machine {
         }
         match wanted.is_empty() {
             true => Ok(()),
-            false => changer.apply(wanted),
+            false => self.agent.change(wanted),
         }
     }
 
@@ -197,8 +196,8 @@ impl Machine {
     /// The machine is lost; it puts everything back by itself.
     pub(super) fn restore(&mut self) -> Result<Vec<String>> {
         let mut notes = std::mem::take(&mut self.notes);
-        if let Some(changer) = self.changer.take() {
-            notes.extend(changer.restore()?);
+        if std::mem::take(&mut self.is_locked) {
+            notes.extend(self.agent.restore()?);
         }
         let host = self.agent.host();
         Ok(notes
