@@ -22,7 +22,7 @@ use live::testbed::Fragments;
 use plan::HostFacts;
 use proto::probe::PathReport;
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Span};
+use units::{Bytes, IpVersion, Span};
 
 use crate::agent::{self, Kept};
 pub(crate) use client::HostAgent;
@@ -60,8 +60,8 @@ enum Request {
     EndMetering,
     /// Count the packets that the queue of this interface dropped.
     CountDrops(String),
-    /// Read the counters of fragments of IPv4, or of IPv6.
-    CountFragments { of_four: bool },
+    /// Read the counters of fragments of this version of IP.
+    CountFragments(IpVersion),
     /// Count the sockets that wait for a peer.
     CountListeners,
     /// Start a program of the user.

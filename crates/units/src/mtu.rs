@@ -6,6 +6,7 @@ use crate::Bytes;
 
 /// Which Internet Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum IpVersion {
     /// IPv4 [RFC791].
     V4,

@@ -158,8 +158,7 @@ impl HostAgent {
     }
 
     pub(crate) fn fragments(&self, ip: IpVersion) -> Result<Fragments> {
-        let of_four = ip == IpVersion::V4;
-        match self.ask(&Request::CountFragments { of_four }, TIMEOUT)? {
+        match self.ask(&Request::CountFragments(ip), TIMEOUT)? {
             Reply::Fragments(fragments) => Ok(fragments),
             other => self.unexpected(&other),
         }

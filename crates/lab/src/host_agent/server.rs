@@ -18,7 +18,6 @@ use live::tool::Tool;
 use live::transfer::{default_congestion_control, try_congestion_control};
 use proto::Protocol;
 use proto::stamp::Limits;
-use units::IpVersion;
 
 use super::metering::Metering;
 use super::{Attended, Description, Investigation, Reply, Request, SharedHeartbeat};
@@ -95,14 +94,7 @@ impl Server {
             Request::CountDrops(interface) => {
                 Reply::Count(live::interfaces::queue_drops(&interface)?)
             }
-            Request::CountFragments { of_four } => {
-                let ip = if of_four {
-                    IpVersion::V4
-                } else {
-                    IpVersion::V6
-                };
-                Reply::Fragments(Fragments::here(ip)?)
-            }
+            Request::CountFragments(ip) => Reply::Fragments(Fragments::here(ip)?),
             Request::CountListeners => Reply::Count(live::listeners() as u64),
             Request::Start(words) => {
                 let tool = Tool::heard_here(&words)?;

@@ -52,16 +52,15 @@ pub(super) fn left_out(
         }
     }
     let ends = &*ends;
-    let mut limits: BTreeMap<bool, Vec<Limit>> = BTreeMap::new();
+    let mut limits: BTreeMap<IpVersion, Vec<Limit>> = BTreeMap::new();
     for (position, setting) in measured {
         let ip = setting.network.ip;
-        let is_four = ip == IpVersion::V4;
-        if let std::collections::btree_map::Entry::Vacant(entry) = limits.entry(is_four) {
+        if let std::collections::btree_map::Entry::Vacant(entry) = limits.entry(ip) {
             let largest = largest(plan, ip);
             entry.insert(limit(ends, ip, largest)?);
         }
         let mtu = octets(setting);
-        let why = limits[&is_four].iter().find(|limit| mtu > limit.passes);
+        let why = limits[&ip].iter().find(|limit| mtu > limit.passes);
         left_out.extend(why.map(|limit| (position, format!("does not pass: {}", limit.why))));
     }
     left_out.sort();
