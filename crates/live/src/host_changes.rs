@@ -79,6 +79,11 @@ pub struct WantedCoalescing {
 /// The time in which the watchdog answers. A driver may reset its hardware for a change.
 const ANSWER: Span = Span::from_secs(60);
 
+/// The time in which the watchdog answers a host that gives up, and in which it ends after
+/// its last reply. A driver may hold it for ever: no signal ends it then.
+const LAST_ANSWER: Span = Span::from_secs(5);
+const ENDING: Span = Span::from_secs(1);
+
 /// The time in which a link comes up again after a change: negotiation between two
 /// interfaces takes seconds.
 const LINK_UP: Span = Span::from_secs(15);
@@ -88,7 +93,8 @@ const PAUSE: Span = Span::from_millis(10);
 
 /// A host that is locked for a run, and its changes.
 ///
-/// Dropping it puts everything back; [`HostChanges::restore`] also tells the outcome.
+/// Dropping it puts everything back, and takes seconds at most: a watchdog that a driver
+/// holds for longer goes on alone. [`HostChanges::restore`] also tells the outcome.
 pub struct HostChanges {
     watchdog: Child,
     requests: Arc<Mutex<ChildStdin>>,
@@ -204,8 +210,12 @@ impl HostChanges {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply> {
+        self.ask_within(request, ANSWER)
+    }
+
+    fn ask_within(&mut self, request: &Request, time: Span) -> Result<Reply> {
         send(&self.requests, request)?;
-        let end: Time = clock::monotonic() + ANSWER;
+        let end: Time = clock::monotonic() + time;
         loop {
             match self.replies.receive(end)? {
                 Heard::Line(line) => {
@@ -222,7 +232,7 @@ impl HostChanges {
                 Heard::Nothing => {
                     return Err(Error::new(
                         "hearing the watchdog",
-                        format!("it has not answered for {} s", ANSWER.as_secs_f64()),
+                        format!("it has not answered for {} s", time.as_secs_f64()),
                     ));
                 }
             }
@@ -233,10 +243,12 @@ impl HostChanges {
 impl Drop for HostChanges {
     fn drop(&mut self) {
         if !self.restored {
-            let _ = self.ask(&Request::Restore);
+            let _ = self.ask_within(&Request::Restore, LAST_ANSWER);
         }
-        // It ends after its last reply, and by the end of its lease in any case.
-        let _ = self.watchdog.wait();
+        let end = clock::monotonic() + ENDING;
+        while matches!(self.watchdog.try_wait(), Ok(None)) && clock::monotonic() < end {
+            clock::sleep(PAUSE);
+        }
     }
 }
 

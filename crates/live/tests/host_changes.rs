@@ -41,7 +41,8 @@ fn main() {
     }
 }
 
-/// An agent: a JSON line for each change, `beat` and `restore`; an answer to each line.
+/// An agent: a JSON line for each change, `beat`, and `restore` or `drop`; an answer to each
+/// line but the last.
 fn agent() {
     let run = std::env::args().nth(3).unwrap();
     let mut changes = match HostChanges::begin(&run) {
@@ -55,6 +56,7 @@ fn agent() {
         let done = match line.as_str() {
             "beat" => heartbeat.beat(),
             "restore" => break,
+            "drop" => return drop(changes),
             wanted => changes.apply(&serde_json::from_str(wanted).unwrap()),
         };
         println!(
@@ -100,7 +102,7 @@ fn tests() {
         }
         ip(line);
     }
-    let tests: [(&str, fn()); 7] = [
+    let tests: [(&str, fn()); 8] = [
         (
             "any_change_is_put_back_after_any_fault_at_any_instant",
             any_fault,
@@ -112,6 +114,10 @@ fn tests() {
         (
             "the_next_run_puts_back_what_a_killed_watchdog_left",
             killed_watchdog,
+        ),
+        (
+            "an_agent_does_not_wait_for_ever_for_a_watchdog_that_is_stuck",
+            stuck_watchdog,
         ),
         (
             "a_second_run_is_refused_with_the_name_of_the_first",
@@ -345,6 +351,22 @@ fn killed_watchdog() {
     );
     assert_eq!(state(), before);
     assert_eq!(next.restore(), "restored ");
+    expect_back(&before, clock::monotonic());
+}
+
+fn stuck_watchdog() {
+    let before = state();
+    let mut agent = Agent::begun();
+    assert_eq!(agent.apply(&mtu("v0", 1300)), "done");
+    let watchdog = pid(agent.watchdog());
+    kill(watchdog, Signal::SIGSTOP).unwrap();
+    let begun = clock::monotonic();
+    agent.send("drop");
+    agent.child.wait().unwrap();
+    let took = clock::monotonic().since(begun).unwrap();
+    assert!(took < BACK, "{took}");
+    assert_ne!(state(), before);
+    kill(watchdog, Signal::SIGCONT).unwrap();
     expect_back(&before, clock::monotonic());
 }
 
