@@ -6,8 +6,8 @@
 //!   change how acknowledgements are delayed. A thread at the port accepts all
 //!   connections, passes on those with the token, and resets the others.
 //! - **UDP:** the sender repeats the token in a datagram until it is answered. The
-//!   receiver then connects its socket to the sender, so that the kernel refuses the
-//!   datagrams of others.
+//!   receiver then connects its socket to the sender, so that the kernel gives the
+//!   datagrams of others to a second socket, which only counts them.
 
 mod acceptor;
 mod datagrams;
@@ -27,6 +27,7 @@ use crate::random::random;
 use crate::sockets::{stalled, wait};
 use crate::sys::tcp_info;
 use acceptor::Acceptor;
+use datagrams::Others;
 
 /// Connections that may wait for the thread at the port.
 pub(crate) const BACKLOG: i32 = 128;
@@ -46,8 +47,10 @@ pub fn new_token() -> Result<Token> {
 pub(crate) struct DataPort {
     way: Way,
     token: Token,
-    /// Datagrams of unauthenticated peers.
+    /// Datagrams of unauthenticated peers before the sender's.
     refused_peers: u64,
+    /// Those since.
+    others: Option<Others>,
 }
 
 enum Way {
@@ -69,6 +72,7 @@ impl DataPort {
             way: Way::Stream(Acceptor::begin(listener, token.clone(), most, flags)?),
             token,
             refused_peers: 0,
+            others: None,
         })
     }
 
@@ -78,6 +82,7 @@ impl DataPort {
             way: Way::Datagrams(Some(socket)),
             token,
             refused_peers: 0,
+            others: None,
         }
     }
 
@@ -93,17 +98,23 @@ impl DataPort {
                 let socket = socket.take().ok_or_else(late)?;
                 let met = datagrams::meet(&socket, &self.token, timeout)?;
                 self.refused_peers = met.refused_peers;
-                if met.sender { Ok(socket) } else { Err(late()) }
+                self.others = met.others;
+                match self.others {
+                    Some(_) => Ok(socket),
+                    None => Err(late()),
+                }
             }
         }
     }
 
-    /// Closes the port. Returns the unauthenticated peers: refused connections, those that wait at this
-    /// moment included, or datagrams before the sender's.
+    /// Closes the port. Returns the unauthenticated peers: refused connections, those that
+    /// wait at this moment included, or datagrams.
     pub(crate) fn close(self) -> u64 {
         match self.way {
             Way::Stream(acceptor) => acceptor.end(),
-            Way::Datagrams(_) => self.refused_peers,
+            Way::Datagrams(_) => {
+                self.refused_peers + self.others.map_or(0, |others| others.count())
+            }
         }
     }
 }

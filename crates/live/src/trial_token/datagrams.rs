@@ -5,13 +5,17 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg, send};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockType, SockaddrLike, SockaddrStorage, bind, connect,
+    getsockname, recvmsg, send, setsockopt, socket, sockopt,
+};
 use proto::trial_token::{TOKEN_LEN, Token};
 use units::{Span, Time};
 
 use crate::clock;
 use crate::error::{During, Result};
 use crate::sockets::wait;
+use crate::sys::option;
 
 /// The interval of repetitions of the token.
 const REPEAT: Span = Span::from_millis(100);
@@ -31,10 +35,46 @@ const MOST_EARLIER: u32 = 1 << 20;
 
 /// The result of waiting for a sender.
 pub(super) struct Met {
-    /// Whether the sender came.
-    pub(super) sender: bool,
-    /// Datagrams of unauthenticated peers.
+    /// What gets the datagrams of others since the sender came; `None`: it did not.
+    pub(super) others: Option<Others>,
+    /// Datagrams of unauthenticated peers before that.
     pub(super) refused_peers: u64,
+}
+
+/// A second socket at the port of one that is connected: the kernel gives it the datagrams of
+/// all but the sender, which take no room of the first.
+pub(super) struct Others(OwnedFd);
+
+impl Others {
+    fn beside(connected: &OwnedFd) -> Result<Self> {
+        let doing = || "counting the datagrams of others";
+        let at: SockaddrStorage = getsockname(connected.as_raw_fd()).during(doing)?;
+        let family = at.family().unwrap_or(AddressFamily::Inet6);
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = socket(family, SockType::Datagram, flags, None).during(doing)?;
+        // Both must share the port while the second is bound [socket(7)], and no longer:
+        // the socket of another user could join them.
+        for socket in [connected, &socket] {
+            setsockopt(socket, sockopt::ReuseAddr, &true).during(doing)?;
+        }
+        let bound = bind(socket.as_raw_fd(), &at);
+        for socket in [connected, &socket] {
+            setsockopt(socket, sockopt::ReuseAddr, &false).during(doing)?;
+        }
+        bound.during(doing)?;
+        Ok(Self(socket))
+    }
+
+    /// The number of datagrams that came.
+    pub(super) fn count(&self) -> u64 {
+        let waiting = (0..MOST_EARLIER).take_while(|_| {
+            let read = read(&self.0, MsgFlags::empty());
+            read.is_ok_and(|datagram| datagram.is_some())
+        });
+        let waiting = waiting.count() as u64;
+        // The rest found no room.
+        waiting + u64::from(option::dropped(self.0.as_fd()).unwrap_or_default())
+    }
 }
 
 /// Waits for a datagram that holds the token, connects the socket to its source, and
@@ -43,11 +83,10 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
     let doing = || "waiting for the sender";
     let deadline = clock::monotonic() + timeout;
     let mut refused_peers = 0;
-    loop {
+    let others = loop {
         if wait(socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty() {
-            let sender = false;
             return Ok(Met {
-                sender,
+                others: None,
                 refused_peers,
             });
         }
@@ -55,20 +94,19 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
             Some(datagram) if token.is(datagram.octets()) => {
                 let from = datagram.from.ok_or(Errno::EDESTADDRREQ).during(doing)?;
                 connect(socket.as_raw_fd(), &from).during(doing)?;
-                break;
+                break Others::beside(socket)?;
             }
             Some(_) => refused_peers += 1,
             None => {}
         }
         // A flood may keep the socket readable.
         if clock::monotonic() >= deadline {
-            let sender = false;
             return Ok(Met {
-                sender,
+                others: None,
                 refused_peers,
             });
         }
-    }
+    };
     for _ in 0..MOST_EARLIER {
         match read_any(socket, MsgFlags::empty()).during(doing)? {
             Some(datagram) if token.is(datagram.octets()) => {}
@@ -77,9 +115,8 @@ pub(super) fn meet(socket: &OwnedFd, token: &Token, timeout: Span) -> Result<Met
         }
     }
     answer(socket, token)?;
-    let sender = true;
     Ok(Met {
-        sender,
+        others: Some(others),
         refused_peers,
     })
 }

@@ -186,7 +186,7 @@ fn a_flood_of_datagrams_neither_delays_nor_changes_a_transfer() {
 }
 
 #[test]
-fn datagrams_of_refused_peers_amid_a_transfer_are_refused_by_the_kernel() {
+fn datagrams_of_refused_peers_amid_a_transfer_are_counted_and_not_answered() {
     let running = Running::begin(Transport::Udp);
     let sender = running.socket();
     let mut room = [0; 100];
@@ -202,15 +202,46 @@ fn datagrams_of_refused_peers_amid_a_transfer_are_refused_by_the_kernel() {
             for octets in [&b"garbage"[..], running.token.octets(), &messages[150]] {
                 let other = running.socket();
                 other.send(octets).unwrap();
-                let refused = other.recv(&mut room).unwrap_err();
-                assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+                other.set_nonblocking(true).unwrap();
+                let silence = other.recv(&mut room).unwrap_err();
+                assert_eq!(silence.kind(), ErrorKind::WouldBlock);
             }
         }
         sender.send(message).unwrap();
     }
     let received = running.end().unwrap();
     assert!(is_whole(&received), "{received:?}");
-    assert_eq!(received.refused_peers, 0, "the kernel does not count them");
+    assert_eq!(received.refused_peers, 3);
+}
+
+#[test]
+fn no_other_user_can_join_a_port_of_datagrams() {
+    let running = Running::begin(Transport::Udp);
+    let sender = running.socket();
+    let mut room = [0; 100];
+    let at = sender.peer_addr().unwrap();
+    let join = || {
+        let family = nix::sys::socket::AddressFamily::Inet6;
+        let family = if at.is_ipv4() {
+            nix::sys::socket::AddressFamily::Inet
+        } else {
+            family
+        };
+        let (kind, flags) = (nix::sys::socket::SockType::Datagram, SockFlag::SOCK_CLOEXEC);
+        let socket = nix::sys::socket::socket(family, kind, flags, None).unwrap();
+        let share = nix::sys::socket::sockopt::ReuseAddr;
+        nix::sys::socket::setsockopt(&socket, share, &true).unwrap();
+        let at: nix::sys::socket::SockaddrStorage = at.into();
+        nix::sys::socket::bind(socket.as_raw_fd(), &at)
+    };
+    assert_eq!(join(), Err(Errno::EADDRINUSE), "before the sender came");
+    sender.send(running.token.octets()).unwrap();
+    assert_eq!(sender.recv(&mut room).unwrap(), TOKEN_LEN);
+    assert_eq!(join(), Err(Errno::EADDRINUSE), "after it came");
+    for message in messages() {
+        sender.send(&message).unwrap();
+    }
+    assert!(is_whole(&running.end().unwrap()));
 }
 
 #[test]
