@@ -12,14 +12,17 @@ mod unprotected;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, getsockname, listen, socket,
+    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, connect, getsockname,
+    listen, socket,
 };
-use units::{Bytes, IpVersion, Span, Time};
+use units::{Bytes, IpVersion, Span, Time, Transport};
 
 use crate::clock;
 use crate::error::{During, Error, Result};
+use crate::trial_token::{self, BACKLOG, DataPort, Token};
 
 /// The size of packets is taken as settled if it has not changed for this long. It is
 /// longer than the kernel's TCP waits for answers before it suspects a black hole.
@@ -83,38 +86,54 @@ pub struct Settled {
 /// The far end of a [`Task`].
 pub struct FarEnd {
     task: Task,
-    socket: OwnedFd,
+    data_port: DataPort,
     /// The port to which the near end connects.
     pub port: u16,
 }
 
 impl FarEnd {
-    /// Opens a port at the task's address.
+    /// Opens a port at the task's address, for the near end with `token`.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn open(task: Task) -> Result<Self> {
+    pub fn open(task: Task, token: Token) -> Result<Self> {
         let socket = open(&task)?;
         let operation = || format!("opening a port on {}", task.to);
         let any: SockaddrStorage = SocketAddr::new(task.to, 0).into();
         bind(socket.as_raw_fd(), &any).during(operation)?;
-        if task.by == Implementation::Tcp {
-            listen(&socket, Backlog::new(1).during(operation)?).during(operation)?;
-        }
         let port = port_of(&socket)?;
-        Ok(Self { task, socket, port })
+        let data_port = match task.by {
+            Implementation::Tcp => {
+                listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
+                DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?
+            }
+            Implementation::Quic => DataPort::of_datagrams(socket, token),
+        };
+        Ok(Self {
+            task,
+            data_port,
+            port,
+        })
     }
 
     /// Receives until the near end has closed the connection, or nothing has arrived for
-    /// some time.
+    /// some time. A near end that never comes is no error: the path may carry nothing.
+    /// Returns the number of unauthenticated peers.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn serve(self) -> Result<()> {
-        match self.task.by {
-            Implementation::Tcp => tcp::serve(&self.socket, self.task.timeout),
-            Implementation::Quic => quic::serve(self.socket, &self.task),
+    pub fn serve(mut self) -> Result<u64> {
+        let Self {
+            task, data_port, ..
+        } = &mut self;
+        let end = clock::monotonic() + task.timeout;
+        match (data_port.admit(task.timeout), task.by) {
+            (Ok(connection), Implementation::Tcp) => tcp::serve(&connection, end)?,
+            (Ok(socket), Implementation::Quic) => quic::serve(socket, task)?,
+            (Err(_), _) if clock::monotonic() >= end => {}
+            (Err(error), _) => return Err(error),
         }
+        Ok(self.data_port.close())
     }
 }
 
@@ -122,10 +141,25 @@ impl FarEnd {
 ///
 /// # Errors
 /// The kernel's.
-pub fn settle(task: &Task, port: u16) -> Result<Settled> {
+pub fn settle(task: &Task, token: &Token, port: u16) -> Result<Settled> {
     let socket = open(task)?;
+    let to = SocketAddr::new(task.to, port);
+    let began = clock::monotonic();
+    let transport = match task.by {
+        Implementation::Tcp => Transport::Tcp,
+        Implementation::Quic => Transport::Udp,
+    };
+    let address: SockaddrStorage = to.into();
+    match connect(socket.as_raw_fd(), &address) {
+        Ok(()) | Err(Errno::EINPROGRESS) => {}
+        Err(error) => return Err(error).during(|| format!("connecting to {}", task.to)),
+    }
+    if trial_token::show(&socket, transport, token, to, task.timeout).is_err() {
+        // The path does not even carry the token, or its answer.
+        return Ok(SizeHistory::new(began).settled(0, true));
+    }
     match task.by {
-        Implementation::Tcp => tcp::settle(&socket, task, port),
+        Implementation::Tcp => tcp::settle(&socket, task, began),
         Implementation::Quic => quic::settle(socket, task, port),
     }
 }

@@ -10,15 +10,18 @@ use super::{Agents, Failure, Reply, Request};
 const MARGIN: Span = Span::from_secs(30);
 
 impl Agents {
-    /// Makes the sender connect to the receiver until the size of packets has settled.
+    /// Makes the sender connect to the receiver until the size of packets has settled. Returns
+    /// it with the number of unauthenticated peers.
     ///
     /// # Errors
     /// As [`Agents::transfer`].
-    pub(crate) fn discover(&mut self, task: &Task) -> Result<Settled, Failure> {
-        let receiving = |_| Request::Accept(task.clone());
-        let sending = |_, port| Request::Settle(task.clone(), port);
+    pub(crate) fn discover(&mut self, task: &Task) -> Result<(Settled, u64), Failure> {
+        let receiving = |token| Request::Accept(task.clone(), token);
+        let sending = |token, port| Request::Settle(task.clone(), token, port);
         match self.both(receiving, sending, task.timeout + MARGIN)? {
-            (Reply::Settled(settled), Reply::Accepted) => Ok(settled),
+            (Reply::Settled(settled), Reply::Accepted(refused_peers)) => {
+                Ok((settled, refused_peers))
+            }
             others => Err(Failure::unexpected_of_two(others)),
         }
     }

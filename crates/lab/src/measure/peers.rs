@@ -45,6 +45,8 @@ struct Answered {
     is_late: bool,
     /// The command line and the output of the last program.
     program: Option<(String, String)>,
+    /// Connections and datagrams of unauthenticated peers at the far end.
+    refused_peers: u64,
 }
 
 /// The end of a program.
@@ -97,6 +99,7 @@ pub(super) fn peer(
     measurements.flags = flags_of_probe(setting, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
+    measurements.take_refused_peers(answered.refused_peers);
     measurements.note("ended_by_time_limit", json!(answered.is_late));
     if let Some((command, output)) = answered.program {
         measurements.note("command", json!(command));
@@ -165,6 +168,7 @@ impl Question<'_> {
             took: since(began),
             is_late: ran.is_late,
             program: Some((joined(&words), ran.output)),
+            refused_peers: 0,
         })
     }
 
@@ -194,6 +198,7 @@ impl Question<'_> {
             took: since(began),
             is_late,
             program: Some((command, all)),
+            refused_peers: 0,
         })
     }
 
@@ -204,7 +209,7 @@ impl Question<'_> {
         by: Implementation,
         step: Bytes,
     ) -> Result<Answered, Failure> {
-        let settled = pair.agents.discover(&Task {
+        let (settled, refused_peers) = pair.agents.discover(&Task {
             by,
             to: self.to,
             up_to: self.probe.up_to,
@@ -229,6 +234,7 @@ impl Question<'_> {
             took: settled.took,
             is_late: settled.is_late,
             program: None,
+            refused_peers,
         })
     }
 

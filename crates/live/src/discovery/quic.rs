@@ -125,7 +125,10 @@ impl End {
             };
             let (length, from) = match receive_from(&self.socket, &mut self.room, permit) {
                 Ok((length, Some(from))) => (length, from),
-                Ok((_, None)) | Err(Errno::EINTR | Errno::ECONNREFUSED) => continue,
+                // Refusals of earlier packets, which are losses.
+                Ok((_, None)) | Err(Errno::EINTR | Errno::ECONNREFUSED | Errno::EMSGSIZE) => {
+                    continue;
+                }
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(error) => return Err(error).during(|| "receiving a datagram"),
             };
@@ -292,10 +295,16 @@ fn send_whole(socket: &OwnedFd, to: IpAddr) -> Result<()> {
         .during(|| "choosing what is done about the path's MTU")
 }
 
-/// Sends a datagram; one for which there is no room is lost, as on a link.
+/// Sends a datagram; one for which there is no room is lost, as on a link. A connected
+/// socket may report the refusal of an earlier one first, without sending.
 fn send(socket: &OwnedFd, to: SocketAddr, octets: &[u8]) -> Result<()> {
     let to: SockaddrStorage = to.into();
-    match sendto(socket.as_raw_fd(), octets, &to, MsgFlags::empty()) {
+    let send = || sendto(socket.as_raw_fd(), octets, &to, MsgFlags::empty());
+    let sent = match send() {
+        Err(Errno::EMSGSIZE | Errno::ECONNREFUSED) => send(),
+        sent => sent,
+    };
+    match sent {
         Ok(_)
         | Err(
             Errno::EAGAIN

@@ -1,15 +1,12 @@
 //! The kernel's TCP: a stream, and the size of its segments.
 
-use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    MsgFlags, SockFlag, SockaddrStorage, accept4, connect, send, setsockopt, sockopt,
-};
-use units::{Bytes, Span};
+use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
+use units::{Bytes, Time};
 
 use super::{SILENCE, Settled, SizeHistory, Task, ip_header, wait};
 use crate::clock;
@@ -37,8 +34,8 @@ const PACE: libc::c_int = 6_250_000;
 /// Octets of one write.
 const WRITE: usize = 1 << 16;
 
-/// Connects and writes until the size of segments has settled.
-pub(super) fn settle(socket: &OwnedFd, task: &Task, port: u16) -> Result<Settled> {
+/// Writes on a connection that began at `began` until the size of its segments has settled.
+pub(super) fn settle(socket: &OwnedFd, task: &Task, began: Time) -> Result<Settled> {
     option::set(
         socket.as_fd(),
         libc::SOL_SOCKET,
@@ -46,15 +43,9 @@ pub(super) fn settle(socket: &OwnedFd, task: &Task, port: u16) -> Result<Settled
         PACE,
     )
     .during(|| "limiting the rate of a socket")?;
-    let began = clock::monotonic();
     let end = began + task.timeout;
     let deadline = Deadline::new(end, &Arc::default());
     let mut sizes = SizeHistory::new(began);
-    let to: SockaddrStorage = SocketAddr::new(task.to, port).into();
-    match connect(socket.as_raw_fd(), &to) {
-        Ok(()) | Err(Errno::EINPROGRESS) => {}
-        Err(error) => return Err(error).during(|| format!("connecting to {}", task.to)),
-    }
     let data = [0; WRITE];
     let mut is_late = true;
     while deadline.permit().is_ok() {
@@ -96,39 +87,18 @@ fn close_at_once(socket: &OwnedFd) -> Result<()> {
     setsockopt(socket, sockopt::Linger, &linger).during(|| "closing a connection")
 }
 
-/// Accepts a connection and reads it to its end.
-pub(super) fn serve(listener: &OwnedFd, timeout: Span) -> Result<()> {
-    let end = clock::monotonic() + timeout;
+/// Reads a connection to its end.
+pub(super) fn serve(connection: &OwnedFd, end: Time) -> Result<()> {
     let deadline = Deadline::new(end, &Arc::default());
-    let connection = loop {
-        if deadline.permit().is_err() {
-            return Ok(());
-        }
-        wait(listener, PollFlags::POLLIN, end)?;
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        match accept4(listener.as_raw_fd(), flags) {
-            Ok(connection) => break owned(connection),
-            Err(Errno::EAGAIN | Errno::ECONNABORTED) => {}
-            Err(error) => return Err(error).during(|| "accepting a connection"),
-        }
-    };
     let mut room = vec![0; WRITE];
     let mut silent = deadline.within(SILENCE);
     while let Ok(permit) = silent.permit() {
-        wait(&connection, PollFlags::POLLIN, end)?;
-        match receive(&connection, &mut room, MsgFlags::empty(), permit) {
+        wait(connection, PollFlags::POLLIN, end)?;
+        match receive(connection, &mut room, MsgFlags::empty(), permit) {
             Err(Errno::EAGAIN) => {}
             Ok(0) | Err(_) => break,
             Ok(_) => silent = deadline.within(SILENCE),
         }
     }
     Ok(())
-}
-
-fn owned(descriptor: i32) -> OwnedFd {
-    #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-    // SAFETY: accept4 has just created it, and nothing else owns it.
-    unsafe {
-        OwnedFd::from_raw_fd(descriptor)
-    }
 }

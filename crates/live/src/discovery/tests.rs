@@ -1,6 +1,8 @@
+use std::io::{Read as _, Write as _};
 use std::thread;
 
 use super::*;
+use crate::trial_token::new_token;
 
 const V4: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 const V6: IpAddr = IpAddr::V6(std::net::Ipv6Addr::LOCALHOST);
@@ -16,12 +18,34 @@ fn task(by: Implementation, to: IpAddr) -> Task {
 
 /// Both ends on loopback.
 fn settled(task: &Task) -> Settled {
-    let far_end = FarEnd::open(task.clone()).unwrap();
-    let port = far_end.port;
+    let token = new_token().unwrap();
+    let far_end = FarEnd::open(task.clone(), token.clone()).unwrap();
+    let to = SocketAddr::new(task.to, far_end.port);
+    strange(task.by, to);
     let serving = thread::spawn(|| far_end.serve().unwrap());
-    let settled = settle(task, port).unwrap();
-    serving.join().unwrap();
+    let settled = settle(task, &token, to.port()).unwrap();
+    assert_eq!(serving.join().unwrap(), 1, "the stranger is counted");
     settled
+}
+
+/// Comes to the far end without its token.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the stranger is of the test's own"
+)]
+fn strange(by: Implementation, to: SocketAddr) {
+    match by {
+        Implementation::Tcp => {
+            let mut stranger = std::net::TcpStream::connect(to).unwrap();
+            stranger.write_all(&[b'?'; 100]).unwrap();
+            let error = stranger.read(&mut [0; 8]).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+        }
+        Implementation::Quic => {
+            let stranger = std::net::UdpSocket::bind((to.ip(), 0)).unwrap();
+            stranger.send_to(&[b'?'; 100], to).unwrap();
+        }
+    }
 }
 
 #[test]
@@ -51,12 +75,13 @@ fn a_connection_without_far_end_has_no_size_and_ends() {
             ..task(by, V4)
         };
         // A port that is bound but nobody reads.
-        let far_end = FarEnd::open(Task {
+        let token = new_token().unwrap();
+        let other = Task {
             by: Implementation::Quic,
             ..task.clone()
-        })
-        .unwrap();
-        let settled = settle(&task, far_end.port).unwrap();
+        };
+        let far_end = FarEnd::open(other, token.clone()).unwrap();
+        let settled = settle(&task, &token, far_end.port).unwrap();
         assert_eq!((settled.mtu, settled.is_late), (None, true));
     }
 }
@@ -68,6 +93,7 @@ fn a_far_end_without_connection_ends() {
             timeout: Span::from_millis(200),
             ..task(by, V4)
         };
-        FarEnd::open(task).unwrap().serve().unwrap();
+        let far_end = FarEnd::open(task, new_token().unwrap()).unwrap();
+        assert_eq!(far_end.serve().unwrap(), 0);
     }
 }

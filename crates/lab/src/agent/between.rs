@@ -1,0 +1,185 @@
+//! The coordinator's end: trials between two agents.
+
+use anyhow::{Context, Result, bail};
+use live::Worker;
+use live::request_response::{Answered, Asked, RequestResponse};
+use live::testbed::Testbed;
+use live::transfer::latency_breakdown::{self, Probe};
+use live::transfer::{Received, Sent, Transfer};
+use live::trial_token::{Token, new_token};
+use live::worker::Command;
+use units::{Bytes, Span};
+
+use super::{
+    Arrivals, Departed, Failure, HostSample, ROLE, Receiving, Reply, Request, Sending, ask, hear,
+};
+
+/// The timeout of a transfer as a multiple of its time at the link rate.
+/// Congestion control may leave most of the link unused.
+const MARGIN: u64 = 20;
+
+/// Additional time for flows beyond their duration: long enough for a stalled
+/// stream to fail and for its receiver to notice.
+const FLOWS_MARGIN: Span = Span::from_secs(120);
+
+/// Additional time for request-response traffic: long enough for an end without
+/// replies to time out.
+const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
+
+/// The timeout of a sample of a host.
+const SAMPLE: Span = Span::from_secs(30);
+
+/// A sender and a receiver, running in their nodes.
+pub(crate) struct Agents {
+    pub(super) sender: Worker,
+    pub(super) receiver: Worker,
+    /// Whether both read one clock, once that is known.
+    pub(super) one_clock: Option<bool>,
+}
+
+impl Agents {
+    /// Starts both with the commands of their workers.
+    ///
+    /// # Errors
+    /// One of them cannot be started.
+    pub(crate) fn start(sender: Command<'_>, receiver: Command<'_>) -> Result<Self> {
+        Ok(Self {
+            sender: Worker::spawn(sender)?,
+            receiver: Worker::spawn(receiver)?,
+            one_clock: None,
+        })
+    }
+
+    /// Starts both in the outer nodes of `testbed`.
+    ///
+    /// # Errors
+    /// As [`Agents::start`].
+    pub(crate) fn of(testbed: &Testbed) -> Result<Self> {
+        let [sender, receiver] = [testbed.sender(), testbed.receiver()]
+            .map(|node| Command::local(Some(&node.namespace), ROLE));
+        Self::start(sender, receiver)
+    }
+
+    /// The meters of the sender's and of the receiver's host, which may be one machine.
+    ///
+    /// # Errors
+    /// One of them has exited or does not answer.
+    pub(crate) fn samples(&mut self) -> Result<[HostSample; 2]> {
+        let sample = |agent: &mut Worker, end| {
+            ask(agent, &Request::Sample)?;
+            match hear(agent, end, SAMPLE)? {
+                Reply::Sampled(sample) => Ok(*sample),
+                other => bail!("unexpected reply of the {end}: {other:?}"),
+            }
+        };
+        Ok([
+            sample(&mut self.sender, "sender")?,
+            sample(&mut self.receiver, "receiver")?,
+        ])
+    }
+
+    /// Runs one transfer between the two.
+    ///
+    /// # Errors
+    /// [`Failure::Transfer`] if an end reports an error; the agents remain
+    /// usable. [`Failure::Lost`] if an agent has exited or does not answer.
+    pub(crate) fn transfer(&mut self, transfer: &Transfer) -> Result<(Sent, Received), Failure> {
+        // Each end has a timeout of its own; this one covers an end that hangs.
+        let carried = carried(transfer, transfer.octets());
+        let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
+        if !self.share_a_clock()? {
+            return self.transfer_between_clocks(transfer, timeout);
+        }
+        let receiving = |token| Request::Receive(transfer.clone(), token);
+        let sending = |token, port| Request::Send(transfer.clone(), token, port);
+        match self.both(receiving, sending, timeout)? {
+            (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Runs flows of at most `duration` between the two; returns the
+    /// observations of both ends for each flow.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn flows(
+        &mut self,
+        sending: Sending,
+        receiving: Receiving,
+        duration: Span,
+    ) -> Result<(Vec<Departed>, Arrivals), Failure> {
+        let receiving = |token| Request::ReceiveFlows(receiving, token);
+        let sending = |token, port| Request::SendFlows(sending, token, port);
+        match self.both(receiving, sending, duration + FLOWS_MARGIN)? {
+            (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Makes the sender send the sizes of `request_response` to the receiver.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn request_response(
+        &mut self,
+        request_response: &RequestResponse,
+    ) -> Result<(Asked, Answered), Failure> {
+        let timeout =
+            request_response.timeout + request_response.deadline * 4 + REQUEST_RESPONSE_MARGIN;
+        let receiving = |token| Request::Answer(request_response.clone(), token);
+        let sending = |token, port| Request::Ask(request_response.clone(), token, port);
+        match self.both(receiving, sending, timeout)? {
+            (Reply::Asked(asked), Reply::Answered(answered)) => Ok((asked, answered)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Exchanges the messages of `probe` between the two; returns the
+    /// timestamps of sender and receiver.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn latency_breakdown(
+        &mut self,
+        probe: &Probe,
+    ) -> Result<(latency_breakdown::Asked, latency_breakdown::Answered), Failure> {
+        let octets = probe.transfer.message * (probe.plain + probe.messages) * 2;
+        let timeout = probe.transfer.timeout;
+        let timeout = timeout + timeout + carried(&probe.transfer, octets) + FLOWS_MARGIN;
+        if !self.share_a_clock()? {
+            return self.breakdown_between_clocks(probe, timeout);
+        }
+        let receiving = |token| Request::AnswerProbes(probe.clone(), token);
+        let sending = |token, port| Request::SendProbes(probe.clone(), token, port);
+        match self.both(receiving, sending, timeout)? {
+            (Reply::Probed(asked), Reply::ProbesAnswered(answered)) => Ok((asked, answered)),
+            others => Err(Failure::unexpected_of_two(others)),
+        }
+    }
+
+    /// Makes the receiver listen and the sender send to its port, with a new token;
+    /// returns the final replies of both.
+    pub(super) fn both(
+        &mut self,
+        receiving: impl FnOnce(Token) -> Request,
+        sending: impl FnOnce(Token, u16) -> Request,
+        timeout: Span,
+    ) -> Result<(Reply, Reply), Failure> {
+        let token = new_token().context("making a token")?;
+        ask(&mut self.receiver, &receiving(token.clone()))?;
+        let port = match hear(&mut self.receiver, "receiver", timeout)? {
+            Reply::Listening(port) => port,
+            other => return Err(Failure::unexpected("receiver", other)),
+        };
+        ask(&mut self.sender, &sending(token, port))?;
+        let sent = hear(&mut self.sender, "sender", timeout)?;
+        Ok((sent, hear(&mut self.receiver, "receiver", timeout)?))
+    }
+}
+
+/// The time that `octets` may be in flight at the pace of a transfer.
+fn carried(transfer: &Transfer, octets: Bytes) -> Span {
+    let pace = transfer.pace;
+    pace.map_or(Span::ZERO, |pace| pace.serialise(octets) * MARGIN)
+}
