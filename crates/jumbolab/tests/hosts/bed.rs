@@ -3,13 +3,16 @@
 
 mod namespace;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use live::clock;
 use namespace::Namespace;
+use serde_json::Value;
 use tempfile::TempDir;
 use units::Span;
 
@@ -49,7 +52,19 @@ pub(crate) struct Bed {
 
 struct Host {
     name: &'static str,
+    number: usize,
     namespace: Namespace,
+}
+
+/// What a run may change on a host, and what it may leave there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct State {
+    /// MTU and offloads of the interface `meas`.
+    interface: [Value; 2],
+    /// In the folder of the host, but for the copy of the program, and in `/run`.
+    files: BTreeSet<PathBuf>,
+    /// The processes of the program.
+    processes: Vec<Vec<String>>,
 }
 
 impl Bed {
@@ -70,7 +85,7 @@ impl Bed {
         };
         let mut bed = Self {
             hosts: Vec::new(),
-            controller: Namespace::of_network(),
+            controller: Namespace::of_controller(&folder.path().join("small")),
             network: Namespace::of_network(),
             between,
             folder,
@@ -88,7 +103,11 @@ impl Bed {
             known += &format!("{address} {key}");
             bed.write_host(name, &address);
             let namespace = bed.namespace(name, number);
-            bed.hosts.push(Host { name, namespace });
+            bed.hosts.push(Host {
+                name,
+                number,
+                namespace,
+            });
         }
         bed.join_hosts();
         fs::write(bed.path("config"), config).unwrap();
@@ -134,6 +153,8 @@ impl Bed {
             &self.controller,
             [("mgmt", 1_500), (&format!("to-{name}"), 1_500)],
         );
+        // A host that boots again has the addresses that others know.
+        namespace.ip(&format!("link set mgmt address 02:00:00:00:01:0{number}"));
         namespace.ip(&format!("addr add 10.9.{number}.2/24 dev mgmt"));
         let port = format!("addr add 10.9.{number}.1/24 dev to-{name}");
         self.controller.ip(&port);
@@ -147,6 +168,7 @@ impl Bed {
             [("meas", 9_000), (&format!("port-{name}"), mtu)],
         );
         self.network.ip(&format!("link set port-{name} master one"));
+        namespace.ip(&format!("link set meas address 02:00:00:00:02:0{number}"));
         address(&namespace, number);
         namespace
     }
@@ -195,6 +217,11 @@ impl Bed {
     #[track_caller]
     pub(crate) fn ip(&self, host: &str, line: &str) -> String {
         self.host(host).namespace.ip(line)
+    }
+
+    /// A command in the network of a host.
+    pub(crate) fn on(&self, host: &str, program: &str) -> Command {
+        self.host(host).namespace.command(program)
     }
 
     /// What `ip` says to a line in the network of the switches, where `port-a` leads to the
@@ -259,13 +286,102 @@ impl Bed {
     /// The program at the controller.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let config = self.path("config");
-        let mut command = self.controller.command(env!("CARGO_BIN_EXE_jumbolab"));
+        let mut command = self.at_controller(env!("CARGO_BIN_EXE_jumbolab"));
         command
             .args(words)
-            .current_dir(self.folder.path())
             .env("JUMBOLAB_SSH", format!("ssh -F {}", config.display()))
             .stdin(Stdio::null());
         command
+    }
+
+    /// A command at the controller, which has a small disk of its own in the folder `small`.
+    fn at_controller(&self, program: &str) -> Command {
+        let mount = format!("--mount={}", self.controller.path("mnt"));
+        let mut command = self.controller.command_with(&[&mount], "env");
+        command.arg("-C").arg(self.folder.path()).arg(program);
+        command
+    }
+
+    /// The small disk, as this process sees it.
+    pub(crate) fn small_disk(&self) -> PathBuf {
+        self.controller
+            .root()
+            .join(self.path("small").strip_prefix("/").unwrap())
+    }
+
+    /// Runs a command at the controller that sees the small disk. Returns whether it
+    /// succeeded.
+    pub(crate) fn on_small_disk(&self, words: &[&str]) -> bool {
+        let mut command = self.at_controller(words[0]);
+        let output = command.args(&words[1..]).output().unwrap();
+        output.status.success()
+    }
+
+    /// The state of a host.
+    pub(crate) fn state(&self, host: &str) -> State {
+        let processes = self.processes(Some(host)).into_iter();
+        let processes = processes.map(|(_, words)| words);
+        let is_ours = |words: &Vec<String>| words.first().is_some_and(|word| is_program(word));
+        let mut state = State {
+            interface: self.interface(host),
+            files: BTreeSet::new(),
+            processes: processes.filter(is_ours).collect(),
+        };
+        let own = self.host_folder(host);
+        for folder in [
+            own.join("home"),
+            own.join("tmp"),
+            self.host(host).namespace.root().join("run"),
+        ] {
+            files_in(&folder, &folder, &mut state.files);
+        }
+        state
+    }
+
+    /// MTU and offloads of the interface `meas` of a host.
+    fn interface(&self, host: &str) -> [Value; 2] {
+        let mut command = self
+            .host(host)
+            .namespace
+            .command(env!("CARGO_BIN_EXE_jumbolab"));
+        command
+            .arg("agent")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut agent = command.spawn().unwrap();
+        let input = agent.stdin.as_mut().unwrap();
+        std::io::Write::write_all(input, b"\"ListInterfaces\"\n").unwrap();
+        let mut line = String::new();
+        let output = agent.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        drop(agent.stdin.take());
+        agent.wait().unwrap();
+        let reply: Value = serde_json::from_str(&line).unwrap();
+        let all = reply["Interfaces"].as_array().unwrap();
+        let ours = all.iter().find(|interface| interface["name"] == "meas");
+        let ours = ours.unwrap_or_else(|| panic!("{line}"));
+        ["mtu", "offloads"].map(|key| ours[key].clone())
+    }
+
+    /// Ends all processes of a host at once, with its interfaces, as a loss of power does.
+    pub(crate) fn power_off(&mut self, host: &str) {
+        self.host(host);
+        let found = self.hosts.iter_mut().find(|one| one.name == host);
+        found.unwrap().namespace.end();
+    }
+
+    /// Boots a host that was without power.
+    pub(crate) fn boot(&mut self, host: &str) {
+        let position = self.hosts.iter().position(|one| one.name == host);
+        let position = position.unwrap();
+        let mut namespace = self.namespace(host, self.hosts[position].number);
+        namespace.serve();
+        self.hosts[position].namespace = namespace;
+    }
+
+    /// Mends what was cut.
+    pub(crate) fn mend(&self, host: &str) {
+        self.controller.ip(&format!("link set to-{host} up"));
     }
 
     /// The MTU of an interface of a host.
@@ -306,10 +422,13 @@ impl Bed {
     /// are these, those of `ssh` and `sshd` excluded.
     pub(crate) fn workers(&self, host: &str, last: &[&str]) -> Vec<u32> {
         let is_one = |(_, words): &(u32, Vec<String>)| {
-            let program = words.first().map(Path::new);
-            let program = program.and_then(|path| path.file_name());
-            program.is_some_and(|name| name == "jumbolab")
-                && words.ends_with(&last.iter().map(ToString::to_string).collect::<Vec<_>>())
+            let program = words.first().is_some_and(|word| is_program(word));
+            program
+                && words
+                    .iter()
+                    .rev()
+                    .zip(last.iter().rev())
+                    .all(|(a, b)| a == b)
         };
         let all = self.processes(Some(host)).into_iter();
         all.filter(is_one).map(|(id, _)| id).collect()
@@ -321,6 +440,24 @@ impl Bed {
     }
 }
 
+/// Whether a first word is that of the program.
+fn is_program(word: &str) -> bool {
+    Path::new(word)
+        .file_name()
+        .is_some_and(|name| name == "jumbolab")
+}
+
+/// Enters the paths of everything in a folder, without its links.
+fn files_in(folder: &Path, base: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        found.insert(path.strip_prefix(base).unwrap().to_owned());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            files_in(&path, base, found);
+        }
+    }
+}
+
 /// Addresses of the host of this number in the network of a cable or switch.
 fn address(host: &Namespace, number: usize) {
     host.ip(&format!("addr add 10.8.0.{number}/24 dev meas"));
@@ -329,7 +466,7 @@ fn address(host: &Namespace, number: usize) {
 
 /// Writes a program by another process: a test that starts a program meanwhile would hand
 /// it a file that is open for writing, and nobody can execute such a file.
-fn write_program(path: &Path, text: &str) {
+pub(crate) fn write_program(path: &Path, text: &str) {
     let mut command = Command::new("install");
     command.args(["-m", "755", "/dev/stdin"]).arg(path);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();

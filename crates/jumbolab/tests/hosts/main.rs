@@ -4,6 +4,8 @@
 
 mod bed;
 mod doctor;
+mod faults;
 mod mesh;
 mod meters;
 mod run;
+mod strangers;

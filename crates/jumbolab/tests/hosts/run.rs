@@ -1,7 +1,7 @@
 //! The world `hosts`.
 
 use std::fs;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use live::clock;
 use results::folder::Folder;
@@ -206,47 +206,124 @@ fn sizes_that_a_router_refuses_are_not_measured_and_it_is_named() {
 }
 
 #[test]
-fn what_is_wrong_with_hosts_is_told_in_one_line_and_nothing_is_written() {
-    let bed = Bed::new(Between::Cable);
-    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
-    let refused = |file: &str, hosts: [&str; 2], told: &str| {
-        let [sender, receiver] = hosts;
+fn what_is_wrong_with_hosts_is_told_in_one_line_with_its_remedy_and_nothing_is_changed() {
+    let bed = Bed::new(Between::Switches);
+    bed.spoil_destinations();
+    fs::write(bed.path("t.toml"), by_interface().replace("9000", "4000")).unwrap();
+    let [a, b] = ["sender=a,interface=meas", "receiver=b,interface=meas"];
+    let sender = |rest: &str| [format!("sender={rest}"), b.to_owned()];
+    let receiver = |rest: &str| [a.to_owned(), format!("receiver={rest}")];
+    // A key that nobody has unlocked.
+    let key = bed.path("locked");
+    let made = Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "secret", "-f"])
+        .arg(&key)
+        .status();
+    assert!(made.unwrap().success());
+    let mut admitted = fs::read_to_string(bed.path("key.pub")).unwrap();
+    admitted += &fs::read_to_string(bed.path("locked.pub")).unwrap();
+    fs::write(bed.path("key.pub"), admitted).unwrap();
+    let identity = format!("IdentityFile {}", key.display());
+    bed.alias(
+        "locked",
+        &["HostName 10.9.1.2", "IdentitiesOnly yes", &identity],
+    );
+    // The first identity counts, and the others are tried, too.
+    let config = fs::read_to_string(bed.path("config")).unwrap();
+    let others = config.replace("Host *\n", "Host * !locked\n");
+    let always = "Host locked\n User root\n UserKnownHostsFile ";
+    let known = bed.path("known");
+    let config = format!("{others}{always}{}\n LogLevel ERROR\n", known.display());
+    fs::write(bed.path("config"), config).unwrap();
+    let before = [bed.state("a"), bed.state("b")];
+    let refused = |hosts: [String; 2], told: [&str; 2]| {
+        let [sender, receiver] = &hosts;
         let words = [
-            "run", file, "--on", "hosts", "-o", "none", "--host", sender, "--host", receiver,
+            "run", "t.toml", "--on", "hosts", "-o", "none", "--host", sender, "--host", receiver,
         ];
         let output = bed.run(&words);
         let said = said(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert!(said.contains(told), "{told}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{hosts:?}: {said}");
+        assert!(
+            told.iter().all(|words| said.contains(words)),
+            "{told:?}: {said}"
+        );
         assert_eq!(said.trim_end().lines().count(), 1, "{said}");
         assert!(!bed.path("none").exists());
     };
-    let (a, b) = ("sender=a,interface=meas", "receiver=b,interface=meas");
-    refused("t.toml", ["sender=gone", b], "gone");
+    let meas = |name: &str| sender(&format!("{name},interface=meas"));
     refused(
-        "t.toml",
-        ["sender=no-such-name.invalid", b],
-        "no-such-name.invalid",
+        meas("wrong-key"),
+        ["its host key is not the known one", "ssh-keygen -R"],
     );
     refused(
-        "t.toml",
-        ["sender=a,interface=eth77", b],
-        "it has no interface eth77; there are",
+        meas("unknown-key"),
+        ["its host key is unknown", "compare the key"],
+    );
+    refused(meas("no-key"), ["no password is asked for", "ssh-copy-id"]);
+    refused(meas("locked"), ["it accepts no key of yours", "ssh-add"]);
+    refused(
+        meas("refusing"),
+        ["it refuses the connection", "systemctl start ssh"],
+    );
+    refused(meas("routeless"), ["it cannot be reached", "ping"]);
+    refused(meas("gone"), ["it cannot be reached", "ping"]);
+    refused(
+        meas("name.invalid"),
+        ["its name is not known", "~/.ssh/config"],
     );
     refused(
-        "t.toml",
-        [a, "receiver=b,address=192.0.2.9"],
-        "has the address 192.0.2.9",
+        meas("nobody-there@a"),
+        ["it accepts no key of yours", "ssh-copy-id"],
     );
-    refused("t.toml", ["sender=-oX=y", b], "begins with a dash");
-    refused("t.toml", [a, "receiver=b,interface=mgmt"], "ip route get");
-    refused("t.toml", ["sender=nobody-there@a,interface=meas", b], "a");
-    fs::remove_file(bed.path("known")).unwrap();
-    refused("t.toml", [a, b], "key");
-    assert_eq!(
-        [bed.mtu("a", "meas"), bed.mtu("b", "meas")],
-        ["9000", "9000"]
+    let other = [
+        "it runs Linux riscv64, and this program is for",
+        "install jumbolab",
+    ];
+    refused(meas("c"), other);
+    bed.program("c", "jumbolab", "#!/bin/sh\necho jumbolab 0.0.1\n");
+    refused(meas("c"), other);
+    let by = |name: &str, way: &str| receiver(&format!("{name},interface=meas,become={way}"));
+    refused(
+        by("d", "sudo"),
+        ["`sudo` wants a password there", "NOPASSWD"],
     );
+    refused(
+        by("b", "no-such-program"),
+        [
+            "there is no program `no-such-program` there",
+            "leave `become` out",
+        ],
+    );
+    refused(
+        sender("a,interface=eth77"),
+        ["it has no interface eth77", "there are"],
+    );
+    refused(
+        receiver("b,address=192.0.2.9"),
+        ["has the address 192.0.2.9", "there are"],
+    );
+    refused(sender("-oX=y"), ["begins with a dash", "sender"]);
+    refused(
+        sender("a,interface=mgmt"),
+        [
+            "it carries the ssh connection",
+            "allow_management_interface = true",
+        ],
+    );
+    let [one, other] = [a, b].map(str::to_owned);
+    bed.ip("b", "link set meas down");
+    refused(
+        [one.clone(), other.clone()],
+        ["its interface meas is down", "ip link set meas up"],
+    );
+    bed.ip("b", "link set meas up");
+    fs::rename(bed.path("config"), bed.path("other")).unwrap();
+    refused(
+        [one, other],
+        ["the configuration of ssh is faulty", "mend the file"],
+    );
+    until(|| [bed.state("a"), bed.state("b")] == before);
 }
 
 /// The transfer with MTUs of interfaces.
@@ -270,32 +347,6 @@ fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
     assert_eq!(
         [bed.mtu("a", "meas"), bed.mtu("b", "meas")],
         ["9000", "9000"]
-    );
-}
-
-#[test]
-fn the_interface_of_the_connection_is_changed_by_no_run_that_may_not() {
-    let bed = Bed::new(Between::Cable);
-    fs::write(bed.path("t.toml"), by_interface().replace("1500", "1400")).unwrap();
-    let words = [
-        "run",
-        "t.toml",
-        "--on",
-        "hosts",
-        "-o",
-        "r",
-        "--host",
-        "sender=a,interface=mgmt",
-        "--host",
-        "receiver=b,interface=meas",
-    ];
-    let output = bed.run(&words);
-    let told = said(&output);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("allow_management_interface"), "{told}");
-    assert_eq!(
-        [bed.mtu("a", "mgmt"), bed.mtu("b", "meas")],
-        ["1500", "9000"]
     );
 }
 

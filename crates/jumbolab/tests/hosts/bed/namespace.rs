@@ -1,7 +1,7 @@
 //! Network namespaces that end with the test, whatever ends it.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// A network namespace, and with it all its processes if it is a host's.
@@ -14,6 +14,13 @@ impl Namespace {
     /// A part of the network: it has no processes of its own.
     pub(crate) fn of_network() -> Self {
         Self::hold(&["--net"], "")
+    }
+
+    /// A machine that sees a small disk in `folder`.
+    pub(crate) fn of_controller(folder: &Path) -> Self {
+        let folder = folder.display();
+        let script = format!("mkdir {folder} && mount -t tmpfs -o size=16m tmpfs {folder} && ");
+        Self::hold(&["--net", "--mount"], &script)
     }
 
     /// A machine with a folder `/run` and processes of its own. [`Namespace::serve`]
@@ -69,12 +76,27 @@ impl Namespace {
 
     /// A command in this network, with the files and processes of the machine of the test.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        self.command_with(&[], program)
+    }
+
+    /// The same with more options of `nsenter`.
+    pub(crate) fn command_with(
+        &self,
+        options: &[&str],
+        program: impl AsRef<std::ffi::OsStr>,
+    ) -> Command {
         let mut command = Command::new("nsenter");
         command
             .arg(format!("--net={}", self.path("net")))
+            .args(options)
             .arg("--")
             .arg(program);
         command
+    }
+
+    /// The root of its files, as this process sees it.
+    pub(crate) fn root(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root", self.holder.id()))
     }
 
     /// What `ip` says to a line.
@@ -98,10 +120,17 @@ impl Namespace {
     }
 }
 
-impl Drop for Namespace {
-    fn drop(&mut self) {
-        // The end of its input ends the first process, and with it all others of a host.
+impl Namespace {
+    /// Ends it: the end of its input ends the first process, and with it all others of a
+    /// host.
+    pub(crate) fn end(&mut self) {
         drop(self.holder.stdin.take());
         let _ = self.holder.wait();
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        self.end();
     }
 }
