@@ -74,6 +74,16 @@ mod control {
     pub(super) const SEQUENCE_MASK: u16 = super::SEQUENCES - 1;
 }
 
+/// The waiting times of the packets in the bundle at the start of `octets`, those that a
+/// router dropped included; none if the octets are no bundle.
+pub fn waits(octets: &[u8]) -> impl Iterator<Item = Span> {
+    let header = Header::parse(octets).ok();
+    let table = header.and_then(|header| octets.get(HEADER_LEN..header.table_len()));
+    let unit = header.map_or_else(Unit::default, |header| header.unit);
+    let entries = table.unwrap_or_default().as_chunks().0.iter();
+    entries.map(move |entry| unit.span(Entry::read(*entry).waited))
+}
+
 /// The unit of the times in a bundle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {

@@ -9,6 +9,7 @@
 //! | [`stamp`] | test packets of measurements between two ends |
 //! | [`ip_packet`], [`icmp_error`], [`probe`] | packets that probe a path, and those that answer them |
 //! | [`message`], [`control`], [`log`] | formats of our own |
+//! | [`super_packet`] | packets cut out of those that kernels leave to interfaces |
 //! | [`pcapng`] | captures for other programs |
 //!
 //! Each format has one file: a plain struct with the meaning of the octets, `parse`
@@ -45,6 +46,7 @@ pub mod probe;
 pub mod protocol;
 pub mod segment;
 pub mod stamp;
+pub mod super_packet;
 pub mod too_big;
 
 pub use error::{Error, Field};

@@ -3,7 +3,7 @@
 use units::IpVersion;
 
 use crate::Error;
-use crate::octets::{array, array_mut, put, split_mut};
+use crate::octets::{array, array_mut, put, split_mut, u16_at};
 
 /// The header [IEEE802.3 s3.1.1].
 pub(super) mod field {
@@ -77,17 +77,31 @@ impl<T: AsMut<[u8]>> Header<T> {
 }
 
 /// The fields of a header without tags.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fields {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields {
     /// Destination and source.
-    pub(crate) addresses: [[u8; 6]; 2],
+    pub addresses: [[u8; 6]; 2],
     /// One of [`ether_type`].
-    pub(crate) kind: u16,
+    pub kind: u16,
 }
 
 impl Fields {
+    /// Reads the header at the start of `octets`.
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] with fewer than [`HEADER_LEN`] octets.
+    pub fn parse(octets: &[u8]) -> Result<Self, Error> {
+        Ok(Self {
+            addresses: Header::of(octets).addresses()?,
+            kind: u16_at(octets, field::TYPE)?,
+        })
+    }
+
     /// Writes the header. Returns the octets behind it.
-    pub(crate) fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+    ///
+    /// # Errors
+    /// [`Error::Truncated`] without room.
+    pub fn emit<'a>(&self, octets: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let (header, rest) = split_mut::<HEADER_LEN>(octets)?;
         let [destination, source] = self.addresses;
         put(header, field::DESTINATION, destination);

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::checksum::{Checksum, changed};
 use super::ip::HOP_LIMIT;
-use crate::octets::{array, array_mut, demand, put, split_mut, u8_at, u16_at};
+use crate::octets::{array, array_mut, demand, demand_mut, put, split_mut, u8_at, u16_at};
 use crate::{Error, Field};
 
 /// The header [RFC791 s3.1].
@@ -139,6 +139,18 @@ impl<T: AsRef<[u8]>> Header<T> {
     }
 }
 
+impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
+    /// Writes the checksum of the header, options included.
+    pub(crate) fn set_checksum(&mut self) -> Result<(), Error> {
+        let length = self.header_len()?;
+        let header = demand_mut(self.0.as_mut(), length)?;
+        put(header, field::CHECKSUM, [0; 2]);
+        let sum = Checksum::default().add(header).finish();
+        put(header, field::CHECKSUM, sum.to_be_bytes());
+        Ok(())
+    }
+}
+
 impl<T: AsMut<[u8]>> Header<T> {
     /// Changes the service octet, and updates the checksum.
     pub(crate) fn set_service(&mut self, service: u8) -> Result<(), Error> {
@@ -150,6 +162,13 @@ impl<T: AsMut<[u8]>> Header<T> {
         self.change(field::TIME_TO_LIVE, |word| {
             word & 0x00ff | u16::from(hops) << 8
         })
+    }
+
+    /// Changes the total length and the identification; the checksum is unchanged.
+    pub(crate) fn set_packet(&mut self, length: u16, identification: u16) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::TOTAL_LENGTH)? = length.to_be_bytes();
+        *array_mut(self.0.as_mut(), field::IDENTIFICATION)? = identification.to_be_bytes();
+        Ok(())
     }
 
     /// Lowers the total length by `by` octets, and updates the checksum.

@@ -109,6 +109,11 @@ impl<T: AsMut<[u8]>> Header<T> {
         Ok(())
     }
 
+    /// Changes the payload length.
+    pub(crate) fn set_payload_length(&mut self, length: u16) -> Result<(), Error> {
+        self.change(field::PAYLOAD_LENGTH, |_| length)
+    }
+
     /// Lowers the payload length by `by` octets.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         self.change(field::PAYLOAD_LENGTH, |length| length.saturating_sub(by))

@@ -27,10 +27,14 @@ const WORD: usize = 4;
 
 /// Bits of the flags [RFC9293 s3.1].
 pub mod flag {
+    /// FIN: the sender has no more data.
+    pub const FIN: u8 = 0x01;
     /// SYN: opens the connection.
     pub const SYN: u8 = 0x02;
     /// RST: ends or refuses the connection.
     pub const RST: u8 = 0x04;
+    /// PSH: the receiver should deliver what it has.
+    pub const PSH: u8 = 0x08;
     /// ACK: the acknowledgement number is valid.
     pub const ACK: u8 = 0x10;
     /// ECE: the receiver saw a congestion mark.
@@ -98,6 +102,17 @@ impl<T: AsRef<[u8]>> Header<T> {
 }
 
 impl<T: AsMut<[u8]>> Header<T> {
+    pub(crate) fn set_sequence(&mut self, sequence: u32) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::SEQUENCE)? = sequence.to_be_bytes();
+        Ok(())
+    }
+
+    /// Sets the bits of [`flag`].
+    pub(crate) fn set_flags(&mut self, flags: u8) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::FLAGS)? = [flags];
+        Ok(())
+    }
+
     pub(crate) fn set_checksum(&mut self, checksum: u16) -> Result<(), Error> {
         *array_mut(self.0.as_mut(), field::CHECKSUM)? = checksum.to_be_bytes();
         Ok(())

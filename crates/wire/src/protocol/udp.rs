@@ -60,6 +60,18 @@ impl<T: AsRef<[u8]> + AsMut<[u8]>> Header<T> {
         Ok(())
     }
 
+    /// Writes zero in place of the checksum, for the sum over the datagram.
+    pub(crate) fn clear_checksum(&mut self) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::CHECKSUM)? = [0; 2];
+        Ok(())
+    }
+
+    /// Changes the length; the checksum is unchanged.
+    pub(crate) fn set_length(&mut self, length: u16) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::LENGTH)? = length.to_be_bytes();
+        Ok(())
+    }
+
     /// Lowers the length by `by` octets; the checksum is unchanged.
     pub(crate) fn shorten(&mut self, by: u16) -> Result<(), Error> {
         let length = self.length()?.saturating_sub(by);

@@ -1,0 +1,182 @@
+use std::vec;
+use std::vec::Vec;
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::datagram::Datagram;
+use crate::protocol::ip::Addresses;
+use crate::segment::Segment;
+
+const PAYLOAD: usize = 5_000;
+
+fn payload() -> Vec<u8> {
+    (0..=250).cycle().take(PAYLOAD).collect()
+}
+
+fn addresses(six: bool) -> Addresses {
+    let four = [1, 2].map(|end| Ipv4Addr::new(198, 18, 0, end));
+    let ends = [1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end));
+    if six {
+        Addresses::V6(ends)
+    } else {
+        Addresses::V4(four)
+    }
+}
+
+/// A super-packet of TCP with wrong checksums, as a kernel leaves it, and the offset of
+/// its segment.
+fn tcp_packet(six: bool, flags: u8) -> (Vec<u8>, usize) {
+    let segment = Segment {
+        ethernet: None,
+        addresses: addresses(six),
+        ports: [50_000, 80],
+        service: 2,
+        identification: 0xffff,
+        sequence: u32::MAX - 100,
+        acknowledgement: 9,
+        flags,
+        window: 1_000,
+        timestamps: Some([1, 2]),
+        blocks: &[],
+        header: 32,
+        payload: 0,
+    };
+    let mut octets = vec![0; segment.header_len()];
+    segment.emit(&mut octets).unwrap();
+    let start = octets.len() - 32;
+    octets.extend(payload());
+    (octets, start)
+}
+
+fn pieces(packet: &SuperPacket<'_>) -> Vec<Vec<u8>> {
+    let piece = |number| {
+        let mut room = vec![0; 9_000];
+        let length = packet.emit(number, &mut room).unwrap();
+        room.truncate(length);
+        room
+    };
+    (0..packet.count()).map(piece).collect()
+}
+
+/// Whether the checksum of TCP or UDP in `piece` holds.
+fn sum_holds(piece: &[u8], six: bool, start: usize, protocol: u8) -> bool {
+    let version = if six { IpVersion::V6 } else { IpVersion::V4 };
+    let behind = u32::try_from(piece.len() - start).unwrap();
+    let sum = pseudo_header(ends(version, piece), protocol, behind);
+    sum.add(&piece[start..]).finish() == 0
+}
+
+#[test]
+fn the_segments_of_a_super_packet_are_those_that_a_kernel_sends() {
+    for six in [false, true] {
+        let flags = flag::ACK | flag::PSH | flag::FIN | flag::CWR;
+        let (octets, start) = tcp_packet(six, flags);
+        let packet = SuperPacket::parse(&octets, Transport::Tcp, start, 1_448).unwrap();
+        let pieces = pieces(&packet);
+        assert_eq!(pieces.len(), 4);
+        let mut back = Vec::new();
+        for (number, piece) in (0_u16..).zip(&pieces) {
+            assert!(sum_holds(piece, six, start, number::TCP), "{number}");
+            let header = tcp::Header::of(&piece[start..]);
+            let sequence = (u32::MAX - 100).wrapping_add(u32::from(number) * 1_448);
+            assert_eq!(header.sequence(), Ok(sequence));
+            let expected = match number {
+                0 => flag::ACK | flag::CWR,
+                3 => flag::ACK | flag::PSH | flag::FIN,
+                _ => flag::ACK,
+            };
+            assert_eq!(header.flags(), Ok(expected));
+            // The options of all segments are the same.
+            assert_eq!(
+                piece[start + 20..start + 32],
+                octets[start + 20..start + 32]
+            );
+            if six {
+                let length = ipv6::Header::of(piece).payload_length().unwrap();
+                assert_eq!(usize::from(length), piece.len() - 40);
+            } else {
+                let header = ipv4::Header::of(piece);
+                assert_eq!(header.checksum_holds(), Ok(true));
+                assert_eq!(usize::from(header.total_length().unwrap()), piece.len());
+                let identification = 0xffff_u16.wrapping_add(number);
+                assert_eq!(header.identification(), Ok(identification));
+            }
+            back.extend_from_slice(&piece[start + 32..]);
+        }
+        assert_eq!(back, payload());
+    }
+}
+
+#[test]
+fn the_datagrams_of_a_super_packet_have_their_own_lengths_and_checksums() {
+    for six in [false, true] {
+        let datagram = Datagram {
+            ethernet: None,
+            addresses: addresses(six),
+            ports: [1_000, 2_000],
+            service: 0,
+            identification: 7,
+            whole: 5_008,
+            offset: 0,
+            length: 5_008,
+            dont_fragment: true,
+        };
+        let mut octets = vec![0; datagram.header_len()];
+        datagram.emit(&mut octets).unwrap();
+        let start = octets.len() - udp::HEADER_LEN;
+        octets.extend(payload());
+        let packet = SuperPacket::parse(&octets, Transport::Udp, start, 1_200).unwrap();
+        let pieces = pieces(&packet);
+        assert_eq!(pieces.len(), 5);
+        for piece in &pieces {
+            assert!(sum_holds(piece, six, start, number::UDP));
+            let length = udp::Header::of(&piece[start..]).length().unwrap();
+            assert_eq!(usize::from(length), piece.len() - start);
+        }
+        let back: Vec<u8> = pieces
+            .iter()
+            .flat_map(|piece| piece[start + 8..].to_vec())
+            .collect();
+        assert_eq!(back, payload());
+    }
+}
+
+#[test]
+fn what_no_interface_could_cut_is_refused() {
+    let (octets, start) = tcp_packet(false, flag::ACK);
+    let parse = |start, size| SuperPacket::parse(&octets, Transport::Tcp, start, size);
+    assert!(parse(start, 0).is_err());
+    assert!(parse(19, 1_000).is_err());
+    assert!(parse(usize::MAX, 1_000).is_err());
+    assert!(parse(start, usize::from(u16::MAX)).is_err());
+    assert!(parse(octets.len() - 4, 1_000).is_err());
+    assert!(SuperPacket::parse(&[0x55; 100], Transport::Udp, 40, 10).is_err());
+    let packet = parse(start, 1_000).unwrap();
+    assert!(packet.emit(0, &mut [0; 999]).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_octets_are_cut_or_refused(
+        octets in prop::collection::vec(any::<u8>(), 0..400),
+        version in prop::sample::select(vec![0x45_u8, 0x4f, 0x60, 0]),
+        start in 0_usize..120,
+        size in 0_usize..300,
+        is_tcp: bool,
+    ) {
+        let mut octets = octets;
+        if let Some(first) = octets.first_mut() {
+            *first = version;
+        }
+        let transport = if is_tcp { Transport::Tcp } else { Transport::Udp };
+        if let Ok(packet) = SuperPacket::parse(&octets, transport, start, size) {
+            let mut room = [0; 1_000];
+            for number in 0..packet.count() + 1 {
+                let _ = packet.emit(number, &mut room);
+            }
+        }
+    }
+}
