@@ -9,6 +9,7 @@ use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction
 use crate::error::{During, Result};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
+static RELOAD: AtomicBool = AtomicBool::new(false);
 
 /// Makes SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process. A second
 /// signal ends it.
@@ -16,13 +17,40 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 /// If the kernel refuses, which does not happen in practice.
 pub fn listen() -> Result<()> {
+    listen_for(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
+}
+
+/// The same for SIGINT and SIGTERM; SIGHUP asks to read the configuration again, any
+/// number of times.
+///
+/// # Errors
+/// If the kernel refuses, which does not happen in practice.
+pub fn listen_as_daemon() -> Result<()> {
+    listen_for(&[Signal::SIGINT, Signal::SIGTERM])?;
+    let action = SigAction::new(
+        SigHandler::Handler(mark_reload),
+        SaFlags::empty(),
+        SigSet::empty(),
+    );
+    #[expect(unsafe_code, reason = "a handler is installed")]
+    // SAFETY: the handler stores an atomic and does nothing else.
+    unsafe { sigaction(Signal::SIGHUP, &action) }.during(|| "listening for SIGHUP")?;
+    Ok(())
+}
+
+/// Whether the user has asked to read the configuration again since the last call.
+pub fn reload_asked() -> bool {
+    RELOAD.swap(false, Ordering::Relaxed)
+}
+
+fn listen_for(signals: &[Signal]) -> Result<()> {
     // SA_RESETHAND: a user who repeats the signal does not want to wait.
     let action = SigAction::new(
         SigHandler::Handler(mark),
         SaFlags::SA_RESETHAND,
         SigSet::empty(),
     );
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+    for &signal in signals {
         #[expect(unsafe_code, reason = "a handler is installed")]
         // SAFETY: the handler stores an atomic and does nothing else.
         unsafe { sigaction(signal, &action) }.during(|| format!("listening for {signal}"))?;
@@ -89,6 +117,10 @@ fn ignore(signal: Signal) -> nix::Result<()> {
 }
 
 extern "C" fn pass(_: libc::c_int) {}
+
+extern "C" fn mark_reload(_: libc::c_int) {
+    RELOAD.store(true, Ordering::Relaxed);
+}
 
 extern "C" fn mark(_: libc::c_int) {
     ASKED.store(true, Ordering::Relaxed);

@@ -1,8 +1,10 @@
 //! rtnetlink, synchronously: one request, one answer [RFC3549].
 
 mod address;
+mod follow;
 mod link;
 mod lookup;
+mod neighbour;
 mod qdisc;
 mod route;
 mod route_mtu;
@@ -19,6 +21,8 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
 use crate::error::{During, Error, Result};
+pub(crate) use follow::Followed;
+pub use follow::{KernelRoute, RouteFilter};
 pub(crate) use link::VethEnd;
 pub(crate) use lookup::Listed;
 pub(crate) use qdisc::TokenBucket;

@@ -10,7 +10,7 @@ use units::{Span, Time};
 
 use crate::clock;
 use crate::error::{During, Result};
-pub use poller::{Poller, Round, Stop};
+pub use poller::{Poller, Round, Source, Stop};
 pub use rt_scheduling::Scheduling;
 
 /// The span before an instant in which a [`Pacer`] polls the clock instead of sleeping.

@@ -56,6 +56,7 @@ use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
 use crate::frames::{Frame, Pool};
 use crate::netlink::Route;
+use crate::pacing::Source;
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
 
@@ -181,6 +182,35 @@ impl Port {
         pool: &Pool,
         mut take: impl FnMut(Time, Frame),
     ) -> bool {
+        self.take_batch(|octets, arrival, refused| match verdict(octets, arrival) {
+            Verdict::SuperPacket => refused.super_packets += 1,
+            Verdict::Cut => refused.overrun += 1,
+            Verdict::Whole => {
+                refused.unstamped += u64::from(!arrival.stamped);
+                let at = mapping.instant_by_now(arrival.unix_nanos, now);
+                take(at.unwrap_or(now), pool.keep(octets, arrival.tag));
+            }
+        })
+    }
+
+    /// Receives the frames that have arrived, at most one batch, without a copy: each is
+    /// passed to `take` behind its virtio header, with the offloads still to be done, and
+    /// may be a super-packet. Frames of VLANs are left to the kernel. Returns whether
+    /// there may be more.
+    pub(crate) fn receive_raw(&mut self, mut take: impl FnMut(&[u8])) -> bool {
+        self.take_batch(|octets, arrival, refused| match verdict(octets, arrival) {
+            _ if arrival.tag.is_some() => {}
+            Verdict::Cut => refused.overrun += 1,
+            Verdict::Whole | Verdict::SuperPacket => {
+                refused.unstamped += u64::from(!arrival.stamped);
+                take(octets);
+            }
+        })
+    }
+
+    /// Takes at most one batch of frames out of the ring. Returns whether there may be
+    /// more.
+    fn take_batch(&mut self, mut take: impl FnMut(&[u8], &Arrival<'_>, &mut Refused)) -> bool {
         for _ in 0..BATCH {
             let Self { ring, large, .. } = self;
             let frame = ring.take(|arrival| {
@@ -188,16 +218,7 @@ impl Port {
                     true => read_whole(&self.socket, large),
                     false => arrival.octets,
                 };
-                match verdict(octets, arrival) {
-                    Verdict::SuperPacket => self.refused.super_packets += 1,
-                    Verdict::Cut => self.refused.overrun += 1,
-                    Verdict::Whole => {
-                        self.refused.unstamped += u64::from(!arrival.stamped);
-                        let at = mapping.instant_by_now(arrival.unix_nanos, now);
-                        let at = at.unwrap_or(now);
-                        take(at, pool.keep(octets, arrival.tag));
-                    }
-                }
+                take(octets, arrival, &mut self.refused);
             });
             if frame.is_none() {
                 return false;
@@ -211,9 +232,19 @@ impl Port {
     /// # Errors
     /// If the interface has disappeared. An interface that is down is not an error.
     pub fn send(&mut self, frames: &[Frame]) -> Result<()> {
+        self.send_pieces(frames, Frame::pieces)
+    }
+
+    /// Sends frames, each of the two `pieces` behind each other: a virtio header and the
+    /// frame. Otherwise as [`Port::send`].
+    pub(crate) fn send_pieces<T>(
+        &mut self,
+        frames: &[T],
+        pieces: impl Fn(&T) -> [&[u8]; 2],
+    ) -> Result<()> {
         let mut rest = frames;
         while !rest.is_empty() {
-            match packet::send(self.socket.as_fd(), rest.iter().map(Frame::pieces)) {
+            match packet::send(self.socket.as_fd(), rest.iter().map(&pieces)) {
                 Ok(count) => rest = &rest[count..],
                 Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
                     Errno::EINTR => {}
@@ -257,16 +288,6 @@ impl Port {
             .map_err(|_| self.gone())
     }
 
-    /// Clears a pending error of the socket, which means that the interface went down.
-    /// It may come up again, and the kernel then continues by itself.
-    pub(crate) fn clear_error(&self) -> Result<()> {
-        let operation = || self.operation();
-        match getsockopt(&self.socket, sockopt::SocketError).during(operation)? {
-            0 | libc::ENETDOWN => self.check_there(),
-            code => Err(Errno::from_raw(code)).during(operation),
-        }
-    }
-
     fn gone(&self) -> Error {
         Error::new(self.operation(), "the interface is gone")
     }
@@ -283,6 +304,18 @@ impl AsFd for Port {
     }
 }
 
+impl Source for Port {
+    /// A pending error means that the interface went down. It may come up again, and the
+    /// kernel then continues by itself.
+    fn clear_error(&self) -> Result<()> {
+        let operation = || self.operation();
+        match getsockopt(&self.socket, sockopt::SocketError).during(operation)? {
+            0 | libc::ENETDOWN => self.check_there(),
+            code => Err(Errno::from_raw(code)).during(operation),
+        }
+    }
+}
+
 /// The classification of received data.
 enum Verdict {
     Whole,
@@ -294,9 +327,10 @@ enum Verdict {
 
 fn verdict(octets: &[u8], arrival: &Arrival<'_>) -> Verdict {
     match octets.get(GSO_TYPE) {
-        Some(&GSO_NONE) if octets.len() >= arrival.length + HEADER => Verdict::Whole,
-        Some(&GSO_NONE) | None => Verdict::Cut,
+        _ if octets.len() < arrival.length + HEADER => Verdict::Cut,
+        Some(&GSO_NONE) => Verdict::Whole,
         Some(_) => Verdict::SuperPacket,
+        None => Verdict::Cut,
     }
 }
 

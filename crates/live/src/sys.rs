@@ -4,6 +4,7 @@
 
 pub(crate) mod adjtimex;
 pub(crate) mod bpf;
+pub(crate) mod datagrams;
 pub(crate) mod ethtool;
 pub(crate) mod inbox;
 pub(crate) mod option;
@@ -12,3 +13,4 @@ pub(crate) mod packet_ring;
 pub(crate) mod queued;
 pub(crate) mod scheduling;
 pub(crate) mod tcp_info;
+pub(crate) mod tun;

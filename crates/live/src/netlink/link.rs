@@ -204,6 +204,19 @@ impl Route {
             .ok_or_else(|| missing(format!("reading the counters of {name}")))
     }
 
+    /// The Ethernet address of an interface.
+    pub(crate) fn ethernet_address(&self, name: &str) -> Result<[u8; 6]> {
+        let link = self.link(name)?;
+        let address = link
+            .attributes
+            .iter()
+            .find_map(|attribute| match attribute {
+                LinkAttribute::Address(octets) => octets.as_slice().try_into().ok(),
+                _ => None,
+            });
+        address.ok_or_else(|| missing(format!("reading the Ethernet address of {name}")))
+    }
+
     /// The index of an interface.
     pub(crate) fn index(&self, name: &str) -> Result<u32> {
         Ok(self.link(name)?.header.index)

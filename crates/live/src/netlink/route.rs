@@ -52,6 +52,38 @@ impl Route {
         })
     }
 
+    /// Adds or removes a route to a network through an interface alone, which is preferred
+    /// to those of routing daemons.
+    pub(crate) fn set_network_route(
+        &self,
+        interface: &str,
+        (network, length): (IpAddr, u8),
+        is_there: bool,
+    ) -> Result<()> {
+        let mut message = unicast(network);
+        message.header.destination_prefix_length = length;
+        message.header.scope = RouteScope::Link;
+        message.attributes = vec![
+            RouteAttribute::Destination(route_address(network)),
+            RouteAttribute::Oif(self.index(interface)?),
+            // The best metric; IPv6 takes 0 for the default, 1024.
+            RouteAttribute::Priority(1),
+        ];
+        let operation = || format!("routing {network}/{length} to {interface}");
+        if is_there {
+            return self.apply(
+                RouteNetlinkMessage::NewRoute(message),
+                Mode::Create,
+                operation,
+            );
+        }
+        let message = RouteNetlinkMessage::DelRoute(message);
+        match self.apply(message, Mode::Change, operation) {
+            Err(error) if error.source.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+            result => result,
+        }
+    }
+
     /// Adds a route to one host on the link of an interface.
     pub(crate) fn add_route_to_host(&self, interface: &str, host: IpAddr) -> Result<()> {
         let mut message = unicast(host);

@@ -12,13 +12,21 @@ use super::SPIN;
 use super::rt_scheduling::{RtScheduling, Scheduling, YIELD};
 use crate::clock;
 use crate::error::{During, Result};
-use crate::port::Port;
 
 /// The longest sleep, which bounds the reaction to a stop request.
 const LONGEST_SLEEP: Span = Span::from_millis(100);
 
 /// Interval at which descriptors are polled while there is work.
 const LOOK: Span = Span::from_millis(2);
+
+/// Something at which frames or packets arrive.
+pub trait Source: AsFd {
+    /// Clears a pending error, which may mean that an interface went down.
+    ///
+    /// # Errors
+    /// If nothing will arrive any more.
+    fn clear_error(&self) -> Result<()>;
+}
 
 /// Waits for frames on ports or for the next due instant, for a thread that receives,
 /// sends and waits in turns. It sleeps until 60 us before that instant, about the
@@ -87,9 +95,9 @@ impl Poller {
     ///
     /// # Errors
     /// If an interface has disappeared.
-    pub fn wait<'p>(
+    pub fn wait<'p, S: Source + ?Sized + 'p>(
         &mut self,
-        ports: impl IntoIterator<Item = &'p Port>,
+        ports: impl IntoIterator<Item = &'p S>,
         stop: Stop<'_>,
         round: Round,
     ) -> Result<bool> {
@@ -139,12 +147,12 @@ fn sleep_before(next: Option<Time>, longest: Span, now: Time) -> Span {
 
 /// Waits for a frame at one of `ports`, for `control` or for `longest`. Returns whether
 /// `control` or a signal ended the wait.
-fn poll<'p>(
-    ports: impl IntoIterator<Item = &'p Port>,
+fn poll<'p, S: Source + ?Sized + 'p>(
+    ports: impl IntoIterator<Item = &'p S>,
     control: Option<BorrowedFd<'_>>,
     longest: Span,
 ) -> Result<bool> {
-    let ports: Vec<&Port> = ports.into_iter().collect();
+    let ports: Vec<&S> = ports.into_iter().collect();
     let watch = |fd| PollFd::new(fd, PollFlags::POLLIN);
     let descriptors = ports.iter().map(|port| port.as_fd()).chain(control);
     let mut watched: Vec<PollFd<'_>> = descriptors.map(watch).collect();
@@ -172,6 +180,7 @@ mod tests {
     use nix::unistd::pipe;
 
     use super::*;
+    use crate::port::Port;
 
     const NO_PORTS: iter::Empty<&Port> = iter::empty();
 

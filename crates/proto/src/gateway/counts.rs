@@ -290,7 +290,8 @@ impl Counts {
 }
 
 impl Traffic {
-    fn add(&mut self, other: &Self) {
+    /// Adds the counters of another.
+    pub fn add(&mut self, other: &Self) {
         let Self { outward, inward } = self;
         for (sum, more) in [
             (&mut outward.came, other.outward.came),

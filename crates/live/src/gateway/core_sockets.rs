@@ -1,0 +1,386 @@
+//! The path toward the core: sockets whose payloads are bundles, and frames with labels.
+
+use std::io::IoSliceMut;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect,
+    getsockopt, recvmsg, setsockopt, socket, sockopt,
+};
+use proto::gateway::Carriage;
+use wire::bundle::{PORT, PROTOCOL};
+
+use super::labels::Labels;
+use crate::deadline::Deadline;
+use crate::error::{During, Error, Result};
+use crate::pacing::Source;
+use crate::sockets::plain;
+use crate::sys::datagrams::{self, Datagrams, Outgoing};
+use crate::sys::option;
+use crate::traffic::bind_to;
+
+/// Octets of arrivals that may wait in a socket; the kernel may grant less.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// Octets of the largest payload.
+const LARGEST: usize = 65_535;
+
+/// Octets of the header of IPv4, which raw sockets of it deliver [raw(7)].
+const LONGEST_HEADER: usize = wire::protocol::ipv4::LONGEST_HEADER;
+
+/// The kernel's answer to a packet toward a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It went out.
+    Yes,
+    /// It is larger than the path carries, as far as the kernel knows.
+    TooBig,
+    /// It did not go out.
+    No,
+}
+
+/// The sockets toward all peers.
+pub(super) struct CoreSockets {
+    sockets: Vec<CoreSocket>,
+    labels: Option<Labels>,
+    /// The way to each peer.
+    peers: Vec<Way>,
+    datagrams: Datagrams,
+}
+
+/// The way to a peer.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Through the socket of this number to this address.
+    Socket { number: usize, to: SocketAddr },
+    /// Through frames with labels.
+    Labels,
+}
+
+/// One socket: all bundles to one local address in one carriage.
+struct CoreSocket {
+    kind: Kind,
+    socket: OwnedFd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind {
+    here: IpAddr,
+    is_udp: bool,
+}
+
+impl CoreSockets {
+    /// Opens the sockets for peers with these carriages, bound to `interface` if one is
+    /// given. Labels need the `interface` and the next hop of each peer.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or an address is not of this host.
+    pub(super) fn open(
+        carriages: &[Carriage],
+        next_hops: &[Option<IpAddr>],
+        interface: Option<&str>,
+    ) -> Result<Self> {
+        let mut sockets: Vec<CoreSocket> = Vec::new();
+        let mut peers = Vec::new();
+        let mut labelled = false;
+        for carriage in carriages {
+            let (addresses, is_udp) = match carriage {
+                Carriage::Ip { addresses } => (addresses, false),
+                Carriage::Udp { addresses, .. } => (addresses, true),
+                Carriage::Label { .. } => {
+                    labelled = true;
+                    peers.push(Way::Labels);
+                    continue;
+                }
+            };
+            let [here, there] = addresses.ends();
+            let kind = Kind { here, is_udp };
+            let number = match sockets.iter().position(|one| one.kind == kind) {
+                Some(number) => number,
+                None => {
+                    let socket = open(kind, interface)?;
+                    sockets.push(CoreSocket { kind, socket });
+                    sockets.len() - 1
+                }
+            };
+            let port = if is_udp { PORT } else { 0 };
+            let to = SocketAddr::new(there, port);
+            peers.push(Way::Socket { number, to });
+        }
+        let labels = match (labelled, interface) {
+            (true, Some(interface)) => Some(Labels::open(interface, next_hops)?),
+            (true, None) => {
+                let problem = "labels need the interface toward the core; name it";
+                return Err(Error::new("opening the path to the core", problem));
+            }
+            (false, _) => None,
+        };
+        Ok(Self {
+            sockets,
+            labels,
+            peers,
+            datagrams: Datagrams::new(0, LARGEST),
+        })
+    }
+
+    /// What to wait for.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &dyn Source> {
+        let sockets = self.sockets.iter().map(|socket| socket as &dyn Source);
+        sockets.chain(self.labels.iter().map(|labels| labels as &dyn Source))
+    }
+
+    /// Receives a batch from each socket: `take` gets the ends (source and destination),
+    /// the service octet and the payload; `take_labelled` gets label stacks with what is
+    /// behind them. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// If an interface is gone.
+    pub(super) fn receive(
+        &mut self,
+        deadline: &Deadline,
+        mut take: impl FnMut([IpAddr; 2], u8, &[u8]),
+        take_labelled: impl FnMut(&[u8]),
+    ) -> Result<bool> {
+        let mut more = false;
+        for CoreSocket { kind, socket } in &self.sockets {
+            let Ok(permit) = deadline.permit() else {
+                return Ok(false);
+            };
+            let received = self.datagrams.receive(socket.as_fd(), permit, |datagram| {
+                let ends = [datagram.from.ip(), kind.here];
+                if let Some(payload) = payload_of(*kind, datagram.octets) {
+                    take(ends, datagram.service, payload);
+                }
+            });
+            // Errors of the path wait in front of datagrams; they are counted later.
+            more |= received.unwrap_or(true);
+        }
+        if let Some(labels) = &mut self.labels {
+            more |= labels.receive(take_labelled);
+        }
+        Ok(more)
+    }
+
+    /// Sends a packet to `peer`: the payload of the carriage for a socket, `octets` as
+    /// they are for labels.
+    ///
+    /// # Errors
+    /// If an interface is gone.
+    pub(super) fn send(
+        &mut self,
+        peer: usize,
+        octets: &[u8],
+        payload: usize,
+        service: u8,
+    ) -> Result<Sent> {
+        let Some(way) = self.peers.get(peer).copied() else {
+            return Ok(Sent::No);
+        };
+        match way {
+            Way::Labels => match &mut self.labels {
+                Some(labels) => labels.send(peer, octets),
+                None => Ok(Sent::No),
+            },
+            Way::Socket { number, to } => {
+                let outgoing = Outgoing {
+                    to,
+                    service,
+                    octets: &octets[payload.min(octets.len())..],
+                };
+                Ok(self.send_datagram(number, outgoing))
+            }
+        }
+    }
+
+    /// Sends one datagram. An error that waits in the socket, because an earlier packet
+    /// met it, is told once and says nothing of this one.
+    fn send_datagram(&self, number: usize, outgoing: Outgoing<'_>) -> Sent {
+        const TRIES: usize = 4;
+        let socket = self.sockets[number].socket.as_fd();
+        for _ in 0..TRIES {
+            match datagrams::send(socket, std::iter::once(outgoing)) {
+                Ok(_) => return Sent::Yes,
+                Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
+                    Errno::EMSGSIZE => return Sent::TooBig,
+                    Errno::EINTR | Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::EPROTO => {}
+                    _ => return Sent::No,
+                },
+            }
+        }
+        Sent::No
+    }
+
+    /// Reads the errors of the path that wait: for each, the peer whose packet met it.
+    pub(super) fn errors(&self, mut met: impl FnMut(usize)) {
+        /// The most errors of a socket at a time.
+        const MOST: usize = 256;
+        for (number, CoreSocket { socket, .. }) in self.sockets.iter().enumerate() {
+            for _ in 0..MOST {
+                match error_of(socket) {
+                    Ok(Some(destination)) => {
+                        let behind = |way: &Way| match *way {
+                            Way::Socket { number: own, to } => {
+                                own == number && to.ip() == destination
+                            }
+                            Way::Labels => false,
+                        };
+                        self.peers
+                            .iter()
+                            .position(behind)
+                            .into_iter()
+                            .for_each(&mut met);
+                    }
+                    Ok(None) | Err(Errno::EINTR) => {}
+                    Err(_) => break,
+                }
+            }
+        }
+    }
+
+    /// Datagrams that the kernel dropped because a socket had no room, since it was
+    /// opened.
+    pub(super) fn overrun(&mut self) -> Result<u64> {
+        let mut dropped = 0;
+        for CoreSocket { socket, .. } in &self.sockets {
+            let count = option::dropped(socket.as_fd());
+            dropped += u64::from(count.during(|| "asking a socket what it dropped")?);
+        }
+        if let Some(labels) = &mut self.labels {
+            dropped += labels.overrun()?;
+        }
+        Ok(dropped)
+    }
+
+    /// The largest packet that the kernel knows to pass to `peer`; `None` for labels, and
+    /// while there is no route.
+    pub(super) fn path_mtu(&self, peer: usize) -> Option<u32> {
+        match *self.peers.get(peer)? {
+            Way::Socket { to, .. } => known_path_mtu(to).ok(),
+            Way::Labels => None,
+        }
+    }
+
+    /// Looks again where the next hops of labels are.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(super) fn renew(&mut self) -> Result<()> {
+        self.labels.as_mut().map_or(Ok(()), Labels::renew)
+    }
+}
+
+/// The payload of what a socket of this kind received.
+fn payload_of(kind: Kind, octets: &[u8]) -> Option<&[u8]> {
+    match kind {
+        Kind {
+            here: IpAddr::V4(_),
+            is_udp: false,
+        } => {
+            let header = wire::protocol::ipv4::Header::of(octets).header_len().ok()?;
+            debug_assert!(header <= LONGEST_HEADER);
+            octets.get(header..)
+        }
+        _ => Some(octets),
+    }
+}
+
+fn open(kind: Kind, interface: Option<&str>) -> Result<OwnedFd> {
+    let operation = || format!("opening a socket at {} for bundles", kind.here);
+    let family = match kind.here {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = match kind.is_udp {
+        true => socket(family, SockType::Datagram, flags, None::<SockProtocol>),
+        false => crate::sys::option::raw_socket(family as libc::c_int, PROTOCOL)
+            .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0))),
+    }
+    .during(operation)?;
+    let fd = socket.as_fd();
+    let options: &[(libc::c_int, libc::c_int, libc::c_int)] = match kind.here {
+        IpAddr::V4(_) => &[
+            (
+                libc::IPPROTO_IP,
+                libc::IP_MTU_DISCOVER,
+                libc::IP_PMTUDISC_DO,
+            ),
+            (libc::IPPROTO_IP, libc::IP_RECVTOS, 1),
+            (libc::IPPROTO_IP, libc::IP_RECVERR, 1),
+        ],
+        IpAddr::V6(_) => &[
+            (
+                libc::IPPROTO_IPV6,
+                libc::IPV6_MTU_DISCOVER,
+                libc::IPV6_PMTUDISC_DO,
+            ),
+            (libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG, 1),
+            (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1),
+            (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
+        ],
+    };
+    for &(level, name, value) in options {
+        option::set(fd, level, name, value).during(operation)?;
+    }
+    // The administrator may have more than others; counts tell what did not fit.
+    if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
+    }
+    if let Some(interface) = interface {
+        setsockopt(&socket, sockopt::BindToDevice, &interface.into())
+            .during(|| format!("binding to the interface {interface}"))?;
+    }
+    let port = if kind.is_udp { PORT } else { 0 };
+    bind_to(&socket, SocketAddr::new(kind.here, port))?;
+    Ok(socket)
+}
+
+/// The destination of the packet that met the first error that waits; `None` if the
+/// error does not say it.
+fn error_of(socket: &OwnedFd) -> nix::Result<Option<IpAddr>> {
+    let (mut octets, mut control) = ([0; 64], [0; 512]);
+    let mut pieces = [IoSliceMut::new(&mut octets)];
+    let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+    let message = recvmsg::<SockaddrStorage>(
+        socket.as_raw_fd(),
+        &mut pieces,
+        Some(&mut control[..]),
+        flags,
+    )?;
+    let destination = message.address.as_ref().and_then(plain);
+    Ok(destination.map(|address| address.ip()))
+}
+
+/// The path MTU to an address as the kernel knows it at the moment.
+fn known_path_mtu(to: SocketAddr) -> nix::Result<u32> {
+    let (family, level, name) = match to {
+        SocketAddr::V4(_) => (AddressFamily::Inet, libc::IPPROTO_IP, libc::IP_MTU),
+        SocketAddr::V6(_) => (AddressFamily::Inet6, libc::IPPROTO_IPV6, libc::IPV6_MTU),
+    };
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(family, SockType::Datagram, flags, None::<SockProtocol>)?;
+    connect(
+        socket.as_raw_fd(),
+        &SockaddrStorage::from(SocketAddr::new(to.ip(), PORT)),
+    )?;
+    let mtu = option::number(socket.as_fd(), level, name);
+    let mtu = mtu.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+    u32::try_from(mtu).map_err(|_| Errno::EINVAL)
+}
+
+impl AsFd for CoreSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Source for CoreSocket {
+    /// Errors of the path are read with their destinations; the socket goes on.
+    fn clear_error(&self) -> Result<()> {
+        let operation = || "receiving from the core";
+        getsockopt(&self.socket, sockopt::SocketError).during(operation)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! Delivery to hosts on inside interfaces: the kernel's routes and neighbours say where
+//! they are. A packet whose way is not known yet goes through the kernel, which looks for
+//! the host; the following ones go directly.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+
+use nix::sys::socket::{setsockopt, sockopt};
+use units::{IpVersion, Span, Time};
+use wire::ip_packet::IpPacket;
+use wire::protocol::ethernet;
+
+use super::InsideCounts;
+use crate::clock;
+use crate::error::{During, Result};
+use crate::netlink::Route;
+use crate::port::Port;
+use crate::sys::datagrams::{self, Outgoing};
+use crate::sys::option;
+use crate::sys::packet::{BATCH, HEADER};
+
+/// Places of the memory of ways.
+const PLACES: usize = 1 << 12;
+
+/// For how long a way is remembered; neighbours may change their interfaces.
+const MEMORY: Span = Span::from_secs(5);
+
+/// The time between two questions for the way to a host that the kernel looks for.
+const AGAIN: Span = Span::from_millis(50);
+
+/// The most questions to the kernel per [`AGAIN`]: unknown destinations must not take
+/// the time of known ones. Packets beyond go through the kernel.
+const MOST_QUESTIONS: u32 = 200;
+
+pub(super) struct Delivery {
+    route: Route,
+    /// Indices of the interfaces, and their Ethernet addresses.
+    indices: Vec<u32>,
+    own: Vec<[u8; 6]>,
+    /// Raw sockets of IPv4 and IPv6, for packets whose headers are complete.
+    through_kernel: [OwnedFd; 2],
+    ways: Vec<Option<(IpAddr, Way, Time)>>,
+    /// Frames that wait to be sent, by interface.
+    frames: Vec<Frames>,
+    /// Questions since an instant.
+    asked: (u32, Time),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// On the interface of this number, with this Ethernet address.
+    Direct { number: usize, link: [u8; 6] },
+    /// On an inside interface; the kernel looks for it.
+    Unknown,
+    /// On no inside interface.
+    Astray,
+}
+
+/// Frames of one interface; the first `count` are to be sent.
+#[derive(Default)]
+struct Frames {
+    octets: Vec<Vec<u8>>,
+    count: usize,
+}
+
+impl Delivery {
+    pub(super) fn open(indices: Vec<u32>, own: Vec<[u8; 6]>) -> Result<Self> {
+        let open = |family, level, name| -> Result<OwnedFd> {
+            let operation = || "opening a socket for packets to the inside";
+            let protocol = u8::try_from(libc::IPPROTO_RAW).unwrap_or(u8::MAX);
+            let socket = option::raw_socket(family, protocol).during(operation)?;
+            option::set(socket.as_fd(), level, name, 1).during(operation)?;
+            // Room for what waits while the kernel looks for a host.
+            setsockopt(&socket, sockopt::SndBuf, &(1 << 20)).during(operation)?;
+            Ok(socket)
+        };
+        let frames = indices.iter().map(|_| Frames::default()).collect();
+        Ok(Self {
+            route: Route::open()?,
+            indices,
+            own,
+            through_kernel: [
+                open(libc::AF_INET, libc::IPPROTO_IP, libc::IP_HDRINCL)?,
+                open(libc::AF_INET6, libc::IPPROTO_IPV6, libc::IPV6_HDRINCL)?,
+            ],
+            ways: vec![None; PLACES],
+            frames,
+            asked: (0, Time::ZERO),
+        })
+    }
+
+    /// Takes a packet. Returns the number of an interface whose frames are to be sent
+    /// before the next packet.
+    pub(super) fn add(
+        &mut self,
+        packet: &[u8],
+        counts: &mut InsideCounts,
+    ) -> Result<Option<usize>> {
+        let Some(destination) = destination(packet) else {
+            counts.refused += 1;
+            return Ok(None);
+        };
+        match self.way(destination)? {
+            Way::Direct { number, link } => {
+                let kind = match destination {
+                    IpAddr::V4(_) => ethernet::ip_type(IpVersion::V4),
+                    IpAddr::V6(_) => ethernet::ip_type(IpVersion::V6),
+                };
+                self.frames[number].push(link, self.own[number], kind, packet);
+                Ok((self.frames[number].count == BATCH).then_some(number))
+            }
+            Way::Unknown => {
+                let socket = &self.through_kernel[usize::from(destination.is_ipv6())];
+                let outgoing = Outgoing {
+                    to: SocketAddr::new(destination, 0),
+                    service: service(packet),
+                    octets: packet,
+                };
+                match datagrams::send(socket.as_fd(), std::iter::once(outgoing)) {
+                    Ok(_) => counts.sent += 1,
+                    Err(_) => counts.refused += 1,
+                }
+                Ok(None)
+            }
+            Way::Astray => {
+                counts.refused += 1;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Sends the frames that wait for the interface `number` through `port`.
+    pub(super) fn flush(
+        &mut self,
+        number: usize,
+        port: &mut Port,
+        counts: &mut InsideCounts,
+    ) -> Result<()> {
+        let frames = &mut self.frames[number];
+        let all = &frames.octets[..frames.count];
+        if all.is_empty() {
+            return Ok(());
+        }
+        let before = port.refused().unsent;
+        port.send_pieces(all, |octets| [octets.as_slice(), &[]])?;
+        let refused = port.refused().unsent - before;
+        counts.refused += refused;
+        counts.sent += all.len() as u64 - refused;
+        frames.count = 0;
+        Ok(())
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.ways.fill(None);
+    }
+
+    fn way(&mut self, destination: IpAddr) -> Result<Way> {
+        let place = place(destination);
+        let now = clock::monotonic();
+        if let Some((known, way, until)) = self.ways[place]
+            && known == destination
+            && now < until
+        {
+            return Ok(way);
+        }
+        if now.since(self.asked.1) > Some(AGAIN) {
+            self.asked = (0, now);
+        }
+        self.asked.0 += 1;
+        if self.asked.0 > MOST_QUESTIONS {
+            return Ok(Way::Unknown);
+        }
+        let way = self.ask(destination)?;
+        let memory = if way == Way::Unknown { AGAIN } else { MEMORY };
+        self.ways[place] = Some((destination, way, now + memory));
+        Ok(way)
+    }
+
+    /// Asks the kernel for the way to a host.
+    fn ask(&self, destination: IpAddr) -> Result<Way> {
+        // Without a route the host is nowhere.
+        let Ok(chosen) = self.route.choose(destination, None, None) else {
+            return Ok(Way::Astray);
+        };
+        let of_index = |index: &u32| *index == chosen.interface;
+        let Some(number) = self.indices.iter().position(of_index) else {
+            return Ok(Way::Astray);
+        };
+        let next_hop = chosen.gateway.unwrap_or(destination);
+        let link = self.route.neighbour(chosen.interface, next_hop)?;
+        Ok(link.map_or(Way::Unknown, |link| Way::Direct { number, link }))
+    }
+}
+
+impl Frames {
+    fn push(&mut self, to: [u8; 6], from: [u8; 6], kind: u16, packet: &[u8]) {
+        if self.octets.len() == self.count {
+            self.octets.push(Vec::new());
+        }
+        let octets = &mut self.octets[self.count];
+        octets.clear();
+        octets.resize(HEADER + ethernet::HEADER_LEN, 0);
+        let fields = ethernet::Fields {
+            addresses: [to, from],
+            kind,
+        };
+        // The room is that of the header.
+        let _ = fields.emit(&mut octets[HEADER..]);
+        octets.extend_from_slice(packet);
+        self.count += 1;
+    }
+}
+
+/// The destination of an IP packet.
+fn destination(packet: &[u8]) -> Option<IpAddr> {
+    let [_, destination] = IpPacket::parse(packet).ok()?.addresses.ends();
+    Some(destination)
+}
+
+/// The service octet of an IP packet.
+fn service(packet: &[u8]) -> u8 {
+    wire::frame::service_of(packet).unwrap_or(0)
+}
+
+/// The place of an address in the memory of ways.
+fn place(address: IpAddr) -> usize {
+    let number = match address {
+        IpAddr::V4(address) => Ipv4Addr::to_bits(address).into(),
+        IpAddr::V6(address) => Ipv6Addr::to_bits(address),
+    };
+    let folded = number ^ number >> 64;
+    let low = u64::try_from(folded & u128::from(u64::MAX)).unwrap_or(0);
+    // Fibonacci hashing [Knuth1998 s6.4].
+    let hash = low.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PLACES.ilog2());
+    usize::try_from(hash).unwrap_or(0)
+}

@@ -1,0 +1,249 @@
+//! Notifications of routes, as they are added and removed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsRawFd, RawFd};
+
+use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+use super::Route;
+use crate::error::{During, Result};
+
+/// Octets of notifications that may wait: those of some ten thousand routes.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// The routes to follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RouteFilter {
+    /// The number of the kernel's routing table; 254 is the main one.
+    pub table: u32,
+    /// The number of the protocol that entered them, such as 12 for BIRD; `None`: any.
+    pub protocol: Option<u8>,
+}
+
+/// A route of the kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelRoute {
+    /// The first address of its prefix.
+    pub network: IpAddr,
+    /// Length of the prefix in bits.
+    pub length: u8,
+    /// Its preference among routes to one prefix: the lowest wins.
+    pub metric: u32,
+    /// The next routers, at least one.
+    pub next_hops: Vec<IpAddr>,
+    /// The realm of IPv4 routes, which a routing daemon may set; zero: none.
+    pub realm: u32,
+}
+
+/// The key of a route in the kernel's table.
+type Key = (IpAddr, u8, u32);
+
+/// The routes of a table, kept up to date by notifications.
+pub(crate) struct Followed {
+    filter: RouteFilter,
+    socket: Socket,
+    dump: Route,
+    routes: BTreeMap<Key, KernelRoute>,
+}
+
+impl Followed {
+    /// Reads the routes in the calling thread's namespace and subscribes to changes.
+    pub(crate) fn open(filter: RouteFilter) -> Result<Self> {
+        let open = || -> io::Result<Socket> {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            socket.set_non_blocking(true)?;
+            socket.set_rx_buf_sz(i32::try_from(RECEIVE_BUFFER).unwrap_or(i32::MAX))?;
+            // The kernel removes IPv4 routes of an interface that goes down without a
+            // notification, so that a change of an interface is a reason to read again.
+            for group in [
+                libc::RTNLGRP_LINK,
+                libc::RTNLGRP_IPV4_IFADDR,
+                libc::RTNLGRP_IPV6_IFADDR,
+                libc::RTNLGRP_IPV4_ROUTE,
+                libc::RTNLGRP_IPV6_ROUTE,
+            ] {
+                socket.add_membership(group)?;
+            }
+            Ok(socket)
+        };
+        let mut followed = Self {
+            filter,
+            socket: open().during(|| "subscribing to changes of routes")?,
+            dump: Route::open()?,
+            routes: BTreeMap::new(),
+        };
+        followed.read_all()?;
+        Ok(followed)
+    }
+
+    /// The routes, in the order of their prefixes and then of their metrics.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = &KernelRoute> {
+        self.routes.values()
+    }
+
+    /// Reads the waiting notifications. Returns whether a route changed.
+    ///
+    /// # Errors
+    /// If the kernel does not list its routes.
+    pub(crate) fn update(&mut self) -> Result<bool> {
+        let (mut changed, mut again) = (false, false);
+        loop {
+            let octets = match self.socket.recv_from_full() {
+                Ok((octets, _)) => octets,
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EAGAIN) => break,
+                    Some(libc::EINTR) => continue,
+                    // Notifications were lost.
+                    _ => {
+                        again = true;
+                        continue;
+                    }
+                },
+            };
+            for message in messages(&octets) {
+                match message {
+                    RouteNetlinkMessage::NewRoute(message) => changed |= self.add(&message),
+                    RouteNetlinkMessage::DelRoute(message) => changed |= self.remove(&message),
+                    _ => again = true,
+                }
+            }
+        }
+        if again {
+            let before = std::mem::take(&mut self.routes);
+            self.read_all()?;
+            changed |= before != self.routes;
+        }
+        Ok(changed)
+    }
+
+    fn read_all(&mut self) -> Result<()> {
+        let mut found = Vec::new();
+        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+            let mut request = RouteMessage::default();
+            request.header.address_family = family;
+            let request = RouteNetlinkMessage::GetRoute(request);
+            self.dump.dump(request, "listing routes", |entry| {
+                if let RouteNetlinkMessage::NewRoute(message) = entry {
+                    found.push(message);
+                }
+            })?;
+        }
+        for message in found {
+            self.add(&message);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, message: &RouteMessage) -> bool {
+        let Some(route) = self.read(message) else {
+            return false;
+        };
+        let key = (route.network, route.length, route.metric);
+        if route.next_hops.is_empty() {
+            // What replaces a route may lead nowhere, as one to a black hole does.
+            return self.routes.remove(&key).is_some();
+        }
+        self.routes.insert(key, route.clone()).as_ref() != Some(&route)
+    }
+
+    fn remove(&mut self, message: &RouteMessage) -> bool {
+        let Some(route) = self.read(message) else {
+            return false;
+        };
+        let key = (route.network, route.length, route.metric);
+        let Some(held) = self.routes.get_mut(&key) else {
+            return false;
+        };
+        // A route of IPv6 with several next hops loses one of them at a time.
+        held.next_hops
+            .retain(|next| !route.next_hops.contains(next));
+        if held.next_hops.is_empty() || route.next_hops.is_empty() {
+            self.routes.remove(&key);
+        }
+        true
+    }
+
+    /// The route in a message, if it is one of those to follow.
+    fn read(&self, message: &RouteMessage) -> Option<KernelRoute> {
+        let header = &message.header;
+        let mut network = match header.address_family {
+            AddressFamily::Inet => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            AddressFamily::Inet6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+            _ => return None,
+        };
+        let (mut table, mut metric, mut realm) = (u32::from(header.table), 0, 0);
+        let mut next_hops = Vec::new();
+        for attribute in &message.attributes {
+            match attribute {
+                RouteAttribute::Destination(address) => network = plain(address)?,
+                RouteAttribute::Gateway(address) => next_hops.extend(plain(address)),
+                RouteAttribute::MultiPath(hops) => {
+                    let hops = hops.iter().flat_map(|hop| &hop.attributes);
+                    next_hops.extend(hops.filter_map(|attribute| match attribute {
+                        RouteAttribute::Gateway(address) => plain(address),
+                        _ => None,
+                    }));
+                }
+                RouteAttribute::Table(number) => table = *number,
+                RouteAttribute::Priority(number) => metric = *number,
+                RouteAttribute::Realm(to) => {
+                    realm = u32::from(to.source) << 16 | u32::from(to.destination);
+                }
+                _ => {}
+            }
+        }
+        let by = u8::from(header.protocol);
+        let wanted = table == self.filter.table
+            && self.filter.protocol.is_none_or(|protocol| protocol == by);
+        // Routes that are no unicast lead nowhere.
+        if header.kind != RouteType::Unicast {
+            next_hops.clear();
+        }
+        wanted.then_some(KernelRoute {
+            network,
+            length: header.destination_prefix_length,
+            metric,
+            next_hops,
+            realm,
+        })
+    }
+}
+
+impl AsRawFd for Followed {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// The messages in `octets`, as far as they can be read.
+fn messages(octets: &[u8]) -> Vec<RouteNetlinkMessage> {
+    let mut found = Vec::new();
+    let mut rest = octets;
+    while let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest) {
+        let length = usize::try_from(message.header.length).unwrap_or(rest.len());
+        // Netlink pads every message to four octets [RFC3549 s2.2].
+        rest = rest
+            .get(length.next_multiple_of(4).max(4)..)
+            .unwrap_or_default();
+        if let NetlinkPayload::InnerMessage(message) = message.payload {
+            found.push(message);
+        }
+    }
+    found
+}
+
+fn plain(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some((*address).into()),
+        RouteAddress::Inet6(address) => Some((*address).into()),
+        _ => None,
+    }
+}

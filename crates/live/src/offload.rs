@@ -1,0 +1,176 @@
+//! Work on packets that the kernel left to an interface: checksums, and the cutting of
+//! super-packets [Virtio s5.1.6].
+
+use wire::super_packet::{SuperPacket, Transport};
+
+use crate::sys::packet::HEADER;
+
+/// Octets of the largest packet, and of a frame around it.
+const LARGEST: usize = 65_600;
+
+/// Offsets in the header in front of a packet [Virtio s5.1.6].
+mod field {
+    pub(super) const FLAGS: usize = 0;
+    pub(super) const TYPE: usize = 1;
+    /// Octets of payload in each piece, in native byte order like all that follow.
+    pub(super) const SIZE: usize = 4;
+    /// The offset at which the checksummed data begin.
+    pub(super) const CHECKSUM_START: usize = 6;
+    /// The offset of the checksum in these data.
+    pub(super) const CHECKSUM_OFFSET: usize = 8;
+}
+
+/// The flag of a checksum that is left to the interface.
+const NEEDS_CHECKSUM: u8 = 1;
+
+/// Types of super-packets; the bit for ECN is not part of them.
+mod kind {
+    pub(super) const NONE: u8 = 0;
+    pub(super) const TCP_V4: u8 = 1;
+    pub(super) const TCP_V6: u8 = 4;
+    pub(super) const UDP: u8 = 5;
+    pub(super) const ECN: u8 = 0x80;
+}
+
+/// Does this work, in a buffer of its own.
+pub(crate) struct Cutter {
+    room: Vec<u8>,
+}
+
+/// Packets that could not be passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+impl Cutter {
+    pub(crate) fn new() -> Self {
+        Self {
+            room: vec![0; LARGEST],
+        }
+    }
+
+    /// Passes the IP packets in `octets` to `take`, whole and with their checksums.
+    /// `octets` begin with a virtio header, `link` octets of other headers follow. A
+    /// super-packet is cut. Returns the number of packets.
+    ///
+    /// # Errors
+    /// If the header contradicts the packet.
+    pub(crate) fn pass(
+        &mut self,
+        octets: &[u8],
+        link: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<u64, Malformed> {
+        let (header, frame) = octets.split_at_checked(HEADER).ok_or(Malformed)?;
+        let packet = frame.get(link..).ok_or(Malformed)?;
+        let start = number(header, field::CHECKSUM_START).checked_sub(link);
+        let transport = match header[field::TYPE] & !kind::ECN {
+            kind::NONE if header[field::FLAGS] & NEEDS_CHECKSUM == 0 => {
+                take(packet);
+                return Ok(1);
+            }
+            kind::NONE => {
+                let room = self.room.get_mut(..packet.len()).ok_or(Malformed)?;
+                room.copy_from_slice(packet);
+                let offset = number(header, field::CHECKSUM_OFFSET);
+                let start = start.ok_or(Malformed)?;
+                wire::frame::complete_checksum(room, start, offset).map_err(|_| Malformed)?;
+                take(room);
+                return Ok(1);
+            }
+            kind::TCP_V4 | kind::TCP_V6 => Transport::Tcp,
+            kind::UDP => Transport::Udp,
+            _ => return Err(Malformed),
+        };
+        let size = number(header, field::SIZE);
+        let start = start.ok_or(Malformed)?;
+        let whole = SuperPacket::parse(packet, transport, start, size).map_err(|_| Malformed)?;
+        let mut count = 0;
+        for piece in 0..whole.count() {
+            let length = whole.emit(piece, &mut self.room).map_err(|_| Malformed)?;
+            take(&self.room[..length]);
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// The number at `place` of a header, in native byte order.
+fn number(header: &[u8], place: usize) -> usize {
+    u16::from_ne_bytes([header[place], header[place + 1]]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A packet of IPv4 and UDP without a checksum, behind a virtio header and a header of
+    /// `link` octets.
+    fn datagram(link: usize, payload: usize) -> Vec<u8> {
+        let mut octets = vec![0; HEADER + link];
+        let length = u16::try_from(28 + payload).unwrap().to_be_bytes();
+        octets.extend([0x45, 0, length[0], length[1], 0, 1, 0, 0, 64, 17, 0, 0]);
+        octets.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        octets.extend([0, 1, 0, 2, 0, 0, 0, 0]);
+        octets.extend((0..=250).cycle().take(payload));
+        octets
+    }
+
+    fn put(octets: &mut [u8], place: usize, number: u16) {
+        octets[place..place + 2].copy_from_slice(&number.to_ne_bytes());
+    }
+
+    #[test]
+    fn a_whole_packet_passes_as_it_is_and_a_missing_checksum_is_completed() {
+        for link in [0, 14] {
+            let mut cutter = Cutter::new();
+            let mut octets = datagram(link, 100);
+            let mut passed = Vec::new();
+            let count = cutter.pass(&octets, link, |packet| passed.push(packet.to_vec()));
+            assert_eq!(count, Ok(1));
+            assert_eq!(passed[0], octets[HEADER + link..]);
+            octets[field::FLAGS] = NEEDS_CHECKSUM;
+            put(
+                &mut octets,
+                field::CHECKSUM_START,
+                20 + u16::try_from(link).unwrap(),
+            );
+            put(&mut octets, field::CHECKSUM_OFFSET, 6);
+            let count = cutter.pass(&octets, link, |packet| passed.push(packet.to_vec()));
+            assert_eq!(count, Ok(1));
+            assert_ne!(passed[1][26..28], [0, 0]);
+            assert_eq!(passed[1][28..], passed[0][28..]);
+        }
+    }
+
+    #[test]
+    fn a_super_packet_becomes_packets_with_the_same_payload() {
+        let mut octets = datagram(14, 1_000);
+        octets[field::TYPE] = kind::UDP;
+        octets[field::FLAGS] = NEEDS_CHECKSUM;
+        put(&mut octets, field::SIZE, 300);
+        put(&mut octets, field::CHECKSUM_START, 34);
+        put(&mut octets, field::CHECKSUM_OFFSET, 6);
+        let mut payload = Vec::new();
+        let count = Cutter::new().pass(&octets, 14, |packet| {
+            payload.extend_from_slice(&packet[28..])
+        });
+        assert_eq!(count, Ok(4));
+        assert_eq!(payload, octets[HEADER + 14 + 28..]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_pass_or_are_refused(
+            octets in prop::collection::vec(any::<u8>(), 0..300),
+            link in prop::sample::select(vec![0_usize, 14]),
+        ) {
+            let mut octets = octets;
+            if let Some(kind) = octets.get_mut(field::TYPE) {
+                *kind %= 6;
+            }
+            let _ = Cutter::new().pass(&octets, link, |_| {});
+        }
+    }
+}
