@@ -17,5 +17,5 @@ mod private;
 
 pub use folder::Folder;
 pub use input::{Lines, read, read_text};
-pub use output::{create_folder, create_new, open_sink, remove, remove_folder, replace};
+pub use output::{append, create_folder, create_new, open_sink, remove, remove_folder, replace};
 pub use private::PrivateFolder;

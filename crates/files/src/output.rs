@@ -33,6 +33,15 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     Folder::open(folder)?.create_new(name)
 }
 
+/// Opens the file at `path` for appending, and creates it if needed.
+///
+/// # Errors
+/// It is not an ordinary file with a single name, or cannot be written.
+pub fn append(path: &Path) -> io::Result<File> {
+    let (folder, name) = parts(path)?;
+    Folder::open(folder)?.append(name)
+}
+
 /// Removes the file or link at `path`.
 ///
 /// # Errors

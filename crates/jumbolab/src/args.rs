@@ -5,6 +5,7 @@ mod decode;
 mod emulate;
 mod examples;
 mod experiments;
+mod gateway;
 mod jumbogram;
 mod predict;
 mod probe;
@@ -26,6 +27,7 @@ pub(crate) use emulate::Emulate;
 pub(crate) use examples::Example;
 pub(crate) use examples::examples_of;
 pub(crate) use experiments::{Detail, List, Report, Resume, Robustness, Run, Shell, Show};
+pub(crate) use gateway::Gateway;
 pub(crate) use jumbogram::{Jumbogram, Method, Over};
 pub(crate) use predict::{
     Arithmetic, Bundle, Limit, Optimal, Output, Overhead, Packets, Predict, Question, ResponseLaw,
@@ -65,6 +67,8 @@ pub(crate) enum Command {
     Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),
+    /// Gather packets of the hosts of a site into jumbo frames to another gateway.
+    Gateway(Box<Gateway>),
     /// Send traffic to `jumbolab recv`, or ICMP echo requests to any host.
     Send(Box<Send>),
     /// Receive and measure the traffic of `jumbolab send`.
@@ -97,7 +101,9 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
     ),
     (
         "Tools",
-        &["predict", "probe", "emulate", "send", "recv", "decode"],
+        &[
+            "predict", "probe", "emulate", "gateway", "send", "recv", "decode",
+        ],
     ),
     ("Set-up", &["doctor", "agent", "completions", "man"]),
 ];

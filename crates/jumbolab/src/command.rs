@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
+pub(crate) mod gateway;
 mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod man;

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
             Command::Predict(predict) => command::predict::run(&predict).map(done),
             Command::Probe(probe) => command::probe::run(&probe),
             Command::Emulate(emulate) => command::emulate::run(&emulate),
+            Command::Gateway(gateway) => command::gateway::run(&gateway),
             Command::Send(send) => command::send::run(&send),
             Command::Recv(recv) => command::recv::run(&recv),
             Command::Decode(decode) => command::decode::run(&decode).map(done),

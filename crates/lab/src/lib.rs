@@ -12,6 +12,7 @@ pub mod dry_run;
 mod emulation;
 pub mod facts;
 pub mod flows;
+pub mod gateway;
 pub mod host_agent;
 pub mod host_report;
 mod link_window;

@@ -267,6 +267,23 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ],
     ),
     (
+        "gateway",
+        &[
+            example(
+                "Print a configuration, and use it",
+                "jumbolab gateway --template > gateway.toml",
+            ),
+            example(
+                "Gather what hosts behind eth1 send to the networks of one peer",
+                "jumbolab gateway --inside eth1 --local 192.0.2.1 --peer 192.0.2.2 --prefix 10.2.0.0/16",
+            ),
+            example(
+                "Take what the kernel routes, with counters on the terminal",
+                "jumbolab gateway --config gateway.toml --view --log gateway.log",
+            ),
+        ],
+    ),
+    (
         "send",
         &[
             example(

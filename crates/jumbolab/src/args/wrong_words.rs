@@ -1,5 +1,5 @@
-//! Words in the place of a command that are none: planned commands, names of
-//! other programs' commands, and names of experiments. And the short options of
+//! Words in the place of a command that are none: names of other
+//! programs' commands, and names of experiments. And the short options of
 //! iperf3, which are answered and not taken: times and sizes are written with a
 //! unit here, and `-p` and `-P` differ in nothing but their case.
 
@@ -8,32 +8,18 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 /// A word that is no command, and what to type.
 struct WrongWord {
     words: &'static [&'static str],
-    /// Whether docs/roadmap.md plans such a command.
-    is_planned: bool,
     /// A sentence that follows "there is no `compare`: ".
     answer: &'static str,
 }
 
 const fn wrong(words: &'static [&'static str], answer: &'static str) -> WrongWord {
-    WrongWord {
-        words,
-        is_planned: false,
-        answer,
-    }
-}
-
-const fn planned(words: &'static [&'static str], answer: &'static str) -> WrongWord {
-    WrongWord {
-        words,
-        is_planned: true,
-        answer,
-    }
+    WrongWord { words, answer }
 }
 
 const WRONG_WORDS: &[WrongWord] = &[
-    planned(
-        &["gateway", "aggregate"],
-        "`jumbolab run jumbogen-scaling --on sim` simulates gateways that gather packets",
+    wrong(
+        &["aggregate", "tunnel", "gather", "bundle"],
+        "`jumbolab gateway` gathers packets into jumbo frames, and `jumbolab run jumbogen-scaling --on sim` simulates it",
     ),
     wrong(
         &["pmtu", "tracepath", "traceroute", "path"],
@@ -239,15 +225,8 @@ fn answer_to(word: &str) -> Option<String> {
     let known = WRONG_WORDS
         .iter()
         .find(|wrong| wrong.words.contains(&lower.as_str()));
-    if let Some(WrongWord {
-        is_planned, answer, ..
-    }) = known
-    {
-        let planned = match is_planned {
-            true => " yet (planned, docs/roadmap.md); today",
-            false => "",
-        };
-        return Some(format!("there is no `{lower}`{planned}: {answer}"));
+    if let Some(WrongWord { answer, .. }) = known {
+        return Some(format!("there is no `{lower}`: {answer}"));
     }
     let mut names = experiment::shipped().map(|shipped| shipped.name);
     let is_file = word.ends_with(".toml") && !word.contains(plan::acts_on_terminals);
@@ -289,20 +268,6 @@ mod tests {
         for word in WRONG_WORDS.iter().flat_map(|wrong| wrong.words) {
             assert!(commands.find_subcommand(word).is_none(), "{word}");
             assert!(seen.insert(word), "{word}");
-        }
-    }
-
-    #[test]
-    fn planned_commands_are_those_of_the_roadmap() {
-        let roadmap = include_str!("../../../../docs/roadmap.md");
-        for wrong in WRONG_WORDS.iter().filter(|wrong| wrong.is_planned) {
-            let mut words = wrong.words.iter();
-            assert!(
-                words.any(|word| roadmap.contains(&format!("`jumbolab {word}"))
-                    || roadmap.contains(&format!("World `{word}`"))),
-                "{:?}",
-                wrong.words
-            );
         }
     }
 

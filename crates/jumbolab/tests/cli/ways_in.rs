@@ -42,8 +42,8 @@ fn words_that_are_no_commands_are_answered_in_one_line() {
         "there is no `compare`: ",
         "`jumbolab report A B` compares two runs",
     ]);
-    dir.run("gateway eth0")
-        .refused(&["planned, docs/roadmap.md", "today: "]);
+    dir.run("aggregate eth0")
+        .refused(&["there is no `aggregate`: ", "`jumbolab gateway`"]);
     dir.run("tracepath 192.0.2.1")
         .refused(&["`jumbolab probe HOST`"]);
     dir.run("os-comparison")

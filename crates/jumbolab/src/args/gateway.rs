@@ -1,0 +1,90 @@
+//! `gateway` on the command line.
+
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = GATEWAY_NOTES)]
+pub(crate) struct Gateway {
+    /// Read the configuration from this TOML file; SIGHUP reads it again. The options for one peer are left out then.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["peer", "template"])]
+    pub(crate) config: Option<PathBuf>,
+    /// Print a commented configuration with all keys.
+    #[arg(long, conflicts_with = "peer")]
+    pub(crate) template: bool,
+    /// Check the configuration and end.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Stop after this time [default: run until Ctrl-C].
+    #[arg(long = "for", value_name = "TIME")]
+    pub(crate) length: Option<String>,
+
+    /// Address of the other gateway.
+    #[arg(long, value_name = "ADDRESS", help_heading = "One peer")]
+    pub(crate) peer: Option<String>,
+    /// Address of this gateway that the peer knows.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) local: Option<String>,
+    /// Network behind the peer, for example 10.2.0.0/16. Repeatable.
+    #[arg(
+        long,
+        value_name = "PREFIX",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) prefix: Vec<String>,
+    /// Interface toward the hosts, received from by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
+    #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
+    pub(crate) inside: Vec<String>,
+    /// Interface toward the peer [default: as the kernel routes].
+    #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
+    pub(crate) core: Option<String>,
+    /// Headers of bundles: `udp` (port 50253) or `ip` (protocol 253) [default: udp].
+    #[arg(
+        long,
+        value_name = "CARRIAGE",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) carriage: Option<String>,
+    /// Largest IP packet toward the peer [default: 9000].
+    #[arg(
+        long,
+        value_name = "BYTES",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) mtu: Option<String>,
+    /// Longest wait of a packet for company [default: 1ms].
+    #[arg(
+        long,
+        value_name = "TIME",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) wait: Option<String>,
+    /// Serve OpenMetrics at this address of loopback, for example 127.0.0.1:9778.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) metrics: Option<String>,
+
+    /// Append the log to this file instead of printing it to stderr; the configuration may name one, too.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) log: Option<PathBuf>,
+    /// Show counters that are updated each second, if stdout is a terminal. The log then needs a file.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) view: bool,
+}
+
+const GATEWAY_NOTES: &str = "\
+Needs CAP_NET_ADMIN for a TUN interface, CAP_NET_RAW for packet sockets and raw IP. \
+docs/gateway.md describes the set-up. The log has one JSON object per line. \
+SIGINT and SIGTERM send what waits and end; SIGHUP reads the file of --config again.";

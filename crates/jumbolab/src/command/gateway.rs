@@ -1,0 +1,190 @@
+//! `jumbolab gateway`: packets of the hosts inside travel in bundles to other gateways.
+
+mod log;
+mod metrics;
+mod reporter;
+mod view;
+
+use std::io::{ErrorKind, IsTerminal as _};
+use std::path::Path;
+
+use anyhow::{Result, anyhow, ensure};
+use lab::gateway::{Simple, read_file, read_options, template};
+use live::gateway::{Gateway, InsidePath};
+use live::metrics::Endpoint;
+use live::{clock, interrupt};
+use units::{Span, Time};
+
+use crate::args;
+use crate::exit::Ending;
+use crate::output;
+use log::Log;
+use reporter::{Facts, Reporter};
+use view::View;
+
+/// The interval of reports, and of looks for signals.
+const TICK: Span = Span::from_secs(1);
+
+pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
+    if args.template {
+        output::print(&template())?;
+        return Ok(Ending::Sound);
+    }
+    let length = args.length.as_deref().map(duration).transpose()?;
+    let mut read = read(args)?;
+    if args.check {
+        output::print("the configuration is right\n")?;
+        return Ok(Ending::Sound);
+    }
+    let is_terminal = std::io::stdout().is_terminal();
+    let log_file = args.log.clone().or_else(|| read.log.take());
+    ensure!(
+        !args.view || !is_terminal || log_file.is_some(),
+        "--view: the log would run through the picture; name a file with --log"
+    );
+    refuse_forwarding(&read.configuration.inside)?;
+    let log = Log::open(log_file.as_deref())?;
+    let metrics = read.metrics.map(Endpoint::open).transpose()?;
+    interrupt::listen_as_daemon()?;
+    let mut gateway = Gateway::open(read.configuration).map_err(privileges)?;
+    let view = (args.view && is_terminal).then(View::open).transpose()?;
+    let reporter = Reporter::start(log, metrics, view)?;
+    reporter.event("started", facts(&gateway));
+    let outcome = forward(&mut gateway, &reporter, args.config.as_deref(), length);
+    let last = match &outcome {
+        Ok(()) => {
+            let left = gateway.drain()?;
+            Some((gateway.report()?, left.outward + left.inward))
+        }
+        Err(_) => None,
+    };
+    // The reporter may have ended first, and then returns the reason.
+    reporter.end(last)?;
+    outcome?;
+    Ok(Ending::Sound)
+}
+
+/// The configuration of the file or of the options.
+fn read(args: &args::Gateway) -> Result<lab::gateway::Gateway> {
+    if let Some(path) = &args.config {
+        return read_file(path);
+    }
+    ensure!(
+        args.peer.is_some(),
+        "name a configuration with --config FILE, or one peer with --peer, --local and --prefix; --template prints a configuration"
+    );
+    let one = |value: &Option<String>| value.iter().cloned().collect::<Vec<_>>();
+    let all = [
+        ("peers", "address", "peer", one(&args.peer)),
+        ("peers", "local", "local", one(&args.local)),
+        ("peers", "prefixes", "prefix", args.prefix.clone()),
+        ("peers", "mtu", "mtu", one(&args.mtu)),
+        ("inside", "interfaces", "inside", args.inside.clone()),
+        ("core", "interface", "core", one(&args.core)),
+        ("core", "carriage", "carriage", one(&args.carriage)),
+        ("gather", "wait", "wait", one(&args.wait)),
+        ("operation", "metrics", "metrics", one(&args.metrics)),
+    ];
+    let values = all.into_iter().filter(|(.., values)| !values.is_empty());
+    read_options(&Simple {
+        values: values.collect(),
+    })
+}
+
+fn duration(text: &str) -> Result<Span> {
+    let span: Span = text
+        .parse()
+        .map_err(|bad: units::BadText| anyhow!("--for {text}: {bad}"))?;
+    ensure!(
+        span > Span::ZERO,
+        "--for {text}: write a time above 0, for instance 30s"
+    );
+    Ok(span)
+}
+
+/// Refuses packet sockets on interfaces that the kernel forwards from: packets would cross
+/// twice. For IPv6 only the switch for all interfaces counts.
+fn refuse_forwarding(inside: &InsidePath) -> Result<()> {
+    let InsidePath::Packet { interfaces, .. } = inside else {
+        return Ok(());
+    };
+    let four = interfaces
+        .iter()
+        .map(|name| format!("net/ipv4/conf/{name}/forwarding"));
+    for parameter in four.chain(["net/ipv6/conf/all/forwarding".to_owned()]) {
+        let text = std::fs::read_to_string(format!("/proc/sys/{parameter}"));
+        ensure!(
+            text.map_or(true, |text| text.trim() == "0"),
+            "inside interfaces: the kernel forwards from them, too, so that packets would cross twice; type: sysctl -w {parameter}=0, or use a TUN interface (leave the interfaces out)"
+        );
+    }
+    Ok(())
+}
+
+/// Adds the command to type if the kernel denies access.
+fn privileges(error: live::Error) -> anyhow::Error {
+    match error.source.kind() {
+        ErrorKind::PermissionDenied => anyhow!(
+            "{error}: a gateway needs CAP_NET_ADMIN and CAP_NET_RAW; type `sudo jumbolab gateway ...`"
+        ),
+        _ => error.into(),
+    }
+}
+
+/// The facts of a start or of a new configuration.
+fn facts(gateway: &Gateway) -> Facts {
+    vec![
+        ("peers", gateway.names().into()),
+        ("prefixes", gateway.prefixes().into()),
+    ]
+}
+
+/// Forwards until a signal or the end of `length`, or until nobody reports any more.
+fn forward(
+    gateway: &mut Gateway,
+    reporter: &Reporter,
+    config: Option<&Path>,
+    length: Option<Span>,
+) -> Result<()> {
+    let begun = clock::monotonic();
+    let end = length.map_or(Time::from_picos(u64::MAX), |length| begun + length);
+    let (mut before, mut tick) = (begun, begun);
+    let mut prefixes = gateway.prefixes();
+    loop {
+        gateway.run_until(tick.min(end))?;
+        let now = clock::monotonic();
+        if interrupt::reload_asked() {
+            reload(gateway, reporter, config);
+        }
+        if interrupt::asked() || now >= end {
+            return Ok(());
+        }
+        // A change of the table is told at once.
+        if now >= tick || gateway.prefixes() != prefixes {
+            prefixes = gateway.prefixes();
+            tick = (tick + TICK).max(now);
+            let elapsed = now.since(before).unwrap_or(TICK);
+            before = now;
+            if !reporter.report(elapsed, gateway.report()?) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Reads the configuration again. A bad one is logged, and the old one stays.
+fn reload(gateway: &mut Gateway, reporter: &Reporter, config: Option<&Path>) {
+    let Some(path) = config else {
+        let text = "SIGHUP: there is no file to read again; the options stay";
+        reporter.event("not-reloaded", vec![("text", text.into())]);
+        return;
+    };
+    let outcome = read_file(path).and_then(|read| Ok(gateway.reload(read.configuration)?));
+    match outcome {
+        Ok(()) => reporter.event("reloaded", facts(gateway)),
+        Err(error) => {
+            let text = output::one_line(&format!("{error:#}"));
+            reporter.event("not-reloaded", vec![("text", text.into())])
+        }
+    };
+}

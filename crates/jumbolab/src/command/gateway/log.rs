@@ -1,0 +1,122 @@
+//! The log of a gateway: one JSON object per line.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use live::clock::Epoch;
+use live::gateway::Report;
+use serde_json::{Map, Value};
+
+use crate::output;
+
+/// Where log lines go.
+pub(super) struct Log {
+    file: Option<File>,
+    /// The line that waits to be repeated, with the number of repetitions, so that what
+    /// happens each second does not fill a disk.
+    latest: Option<String>,
+}
+
+impl Log {
+    /// Opens `file` to append to it; `None`: stderr.
+    pub(super) fn open(file: Option<&Path>) -> Result<Self> {
+        let open = |path: &Path| {
+            let file = files::append(path);
+            file.with_context(|| format!("--log {}", path.display()))
+        };
+        Ok(Self {
+            file: file.map(open).transpose()?,
+            latest: None,
+        })
+    }
+
+    /// Writes a line: the instant, the event and its facts. A line that says the same as
+    /// the one before is left out.
+    pub(super) fn event(&mut self, event: &str, facts: &[(&str, Value)]) -> Result<()> {
+        let mut object = Map::new();
+        object.insert("event".to_owned(), event.into());
+        for (name, value) in facts {
+            object.insert((*name).to_owned(), value.clone());
+        }
+        let said = Value::Object(object.clone()).to_string();
+        if self.latest.as_ref() == Some(&said) {
+            return Ok(());
+        }
+        self.latest = Some(said);
+        let mut line = Map::new();
+        let nanos = Epoch::now().unix_nanos();
+        line.insert("unix_ms".to_owned(), (nanos / 1_000_000).into());
+        line.append(&mut object);
+        let line = Value::Object(line).to_string();
+        match &mut self.file {
+            Some(file) => writeln!(file, "{line}").context("writing the log"),
+            None => {
+                output::say(&line);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes what changed between two reports and an operator should know.
+    pub(super) fn changes(&mut self, before: &Report, after: &Report) -> Result<()> {
+        if before.prefixes != after.prefixes {
+            let facts = [
+                ("before", before.prefixes.into()),
+                ("prefixes", after.prefixes.into()),
+            ];
+            self.event("table", &facts)?;
+        }
+        for (number, name) in after.names.iter().enumerate() {
+            let (Some(peer), Some(earlier)) = (after.peers.get(number), before.peers.get(number))
+            else {
+                continue;
+            };
+            if peer.path_mtu != earlier.path_mtu {
+                let facts = [
+                    ("peer", Value::from(name.clone())),
+                    ("before", earlier.path_mtu.into()),
+                    ("octets", peer.path_mtu.into()),
+                ];
+                self.event("path-mtu", &facts)?;
+            }
+            let errors = peer.path_errors.saturating_sub(earlier.path_errors);
+            let unsent = peer.unsent_bundles.saturating_sub(earlier.unsent_bundles);
+            if errors + unsent > 0 {
+                let facts = [
+                    ("peer", Value::from(name.clone())),
+                    ("path_errors", errors.into()),
+                    ("unsent_bundles", unsent.into()),
+                ];
+                self.event("not-delivered", &facts)?;
+            }
+        }
+        let refused = |report: &Report| report.counts.total().inward.refusals.total();
+        let refusals = refused(after).saturating_sub(refused(before));
+        if refusals > 0 {
+            self.event("refused", &[("arrivals", refusals.into())])?;
+        }
+        Ok(())
+    }
+}
+
+/// The sums of all counters.
+pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
+    let total = report.counts.total();
+    let unsent: u64 = report.peers.iter().map(|peer| peer.unsent).sum();
+    vec![
+        ("came", total.outward.came.into()),
+        ("fragments", total.outward.fragments.into()),
+        ("bundles", total.outward.bundles.into()),
+        ("bundled", total.outward.bundled.into()),
+        ("alone", total.outward.alone.into()),
+        ("dropped", total.outward.drops.total().into()),
+        ("unsent", unsent.into()),
+        ("arrived", total.inward.arrived.into()),
+        ("unpacked", total.inward.unpacked.into()),
+        ("released", total.inward.released.into()),
+        ("inward_dropped", total.inward.drops.total().into()),
+        ("refused", total.inward.refusals.total().into()),
+    ]
+}

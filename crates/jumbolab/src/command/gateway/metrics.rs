@@ -1,0 +1,309 @@
+//! The counters of a gateway in the text format of OpenMetrics [OpenMetrics].
+
+use std::fmt::Write as _;
+
+use live::gateway::{PeerCounts, Report};
+use proto::gateway::{Cause, Refusal, Traffic};
+
+/// A counter of the traffic with a peer.
+struct PeerMetric {
+    name: &'static str,
+    kind: &'static str,
+    help: &'static str,
+    value: fn(&Traffic, &PeerCounts) -> u64,
+}
+
+const fn counter(
+    name: &'static str,
+    help: &'static str,
+    value: fn(&Traffic, &PeerCounts) -> u64,
+) -> PeerMetric {
+    PeerMetric {
+        name,
+        kind: "counter",
+        help,
+        value,
+    }
+}
+
+const PEER_METRICS: &[PeerMetric] = &[
+    counter("out_packets", "Packets from inside.", |traffic, _| {
+        traffic.outward.came
+    }),
+    counter("out_octets", "Their octets.", |traffic, _| {
+        traffic.outward.came_octets
+    }),
+    counter(
+        "out_fragments",
+        "Packets that fragmentation added.",
+        |traffic, _| traffic.outward.fragments,
+    ),
+    counter("out_bundles", "Bundles sent.", |traffic, _| {
+        traffic.outward.bundles
+    }),
+    counter(
+        "out_bundled_packets",
+        "Packets sent in bundles.",
+        |traffic, _| traffic.outward.bundled,
+    ),
+    counter(
+        "out_alone_packets",
+        "Packets sent without a bundle.",
+        |traffic, _| traffic.outward.alone,
+    ),
+    counter(
+        "out_core_octets",
+        "Octets of IP sent to the core.",
+        |traffic, _| traffic.outward.sent_octets,
+    ),
+    counter(
+        "out_marked_packets",
+        "Packets sent with a congestion mark of this gateway's queue.",
+        |traffic, _| traffic.outward.marked,
+    ),
+    counter(
+        "out_taken_out_packets",
+        "Packets that this gateway's queue took out of bundles.",
+        |traffic, _| traffic.outward.taken_out,
+    ),
+    counter(
+        "out_unsent_packets",
+        "Packets that the kernel did not send, in their bundles.",
+        |_, driver| driver.unsent,
+    ),
+    counter(
+        "out_path_errors",
+        "Errors that routers or the peer's host reported.",
+        |_, driver| driver.path_errors,
+    ),
+    PeerMetric {
+        name: "path_mtu_octets",
+        kind: "gauge",
+        help: "Largest IP packet toward the peer.",
+        value: |_, driver| driver.path_mtu,
+    },
+    counter(
+        "in_arrivals",
+        "Datagrams and packets from the core.",
+        |traffic, _| traffic.inward.arrived,
+    ),
+    counter("in_core_octets", "Their octets.", |traffic, _| {
+        traffic.inward.arrived_octets
+    }),
+    counter("in_bundles", "Bundles unpacked.", |traffic, _| {
+        traffic.inward.bundles
+    }),
+    counter(
+        "in_bundled_packets",
+        "Packets found in them.",
+        |traffic, _| traffic.inward.unpacked,
+    ),
+    counter(
+        "in_missing_packets",
+        "Packets that routers had taken out of them.",
+        |traffic, _| traffic.inward.missing,
+    ),
+    counter(
+        "in_plain_packets",
+        "Packets that came without a bundle.",
+        |traffic, _| traffic.inward.plain,
+    ),
+    counter(
+        "in_released_packets",
+        "Packets let out to the inside.",
+        |traffic, _| traffic.inward.released,
+    ),
+    counter("in_released_octets", "Their octets.", |traffic, _| {
+        traffic.inward.released_octets
+    }),
+    counter(
+        "in_marked_packets",
+        "Packets with a congestion mark that their bundle had met.",
+        |traffic, _| traffic.inward.marked,
+    ),
+];
+
+/// All metrics.
+pub(super) fn text(report: &Report) -> String {
+    let mut text = String::new();
+    let none = PeerCounts::default();
+    let peers = || {
+        let counts = report.counts.peers.iter().zip(&report.peers);
+        let named = report.names.iter().map(String::as_str).zip(counts);
+        named.chain(std::iter::once(("", (&report.counts.other, &none))))
+    };
+    for metric in PEER_METRICS {
+        let name = head(&mut text, metric.name, metric.kind, metric.help);
+        for (peer, (traffic, driver)) in peers() {
+            // What belongs to no peer has no path.
+            if metric.kind == "gauge" && peer.is_empty() {
+                continue;
+            }
+            let value = (metric.value)(traffic, driver);
+            let _ = writeln!(text, "{name}{{peer=\"{}\"}} {value}", escaped(peer));
+        }
+    }
+    let name = head(
+        &mut text,
+        "dropped_packets",
+        "counter",
+        "Packets dropped, by direction and cause.",
+    );
+    for (peer, (traffic, _)) in peers() {
+        for (direction, drops) in [("out", traffic.outward.drops), ("in", traffic.inward.drops)] {
+            for cause in Cause::ALL {
+                let (peer, cause, value) = (escaped(peer), cause.name(), drops.of(cause));
+                let _ = writeln!(
+                    text,
+                    "{name}{{peer=\"{peer}\",direction=\"{direction}\",cause=\"{cause}\"}} {value}"
+                );
+            }
+        }
+    }
+    let name = head(
+        &mut text,
+        "refused_arrivals",
+        "counter",
+        "Arrivals from the core that were not unpacked, by reason.",
+    );
+    for (peer, (traffic, _)) in peers() {
+        for refusal in Refusal::ALL {
+            let (peer, value) = (escaped(peer), traffic.inward.refusals.of(refusal));
+            let _ = writeln!(
+                text,
+                "{name}{{peer=\"{peer}\",reason=\"{}\"}} {value}",
+                refusal.name()
+            );
+        }
+    }
+    let inside = report.inside;
+    let waiting = report.waiting;
+    let backlog = report.uplink.map(|(backlog, _)| backlog);
+    for (name, kind, help, value) in [
+        (
+            "inside_received_packets",
+            "counter",
+            "Packets received from the inside.",
+            inside.received,
+        ),
+        (
+            "inside_sent_packets",
+            "counter",
+            "Packets sent to the inside.",
+            inside.sent,
+        ),
+        (
+            "inside_malformed_packets",
+            "counter",
+            "Packets from the inside whose offloads contradict them.",
+            inside.malformed,
+        ),
+        (
+            "inside_overrun_packets",
+            "counter",
+            "Packets from the inside that the kernel dropped for lack of room.",
+            inside.overrun,
+        ),
+        (
+            "inside_refused_packets",
+            "counter",
+            "Packets to the inside that the kernel did not take.",
+            inside.refused,
+        ),
+        (
+            "core_overrun_packets",
+            "counter",
+            "Arrivals from the core that the kernel dropped for lack of room.",
+            report.core_overrun,
+        ),
+        (
+            "errors_sent",
+            "counter",
+            "ICMP errors sent to hosts inside.",
+            report.counts.errors,
+        ),
+        (
+            "errors_withheld",
+            "counter",
+            "ICMP errors that were not sent.",
+            report.counts.errors_withheld,
+        ),
+        (
+            "waiting_out_packets",
+            "gauge",
+            "Packets that wait for company or for the uplink.",
+            waiting.outward,
+        ),
+        (
+            "waiting_in_packets",
+            "gauge",
+            "Packets that wait to be let out.",
+            waiting.inward,
+        ),
+        (
+            "uplink_backlog_bundles",
+            "gauge",
+            "Bundles in the queue of the uplink.",
+            backlog.map_or(0, |backlog| backlog.packets.into()),
+        ),
+        (
+            "prefixes",
+            "gauge",
+            "Prefixes in the egress table.",
+            report.prefixes as u64,
+        ),
+    ] {
+        let name = head(&mut text, name, kind, help);
+        let _ = writeln!(text, "{name} {value}");
+    }
+    if let Some((_, Some(average))) = report.uplink {
+        let name = head(
+            &mut text,
+            "uplink_average",
+            "gauge",
+            "Average on which the queue of the uplink decides.",
+        );
+        let _ = writeln!(text, "{name} {average}");
+    }
+    let name = head(
+        &mut text,
+        "cpu_seconds",
+        "counter",
+        "Processor time of the process.",
+    );
+    let _ = writeln!(text, "{name} {}", report.cpu.as_secs_f64());
+    let name = head(
+        &mut text,
+        "hold_seconds",
+        "gauge",
+        "Waits of packets in bundles during the last second, by quantile.",
+    );
+    for share in [0.5, 0.9, 0.99] {
+        if let Some(span) = report.holds.quantile(share) {
+            let _ = writeln!(
+                text,
+                "{name}{{quantile=\"{share}\"}} {}",
+                span.as_secs_f64()
+            );
+        }
+    }
+    text + "# EOF\n"
+}
+
+/// Writes the head of a metric; returns the name of its samples.
+fn head(text: &mut String, name: &str, kind: &str, help: &str) -> String {
+    let name = format!("jumbolab_gateway_{name}");
+    let _ = writeln!(text, "# HELP {name} {help}");
+    let _ = writeln!(text, "# TYPE {name} {kind}");
+    match kind {
+        "counter" => format!("{name}_total"),
+        _ => name,
+    }
+}
+
+/// A name as the value of a label.
+fn escaped(name: &str) -> String {
+    name.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}

@@ -1,0 +1,91 @@
+//! `jumbolab gateway` between two sites and a core, in network namespaces with the kernels'
+//! traffic. Each test is a shell script in namespaces of its own, which end with it.
+
+mod routes;
+mod traffic;
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The output of a script.
+struct Seen {
+    /// What it printed.
+    printed: String,
+    /// The log lines of both gateways.
+    logs: [Vec<Value>; 2],
+}
+
+/// Runs `script` behind the bed of namespaces, as root of a user namespace.
+#[track_caller]
+fn see(script: &str) -> Seen {
+    let folder = TempDir::new().unwrap();
+    let bed = include_str!("bed.sh");
+    let output = Command::new("unshare")
+        .args(["-Urnmp", "--kill-child", "--fork", "--mount-proc"])
+        .args(["timeout", "50", "sh", "-c", &format!("{bed}{script}")])
+        .current_dir(folder.path())
+        .env("JUMBOLAB", env!("CARGO_BIN_EXE_jumbolab"))
+        .env(
+            "PROBE",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/probe.py"),
+        )
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    let said =
+        ["ga", "gb"].map(|node| read(&format!("{node}.said")) + &read(&format!("{node}.log")));
+    assert!(
+        output.status.success(),
+        "{complaint}\n{printed}\n{}",
+        said.concat()
+    );
+    assert!(!said.concat().contains("panicked"), "{}", said.concat());
+    let lines = |name: &str| {
+        let text = read(name);
+        let lines = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect(line));
+        lines.collect()
+    };
+    Seen {
+        printed,
+        logs: [lines("ga.log"), lines("gb.log")],
+    }
+}
+
+impl Seen {
+    /// A last counter of a gateway: 0 for that of a, 1 for that of b.
+    #[track_caller]
+    fn last(&self, gateway: usize, counter: &str) -> u64 {
+        let last = self.logs[gateway].last().expect("it logged something");
+        assert_eq!(last["event"], "stopped", "{last}");
+        last[counter].as_u64().expect(counter)
+    }
+
+    /// Whether each packet that came to the gateways is in one of their counters, and
+    /// each that was sent came out at the other end.
+    #[track_caller]
+    fn conserved(&self) {
+        for (near, far) in [(0, 1), (1, 0)] {
+            let sent = self.last(near, "bundled") + self.last(near, "alone");
+            let came = self.last(near, "came") + self.last(near, "fragments");
+            assert_eq!(came, sent + self.last(near, "dropped"), "gateway {near}");
+            assert_eq!(self.last(far, "unpacked"), sent, "to gateway {far}");
+            let out = self.last(far, "released") + self.last(far, "inward_dropped");
+            assert_eq!(self.last(far, "unpacked"), out, "gateway {far}");
+        }
+    }
+
+    /// The JSON objects that the script printed.
+    fn objects(&self) -> Vec<Value> {
+        let lines = self.printed.lines().filter(|line| line.starts_with('{'));
+        lines
+            .map(|line| serde_json::from_str(line).expect(line))
+            .collect()
+    }
+}

@@ -1,0 +1,201 @@
+//! Traffic through gateways: octets, order, counts, path MTUs, restarts, strangers.
+
+use serde_json::json;
+
+use super::see;
+
+/// Sends datagrams both ways over both versions of IP; prints what each receiver saw.
+const DATAGRAMS: &str = r#"
+receive() { # NODE PORT
+    in_node $1 python3 "$PROBE" receive $2 2 >"$1.$2" &
+    for try in $(seq 500); do if grep -q ready "$1.$2"; then return; fi; sleep 0.01; done
+    exit 1
+}
+receive b 5001; receive b 5002; receive a 5003
+in_node a python3 "$PROBE" send 10.2.0.2 5001 300 20 1000 &
+in_node a python3 "$PROBE" send fd02::2 5002 300 20 1000 &
+in_node b python3 "$PROBE" send 10.1.0.2 5003 300 20 1000 &
+for try in $(seq 2000); do
+    if [ "$(cat b.5001 b.5002 a.5003 | grep -c received)" = 3 ]; then break; fi
+    sleep 0.01
+done
+cat b.5001 b.5002 a.5003
+"#;
+
+#[test]
+fn datagrams_cross_whole_and_in_order_on_every_path() {
+    for begin in ["begin_packet", "begin_tun", "begin_packet --carriage ip"] {
+        let seen = see(&format!("{begin}\n{DATAGRAMS}\nend ga gb\n"));
+        let expected = json!({"received": 6_000, "damaged": 0, "misordered": 0});
+        let received = seen.objects();
+        let received: Vec<_> = received
+            .iter()
+            .filter(|seen| seen.get("received").is_some())
+            .collect();
+        assert_eq!(received, [&expected; 3], "{begin}");
+        seen.conserved();
+        // Few of them travelled alone.
+        assert!(
+            seen.last(0, "bundled") > 10 * seen.last(0, "alone"),
+            "{begin}"
+        );
+        assert!(
+            seen.last(0, "bundles") * 3 < seen.last(0, "bundled"),
+            "{begin}"
+        );
+    }
+}
+
+#[test]
+fn pings_and_tcp_cross_both_ways_over_both_versions() {
+    for begin in ["begin_packet", "begin_tun"] {
+        let seen = see(&format!(
+            "{begin}
+            for host in 10.2.0.2 fd02::2; do
+                in_node a ping -q -c 5 -i 0.01 -w 10 $host | grep '5 received'
+                for way in '' -R; do
+                    in_node b iperf3 -s -1 -D -I server >/dev/null
+                    for try in $(seq 500); do
+                        if in_node b ss -tln | grep -q :5201; then break; fi
+                        sleep 0.01
+                    done
+                    in_node a iperf3 -c $host -n 8M --json $way >iperf
+                    python3 -c 'import json; end = json.load(open(\"iperf\"))[\"end\"]; \
+                        print(json.dumps({{\"octets\": end[\"sum_sent\"][\"bytes\"]}}))'
+                done
+            done
+            end ga gb\n"
+        ));
+        let octets: Vec<u64> = seen
+            .objects()
+            .iter()
+            .map(|end| end["octets"].as_u64().unwrap())
+            .collect();
+        assert_eq!(octets.len(), 4, "{}", seen.printed);
+        assert!(octets.iter().all(|octets| *octets >= 8 << 20), "{octets:?}");
+        seen.conserved();
+    }
+}
+
+#[test]
+fn voip_flows_of_ditg_cross_without_a_loss() {
+    let seen = see("begin_packet
+        in_node b ITGRecv >/dev/null 2>&1 &
+        for try in $(seq 500); do if in_node b ss -tln | grep -q :9000; then break; fi; sleep 0.01; done
+        for port in 7001 7002 7003 7004; do
+            echo \"-a 10.2.0.2 -rp $port -t 2000 VoIP -x G.711.1 -h RTP\"
+        done >flows
+        in_node a ITGSend flows -l sent.log -x received.log >/dev/null 2>&1
+        in_node b sh -c 'ITGDec /tmp/received.log 2>/dev/null || ITGDec received.log' | grep -E 'Total packets|Packets dropped' | tail -n 2
+        end ga gb\n");
+    assert!(seen.printed.contains("0 (0.00 %)"), "{}", seen.printed);
+    assert!(seen.last(0, "bundled") > 600, "{}", seen.printed);
+    seen.conserved();
+}
+
+#[test]
+fn a_smaller_mtu_of_the_core_is_adopted_and_hosts_learn_theirs() {
+    // The path to b carries 9000 octets, then 1400: less than a packet of the hosts.
+    let seen = see("begin_packet
+        in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M do 10.2.0.2 | grep '3 received'
+        ip -n c link set east mtu 1400
+        ip -n gb link set out mtu 1400
+        for try in $(seq 5); do
+            in_node a ping -q -c 1 -w 1 -s 1350 -M do 10.2.0.2 >/dev/null 2>&1 || true
+        done
+        until_said ga '\"octets\":1400'
+        in_node a ping -c 1 -w 5 -s 1400 -M do 10.2.0.2 >learnt 2>&1 || true
+        in_node a ip route get 10.2.0.2 | grep -o 'mtu [0-9]*'
+        in_node a ping -q -c 3 -i 0.01 -w 5 -s 1400 -M dont 10.2.0.2 | grep '3 received'
+        in_node a ping -q -c 1 -s 1400 fd02::2 >/dev/null || true
+        in_node a ping -q -c 1 -w 5 -s 1400 fd02::2 | grep '1 received'
+        end ga gb\n");
+    assert!(seen.printed.contains("mtu 1362"), "{}", seen.printed);
+    assert!(seen.last(1, "fragments") >= 3, "{}", seen.printed);
+}
+
+#[test]
+fn traffic_resumes_after_kill_9_a_restart_and_a_flap_and_nothing_is_left() {
+    for begin in ["begin_packet", "begin_tun"] {
+        let seen = see(&format!(
+            "{begin}
+            crosses() {{ # at most five seconds
+                in_node a ping -q -c 200 -i 0.025 -w 5 10.2.0.2 >pings || true
+                grep -q ' 0 received' pings && exit 1
+                in_node a ping -q -c 5 -i 0.01 -w 5 10.2.0.2 | grep '5 received'
+            }}
+            crosses
+            kill -9 $gb
+            wait $gb || true
+            in_node gb ip -o link | grep -c jumbo0 || true
+            in_node gb ip route | grep -c 10.1.0.0 || true
+            in_node gb ip -details link show in | grep -o 'promiscuity 0'
+            begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 || true
+            crosses
+            ip -n c link set east down
+            ip -n c link set east up
+            crosses
+            end ga gb\n"
+        ).replace(
+            "begin gb --inside in",
+            if begin == "begin_tun" { "begin gb" } else { "begin gb --inside in" },
+        ));
+        let lines: Vec<&str> = seen.printed.lines().collect();
+        assert_eq!(
+            lines.iter().filter(|line| **line == "0").count(),
+            2,
+            "{}",
+            seen.printed
+        );
+        assert!(lines.contains(&"promiscuity 0"), "{}", seen.printed);
+        let crossed = lines.iter().filter(|line| line.contains("5 received"));
+        assert_eq!(crossed.count(), 3, "{}", seen.printed);
+    }
+}
+
+#[test]
+fn a_flood_from_a_stranger_is_counted_and_nothing_of_it_is_forwarded() {
+    let seen = see("begin_packet
+        in_node c python3 \"$PROBE\" flood 198.51.100.1 50253 20000
+        in_node a ping -q -c 5 -i 0.01 -w 5 10.2.0.2 | grep '5 received'
+        end ga gb\n");
+    // All of them came, unless the kernel had no room for some.
+    assert!(seen.last(1, "refused") > 10_000, "{:?}", seen.logs[1]);
+    assert_eq!(
+        seen.last(1, "unpacked"),
+        seen.last(0, "bundled") + seen.last(0, "alone")
+    );
+}
+
+#[test]
+fn a_new_configuration_takes_over_without_a_loss_and_a_wrong_one_does_not() {
+    let seen = see("cat >b.toml <<'END'
+[inside]
+interfaces = [\"in\"]
+[peers.a]
+address = \"192.0.2.1\"
+local = \"198.51.100.1\"
+prefixes = [\"10.1.0.0/24\"]
+END
+        begin gb --config b.toml
+        begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24
+        in_node a ping -q -c 300 -i 0.01 -w 10 10.2.0.2 >pings &
+        pings=$!
+        sed 's/interfaces/interface/' b.toml >wrong; cp b.toml right; cp wrong b.toml
+        kill -HUP $gb; until_said gb not-reloaded
+        (cat right; echo '[gather]'; echo 'wait = \"2ms\"') >b.toml
+        kill -HUP $gb; until_said gb '\"reloaded\"'
+        wait $pings
+        grep '300 received' pings
+        end ga gb\n");
+    assert!(seen.printed.contains("300 received"), "{}", seen.printed);
+    let wrong = seen.logs[1]
+        .iter()
+        .find(|line| line["event"] == "not-reloaded");
+    let text = wrong.unwrap()["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("b.toml:2: unknown key `interface` in [inside]"),
+        "{text}"
+    );
+    seen.conserved();
+}

@@ -1,0 +1,441 @@
+//! The configuration of `jumbolab gateway`: a TOML file, or options for the simple case.
+
+mod keys;
+mod section;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, anyhow, bail};
+use experiment::queue_of;
+use live::gateway::{Configuration, Follow, InsidePath, NextAs, RouteFilter, TableSource};
+use proto::edge::Prefix;
+use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
+use queue::{Limit, Tick, Trigger};
+use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
+use wire::bundle::PORT;
+use wire::protocol::ip::Addresses;
+
+pub use keys::template;
+use section::{Section, Sections};
+
+/// The number of the kernel's main routing table.
+const MAIN: u32 = 254;
+
+/// The number of static routes, as the gateway enters them [LinuxUapi rtnetlink.h].
+const STATIC: u8 = 4;
+
+/// Numbers of those who enter routes [LinuxUapi rtnetlink.h].
+const PROTOCOLS: [(&str, Option<u8>); 4] = [
+    ("any", None),
+    ("bird", Some(12)),
+    ("kernel", Some(2)),
+    ("static", Some(STATIC)),
+];
+
+/// A gateway with its operation.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    /// What the driver needs.
+    pub configuration: Configuration,
+    /// The address at which metrics are served.
+    pub metrics: Option<SocketAddr>,
+    /// The file of the log; `None`: stderr.
+    pub log: Option<PathBuf>,
+}
+
+/// Options of the simple case: one peer.
+#[derive(Clone, Debug, Default)]
+pub struct Simple {
+    /// Values by table, key and option.
+    pub values: Vec<(&'static str, &'static str, &'static str, Vec<String>)>,
+}
+
+/// Reads a configuration file.
+///
+/// # Errors
+/// One line of text with file, line, key, value, and what would be right.
+pub fn read_file(path: &Path) -> Result<Gateway> {
+    built(&Sections::read_file(path)?)
+}
+
+/// Reads options.
+///
+/// # Errors
+/// One line of text with the option, its value, and what would be right.
+pub fn read_options(options: &Simple) -> Result<Gateway> {
+    let mut sections = Sections::default();
+    let mut peer = Section::default();
+    for (table, key, option, values) in &options.values {
+        match *table {
+            "peers" => peer.set(key, option, values),
+            table => sections.option(table, key, option, values),
+        }
+    }
+    sections.peers.push(("peer".to_owned(), peer));
+    built(&sections)
+}
+
+fn built(sections: &Sections) -> Result<Gateway> {
+    let (inside, core) = (sections.table("inside"), sections.table("core"));
+    let (path, installs_routes) = inside_path(&inside)?;
+    let interface = core.text("interface")?.map(str::to_owned);
+    let is_tun = matches!(path, InsidePath::Tun { .. });
+    let mut read = Peers::default();
+    for (number, (name, section)) in sections.peers.iter().enumerate() {
+        read.add(number, name, section, &core)?;
+    }
+    let follow = sections.table_if_there("follow");
+    let follow = follow.map(|follow| follow_of(&follow, installs_routes));
+    if installs_routes && interface.is_none() {
+        read.refuse_loops(sections)?;
+    }
+    let gather = sections.table("gather");
+    let mut settings = Settings::new(read.peers);
+    settings.gather = Some(gathering(&gather)?);
+    settings.alone = gather.word(
+        "alone",
+        "bundled",
+        &[("bundled", Alone::Bundled), ("plain", Alone::Plain)],
+    )?;
+    settings.shaping = truth(&gather, "shaping", true)?;
+    // The kernel lowers the hop limit of what it routes to a TUN interface.
+    settings.counts_hops = !is_tun;
+    settings.output = Output::Payloads;
+    for address in inside.all_parsed::<IpAddr>("addresses", "addresses, for instance 10.1.0.1")? {
+        settings.inside[usize::from(address.is_ipv6())] = Some(address);
+    }
+    let largest = settings.peers.iter().map(|peer| peer.mtu.bytes()).max();
+    if let Some(section) = sections.table_if_there("uplink") {
+        settings.uplink = Some(uplink(&section, largest.unwrap_or(Bytes::ZERO))?);
+    }
+    settings.check().map_err(|bad| {
+        let names: Vec<String> = read
+            .names
+            .iter()
+            .enumerate()
+            .map(|(number, name)| format!("{number} = {name}"))
+            .collect();
+        anyhow!("{bad} (peers: {})", names.join(", "))
+    })?;
+    let labelled = |peer: &Peer| matches!(peer.carriage, Carriage::Label { .. });
+    if interface.is_none() && settings.peers.iter().any(labelled) {
+        return Err(core.refuse(
+            "carriage",
+            "mpls needs `interface`, the one toward the core",
+        ));
+    }
+    let operation = sections.table("operation");
+    let log = operation.text("log")?.filter(|log| *log != "stderr");
+    Ok(Gateway {
+        configuration: Configuration {
+            inside: path,
+            installs_routes,
+            core: interface,
+            names: read.names,
+            label_next_hops: read.label_next_hops,
+            settings,
+            table: TableSource {
+                rows: read.rows,
+                follow: follow.transpose()?,
+                next_hops: read.next_hops,
+            },
+        },
+        metrics: operation.parsed(
+            "metrics",
+            "an address of loopback with a port, for instance 127.0.0.1:9778",
+        )?,
+        log: log.map(PathBuf::from),
+    })
+}
+
+fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
+    let interfaces = inside.texts("interfaces").to_vec();
+    let usual = if interfaces.is_empty() {
+        "tun"
+    } else {
+        "packet"
+    };
+    let is_tun = inside.word("path", usual, &[("tun", true), ("packet", false)])?;
+    let installs = inside.word("routes", "install", &[("install", true), ("leave", false)])?;
+    if !is_tun && interfaces.is_empty() {
+        return Err(inside.refuse("path", "packet needs `interfaces`, for instance [\"eth1\"]"));
+    }
+    if is_tun && !interfaces.is_empty() {
+        return Err(inside.refuse(
+            "interfaces",
+            "with path = \"tun\" the kernel routes packets from all interfaces; leave it out",
+        ));
+    }
+    let name = inside.text("name")?.unwrap_or("jumbo0").to_owned();
+    if name.is_empty() || name.len() > 15 || name.contains(['/', ' ', ':', '%']) {
+        return Err(inside.refuse(
+            "name",
+            "a name has 1 to 15 letters and digits, for instance jumbo0",
+        ));
+    }
+    let mtu = mtu_of(inside, "mtu", 1_500)?;
+    let path = match is_tun {
+        true => InsidePath::Tun { name, mtu },
+        false => InsidePath::Packet {
+            interfaces,
+            name,
+            mtu,
+        },
+    };
+    Ok((path, installs))
+}
+
+fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
+    let octets = section.parsed(key, "a number of octets, for instance 9000")?;
+    IpMtu::new(octets.unwrap_or(usual), IpVersion::V6)
+        .map_err(|_| section.refuse(key, "an MTU is from 1280 to 65535"))
+}
+
+fn truth(section: &Section, key: &str, usual: bool) -> Result<bool> {
+    let usual = if usual { "true" } else { "false" };
+    section.word(key, usual, &[("true", true), ("false", false)])
+}
+
+/// A quantity with its unit.
+fn quantity<T: std::str::FromStr<Err = units::BadText>>(
+    section: &Section,
+    key: &str,
+) -> Result<Option<T>> {
+    let read = |text: &str| {
+        text.parse()
+            .map_err(|bad: units::BadText| section.refuse(key, &bad.to_string()))
+    };
+    section.text(key)?.map(read).transpose()
+}
+
+fn gathering(gather: &Section) -> Result<Gathering> {
+    let wait = quantity(gather, "wait")?.unwrap_or(Span::from_millis(1));
+    if wait == Span::ZERO || wait > Span::from_millis(500) {
+        return Err(gather.refuse(
+            "wait",
+            "write a time above 0 and at most 500ms, for instance 1ms",
+        ));
+    }
+    let share = gather
+        .parsed("share", "a number above 0 and at most 1")?
+        .unwrap_or(1.0);
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(gather.refuse("share", "write a number above 0 and at most 1"));
+    }
+    Ok(Gathering {
+        trigger: gather.word(
+            "trigger",
+            "timer",
+            &[
+                ("timer", Trigger::Timer(wait)),
+                ("busy", Trigger::EgressBusy(wait)),
+                ("full", Trigger::Full),
+            ],
+        )?,
+        tick: gather.word(
+            "unit",
+            "1us",
+            &[("1us", Tick::Micro), ("10us", Tick::TenMicros)],
+        )?,
+        share,
+    })
+}
+
+fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
+    let rate: Option<Rate> = quantity(uplink, "rate")?;
+    let rate = rate.ok_or_else(|| {
+        uplink.refuse(
+            "rate",
+            "write the rate toward the core, for instance \"1gbit\"",
+        )
+    })?;
+    let buffer = uplink.text("buffer")?.unwrap_or("500kB");
+    let limit = match units::text::packets(buffer) {
+        Some(packets) => packets
+            .parse()
+            .ok()
+            .filter(|packets| *packets > 0)
+            .map(Limit::Packets),
+        None => buffer.parse().ok().map(Limit::Bytes),
+    };
+    let limit = limit.ok_or_else(|| {
+        uplink.refuse(
+            "buffer",
+            "write a size, for instance \"500kB\" or \"35 packets\"",
+        )
+    })?;
+    let frame = Framing::Ethernet.frame_size(largest);
+    if let Limit::Bytes(size) = limit
+        && size < frame
+    {
+        return Err(uplink.refuse(
+            "buffer",
+            &format!("a bundle of {} B does not fit", frame.get()),
+        ));
+    }
+    let queue = uplink.text("queue")?.unwrap_or("droptail");
+    Ok(Uplink {
+        rate,
+        queue: queue_of(queue, limit, Some(rate), frame)
+            .map_err(|why| uplink.refuse("queue", &why.to_string()))?,
+        framing: Framing::Ethernet,
+        seed: Seed::new(uplink.parsed("seed", "a whole number")?.unwrap_or(1)),
+    })
+}
+
+fn follow_of(follow: &Section, installs: bool) -> Result<Follow> {
+    let table = follow
+        .parsed("table", "the number of a routing table")?
+        .unwrap_or(MAIN);
+    let protocol = follow.text("protocol")?.unwrap_or("bird");
+    let named = PROTOCOLS.iter().find(|(name, _)| *name == protocol);
+    let protocol = match (named, protocol.parse()) {
+        (Some((_, number)), _) => *number,
+        (None, Ok(number)) => Some(number),
+        (None, Err(_)) => {
+            return Err(follow.refuse(
+                "protocol",
+                "write bird, static, kernel, any, or a number from 0 to 255",
+            ));
+        }
+    };
+    if installs && table == MAIN && protocol.is_none_or(|protocol| protocol == STATIC) {
+        return Err(follow.refuse(
+            "protocol",
+            "the gateway's own routes to its TUN interface are static ones of table 254; name who enters the routes to follow, or another table, or write inside.routes = \"leave\"",
+        ));
+    }
+    Ok(Follow {
+        filter: RouteFilter { table, protocol },
+        next_as: follow.word(
+            "next_as",
+            "realm",
+            &[("realm", NextAs::Realm), ("metric", NextAs::Metric)],
+        )?,
+    })
+}
+
+/// What was read of the peers.
+#[derive(Default)]
+struct Peers {
+    names: Vec<String>,
+    peers: Vec<Peer>,
+    rows: Vec<Prefix>,
+    next_hops: Vec<(IpAddr, usize)>,
+    label_next_hops: Vec<Option<IpAddr>>,
+}
+
+impl Peers {
+    fn add(&mut self, number: usize, name: &str, section: &Section, core: &Section) -> Result<()> {
+        let like = "an IP address, for instance 192.0.2.2";
+        let needed = |key| -> Result<IpAddr> {
+            let address = section.parsed(key, like)?;
+            address.ok_or_else(|| section.refuse(key, &format!("write {like}")))
+        };
+        let (there, here) = (needed("address")?, needed("local")?);
+        let addresses = match (here, there) {
+            (IpAddr::V4(here), IpAddr::V4(there)) => Addresses::V4([here, there]),
+            (IpAddr::V6(here), IpAddr::V6(there)) => Addresses::V6([here, there]),
+            _ => {
+                return Err(
+                    section.refuse("local", "it must be of the same version of IP as `address`")
+                );
+            }
+        };
+        if here == there {
+            return Err(section.refuse("local", "it must not be the address of the peer"));
+        }
+        let kind = core.word("carriage", "udp", &[("udp", 0), ("ip", 1), ("mpls", 2)])?;
+        let labels = [
+            section.parsed("label_to", "a label")?,
+            section.parsed("label_from", "a label")?,
+        ];
+        let carriage = match (kind, labels) {
+            (2, [Some(to), Some(from)]) => Carriage::Label { to, from },
+            (2, _) => return Err(section.refuse("label_to", "mpls needs label_to and label_from")),
+            (_, [None, None]) if kind == 1 => Carriage::Ip { addresses },
+            (_, [None, None]) => Carriage::Udp {
+                addresses,
+                port: PORT,
+            },
+            _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
+        };
+        let dscp = section.text("dscp")?.map(|text| {
+            let number = text
+                .parse()
+                .ok()
+                .filter(|number| *number <= wire::dscp::LARGEST);
+            number.or_else(|| wire::dscp::named(text)).ok_or_else(|| {
+                section.refuse(
+                    "dscp",
+                    "write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7",
+                )
+            })
+        });
+        self.peers.push(Peer {
+            carriage,
+            mtu: mtu_of(section, "mtu", 9_000)?,
+            dscp: dscp.transpose()?,
+            sealing: None,
+        });
+        let next_as = section
+            .parsed("next_as", "the number of an autonomous system")?
+            .unwrap_or(0);
+        for text in section.texts("prefixes") {
+            let row = prefix(text, next_as, number).ok_or_else(|| {
+                section.refuse("prefixes", &format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
+            })?;
+            let same = |one: &&Prefix| (one.network, one.length) == (row.network, row.length);
+            if let Some(other) = self.rows.iter().find(same) {
+                let other = &self.names.get(other.egress).map_or(name, String::as_str);
+                return Err(section.refuse(
+                    "prefixes",
+                    &format!("`{text}` is also behind {other}; a network has one egress"),
+                ));
+            }
+            self.rows.push(row);
+        }
+        self.next_hops.push((there, number));
+        for hop in section.all_parsed::<IpAddr>("next_hops", like)? {
+            self.next_hops.push((hop, number));
+        }
+        let label_next_hop = section.parsed("next_hop", like)?.unwrap_or(there);
+        self.label_next_hops.push(Some(label_next_hop));
+        self.names.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Refuses prefixes through which bundles themselves would be gathered.
+    fn refuse_loops(&self, sections: &Sections) -> Result<()> {
+        for row in &self.rows {
+            let to_peer = |(hop, _): &&(IpAddr, usize)| row.covers(*hop);
+            if let Some((hop, _)) = self.next_hops.iter().find(to_peer) {
+                let section = sections.peers.get(row.egress).map(|(_, section)| section);
+                let why = format!(
+                    "{}/{} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)",
+                    row.network, row.length
+                );
+                match section {
+                    Some(section) => return Err(section.refuse("prefixes", &why)),
+                    None => bail!("{why}"),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {
+    let (network, length) = text.split_once('/')?;
+    let row = Prefix {
+        network: network.parse().ok()?,
+        length: length.parse().ok()?,
+        next_as,
+        egress,
+    };
+    row.is_sound().then_some(row)
+}
+
+#[cfg(test)]
+mod tests;

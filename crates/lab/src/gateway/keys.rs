@@ -1,0 +1,285 @@
+//! The keys of a gateway's configuration, with their meanings.
+
+/// A key of a table.
+#[derive(Debug)]
+pub(super) struct Key {
+    /// The table: `peers` stands for each `[peers.NAME]`.
+    pub(super) table: &'static str,
+    pub(super) name: &'static str,
+    /// Its value in the template, as TOML.
+    pub(super) example: &'static str,
+    /// Whether the template leaves it out by a `#`: the example is the default, or it is
+    /// not needed.
+    pub(super) is_optional: bool,
+    pub(super) help: &'static str,
+}
+
+const fn optional(
+    table: &'static str,
+    name: &'static str,
+    example: &'static str,
+    help: &'static str,
+) -> Key {
+    Key {
+        table,
+        name,
+        example,
+        is_optional: true,
+        help,
+    }
+}
+
+const fn needed(
+    table: &'static str,
+    name: &'static str,
+    example: &'static str,
+    help: &'static str,
+) -> Key {
+    Key {
+        table,
+        name,
+        example,
+        is_optional: false,
+        help,
+    }
+}
+
+/// The tables in order, each with its purpose.
+pub(super) const TABLES: [(&str, &str); 7] = [
+    ("inside", "The hosts whose packets are gathered."),
+    ("core", "The network between the gateways."),
+    ("gather", "When a bundle goes, and how packets leave it."),
+    (
+        "uplink",
+        "A rate and a queue toward the core; without this table, what is due goes at once.",
+    ),
+    (
+        "follow",
+        "Egress prefixes from the kernel's routes whose next hop is a peer; without this table, only `prefixes` count.",
+    ),
+    ("operation", "Metrics and log."),
+    (
+        "peers",
+        "Another gateway; one table for each, with a name of your own.",
+    ),
+];
+
+pub(super) const KEYS: &[Key] = &[
+    optional(
+        "inside",
+        "path",
+        "\"tun\"",
+        "`packet` (packet sockets on `interfaces`) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
+    ),
+    optional(
+        "inside",
+        "interfaces",
+        "[\"eth1\"]",
+        "interfaces toward the hosts, for packet; the kernel must not forward from them itself",
+    ),
+    optional(
+        "inside",
+        "name",
+        "\"jumbo0\"",
+        "name of the TUN interface, to which the egress prefixes are routed; packet has one, too, for packets of this host",
+    ),
+    optional("inside", "mtu", "1500", "MTU of the TUN interface"),
+    optional(
+        "inside",
+        "routes",
+        "\"install\"",
+        "`install`: the egress prefixes are routed to the TUN interface while the gateway runs; `leave`: you do it",
+    ),
+    optional(
+        "inside",
+        "addresses",
+        "[\"10.1.0.1\"]",
+        "addresses from which hosts are told of errors; default: those of the interfaces, or of the core",
+    ),
+    optional(
+        "core",
+        "interface",
+        "\"eth0\"",
+        "interface toward the core; default: as the kernel routes. MPLS needs it",
+    ),
+    optional(
+        "core",
+        "carriage",
+        "\"udp\"",
+        "headers of bundles: udp (port 50253), ip (protocol 253) or mpls",
+    ),
+    optional(
+        "gather",
+        "trigger",
+        "\"timer\"",
+        "when a bundle that is not full goes: `timer` (`wait` after its first packet), `busy` (as soon as the uplink can take it) or `full`",
+    ),
+    optional(
+        "gather",
+        "wait",
+        "\"1ms\"",
+        "the longest wait of a packet, for timer and busy",
+    ),
+    optional(
+        "gather",
+        "share",
+        "1.0",
+        "share of the packets that find no open bundle and open one; the others travel alone",
+    ),
+    optional(
+        "gather",
+        "unit",
+        "\"1us\"",
+        "unit of the waiting times in bundles: 1us or 10us",
+    ),
+    optional(
+        "gather",
+        "alone",
+        "\"bundled\"",
+        "a packet without company travels in a bundle of its own (`bundled`) or unchanged (`plain`: the core routes the networks inside)",
+    ),
+    optional(
+        "gather",
+        "shaping",
+        "true",
+        "whether packets leave with the gaps that they had at the ingress",
+    ),
+    optional("uplink", "rate", "\"1gbit\"", "rate at which bundles leave"),
+    optional(
+        "uplink",
+        "queue",
+        "\"droptail\"",
+        "queueing discipline, for instance mred,over=arriving,min=5,max=15",
+    ),
+    optional(
+        "uplink",
+        "buffer",
+        "\"500kB\"",
+        "size of the queue, in bytes or in packets (\"35 packets\")",
+    ),
+    optional(
+        "uplink",
+        "seed",
+        "1",
+        "seed of the random numbers of the queue",
+    ),
+    optional(
+        "follow",
+        "table",
+        "254",
+        "number of the kernel's routing table; 254 is the main one",
+    ),
+    optional(
+        "follow",
+        "protocol",
+        "\"bird\"",
+        "who entered the routes: a number, or bird, static, kernel or any",
+    ),
+    optional(
+        "follow",
+        "next_as",
+        "\"realm\"",
+        "where the number of the next autonomous system stands: realm or metric. Packets to different systems do not share bundles",
+    ),
+    optional(
+        "operation",
+        "metrics",
+        "\"127.0.0.1:9778\"",
+        "address on loopback at which OpenMetrics are served",
+    ),
+    optional(
+        "operation",
+        "log",
+        "\"stderr\"",
+        "where log lines go, as JSON: stderr or a file, which is appended to",
+    ),
+    needed(
+        "peers",
+        "address",
+        "\"192.0.2.2\"",
+        "its address toward the core",
+    ),
+    needed(
+        "peers",
+        "local",
+        "\"192.0.2.1\"",
+        "the address of this gateway that it knows",
+    ),
+    optional(
+        "peers",
+        "mtu",
+        "9000",
+        "the largest IP packet toward it. What routers report of the path lowers it",
+    ),
+    optional(
+        "peers",
+        "prefixes",
+        "[\"10.2.0.0/16\", \"2001:db8:2::/48\"]",
+        "the networks behind it",
+    ),
+    optional(
+        "peers",
+        "next_as",
+        "0",
+        "the autonomous system behind it, for `prefixes`",
+    ),
+    optional(
+        "peers",
+        "next_hops",
+        "[]",
+        "further addresses by which followed routes lead to it",
+    ),
+    optional(
+        "peers",
+        "dscp",
+        "\"EF\"",
+        "DSCP of bundles to it; default: that of their first packet",
+    ),
+    optional("peers", "label_to", "100", "MPLS label of bundles to it"),
+    optional(
+        "peers",
+        "label_from",
+        "200",
+        "MPLS label of bundles from it, of no other peer",
+    ),
+    optional(
+        "peers",
+        "next_hop",
+        "\"192.0.2.2\"",
+        "the label switching router toward it, on the interface of the core; default: its address",
+    ),
+];
+
+/// The keys of one table.
+pub(super) fn of_table(table: &str) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.table == table)
+}
+
+/// A configuration with all keys and their meanings.
+pub fn template() -> String {
+    let mut text = String::from(
+        "# The configuration of `jumbolab gateway`. Keys behind a # are optional; the value is the\n# default, or an example where there is none. SIGHUP reads the file again.\n",
+    );
+    for (table, purpose) in TABLES {
+        let all_optional = of_table(table).all(|key| key.is_optional);
+        let is_absent = matches!(table, "uplink" | "follow");
+        let header = if table == "peers" {
+            "peers.west"
+        } else {
+            table
+        };
+        let hash = if is_absent { "# " } else { "" };
+        text += &format!("\n# {purpose}\n{hash}[{header}]\n");
+        debug_assert!(!is_absent || all_optional);
+        for key in of_table(table) {
+            let in_use =
+                !key.is_optional || matches!((table, key.name), ("peers", "prefixes" | "mtu"));
+            let hash = if in_use { "" } else { "# " };
+            text += &format!(
+                "# {}: {}\n{hash}{} = {}\n",
+                key.name, key.help, key.name, key.example
+            );
+        }
+    }
+    text
+}

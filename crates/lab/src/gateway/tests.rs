@@ -1,0 +1,202 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> Result<Gateway> {
+    built(&Sections::read(text, "g.toml")?)
+}
+
+/// The least that a configuration needs.
+const PEER: &str = "[peers.west]\naddress = \"192.0.2.2\"\nlocal = \"192.0.2.1\"\n";
+
+#[test]
+fn the_template_is_a_configuration_with_every_key() {
+    let gateway = read(&template()).unwrap();
+    assert_eq!(gateway.configuration.names, ["west"]);
+    assert_eq!(gateway.configuration.table.rows.len(), 2);
+    for key in keys::KEYS {
+        assert!(
+            template().contains(&format!("{} = {}\n", key.name, key.example)),
+            "{key:?}"
+        );
+    }
+}
+
+#[test]
+fn every_optional_value_of_the_template_can_be_taken() {
+    for key in keys::KEYS.iter().filter(|key| key.is_optional) {
+        let line = format!("{} = {}\n", key.name, key.example);
+        let text = match (key.table, key.name) {
+            ("peers", "label_to" | "label_from") => format!(
+                "[core]\ninterface = \"eth0\"\ncarriage = \"mpls\"\n{PEER}label_to = 100\nlabel_from = 200\n"
+            ),
+            ("peers", _) => format!("{PEER}{line}"),
+            ("uplink", "rate") => format!("[uplink]\n{line}{PEER}"),
+            ("uplink", _) => format!("[uplink]\nrate = \"1gbit\"\n{line}{PEER}"),
+            ("follow", _) => format!("[inside]\nroutes = \"leave\"\n[follow]\n{line}{PEER}"),
+            (table, _) => format!("[{table}]\n{line}{PEER}"),
+        };
+        read(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_file_line_key_and_value() {
+    for (text, words) in [
+        ("[peers.a\n", "g.toml:1: "),
+        (
+            "[insight]\n",
+            "g.toml:1: unknown table `insight`; did you mean `inside`?",
+        ),
+        (
+            "[inside]\nmtv = 1\n",
+            "g.toml:2: unknown key `mtv` in [inside]; did you mean `mtu`?",
+        ),
+        ("[inside]\n", "g.toml:1: no peers"),
+        (
+            "[peers.a]\naddress = \"x\"\n",
+            "g.toml:2: peers.a.address = x: write an IP address",
+        ),
+        (
+            "[peers.a]\naddress = \"::1\"\n",
+            "g.toml:1: [peers.a]: local: write an IP address",
+        ),
+        (
+            "[peers.a]\naddress = \"::1\"\nlocal = \"10.0.0.1\"\n",
+            "g.toml:3: peers.a.local = 10.0.0.1: it must be of the same version",
+        ),
+        ("[peers]\na = 1\n", "g.toml:2: peers.a is not a table"),
+        (
+            "[inside]\nmtu = 100\n@",
+            "g.toml:2: inside.mtu = 100: an MTU is from 1280 to 65535",
+        ),
+        (
+            "[inside]\npath = \"packet\"\n@",
+            "g.toml:2: inside.path = packet: packet needs `interfaces`",
+        ),
+        (
+            "[gather]\nwait = \"0s\"\n@",
+            "g.toml:2: gather.wait = 0s: write a time above 0",
+        ),
+        (
+            "[gather]\nshare = 2\n@",
+            "g.toml:2: gather.share = 2: write a number above 0",
+        ),
+        (
+            "[gather]\ntrigger = \"now\"\n@",
+            "g.toml:2: gather.trigger = now: write one of timer, busy, full",
+        ),
+        (
+            "[uplink]\nqueue = \"reed\"\nrate = \"1mbit\"\n@",
+            "g.toml:2: uplink.queue = reed: no such queue",
+        ),
+        ("[uplink]\n@", "g.toml:1: [uplink]: rate: write the rate"),
+        (
+            "[follow]\nprotocol = \"any\"\n@",
+            "g.toml:2: follow.protocol = any: the gateway's own routes",
+        ),
+        (
+            "[follow]\ntable = 100\nprotocol = \"ospf\"\n@",
+            "g.toml:3: follow.protocol = ospf: write bird",
+        ),
+        (
+            "[operation]\nmetrics = \"loopback\"\n@",
+            "g.toml:2: operation.metrics = loopback: write an address",
+        ),
+        (
+            "[core]\ncarriage = \"gre\"\n@",
+            "g.toml:2: core.carriage = gre: write one of udp, ip, mpls",
+        ),
+        (
+            "@prefixes = [\"10.1.2.3/8\"]\n",
+            "g.toml:4: peers.west.prefixes = 10.1.2.3/8: `10.1.2.3/8` is no network",
+        ),
+        (
+            "@prefixes = [\"192.0.0.0/8\"]\n",
+            "192.0.0.0/8 covers the peer 192.0.2.2",
+        ),
+        ("@mtu = 1290\n", "an MTU of 1290 leaves"),
+        (
+            "@dscp = 64\n",
+            "g.toml:4: peers.west.dscp = 64: write a number from 0 to 63",
+        ),
+        (
+            "@label_to = 20\n",
+            "g.toml:4: peers.west.label_to = 20: labels need",
+        ),
+    ] {
+        let text = text.replace('@', PEER);
+        let error = read(&text).expect_err(&text).to_string();
+        assert!(
+            error.starts_with(words) || error.contains(words),
+            "{error}\n{words}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn two_peers_have_their_own_networks() {
+    let east = PEER.replace("west", "east").replace(".2.2", ".2.3");
+    let one = "prefixes = [\"10.2.0.0/16\"]\n";
+    let error = read(&format!("{PEER}{one}{east}{one}"))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("is also behind west"), "{error}");
+    let other = "prefixes = [\"10.3.0.0/16\"]\nnext_as = 65003\n";
+    let table = read(&format!("{PEER}{one}{east}{other}"))
+        .unwrap()
+        .configuration
+        .table;
+    assert_eq!(table.rows[1].egress, 1);
+    assert_eq!(table.rows[1].next_as, 65_003);
+    assert_eq!(table.next_hops.len(), 2);
+}
+
+#[test]
+fn options_are_a_configuration_with_one_peer() {
+    let values = |of: &[&str]| of.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let options = Simple {
+        values: vec![
+            ("inside", "interfaces", "inside", values(&["eth1"])),
+            ("peers", "address", "peer", values(&["192.0.2.2"])),
+            ("peers", "local", "local", values(&["192.0.2.1"])),
+            (
+                "peers",
+                "prefixes",
+                "prefix",
+                values(&["10.2.0.0/16", "fd00::/16"]),
+            ),
+        ],
+    };
+    let gateway = read_options(&options).unwrap();
+    assert_eq!(gateway.configuration.table.rows.len(), 2);
+    let bad = Simple {
+        values: vec![("peers", "address", "peer", values(&["host"]))],
+    };
+    let error = read_options(&bad).unwrap_err().to_string();
+    assert!(
+        error.starts_with("--peer host: write an IP address"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused_in_one_line(
+        lines in prop::collection::vec(
+            prop::sample::select(vec![
+                "[inside]", "[core]", "[peers.a]", "[uplink]", "[follow]", "mtu = 9000", "mtu = []",
+                "address = \"10.0.0.1\"", "local = \"10.0.0.2\"", "path = \"tun\"", "x = {", "\u{0}",
+                "prefixes = [\"0.0.0.0/0\", \"::/0\"]", "rate = \"1gbit\"", "share = -1", "table = -5",
+            ]),
+            0..12,
+        ),
+        noise in ".{0,20}",
+    ) {
+        let text = format!("{}\n{noise}", lines.join("\n"));
+        if let Err(error) = read(&text) {
+            prop_assert!(!error.to_string().contains('\n'), "{error}");
+        }
+    }
+}
