@@ -153,12 +153,12 @@ fn held(claim: &Assertion, row: &Comparison, rows: &[&Comparison]) -> Option<Hel
         |interval, figures: f64| margin(interval, figures, within.unwrap_or(ALIKE * figures));
     let (other, interval, verdict) = match &claim.expected {
         Expected::AtMost(bound) | Expected::AtLeast(bound) => {
-            let own = margin(mean.ci95, mean.mean.abs().max(bound.abs()));
+            let own = margin(mean.judged(), mean.mean.abs().max(bound.abs()));
             let verdict = match claim.expected {
-                Expected::AtMost(_) => at_least(mean.ci95.map(negative), -bound - own),
-                _ => at_least(mean.ci95, bound - own),
+                Expected::AtMost(_) => at_least(mean.judged().map(negative), -bound - own),
+                _ => at_least(mean.judged(), bound - own),
             };
-            (None, mean.ci95, verdict)
+            (None, mean.judged(), verdict)
         }
         Expected::Than { than, higher, by } => {
             let wanted = with(&row.factors, than);

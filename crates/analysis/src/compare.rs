@@ -309,6 +309,10 @@ pub fn in_cell(
     let (finished, failed): (Vec<&Trial>, Vec<&Trial>) =
         trials.iter().partition(|trial| trial.failure.is_none());
     let mean = estimator.estimate(&values(metric, trials));
+    let mean = match plan.world.profile().predicts {
+        true => mean.map(Mean::predicted),
+        false => mean,
+    };
     Comparison {
         metric,
         cell: position,

@@ -96,9 +96,38 @@ pub struct Mean {
     freedom: f64,
     /// Its 95 % interval; a single value has none.
     pub ci95: Option<Interval>,
+    /// Whether it is a figure of closed forms, which no chance has changed. It has
+    /// no interval: how far off it is nobody has measured.
+    #[serde(skip)]
+    pub is_predicted: bool,
     /// Of a trimmed mean, how it differs from the mean of all values.
     #[serde(skip)]
     pub trimmed: Option<Trimmed>,
+}
+
+impl Mean {
+    /// The same figure as one of closed forms.
+    #[must_use]
+    pub const fn predicted(self) -> Self {
+        Self {
+            is_predicted: true,
+            ..self
+        }
+    }
+
+    /// The interval by which the mean is judged: its own, or of a prediction the
+    /// figure alone.
+    pub fn judged(&self) -> Option<Interval> {
+        self.ci95.or_else(|| alone(self.mean, self.is_predicted))
+    }
+}
+
+/// A prediction as an interval to judge it by.
+fn alone(figure: f64, is_predicted: bool) -> Option<Interval> {
+    is_predicted.then_some(Interval {
+        low: figure,
+        high: figure,
+    })
 }
 
 /// How a sample differs from the baseline.
@@ -121,6 +150,8 @@ pub struct Change {
     pub excluded_above: Option<f64>,
     /// The reason why `ci95` is absent.
     pub missing: Option<&'static str>,
+    /// Whether it is a change between two predictions.
+    pub is_predicted: bool,
 }
 
 /// The mean of `values` with its interval; `None` without values, or with NaN.
@@ -138,6 +169,7 @@ pub fn mean(values: &[f64]) -> Option<Mean> {
         variance,
         freedom: n - 1.0,
         ci95: variance.and_then(|variance| interval(mean, variance, n - 1.0)),
+        is_predicted: false,
         trimmed: None,
     })
 }
@@ -165,7 +197,14 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
         p: None,
         excluded_above: None,
         missing: None,
+        is_predicted: sample.is_predicted && baseline.is_predicted,
     };
+    if change.is_predicted {
+        // Nothing is left to chance: any difference is one.
+        change.missing = Some("closed forms have no interval");
+        change.p = Some(if x == b { 1.0 } else { 0.0 });
+        return change;
+    }
     if sample.n < 2 || baseline.n < 2 {
         change.missing = Some("too few trials: a single one has no interval");
         return change;
@@ -187,8 +226,11 @@ pub fn change(sample: &Mean, baseline: &Mean) -> Change {
 
 /// The 95 % interval of the difference between the means of `sample` and
 /// `other`, by Welch's approximation [Welch1947]; `None` if one has a single
-/// value.
+/// value. Of two predictions it is the difference alone.
 pub fn difference(sample: &Mean, other: &Mean) -> Option<Interval> {
+    if sample.is_predicted && other.is_predicted {
+        return alone(sample.mean - other.mean, true);
+    }
     let (freedom, error) = welch_parts(sample, other)?;
     let half = student(freedom).inverse_cdf_two_sided(0.95) * error;
     let difference = sample.mean - other.mean;

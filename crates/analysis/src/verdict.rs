@@ -172,12 +172,16 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         ));
     }
     let change = measured.change;
-    // Trials without spread say nothing of chance: their change is exact.
-    if let (Some(percent), Some(true)) = (
-        change.percent,
-        change.ci95.map(|interval| interval.is_exact(100.0)),
-    ) {
-        return judge_exact(claim, percent);
+    // Trials without spread say nothing of chance, nor do closed forms: their change
+    // is exact.
+    match (change.percent, change.ci95) {
+        (Some(percent), _) if change.is_predicted => {
+            return judge_exact(claim, percent, "predicted by closed forms");
+        }
+        (Some(percent), Some(interval)) if interval.is_exact(100.0) => {
+            return judge_exact(claim, percent, "trials without spread");
+        }
+        _ => {}
     }
     let (Some(percent), Some(interval)) = (change.percent, change.ci95) else {
         return below(format!(
@@ -225,9 +229,9 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     Judgement { verdict, reason }
 }
 
-/// Holds the change of trials that are all equal against a claim: it may be as far
+/// Holds the change `of` trials that are all equal, or of closed forms, against a claim: it may be as far
 /// from the published change as the tolerance, or as rounding in print, allows.
-fn judge_exact(claim: &Claim, percent: f64) -> Judgement {
+fn judge_exact(claim: &Claim, percent: f64, of: &str) -> Judgement {
     let margin = claim
         .tolerance
         .map_or(claim.rounding, |own| own.max(claim.rounding));
@@ -239,19 +243,18 @@ fn judge_exact(claim: &Claim, percent: f64) -> Judgement {
     let margin_text = digits(margin);
     let (verdict, reason) = if apart <= margin {
         let reason = format!(
-            "trials without spread; our change is within {name} of {margin_text} points of the published one"
+            "{of}; our change is within {name} of {margin_text} points of the published one"
         );
         (Verdict::Reproduced, reason)
     } else if percent.abs() <= margin {
-        let reason =
-            format!("trials without spread; our change is 0 within {name} of {margin_text} points");
+        let reason = format!("{of}; our change is 0 within {name} of {margin_text} points");
         (Verdict::NotReproduced, reason)
     } else if (percent > 0.0) != (claim.percent > 0.0) {
-        let reason = "trials without spread; our change has the other sign".into();
+        let reason = format!("{of}; our change has the other sign");
         (Verdict::NotReproduced, reason)
     } else {
         let reason = format!(
-            "trials without spread; same sign, but our change differs by {} points, more than {name} of {margin_text}",
+            "{of}; same sign, but our change differs by {} points, more than {name} of {margin_text}",
             digits(apart)
         );
         (Verdict::DirectionOnly, reason)

@@ -329,7 +329,10 @@ impl Experiment {
             source: source.map(|found| found.value),
             world,
             cells,
-            repeat: u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
+            repeat: match world.profile().predicts {
+                true => 1,
+                false => u32::try_from(repeat.value).unwrap_or(MOST_REPEATS),
+            },
             until: until.map(|found| found.value),
             patience: patience.map_or_else(Patience::default, |found| found.value),
             seed: units::Seed::new(seed.value.unsigned_abs()),

@@ -29,6 +29,7 @@ pub fn summary(plan: &Plan) -> String {
         .filter_map(|cell| cell.setting.as_ref().ok());
     let seconds: Option<f64> = settings.map(seconds).sum();
     let length = match (plan.world.profile().runs_in_real_time, seconds) {
+        (false, _) if plan.world.profile().predicts => "computed at once".to_owned(),
         (false, _) => "as fast as they can be simulated".to_owned(),
         (true, None) if request_responses(plan) => "as long as answers take".to_owned(),
         (true, None) => "as long as the commands take".to_owned(),

@@ -25,6 +25,7 @@ use results::folder::{Folder, Shard};
 
 use crate::interrupted;
 use crate::world::hosts::Hosts;
+use crate::world::model::Predictor;
 use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
 pub(crate) use job::Job;
@@ -71,6 +72,8 @@ pub enum Bench {
     Hosts(Box<Hosts>),
     /// Virtual networks, on a number of threads.
     Sim(Simulator, usize),
+    /// Closed forms.
+    Model(Predictor),
 }
 
 impl Bench {
@@ -85,11 +88,11 @@ impl Bench {
         if !plan.world.profile().runs_side_by_side {
             if how.threads.is_some_and(|threads| threads.get() > 1) {
                 bail!(
-                    "--threads: trials on one machine disturb each other; only the world `sim` runs several at once"
+                    "--threads: trials on one machine disturb each other; only simulated ones run several at once: --on sim"
                 );
             }
             if how.shard.is_some() {
-                bail!("--shard: only the world `sim` runs in parts");
+                bail!("--shard: only simulated trials run in parts: --on sim");
             }
         }
         match plan.world {
@@ -110,6 +113,7 @@ impl Bench {
                 let simulator = Simulator::ready(settings(plan), threads)?;
                 Ok(Self::Sim(simulator, threads))
             }
+            World::Model => Ok(Self::Model(Predictor)),
         }
     }
 
@@ -135,7 +139,7 @@ impl Bench {
     pub fn restore(&mut self) -> Result<Vec<String>> {
         match self {
             Self::Hosts(hosts) => hosts.restore(),
-            Self::Netns(_) | Self::Sim(..) => Ok(Vec::new()),
+            Self::Netns(_) | Self::Sim(..) | Self::Model(_) => Ok(Vec::new()),
         }
     }
 
@@ -148,7 +152,7 @@ impl Bench {
     pub fn check_rates(&self, plan: &Plan) -> Result<Vec<String>> {
         match self {
             Self::Netns(_) => rate_check::check(plan),
-            Self::Hosts(_) | Self::Sim(..) => Ok(Vec::new()),
+            Self::Hosts(_) | Self::Sim(..) | Self::Model(_) => Ok(Vec::new()),
         }
     }
 
@@ -193,6 +197,7 @@ impl Bench {
             Self::Sim(simulator, threads) => {
                 side_by_side::run(simulator, *threads, &slots, &mut sink)
             }
+            Self::Model(predictor) => side_by_side::run(predictor, 1, &slots, &mut sink),
         };
         // Trials before an error must survive a crash, too.
         let synced = sink.folder.sync();
@@ -212,19 +217,15 @@ impl Bench {
         plan: &Plan,
         jobs: &[Job<'_>],
         results: &Path,
-        mut keep: impl FnMut(Trial) -> Result<bool>,
+        keep: impl FnMut(Trial) -> Result<bool>,
     ) -> Result<()> {
         match self {
             Self::Netns(netns) => one_by_one::each(netns.as_mut(), plan, jobs, results, keep),
             Self::Hosts(hosts) => one_by_one::each(hosts.as_mut(), plan, jobs, results, keep),
             Self::Sim(simulator, threads) => {
-                let run = |position: usize| {
-                    let job = jobs[position].clone();
-                    let seed = plan.seed.derive(&format!("repeat/{}", job.repeat));
-                    side_by_side::trial(simulator, job, seed, results)
-                };
-                side_by_side::in_order(*threads, jobs.len(), run, |_, trial| keep(trial))
+                side_by_side::each(simulator, *threads, plan, jobs, results, keep)
             }
+            Self::Model(predictor) => side_by_side::each(predictor, 1, plan, jobs, results, keep),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The worlds that this program implements.
 
 pub mod hosts;
+pub mod model;
 pub mod netns;
 pub(crate) mod real_time;
 mod segment_limit;
@@ -13,9 +14,14 @@ use plan::{Plan, World};
 /// Resolves the experiment for `world`; the world's engine can run every cell.
 ///
 /// # Errors
-/// As [`Experiment::plan`].
+/// As [`Experiment::plan`], or closed forms predict none of the cells.
 pub fn plan(experiment: Experiment, world: World) -> Result<Plan> {
-    experiment.plan(world, check(world))
+    let mut plan = experiment.plan(world, check(world))?;
+    match world {
+        World::Netns | World::Hosts | World::Sim => {}
+        World::Model => model::leave_out(&mut plan)?,
+    }
+    Ok(plan)
 }
 
 fn check(world: World) -> Check {
@@ -23,5 +29,6 @@ fn check(world: World) -> Check {
         World::Netns => segment_limit::check,
         World::Hosts => hosts::check,
         World::Sim => sim::check,
+        World::Model => |_| Ok(()),
     }
 }

@@ -6,24 +6,21 @@ use std::str::FromStr;
 use anyhow::{Error, bail};
 use serde::{Deserialize, Serialize};
 
-/// Planned worlds that are not built yet, and what answers their questions today.
-const NOT_BUILT: [(&str, &str); 1] = [(
-    "model",
-    "`--on sim` computes results without measuring anything",
-)];
-
 /// Names that others use for what a world is, and the name of the world.
-const OTHER_NAMES: [(&str, &str); 14] = [
+const OTHER_NAMES: [(&str, &str); 17] = [
+    ("closed-forms", "model"),
     ("emulated", "netns"),
     ("emulation", "netns"),
     ("host", "hosts"),
     ("kernel", "netns"),
     ("linux", "netns"),
     ("live", "netns"),
+    ("modelled", "model"),
     ("namespace", "netns"),
     ("namespaces", "netns"),
     ("ns", "netns"),
     ("machines", "hosts"),
+    ("predicted", "model"),
     ("real", "netns"),
     ("simulated", "sim"),
     ("simulation", "sim"),
@@ -60,6 +57,9 @@ pub struct WorldProfile {
     /// Whether results depend on the machine, so that its facts belong to a
     /// run.
     pub depends_on_machine: bool,
+    /// Whether figures follow from closed forms. All trials of a cell would be
+    /// equal, so there is one, and no spread tells how far off it is.
+    pub predicts: bool,
     /// The phrases by which a report refers to the world.
     pub words: ReportWording,
 }
@@ -72,8 +72,8 @@ pub enum Hosts {
     /// use measurable CPU time, and keep state such as cached metrics from one
     /// trial to the next.
     Kernels,
-    /// Simulated hosts: every packet is simulated, with Jumbolab's TCP and the
-    /// processing times of the experiment.
+    /// Hosts that an experiment describes: with Jumbolab's TCP and the processing
+    /// times that it gives, whether packets are simulated or figures computed.
     Simulated,
 }
 
@@ -82,6 +82,8 @@ pub enum Hosts {
 pub struct ReportWording {
     /// The medium of the traffic: "over ...".
     pub links: &'static str,
+    /// What its figures are, as the head of a column.
+    pub figures: &'static str,
     /// The start of a sentence about the only setting of a run.
     pub alone: &'static str,
     /// The start of a sentence about several settings: "... 3 of 4 settings".
@@ -99,8 +101,10 @@ const NETNS: WorldProfile = WorldProfile {
     runs_side_by_side: false,
     syncs_every_trial: true,
     depends_on_machine: true,
+    predicts: false,
     words: ReportWording {
         links: "links between network namespaces of one machine",
+        figures: "measured",
         alone: "On this machine and",
         among: "On this machine, in",
     },
@@ -117,8 +121,10 @@ const HOSTS: WorldProfile = WorldProfile {
     runs_side_by_side: false,
     syncs_every_trial: true,
     depends_on_machine: true,
+    predicts: false,
     words: ReportWording {
         links: "the network between two hosts",
+        figures: "measured",
         alone: "Between these hosts and over",
         among: "Between these hosts, in",
     },
@@ -135,10 +141,32 @@ const SIM: WorldProfile = WorldProfile {
     runs_side_by_side: true,
     syncs_every_trial: false,
     depends_on_machine: false,
+    predicts: false,
     words: ReportWording {
         links: "simulated links",
+        figures: "measured",
         alone: "Simulated:",
         among: "Simulated, in",
+    },
+};
+
+/// Closed forms: nothing is sent, and no packet simulated.
+const MODEL: WorldProfile = WorldProfile {
+    name: "model",
+    hosts: Hosts::Simulated,
+    builds_network: true,
+    needs_a_rate: false,
+    paces_every_link: true,
+    runs_in_real_time: false,
+    runs_side_by_side: true,
+    syncs_every_trial: false,
+    depends_on_machine: false,
+    predicts: true,
+    words: ReportWording {
+        links: "computed links",
+        figures: "predicted",
+        alone: "Predicted:",
+        among: "Predicted, in",
     },
 };
 
@@ -175,6 +203,8 @@ worlds! {
     Hosts: HOSTS,
     /// A virtual network: its results are a pure function of setting and seed.
     Sim: SIM,
+    /// Closed forms with the costs of hosts.
+    Model: MODEL,
 }
 
 impl FromStr for World {
@@ -185,16 +215,10 @@ impl FromStr for World {
             return Ok(*world);
         }
         let names: Vec<&str> = Self::ALL.iter().map(|world| world.profile().name).collect();
-        if let Some((_, today)) = NOT_BUILT.iter().find(|(other, _)| *other == name) {
-            let built: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let built = built.join(", ");
-            bail!("world `{name}` is not built yet (docs/roadmap.md); {built} are; today: {today}");
-        }
         let meant = OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let meant = meant.map_or_else(String::new, |(_, meant)| format!("; write `{meant}`"));
-        let not_built = NOT_BUILT.map(|(name, _)| name).join(" and ");
         bail!(
-            "there is no world `{}`{meant}; there are: {}; {not_built} is not built yet (docs/roadmap.md)",
+            "there is no world `{}`{meant}; there are: {}",
             name.escape_debug(),
             names.join(", "),
         )
@@ -210,17 +234,6 @@ impl fmt::Display for World {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn worlds_that_are_not_built_are_none_that_are() {
-        for (name, today) in NOT_BUILT {
-            let error = name.parse::<World>().unwrap_err().to_string();
-            assert!(
-                error.contains("not built yet") && error.ends_with(today),
-                "{error}"
-            );
-        }
-    }
 
     #[test]
     fn names_that_others_use_are_answered_with_those_of_worlds() {

@@ -17,6 +17,9 @@ use crate::section::metrics::opening;
 use crate::section::{certificate, headline};
 use table::{left_out, table};
 
+/// What a change in per cent refers to.
+const PERCENT: f64 = 100.0;
+
 /// The explanation of the plots.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials, open diamonds published figures. A click on a name in the legend hides or shows it.";
 
@@ -49,7 +52,10 @@ pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
                 id: "method",
                 blocks: vec![
                     Block::Page(vec![Block::heading("How to read this")]),
-                    Block::Paragraphs(Style::Plain, [left_out(all), vec![reading(all)]].concat()),
+                    Block::Paragraphs(
+                        Style::Plain,
+                        [left_out(all), vec![reading(all, runs)]].concat(),
+                    ),
                 ],
             },
             certificates(all, runs),
@@ -132,32 +138,45 @@ fn answers(all: &AcrossWorlds, runs: &[Run<'_>], run: usize) -> Vec<String> {
 }
 
 /// For each pair of runs, the number of changes against the baseline that
-/// agree.
+/// agree; where neither has intervals, how far changes are apart.
 fn agreement(all: &AcrossWorlds) -> Vec<String> {
     let mut lines = Vec::new();
     for one in 0..all.names.len() {
         for other in one + 1..all.names.len() {
-            let parts: Vec<String> = all
-                .metrics()
-                .into_iter()
-                .filter(|metric| metric.table().is_some())
-                .filter_map(|metric| {
-                    let rows = all.rows(metric);
-                    let pairs = rows.iter().filter_map(|row| {
-                        Some(range(row.of_runs[one]?)?.meets(range(row.of_runs[other]?)?))
-                    });
-                    let pairs: Vec<bool> = pairs.collect();
-                    let met = pairs.iter().filter(|&&met| met).count();
-                    let all = pairs.len();
-                    (all > 0).then(|| format!("{} {met} of {all}", metric.name))
-                })
-                .collect();
-            if !parts.is_empty() {
+            let (mut met, mut apart) = (Vec::new(), Vec::new());
+            let metrics = all.metrics().into_iter();
+            for metric in metrics.filter(|metric| metric.table().is_some()) {
+                let rows = all.rows(metric);
+                let pairs = rows.iter().filter_map(|row| {
+                    Some([range(row.of_runs[one]?)?, range(row.of_runs[other]?)?])
+                });
+                let (exact, pairs): (Vec<_>, Vec<_>) =
+                    pairs.partition(|pair| pair.iter().all(|range| range.is_exact(PERCENT)));
+                if !pairs.is_empty() {
+                    let meet = pairs.iter().filter(|[one, other]| one.meets(*other));
+                    met.push(format!(
+                        "{} {} of {}",
+                        metric.name,
+                        meet.count(),
+                        pairs.len()
+                    ));
+                }
+                let points = exact.iter().map(|[one, other]| (one.low - other.low).abs());
+                if let Some(most) = points.reduce(f64::max) {
+                    apart.push(format!("{} {most:.2}", metric.name));
+                }
+            }
+            let names = format!("{} and {}", all.names[one], all.names[other]);
+            if !met.is_empty() {
+                let met = met.join(", ");
                 lines.push(format!(
-                    "Changes of which the intervals of {} and {} meet: {}.",
-                    all.names[one],
-                    all.names[other],
-                    parts.join(", ")
+                    "Changes of which the intervals of {names} meet: {met}."
+                ));
+            }
+            if !apart.is_empty() {
+                let apart = apart.join(", ");
+                lines.push(format!(
+                    "Changes of {names}, which have no spread, differ by at most, in points: {apart}."
                 ));
             }
         }
@@ -198,13 +217,30 @@ fn title(all: &AcrossWorlds, metric: &Metric) -> String {
     }
 }
 
+/// What the figures of each run are: predicted, simulated or measured.
+fn kinds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Vec<String> {
+    let names = all.names.iter().zip(runs);
+    let kind = |(name, run): (&String, &Run<'_>)| {
+        let profile = run.found.plan.world.profile();
+        let kind = match (profile.predicts, profile.depends_on_machine) {
+            (true, _) => "predicted",
+            (false, false) => "simulated",
+            (false, true) => "measured",
+        };
+        format!("{name}: {kind}")
+    };
+    names.map(kind).collect()
+}
+
 /// The explanation of the tables.
-fn reading(all: &AcrossWorlds) -> String {
+fn reading(all: &AcrossWorlds, runs: &[Run<'_>]) -> String {
     format!(
-        "± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published. \
+        "{}; paper: published. ± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published. \
          Each world is judged as in its own report: a difference is found at 5 % over all its comparisons of the metric (Holm) and above its resolution. \
          Worlds have different hosts: their changes are to be compared, rather than their figures.",
-        all.plan.compare.factor, all.plan.compare.baseline
+        kinds(all, runs).join(", "),
+        all.plan.compare.factor,
+        all.plan.compare.baseline
     )
 }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 const EVIDENCE: &[(&str, &str, &str)] = &[
     ("congestion", "congestion control", ""),
     ("limit_mbit", "link limit", " Mbit/s"),
+    ("bound", "what bounds predictions", ""),
     (
         "largest_packet_sent",
         "largest packet seen leaving the sender",
@@ -91,10 +92,11 @@ pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
     )];
     let mut machines = facts.machines().peekable();
     if machines.peek().is_none() {
-        lines.push(
-            "simulated: figures follow from the plan, its seed and this program, whatever the machine"
-                .to_owned(),
-        );
+        let what = match facts.world.profile().predicts {
+            true => "predicted: figures follow from the plan and this program",
+            false => "simulated: figures follow from the plan, its seed and this program",
+        };
+        lines.push(format!("{what}, whatever the machine"));
     }
     for (name, host) in machines {
         lines.extend(machine(host).into_iter().map(|line| match name.as_str() {

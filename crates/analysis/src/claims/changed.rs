@@ -92,7 +92,14 @@ impl Changed<'_> {
     fn held(self, pair: &Pair<'_>, level: f64) -> Held {
         let percent = pair.percent();
         let contrast = Contrast::of(&[&pair.mean], &[&pair.than]);
-        let interval = contrast.and_then(|contrast| contrast.interval(level));
+        let predicted = [pair.mean, pair.than].iter().all(|mean| mean.is_predicted);
+        let interval = match (percent, predicted) {
+            (Some(percent), true) => Some(Interval {
+                low: percent,
+                high: percent,
+            }),
+            _ => contrast.and_then(|contrast| contrast.interval(level)),
+        };
         let verdict = percent.map_or(Verdict::Inconclusive, |percent| {
             self.verdict(percent, interval, pair.resolution())
         });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Interval, Mean, count, student};
+use super::{Interval, Mean, alone, count, student};
 
 /// A product of means divided by a product of other means (a ratio, or a ratio
 /// of ratios), with the distribution of its logarithm.
@@ -95,6 +95,10 @@ pub fn mean_percent(changes: &[[(usize, Mean); 2]]) -> Option<(f64, Option<Inter
         .values()
         .map(|(slope, mean)| Some((mean.variance? * (slope / mean.mean).powi(2), mean.freedom)))
         .collect();
+    let all_predicted = slopes.values().all(|(_, mean)| mean.is_predicted);
+    if all_predicted {
+        return Some((percent, alone(percent, true)));
+    }
     let interval = parts.and_then(|parts| {
         let variance: f64 = parts.iter().map(|(part, _)| part).sum();
         let square = |(part, freedom): &(f64, f64)| part.powi(2) / freedom;

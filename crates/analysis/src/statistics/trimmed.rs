@@ -110,6 +110,7 @@ fn trimmed_mean(values: &[f64]) -> Option<Mean> {
         variance: Some(variance),
         freedom,
         ci95: interval(estimate, variance, freedom),
+        is_predicted: false,
         trimmed: Some(Trimmed {
             plain,
             outliers: count_outliers(values),

@@ -19,6 +19,7 @@ fn change(low: f64, percent: f64, high: f64) -> Change {
         p: Some(0.01),
         excluded_above: None,
         missing: None,
+        is_predicted: false,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Keys of `[domain]`: gathering of packets into bundles.
 
-use super::support::{kernels, refused};
+use super::support::{kernels, no_effect, refused};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const SIMULATED: Worlds = kernels(refused(
     "only networks of the world `sim` have a domain: --on sim",
-));
+))
+.predicted(no_effect("its shape is not predicted"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {

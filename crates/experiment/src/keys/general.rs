@@ -40,7 +40,7 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "world",
-                kind: "`netns`, `hosts` or `sim`",
+                kind: "`netns`, `hosts`, `sim` or `model`",
                 default: DefaultValue::Text("netns"),
                 meaning: "The world that runs it unless `--on` names one.",
                 worlds: everywhere(),

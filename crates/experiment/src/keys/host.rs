@@ -39,6 +39,10 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             .between_hosts(measured(
                 &["LU-LU"],
                 "not measured here: agents run on Linux alone",
+            ))
+            .predicted(measured(
+                &["LU-LU"],
+                "not predicted: hosts have costs, no operating system",
             )),
         },
         Key {
@@ -46,7 +50,8 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             kind: "switch",
             default: DefaultValue::Text("off"),
             meaning: "Segmentation and receive offloads.",
-            worlds: simulator(measured(&["off"], "not simulated: hosts have no offloads")),
+            worlds: simulator(measured(&["off"], "not simulated: hosts have no offloads"))
+                .predicted(measured(&["off"], "not predicted: hosts have no offloads")),
         },
         Key {
             name: "congestion",
@@ -58,6 +63,13 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 measured(
                     &["reno", "cubic"],
                     "not simulated: TCP's control is reno or cubic there",
+                )
+                .if_(", of TCP alone"),
+            )
+            .predicted(
+                measured(
+                    &["reno", "cubic"],
+                    "not predicted: closed forms of TCP are those of reno and cubic",
                 )
                 .if_(", of TCP alone"),
             ),
@@ -126,6 +138,10 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             worlds: kernels(only(
                 &["none"],
                 "only simulated hosts cost what is written: --on sim, or write \"none\"",
+            ))
+            .predicted(only(
+                &["none"],
+                "no closed form says what finds no room; write \"none\", or --on sim",
             )),
         },
     ],

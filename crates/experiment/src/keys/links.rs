@@ -1,6 +1,6 @@
 //! Keys of `[links.NAME]` that only single links have.
 
-use super::support::{everywhere, kernels, no_effect, only, refused, when, worlds};
+use super::support::{Support, everywhere, kernels, no_effect, only, refused, when, worlds};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const UNWATCHED: &str = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
@@ -22,7 +22,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of two nodes",
                 default: DefaultValue::Required,
                 meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
-                worlds: kernels(no_effect("its shape is refused")),
+                worlds: kernels(no_effect("its shape is refused"))
+                    .predicted(no_effect("its shape is not predicted")),
             },
             Key {
                 name: "record",
@@ -51,35 +52,35 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "switch",
                 default: DefaultValue::Text("off"),
                 meaning: "The queue length that each packet finds, and the average on which RED decides.",
-                worlds: kernels(refused(UNWATCHED)),
+                worlds: WATCH,
             },
             Key {
                 name: "interval",
                 kind: "time, or `arrival`",
                 default: DefaultValue::Text("arrival"),
                 meaning: "Of `queue` only the first packet at or after each multiple of this time; `arrival`: every one.",
-                worlds: kernels(refused(UNWATCHED)),
+                worlds: WATCH,
             },
             Key {
                 name: "drops",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
                 meaning: "Which packets are dropped or lost here, and why.",
-                worlds: kernels(refused(UNWATCHED)),
+                worlds: WATCH,
             },
             Key {
                 name: "delays",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
                 meaning: "How long the packets of each flow wait, and how long its messages take from end to end: percentiles, in the evidence.",
-                worlds: kernels(refused(UNWATCHED)),
+                worlds: WATCH,
             },
             Key {
                 name: "capture",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
                 meaning: "The headers of all packets on the wire, for tools that read captures.",
-                worlds: kernels(refused(UNWATCHED)),
+                worlds: WATCH,
             },
         ],
     },
@@ -100,34 +101,34 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["links.NAME.series"],
         kinds: &[],
         about: "The same figures over time, and goodput, delays and round trips of all flows (`series`, `flow_series` and quantiles of docs/formats.md), kept of every trial and plotted on the page.",
-        worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+        worlds: COUNTED,
         keys: &[Key {
             name: "interval",
             kind: "time",
             default: DefaultValue::Absent,
             meaning: "How long each interval is; at most 10000 of them in a trial.",
-            worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+            worlds: COUNTED,
         }],
     },
     Section {
         tables: &["links.NAME.losses"],
         kinds: &[],
         about: "Which flows lose packets in front of this simulated link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/formats.md).",
-        worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+        worlds: COUNTED,
         keys: &[
             Key {
                 name: "window",
                 kind: "part of the trial, `\"20s..120s\"`",
                 default: DefaultValue::Absent,
                 meaning: "When losses count.",
-                worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+                worlds: COUNTED,
             },
             Key {
                 name: "epoch",
                 kind: "time",
                 default: DefaultValue::Text("100ms"),
                 meaning: "Connections that lose within this time of a first loss lose together; about a round trip.",
-                worlds: worlds(refused(UNCOUNTED), when(OF_FLOWS)),
+                worlds: COUNTED,
             },
         ],
     },
@@ -179,7 +180,15 @@ const WINDOWS: Worlds = worlds(
     when(r#"; only of a transfer over TCP with `link = "emulated"`, of links that are one wire"#),
     when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
 )
-.between_hosts(refused(UNCOUNTED));
+.between_hosts(refused(UNCOUNTED))
+.predicted(UNSEEN);
+
+const WATCH: Worlds = kernels(refused(UNWATCHED)).predicted(UNSEEN);
+
+const COUNTED: Worlds = worlds(refused(UNCOUNTED), when(OF_FLOWS)).predicted(UNSEEN);
+
+/// What records packets has none where figures follow from closed forms.
+const UNSEEN: Support = no_effect("there are no packets to record");
 
 const CROSS: Worlds = worlds(
     when(r#"with `link = "emulated"`, otherwise refused"#),
@@ -187,4 +196,7 @@ const CROSS: Worlds = worlds(
 )
 .between_hosts(refused(
     "nobody else's traffic is made between hosts: --on netns or --on sim",
+))
+.predicted(when(
+    "on one link, by flows of datagrams; with other traffic the row is kept: \"not predicted\"",
 ));

@@ -2,9 +2,10 @@
 
 use super::row::QUEUES;
 use super::support::{
-    Support, all_but, everywhere, kernels, no_effect, only, refused, simulator, when, worlds,
+    Support, all_but, everywhere, kernels, measured, no_effect, only, refused, simulator, when,
+    worlds,
 };
-use super::{DefaultValue, Key, Section};
+use super::{DefaultValue, Key, Section, Worlds};
 
 /// The reason why nothing of a network between named hosts can be chosen.
 const AS_IT_IS: &str = "the network between hosts is as it is; --on netns and --on sim build one";
@@ -17,6 +18,14 @@ const THEIR_QUEUES: &str = "the queues between hosts are as they are";
 const fn not_emulated(value: &'static [&'static str]) -> Support {
     only(value, AS_IT_IS)
 }
+
+/// The reason why nothing is predicted of networks that are no path.
+const NO_PATH: &str =
+    "not predicted: closed forms are of a path, not of traffic that meets in a network";
+
+/// The support of keys of networks with nodes of their own.
+const OF_GRAPHS: Worlds =
+    kernels(no_effect("its shape is refused")).predicted(no_effect("its shape is not predicted"));
 
 /// The reason why worlds with kernels refuse a shape.
 const ONLY_SIMULATED_SHAPE: &str = "only the world `sim` has this shape: --on sim";
@@ -36,7 +45,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(all_but(&[
                     ("dumbbell", ONLY_SIMULATED_SHAPE),
                     ("explicit", ONLY_SIMULATED_SHAPE),
-                ])).between_hosts(only(&["pair"], AS_IT_IS)),
+                ]))
+                .between_hosts(only(&["pair"], AS_IT_IS))
+                .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
             },
             Key {
                 name: "stages",
@@ -50,7 +61,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 5000",
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
-                worlds: kernels(refused("only the world `sim` has a dumbbell: --on sim")),
+                worlds: kernels(refused("only the world `sim` has a dumbbell: --on sim"))
+                    .predicted(no_effect("its shape is not predicted")),
             },
             Key {
                 name: "link",
@@ -59,7 +71,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Who paces the links. `kernel`: token buckets, right for throughput and CPU, wrong for the delay of single messages; `emulated`: our emulator, which serialises every frame at the rate and honours all keys from `queue` on; `mixed`: throughput and CPU through the kernel's links, delays and round trips through emulated ones.",
                 worlds: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
-                )).between_hosts(only(&["kernel"], AS_IT_IS)),
+                ))
+                .between_hosts(only(&["kernel"], AS_IT_IS))
+                .predicted(no_effect("every link keeps its rate, as `emulated` ones")),
             },
             Key {
                 name: "ip",
@@ -95,7 +109,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: worlds(
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
-                ).between_hosts(not_emulated(&["none"])),
+                )
+                .between_hosts(not_emulated(&["none"]))
+                .predicted(when("on one link, by flows of datagrams; with other traffic the row is kept: \"not predicted\"")),
             },
             Key {
                 name: "fresh",
@@ -152,7 +168,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Rate of each link, Ethernet framing (38 octets a frame) included; `none`: as fast as the machine.",
                 worlds: simulator(when(
                     "; a transfer and requests with responses need one on some link",
-                )).between_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
+                ))
+                .predicted(when("; without one the costs of hosts must limit a transfer"))
+                .between_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
             },
             Key {
                 name: "burst",
@@ -185,7 +203,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "The queue in front of an emulated or simulated link. `droptail` drops the arriving frame where there is no room, `dropfront` the oldest; the others see [Queues](#queues).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
-                )).between_hosts(not_emulated(&["droptail"])),
+                ))
+                .between_hosts(not_emulated(&["droptail"]))
+                .predicted(measured(&["droptail"], "not predicted: what this queue drops has no closed form")),
             },
             Key {
                 name: "delay",
@@ -203,14 +223,17 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )).between_hosts(not_emulated(&["0s"])),
+                )).between_hosts(not_emulated(&["0s"]))
+                .predicted(measured(&["0s"], "not predicted: no closed form of TCP or of a mean has extra delays")),
             },
             Key {
                 name: "jitter_law",
                 kind: "`uniform`, `normal` or `exponential`",
                 default: DefaultValue::Text("uniform"),
                 meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
-                worlds: kernels(when("beside `jitter`")).between_hosts(not_emulated(&["uniform"])),
+                worlds: kernels(when("beside `jitter`"))
+                    .between_hosts(not_emulated(&["uniform"]))
+                    .predicted(no_effect("jitter is not predicted")),
             },
             Key {
                 name: "loss",
@@ -237,7 +260,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that are held back so that later ones overtake them.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).between_hosts(not_emulated(&["0%"])),
+                )).between_hosts(not_emulated(&["0%"]))
+                .predicted(measured(&["0%"], "not predicted: reordered packets have no closed form")),
             },
             Key {
                 name: "duplicate",
@@ -246,7 +270,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that arrive twice.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).between_hosts(not_emulated(&["0%"])),
+                )).between_hosts(not_emulated(&["0%"]))
+                .predicted(measured(&["0%"], "not predicted: duplicated packets have no closed form")),
             },
             Key {
                 name: "wire_mtu",
@@ -304,21 +329,21 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["nodes.NAME"],
         kinds: &[],
         about: r#"The nodes of `shape = "explicit"`."#,
-        worlds: kernels(no_effect("its shape is refused")),
+        worlds: OF_GRAPHS,
         keys: &[
             Key {
                 name: "role",
                 kind: "`host`, `router` or `switch`",
                 default: DefaultValue::Required,
                 meaning: "The kind of node.",
-                worlds: kernels(no_effect("its shape is refused")),
+                worlds: OF_GRAPHS,
             },
             Key {
                 name: "address",
                 kind: "IP address",
                 default: DefaultValue::Absent,
                 meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. Packets to a host without one are not gathered."#,
-                worlds: kernels(no_effect("its shape is refused")),
+                worlds: OF_GRAPHS,
             },
         ],
     },

@@ -6,15 +6,19 @@ use std::sync::LazyLock;
 use queue::{Choice, DISCIPLINES, Field, Limit};
 use units::Bytes;
 
-use super::support::{kernels, refused, when};
+use super::support::{Support, kernels, no_effect, refused, when};
 use super::{DefaultValue, Key, Section, Worlds};
 
 /// A placeholder limit for listing keys, which do not depend on it.
 const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
 /// The support of queue keys in worlds with kernels.
-const QUEUED: Worlds =
-    kernels(when(r#"with `link = "emulated"`, as `queue`"#)).between_hosts(refused(AS_THEY_ARE));
+const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
+    .between_hosts(refused(AS_THEY_ARE))
+    .predicted(UNASKED);
+
+/// What a queue does with what waits is in no closed form here.
+const UNASKED: Support = no_effect("no law of a queue is asked");
 
 /// The reason why queues between hosts have no parameters.
 const AS_THEY_ARE: &str = "the queues between hosts are as they are: --on netns or --on sim";
@@ -22,7 +26,8 @@ const AS_THEY_ARE: &str = "the queues between hosts are as they are: --on netns 
 /// The support of keys that only simulated sources understand.
 const NOTICES: Worlds = kernels(when(
     "; `notify` must be `off` where the queue is `mred`: no kernel understands it",
-));
+))
+.predicted(UNASKED);
 
 /// One section for each discipline, created once.
 pub(super) static SECTIONS: LazyLock<Vec<Section>> =

@@ -1,6 +1,6 @@
 //! Keys of sweeps, comparisons, published figures and claims.
 
-use super::support::{everywhere, kernels, refused};
+use super::support::{everywhere, kernels, no_effect, refused};
 use super::{DefaultValue, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
@@ -28,7 +28,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 100000",
                 default: DefaultValue::Number(20),
                 meaning: "Trials of each cell; with `until` the most. A run has at most 1000000 trials.",
-                worlds: everywhere(),
+                worlds: everywhere().predicted(no_effect("every prediction of a cell is the same")),
             },
             Key {
                 name: "until",
@@ -96,7 +96,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: r#"Metrics of which a table has the differences from the baseline, run by run with the same seeds, with 95 % intervals, each for itself: `["throughput"]`."#,
                 worlds: kernels(refused(
                     "paired differences need trials with equal random seeds, which only the world `sim` has",
-                )),
+                ))
+                .predicted(no_effect("a prediction has no seed")),
             },
         ],
     },

@@ -34,6 +34,7 @@ pub(crate) struct Worlds {
     netns: Support,
     hosts: Support,
     sim: Support,
+    model: Support,
 }
 
 impl Worlds {
@@ -43,6 +44,7 @@ impl Worlds {
             World::Netns => &self.netns,
             World::Hosts => &self.hosts,
             World::Sim => &self.sim,
+            World::Model => &self.model,
         }
     }
 
@@ -51,6 +53,14 @@ impl Worlds {
     pub(super) const fn between_hosts(self, support: Support) -> Self {
         Self {
             hosts: support,
+            ..self
+        }
+    }
+
+    /// The same, but `support` where figures follow from closed forms.
+    pub(super) const fn predicted(self, support: Support) -> Self {
+        Self {
+            model: support,
             ..self
         }
     }
@@ -105,13 +115,14 @@ pub(super) const fn measured(values: &'static [&'static str], why: &'static str)
     takes(Takes::Measured(values, why))
 }
 
-/// The support by worlds with kernels and by worlds with simulated packets.
-/// This is the only place that lists the worlds.
+/// The support by worlds with kernels, and by worlds whose hosts an experiment
+/// describes: they are simulated, or figures are computed. This is the only place that lists the worlds.
 pub(super) const fn worlds(kernels: Support, simulator: Support) -> Worlds {
     Worlds {
         netns: kernels,
         hosts: kernels,
         sim: simulator,
+        model: simulator,
     }
 }
 
@@ -120,12 +131,12 @@ pub(super) const fn everywhere() -> Worlds {
     worlds(HONOURED, HONOURED)
 }
 
-/// Honoured by the simulator; `support` applies to kernels.
+/// Honoured by simulated hosts; `support` applies to kernels.
 pub(super) const fn kernels(support: Support) -> Worlds {
     worlds(support, HONOURED)
 }
 
-/// Honoured by kernels; `support` applies to the simulator.
+/// Honoured by kernels; `support` applies to simulated hosts.
 pub(super) const fn simulator(support: Support) -> Worlds {
     worlds(HONOURED, support)
 }

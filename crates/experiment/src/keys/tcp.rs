@@ -1,6 +1,6 @@
 //! Keys of `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
 
-use super::support::{everywhere, kernels, only, refused};
+use super::support::{everywhere, kernels, no_effect, only, refused};
 use super::{DefaultValue, Key, Section, Worlds};
 
 const KERNELS_TCP: &str = "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
@@ -26,13 +26,17 @@ pub(super) const SECTIONS: &[Section] = &[
 
 const SIMULATED: Worlds = kernels(refused(KERNELS_TCP));
 
+/// Keys of what happens at losses and time-outs, which laws of TCP do not ask for.
+const OF_RECOVERY: Worlds = SIMULATED.predicted(no_effect("closed forms are of the steady state"));
+
 /// The keys of a flow: the same ones, refused by kernels for a reason of their
 /// own.
 const OF_FLOWS: [Key; KEYS.len()] = {
     let mut keys = KEYS;
     let mut place = 0;
     while place < keys.len() {
-        keys[place].worlds = kernels(refused(OWN_TCP));
+        keys[place].worlds =
+            kernels(refused(OWN_TCP)).predicted(no_effect("flows over TCP are not predicted"));
         place += 1;
     }
     keys
@@ -51,7 +55,7 @@ const KEYS: [Key; 15] = [
         kind: "`reno`, `newreno` or `sack`",
         default: DefaultValue::Follows("`\"sack\"`"),
         meaning: "Of `standard` and `linux`: `reno` [RFC5681], `newreno` [RFC6582] or `sack` [RFC6675]; refused beside another agent.",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "window",
@@ -79,7 +83,7 @@ const KEYS: [Key; 15] = [
         kind: "switch",
         default: DefaultValue::Follows("`\"on\"`"),
         meaning: "Whether the first two duplicate acknowledgements let a new segment go [RFC3042].",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "acknowledge",
@@ -93,14 +97,14 @@ const KEYS: [Key; 15] = [
         kind: "time",
         default: DefaultValue::Follows("`\"40ms\"` (`\"100ms\"`)"),
         meaning: "How long an acknowledgement is delayed at most.",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "ecn",
         kind: "switch",
         default: DefaultValue::Follows("`\"off\"`"),
         meaning: "Whether both ends answer marks [RFC3168]; `off` with the agents of ns-2.",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "timestamps",
@@ -114,28 +118,28 @@ const KEYS: [Key; 15] = [
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"3s\"`)"),
         meaning: "The first retransmission timeout [RFC6298].",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "shortest_timeout",
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"200ms\"`)"),
         meaning: "The least retransmission timeout.",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "longest_timeout",
         kind: "time",
         default: DefaultValue::Follows("`\"60s\"`"),
         meaning: "The greatest retransmission timeout.",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "tick",
         kind: "time",
         default: DefaultValue::Follows("`\"1ms\"` (`\"10ms\"`)"),
         meaning: "The grain of the sender's clock.",
-        worlds: SIMULATED,
+        worlds: OF_RECOVERY,
     },
     Key {
         name: "segment",

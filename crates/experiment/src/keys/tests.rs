@@ -85,7 +85,7 @@ flows.f = { from = \"a\", to = \"b\", message_law = \"constant\", load = \"50%\"
     ),
 ];
 
-/// Those experiments, and one for each queue.
+/// Those experiments, and one for each queue; what is simulated is predicted as well.
 fn experiments() -> Vec<(Experiment, World)> {
     let queues = queue::SECTIONS.iter().map(|section| {
         let queue = section.tables[0].replace("network.", "");
@@ -105,7 +105,11 @@ fn experiments() -> Vec<(Experiment, World)> {
             world,
         )
     });
-    parsed.collect()
+    let worlds = |(experiment, world): (Experiment, World)| {
+        let predicted = (world == World::Sim).then(|| (experiment.clone(), World::Model));
+        [(experiment, world)].into_iter().chain(predicted)
+    };
+    parsed.flat_map(worlds).collect()
 }
 
 /// The paths of a key in `experiment`, with existing names for placeholders.

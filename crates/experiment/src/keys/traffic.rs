@@ -22,6 +22,9 @@ const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
 /// Keys of a kind that the simulator refuses.
 const OF_REFUSED_KIND: Worlds = simulator(no_effect("its kind is refused"));
 
+/// Keys of a kind that closed forms refuse.
+const OF_PROBES: Worlds = everywhere().predicted(no_effect("its kind is refused"));
+
 pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["traffic"],
@@ -52,6 +55,17 @@ pub(super) const SECTIONS: &[Section] = &[
                     "latency-breakdown",
                     "it needs stamps of one clock at both ends: --on netns",
                 ),
+            ]))
+            .predicted(all_but(&[
+                ("command", "no closed form runs programs: --on netns"),
+                (
+                    "latency-breakdown",
+                    "no closed form takes a kernel apart: --on netns",
+                ),
+                (
+                    "probe",
+                    "no closed form says what a prober finds: --on sim or netns",
+                ),
             ])),
         }],
     },
@@ -69,42 +83,43 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(only(
                     &["jumbolab"],
                     "the simulator has no other programs, kernels or sockets: --on netns",
-                )),
+                ))
+                .predicted(no_effect("its kind is refused")),
             },
             Key {
                 name: "up_to",
                 kind: "size",
                 default: DefaultValue::Text("9000B"),
                 meaning: "The size of IP packets that the path should carry, at most 65535.",
-                worlds: everywhere(),
+                worlds: OF_PROBES,
             },
             Key {
                 name: "protocols",
                 kind: "list of `icmp`, `udp` and `tcp`",
                 default: DefaultValue::Absent,
                 meaning: "What to probe with; without it all three.",
-                worlds: everywhere(),
+                worlds: OF_PROBES,
             },
             Key {
                 name: "reflector",
                 kind: "switch",
                 default: DefaultValue::Text("off"),
                 meaning: "Whether a STAMP reflector answers at the receiver, which tells both directions apart.",
-                worlds: everywhere(),
+                worlds: OF_PROBES,
             },
             Key {
                 name: "listens",
                 kind: "switch",
                 default: DefaultValue::Text("on"),
                 meaning: "Whether the receiver listens at the TCP port that is probed.",
-                worlds: everywhere(),
+                worlds: OF_PROBES,
             },
             Key {
                 name: "timeout",
                 kind: "time",
                 default: DefaultValue::Text("60s"),
                 meaning: "The longest that an investigation takes.",
-                worlds: everywhere(),
+                worlds: OF_PROBES,
             },
         ],
     },

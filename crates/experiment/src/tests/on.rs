@@ -98,7 +98,7 @@ fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
     refused(
         &with("[on.mars.host]"),
         &[],
-        "experiments/x.toml:7: on.mars: there is no world `mars`; there are: netns, hosts, sim; model is not built yet (docs/roadmap.md)",
+        "experiments/x.toml:7: on.mars: there is no world `mars`; there are: netns, hosts, sim, model",
     );
     refused(
         &with("[on.sim.hosts]"),

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::facts;
@@ -137,6 +137,11 @@ fn study(args: &Robustness) -> Result<Study> {
         Some(named) => named.parse()?,
         None => experiment.world()?.unwrap_or_default(),
     };
+    if world.profile().predicts {
+        bail!(
+            "--on {world}: a search tells chance from what settings do, and predictions have none; write --on sim or netns"
+        );
+    }
     Study::new(experiment, world)
 }
 

@@ -196,6 +196,8 @@ fn what_states_everything_or_claims_nothing_is_refused() {
     let (claims, unstated) = STUDY.split_once("[[claim]]").unwrap();
     let unstated = &unstated[unstated.find("[[unstated]]").unwrap()..];
     dir.write("claimless.toml", &format!("{claims}{unstated}"));
+    dir.run("robustness rtt-by-packet-size --on model")
+        .refused(&["--on model", "predictions have none"]);
     dir.run("robustness claimless.toml").refused(&["[[claim]]"]);
     dir.run("robustness claimless.toml --budget soon")
         .refused(&["--budget soon", "runs=5000"]);

@@ -1,4 +1,4 @@
-//! Simulated trials on several threads, stored in order.
+//! Trials that do not disturb each other, on several threads, stored in order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,23 +8,62 @@ use std::thread;
 
 use anyhow::Result;
 use live::interrupt;
-use plan::Trial;
+use plan::{Plan, Setting, Trial};
 use units::Seed;
 
 use super::TrialSink;
 use super::job::Job;
 use super::order::Slot;
 use crate::interrupted;
+use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
+use crate::world::model::Predictor;
 use crate::world::sim::Simulator;
 
 /// The maximum number of trials that wait for the journal.
 const WAITING: usize = 256;
 
+/// An engine whose trials do not disturb each other.
+pub(super) trait Engine: Sync {
+    /// The measurements of one trial, and its time in seconds. Files of single
+    /// packets go to `artifacts`.
+    ///
+    /// # Errors
+    /// The reason why there are none.
+    fn run(
+        &self,
+        setting: &Setting,
+        seed: Seed,
+        artifacts: ArtifactDir<'_>,
+    ) -> Result<(Measurements, f64), String>;
+}
+
+impl Engine for Simulator {
+    fn run(
+        &self,
+        setting: &Setting,
+        seed: Seed,
+        artifacts: ArtifactDir<'_>,
+    ) -> Result<(Measurements, f64), String> {
+        self.run_and_trace(setting, seed, artifacts)
+    }
+}
+
+impl Engine for Predictor {
+    fn run(
+        &self,
+        setting: &Setting,
+        _: Seed,
+        _: ArtifactDir<'_>,
+    ) -> Result<(Measurements, f64), String> {
+        Ok((self.predict(setting)?, 0.0))
+    }
+}
+
 /// Runs `slots` on a number of threads, one trial each. The journal has them in
 /// the order of `slots`, so it does not depend on the number of threads.
 pub(super) fn run(
-    simulator: &Simulator,
+    engine: &impl Engine,
     threads: usize,
     slots: &[Slot],
     sink: &mut TrialSink<'_>,
@@ -34,7 +73,7 @@ pub(super) fn run(
     let of_slot = |position: usize| {
         let slot = slots[position];
         let seed = plan.seed.derive(&format!("repeat/{}", slot.repeat));
-        trial(simulator, slot.job(&plan.cells[slot.cell]), seed, &results)
+        trial(engine, slot.job(&plan.cells[slot.cell]), seed, &results)
     };
     in_order(threads, slots.len(), of_slot, |position, trial| {
         if sink.has_enough() {
@@ -47,12 +86,30 @@ pub(super) fn run(
     })
 }
 
+/// Runs `jobs` for `plan` and hands each trial to `keep` in their order, until it
+/// wants no more.
+pub(super) fn each(
+    engine: &impl Engine,
+    threads: usize,
+    plan: &Plan,
+    jobs: &[Job<'_>],
+    results: &Path,
+    mut keep: impl FnMut(Trial) -> Result<bool>,
+) -> Result<()> {
+    let run = |position: usize| {
+        let job = jobs[position].clone();
+        let seed = plan.seed.derive(&format!("repeat/{}", job.repeat));
+        trial(engine, job, seed, results)
+    };
+    in_order(threads, jobs.len(), run, |_, trial| keep(trial))
+}
+
 /// Runs trials 0 to `count` on `threads` threads, and passes the results to `keep`
 /// in order until it wants no more. A trial without a result was stopped.
 ///
 /// # Errors
 /// Where `keep` fails, or someone asked to stop.
-pub(super) fn in_order(
+fn in_order(
     threads: usize,
     count: usize,
     trial: impl Fn(usize) -> Option<Trial> + Sync,
@@ -110,17 +167,12 @@ fn keep_in_order(
 }
 
 /// Runs one trial; `None` if someone asked the program to stop before its end.
-pub(super) fn trial(
-    simulator: &Simulator,
-    job: Job<'_>,
-    seed: Seed,
-    results: &Path,
-) -> Option<Trial> {
+fn trial(engine: &impl Engine, job: Job<'_>, seed: Seed, results: &Path) -> Option<Trial> {
     let artifacts = ArtifactDir {
         results,
         trial: &job.id,
     };
-    match simulator.run_and_trace(job.setting, seed, artifacts) {
+    match engine.run(job.setting, seed, artifacts) {
         Ok((measurements, seconds)) => Some(Trial {
             seconds,
             ..job.trial(measurements, None)

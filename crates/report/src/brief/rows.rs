@@ -157,7 +157,11 @@ impl<'a> Rows<'a> {
         let mut columns = vec![Column::new(names.first().cloned().unwrap_or_default())];
         columns.extend(names.iter().skip(1).map(Column::new));
         columns.extend(layout.baseline.then(|| Column::new(&*baseline)));
-        columns.extend(layout.mean.then(|| Column::new("measured")));
+        columns.extend(
+            layout
+                .mean
+                .then(|| Column::new(plan.world.profile().words.figures)),
+        );
         columns.push(Column::new(format!("% against {baseline}")));
         columns.extend(papers.then(|| Column::right("paper %")));
         columns.push(Column::default());

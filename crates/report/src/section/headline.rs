@@ -99,6 +99,26 @@ pub(crate) fn not_measured(found: &Findings<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Not measured here: {}.", parts.join("; ")))
 }
 
+/// The metrics that closed forms leave out of cells that they predict, with the reasons.
+pub(crate) fn not_predicted(found: &Findings<'_>) -> Option<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let absent = found.trials.iter();
+    let absent = absent.filter_map(|trial| trial.evidence.get("not_predicted")?.as_object());
+    for (metric, why) in absent.flatten() {
+        let why = why.as_str().unwrap_or_default();
+        match reasons.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, metrics)) if metrics.contains(&metric.as_str()) => {}
+            Some((_, metrics)) => metrics.push(metric),
+            None => reasons.push((why, vec![metric])),
+        }
+    }
+    let parts: Vec<String> = reasons
+        .iter()
+        .map(|(why, metrics)| format!("{} ({why})", metrics.join(", ")))
+        .collect();
+    (!parts.is_empty()).then(|| format!("Not predicted: {}.", parts.join("; ")))
+}
+
 /// The doubt about a run of which other work disturbed most trials.
 pub(crate) fn mostly_disturbed(found: &Findings<'_>) -> Option<Doubt> {
     let doubt = found.certificate.doubt(Reason::Disturbed)?;

@@ -9,6 +9,7 @@ use units::Transport;
 
 use crate::document::{Block, Section, Style};
 use crate::figure;
+use crate::section::headline;
 
 /// Remarks on each kind of link.
 const LINKS: &[(LinkKind, &str)] = &[
@@ -38,13 +39,23 @@ const TRIMMED: &str = "†: a metric with an outlier far beyond all spread has t
      trials or more, without the lowest and the highest fifth of their trials; intervals and comparisons are by the \
      Winsorized variance (Yuen). The section on outliers has the mean of all trials where there are some.";
 
+/// The remark on figures of closed forms.
+const PREDICTED: &str = "Predicted by closed forms from headers, rates, delays, losses and the costs of hosts that [host] \
+     gives; nothing was sent or simulated. A figure has no interval: how far a measurement is from it only a measurement says.";
+
 /// The section on how to read the tables.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     Some(Section {
         id: "method",
         blocks: vec![
             Block::Page(vec![Block::heading("How to read this")]),
-            Block::Paragraphs(Style::Plain, explanation(found.plan, &found.comparisons)),
+            Block::Paragraphs(
+                Style::Plain,
+                explanation(found.plan, &found.comparisons)
+                    .into_iter()
+                    .chain(headline::not_predicted(found))
+                    .collect(),
+            ),
             Block::Page(vec![Block::list(verdicts(found))]),
         ],
     })
@@ -88,6 +99,7 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
         settings.any(|setting| setting.is_ok_and(is_so))
     };
     match plan.world.profile().hosts {
+        Hosts::Simulated if plan.world.profile().predicts => lines.push(PREDICTED.to_owned()),
         Hosts::Simulated => lines.push(format!(
             "Simulated: every frame is serialised, queued and delayed in virtual time, exact to the picosecond; \
              hosts take the time that [host] gives them. Seed {}; all cells of a repeat \

@@ -94,7 +94,7 @@ fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Tab
     columns.push(Column {
         unit: metric.unit.to_owned(),
         brief: Some(metric.unit.to_owned()),
-        ..Column::new("measured")
+        ..Column::new(plan.world.profile().words.figures)
     });
     columns.extend(has_models.then(|| Column::right("model")));
     columns.push(Column::new(format!("% against {}", plan.compare.baseline)));
