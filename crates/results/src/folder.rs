@@ -134,6 +134,14 @@ impl Folder {
         })
     }
 
+    /// Whether the folder that `opening` selects exists.
+    pub fn exists(opening: &Opening<'_>) -> bool {
+        match opening.explicit {
+            Some(path) => path.exists(),
+            None => choose(opening.base, opening).is_ok_and(|path| path.exists()),
+        }
+    }
+
     /// Reads a folder without changing it: the text of the plan, the facts of
     /// the run, and the complete trials.
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {

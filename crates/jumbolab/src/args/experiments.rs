@@ -43,8 +43,8 @@ pub(crate) struct Run {
     #[arg(required_unless_present = "template")]
     pub(crate) experiment: Option<String>,
 
-    /// World to run in: `netns` (real kernels in network namespaces), `hosts` (machines of yours) or `sim` (simulated) [default: the experiment's, else netns].
-    #[arg(long, value_name = "WORLD", help_heading = "Experiment")]
+    /// World to run in: `netns` (real kernels in network namespaces), `hosts` (machines of yours), `sim` (simulated) or `model` (predicted by closed forms); several, separated by commas, one after the other into one report [default: the experiment's, else netns].
+    #[arg(long, value_name = "WORLD,..", help_heading = "Experiment")]
     pub(crate) on: Option<String>,
     /// With `--on hosts`: machine that is the sender, the receiver or a router to be metered, reached by `ssh`, e.g. `sender=user@machine,interface=eth1`; also `address=..` and `become=sudo`. Repeatable.
     #[arg(long, value_name = "ROLE=DESTINATION", help_heading = "Experiment")]

@@ -1,6 +1,8 @@
 //! `jumbolab run`.
 
-use std::path::Path;
+mod worlds;
+
+use std::path::{Path, PathBuf};
 
 use analysis::Findings;
 use analysis::completion::complete;
@@ -8,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
-use plan::{Cell, NamedHosts, Plan, Trial};
-use report::{Paths, Places};
-use results::folder::{Folder, Opening, Resume};
+use plan::{Cell, NamedHosts, Plan, Trial, World};
+use report::{Document, Paths, Places};
+use results::folder::{Folder, Opening, Resume, Shard};
 use serde_json::{Value, json};
 
 use super::programs::Programs;
@@ -33,7 +35,16 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     if args.trace.is_some() || args.experiment.as_deref() == Some(replay::EXPERIMENT) {
         return replay::run(args).map(done);
     }
-    let (mut plan, named) = resolved(args)?;
+    let experiment = written(args)?;
+    experiment
+        .notices()
+        .iter()
+        .for_each(|notice| output::say(notice));
+    let worlds = worlds::asked(args, &experiment)?;
+    let [world] = worlds.as_slice() else {
+        return worlds::run(args, &experiment, &worlds);
+    };
+    let (plan, named) = resolved(args, experiment, *world)?;
     if args.dry_run {
         let answer = match args.json {
             true => format!("{}\n", planned(&plan)?),
@@ -41,100 +52,152 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         };
         return output::print(&answer).map(done);
     }
-    let shard = args.shard.as_deref().map(str::parse).transpose()?;
-    let how = How {
-        threads: args.threads,
-        shard,
-        retry: args.retry,
-    };
-    let experiment = args.experiment.as_deref().unwrap_or_default();
-    let programs = Programs::of(&plan, experiment)?;
-    let mut facts = facts::here(plan.world)?;
-    // Acquire privileges first: if they are denied, nothing has been written.
-    let mut bench = Bench::ready(&plan, how, named.as_ref())?;
-    bench.describe(&mut plan, &mut facts);
-    if args.resume.is_none() {
-        let warnings = bench.check_rates(&plan)?;
-        warnings.iter().for_each(|warning| output::say(warning));
-    }
-    programs.announce(args.allow_commands)?;
-    let mut folder = Folder::open(&Opening {
-        base: Path::new(RESULTS),
-        explicit: args.output.as_deref(),
-        plan: &plan,
-        facts: &facts,
-        resume: match args.resume {
-            None => Resume::No,
-            Some(args::Resume::Same) => Resume::Same,
-            Some(args::Resume::Force) => Resume::Force,
-        },
-        shard,
-        complete,
-    })?;
-    let mut progress: Box<dyn lab::run::Progress + '_> = match args.detail.quiet {
-        true => Box::new(Silent),
-        false => {
-            output::say_folder("writing results to", folder.path());
-            Box::new(Progress::new(&plan, args.plain))
+    let run = Measured::of(args, plan, named.as_ref(), args.output.as_deref())?;
+    run.print(args)
+}
+
+/// A run after its last trial.
+struct Measured {
+    plan: Plan,
+    folder: Folder,
+    shard: Option<Shard>,
+}
+
+impl Measured {
+    /// Runs the trials of `plan` that its folder lacks.
+    fn of(
+        args: &Run,
+        mut plan: Plan,
+        named: Option<&NamedHosts>,
+        place: Option<&Path>,
+    ) -> Result<Self> {
+        let shard = args.shard.as_deref().map(str::parse).transpose()?;
+        let how = How {
+            threads: args.threads,
+            shard,
+            retry: args.retry,
+        };
+        let experiment = args.experiment.as_deref().unwrap_or_default();
+        let programs = Programs::of(&plan, experiment)?;
+        let mut facts = facts::here(plan.world)?;
+        // Acquire privileges first: if they are denied, nothing has been written.
+        let mut bench = Bench::ready(&plan, how, named)?;
+        bench.describe(&mut plan, &mut facts);
+        if args.resume.is_none() {
+            let warnings = bench.check_rates(&plan)?;
+            warnings.iter().for_each(|warning| output::say(warning));
         }
-    };
-    let kept = format!(
-        "the trials so far are in {}; add --resume to continue",
-        folder.path().display()
-    );
-    bench
-        .run(&plan, how, &mut folder, &mut *progress)
-        .context(kept)?;
-    let notes = bench.restore();
-    let notes = notes.unwrap_or_else(|error| vec![format!("{error:#}")]);
-    notes.iter().for_each(|note| output::say(note));
-    folder.leave_out_disturbed();
-    if plan.world.profile().runs_side_by_side {
-        folder.sort(|trials| sort(&plan, trials));
-    }
-    let failed = folder
-        .trials()
-        .iter()
-        .filter(|trial| trial.failure.is_some())
-        .count();
-    if failed > 0 {
-        output::say(&format!(
-            "{failed} trials failed and are excluded from all results; use --resume --retry to run them again"
-        ));
-    }
-    let (trials, path) = (folder.trials(), folder.path());
-    let found = Findings::of(&plan, trials, folder.facts());
-    let document = page::report(&found, path);
-    let page = page::write(path, report::PAGE, &report::html(&document));
-    let table = path.join(results::trials::FILE);
-    let table = results::trials::write(&table, trials).map(|()| table);
-    if args.json {
-        output::print_lines(report::json_lines(&found))?;
-        let paths = Paths {
-            folder: path,
-            page: page.as_deref().ok(),
-            table: table.as_deref().ok(),
+        programs.announce(args.allow_commands)?;
+        let mut opening = Opening {
+            base: Path::new(RESULTS),
+            explicit: place,
+            plan: &plan,
+            facts: &facts,
+            resume: match args.resume {
+                None => Resume::No,
+                Some(args::Resume::Same) => Resume::Same,
+                Some(args::Resume::Force) => Resume::Force,
+            },
+            shard,
+            complete,
         };
-        output::print_lines([report::run_json(&found, paths)])?;
-    } else {
-        let files = Places {
-            folder: Some(path),
-            page: page.as_deref().ok(),
+        // Of several worlds some may not have begun.
+        if worlds::is_several(args) && !Folder::exists(&opening) {
+            opening.resume = Resume::No;
+        }
+        let mut folder = Folder::open(&opening)?;
+        let mut progress: Box<dyn lab::run::Progress + '_> = match args.detail.quiet {
+            true => Box::new(Silent),
+            false => {
+                let what = match worlds::is_several(args) {
+                    true => format!("writing results of {} to", plan.world),
+                    false => "writing results to".to_owned(),
+                };
+                output::say_folder(&what, folder.path());
+                Box::new(Progress::new(&plan, args.plain))
+            }
         };
-        printed::run(&found, &document, files, args.detail)?;
+        let kept = format!(
+            "the trials so far are in {}; add --resume to continue",
+            folder.path().display()
+        );
+        bench
+            .run(&plan, how, &mut folder, &mut *progress)
+            .context(kept)?;
+        let notes = bench.restore();
+        let notes = notes.unwrap_or_else(|error| vec![format!("{error:#}")]);
+        notes.iter().for_each(|note| output::say(note));
+        drop(progress);
+        folder.leave_out_disturbed();
+        if plan.world.profile().runs_side_by_side {
+            folder.sort(|trials| sort(&plan, trials));
+        }
+        let failed = folder
+            .trials()
+            .iter()
+            .filter(|trial| trial.failure.is_some())
+            .count();
+        if failed > 0 {
+            output::say(&format!(
+                "{failed} trials failed and are excluded from all results; use --resume --retry to run them again"
+            ));
+        }
+        Ok(Self {
+            plan,
+            folder,
+            shard,
+        })
     }
-    page.and(table).with_context(|| {
-        format!(
-            "all trials are saved: see `jumbolab report {}`",
-            path.display()
-        )
-    })?;
-    // A part of a run may leave whole cells to the other parts.
-    let state = match shard.is_some() && !found.complete {
-        true => found.certificate.state(),
-        false => found.state(),
-    };
-    Ok(Ending::of(state, args.strict))
+
+    fn found(&self) -> Findings<'_> {
+        Findings::of(&self.plan, self.folder.trials(), self.folder.facts())
+    }
+
+    /// Writes page and table.
+    fn write(&self, document: &Document) -> [Result<PathBuf>; 2] {
+        let path = self.folder.path();
+        let page = page::write(path, report::PAGE, &report::html(document));
+        let table = path.join(results::trials::FILE);
+        let table = results::trials::write(&table, self.folder.trials()).map(|()| table);
+        [page, table]
+    }
+
+    /// The error that page or table could not be written.
+    fn written(&self, [page, table]: [Result<PathBuf>; 2]) -> Result<()> {
+        let path = self.folder.path().display();
+        let say = || format!("all trials are saved: see `jumbolab report {path}`");
+        page.and(table).map(drop).with_context(say)
+    }
+
+    /// Writes page and table, and prints the report.
+    fn print(&self, args: &Run) -> Result<Ending> {
+        let found = self.found();
+        let path = self.folder.path();
+        let document = page::report(&found, path);
+        let [page, table] = self.write(&document);
+        if args.json {
+            output::print_lines(report::json_lines(&found))?;
+            let paths = Paths {
+                folder: path,
+                page: page.as_deref().ok(),
+                table: table.as_deref().ok(),
+            };
+            output::print_lines([report::run_json(&found, paths)])?;
+        } else {
+            let files = Places {
+                folder: Some(path),
+                page: page.as_deref().ok(),
+            };
+            printed::run(&found, &document, files, args.detail)?;
+        }
+        self.written([page, table])?;
+        // A part of a run may leave whole cells to the other parts.
+        let state = match self.shard.is_some() && !found.complete {
+            true => found.certificate.state(),
+            false => found.state(),
+        };
+        Ok(Ending::of(state, args.strict))
+    }
 }
 
 /// The output of `--dry-run`: the title, the test bed, and the trials.
@@ -174,9 +237,8 @@ impl lab::run::Progress for Silent {
     fn end(&mut self) {}
 }
 
-/// The experiment with all options of the command line applied, and the machines that
-/// the user named if the world measures between such.
-pub(super) fn resolved(args: &Run) -> Result<(Plan, Option<NamedHosts>)> {
+/// The experiment with all options of the command line applied.
+fn written(args: &Run) -> Result<Experiment> {
     let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
     for assignment in &args.set {
         experiment.set(assignment)?;
@@ -184,19 +246,32 @@ pub(super) fn resolved(args: &Run) -> Result<(Plan, Option<NamedHosts>)> {
     if let Some(repeat) = &args.repeat {
         experiment.set(&format!("repeat={repeat}"))?;
     }
-    for notice in experiment.notices() {
-        output::say(notice);
-    }
-    let world = match &args.on {
-        Some(named) => named.parse()?,
-        None => experiment.world()?.unwrap_or_default(),
-    };
+    Ok(experiment)
+}
+
+/// The plan of `experiment` in `world`, and the machines that the user named if the world
+/// measures between such.
+fn resolved(
+    args: &Run,
+    experiment: Experiment,
+    world: World,
+) -> Result<(Plan, Option<NamedHosts>)> {
     let named = match (world.profile().builds_network, args.host.is_empty()) {
         (false, _) => Some(experiment.named_hosts(&args.host)?),
         (true, true) => None,
+        (true, false) if worlds::is_several(args) => None,
         (true, false) => bail!("--host: the world `{world}` makes its own hosts; add --on hosts"),
     };
     Ok((lab::world::plan(experiment, world)?, named))
+}
+
+/// The plans of a run, one for each of its worlds.
+#[cfg(test)]
+pub(super) fn plans(args: &Run) -> Result<Vec<Plan>> {
+    let experiment = written(args)?;
+    let worlds = worlds::asked(args, &experiment)?;
+    let plan = |world: &World| Ok(resolved(args, experiment.clone(), *world)?.0);
+    worlds.iter().map(plan).collect()
 }
 
 #[cfg(test)]
@@ -212,7 +287,7 @@ mod tests {
                 panic!("{} runs nothing", example.line)
             };
             if !args.template && args.trace.is_none() {
-                assert!(resolved(&args).is_ok(), "{}", example.line);
+                assert!(plans(&args).is_ok(), "{}", example.line);
                 planned += 1;
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use experiment::Experiment;
 
-use super::run::resolved;
+use super::run::plans;
 use crate::args::{Args, Command, Example};
 
 /// A document with commands.
@@ -91,9 +91,7 @@ fn each_command_parses_and_names_what_exists() {
                     }
                     let placeholder = named == "NAME" || named.starts_with("results/");
                     if !args.template && args.trace.is_none() && !placeholder && named != "replay" {
-                        resolved(&args)
-                            .map(|(plan, _)| plan)
-                            .unwrap_or_else(|error| panic!("{place}: {error:#}"));
+                        plans(&args).unwrap_or_else(|error| panic!("{place}: {error:#}"));
                         planned += 1;
                     }
                 }

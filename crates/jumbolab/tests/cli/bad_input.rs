@@ -44,7 +44,21 @@ fn what_this_world_cannot_do_is_refused_by_name() {
         &["burst", "bucket"],
     );
     refused("--on hosts", &["--on hosts", "--host sender=user@machine"]);
-    refused("--on model", &["model", "not built yet"]);
+    refused(
+        "--on model --set network.queue=codel",
+        &["none of its 24 cells"],
+    );
+    refused("--on model,sim,model", &["`model` is named twice"]);
+    refused("--on sim,mars", &["mars", "netns"]);
+    refused("--on model,sim --shard 1/2", &["--shard", "one world"]);
+    refused(
+        "--on model,sim --host sender=user@machine",
+        &["--host", "add `hosts`"],
+    );
+    refused(
+        "--on netns,hosts",
+        &["--on hosts", "--host sender=user@machine"],
+    );
     refused("--on mars", &["mars", "netns"]);
 }
 

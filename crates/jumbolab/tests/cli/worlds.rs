@@ -106,3 +106,61 @@ fn what_counts_in_one_world_is_written_where_it_counts() {
         "did you mean `host.send_per_packet`?",
     ]);
 }
+
+#[test]
+fn one_command_runs_an_experiment_in_several_worlds_into_one_report() {
+    let dir = Dir::new();
+    let live = LIVE.replace("cpu_size", "on.netns.traffic.cpu_size");
+    let live = live.replace("network.lateness", "on.netns.network.lateness");
+    let worlds = format!("{STUDY} {live} --on model,sim,netns -o r");
+    let text = dir.run(&format!("{worlds} --full")).ran().stdout;
+    assert_eq!(text.lines().last(), Some("Page: r/model/worlds.html"));
+    for part in [
+        "model: r/model\nsim: r/sim\nnetns: r/netns\n",
+        "model %",
+        "sim %",
+        "netns %",
+        "paper %",
+        "model: predicted, sim: simulated, netns: measured; paper: published",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+    for world in ["model", "sim", "netns"] {
+        let page = dir.path().join("r").join(world).join("report.html");
+        assert!(page.exists(), "{}", page.display());
+    }
+    let lines = dir.run("report r/model r/sim r/netns --json").ran().json();
+    let line = lines
+        .iter()
+        .find(|line| line["metric"] == "throughput" && line["factors"]["mtu"] == 9000)
+        .unwrap();
+    let of = |world: usize, field: &str| line["worlds"][world][field].clone();
+    let worlds = ["model", "sim", "netns"].map(Value::from);
+    assert_eq!([0, 1, 2].map(|world| of(world, "world")), worlds);
+    assert_eq!(line["published"], 938.88);
+    // One prediction of a cell, without an interval; trials have one.
+    assert_eq!([0, 1, 2].map(|world| of(world, "n")), [1, 2, 2]);
+    assert!(of(0, "mean").is_f64() && of(0, "ci95").is_null());
+    assert!(of(2, "ci95").is_array());
+}
+
+#[test]
+fn several_worlds_go_on_where_they_were_stopped() {
+    let dir = Dir::new();
+    let first = dir.run(&format!("{STUDY} --on model --repeat 2 -o r/model --json"));
+    let predicted = throughput(&first.fine().json());
+    let both = format!("{STUDY} --on model,sim --repeat 2 -o r --json");
+    dir.run(&both).refused(&["r/model is complete"]);
+    // The world that had not begun begins.
+    let lines = dir.run(&format!("{both} --resume")).fine().json();
+    let of_throughput = lines.iter().filter(|line| line["metric"] == "throughput");
+    let means = of_throughput.filter_map(|line| {
+        let mean = line["worlds"][0]["mean"].as_f64()?;
+        Some((line["factors"]["mtu"].as_i64()?, mean))
+    });
+    assert_eq!(means.collect::<Vec<_>>(), predicted);
+    let dry = dir.run(&format!("{STUDY} --on model,sim --dry-run")).fine();
+    for part in ["--on model: ", "--on sim: ", "computed at once"] {
+        assert!(dry.stdout.contains(part), "{}", dry.stdout);
+    }
+}

@@ -1,0 +1,89 @@
+//! `jumbolab run --on A,B,C`: one experiment in several worlds, one after the other, and
+//! one report of all of them.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use experiment::Experiment;
+use plan::World;
+
+use super::{Measured, dry_run, planned, resolved};
+use crate::args::{Report, Run};
+use crate::command::{page, report};
+use crate::exit::{Ending, done};
+use crate::output;
+
+/// The worlds of a run, in the order in which they are named.
+pub(super) fn asked(args: &Run, experiment: &Experiment) -> Result<Vec<World>> {
+    let Some(named) = &args.on else {
+        return Ok(vec![experiment.world()?.unwrap_or_default()]);
+    };
+    let mut worlds: Vec<World> = Vec::new();
+    for name in named.split(',') {
+        let world = name.trim().parse()?;
+        if worlds.contains(&world) {
+            bail!("--on {named}: `{world}` is named twice; name each world once");
+        }
+        worlds.push(world);
+    }
+    let has_named_hosts = worlds.iter().any(|world| !world.profile().builds_network);
+    if worlds.len() > 1 && !args.host.is_empty() && !has_named_hosts {
+        bail!("--host: these worlds make their own hosts; add `hosts` to --on");
+    }
+    Ok(worlds)
+}
+
+/// Whether the run names more than one world.
+pub(super) fn is_several(args: &Run) -> bool {
+    args.on.as_ref().is_some_and(|named| named.contains(','))
+}
+
+/// Runs `experiment` in each of `worlds`, and prints one report.
+pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Result<Ending> {
+    if args.shard.is_some() {
+        bail!("--shard: a part of a run is of one world; name one with --on");
+    }
+    // Nothing runs in any world unless the experiment is right in all.
+    let plan = |world: &World| {
+        resolved(args, experiment.clone(), *world).with_context(|| format!("--on {world}"))
+    };
+    let plans = worlds.iter().map(plan).collect::<Result<Vec<_>>>()?;
+    if args.dry_run {
+        let texts = worlds.iter().zip(&plans).map(|(world, (plan, _))| {
+            Ok(match args.json {
+                true => format!("{}\n", planned(plan)?),
+                false => format!("--on {world}: {}\n", dry_run(plan)),
+            })
+        });
+        let texts: String = texts.collect::<Result<_>>()?;
+        return output::print(&texts).map(done);
+    }
+    let mut folders: Vec<Option<PathBuf>> = vec![None; worlds.len()];
+    let mut plans: Vec<_> = plans.into_iter().enumerate().collect();
+    // The sandbox is entered for good, and no other machine is reached from there.
+    plans.sort_by_key(|(position, _)| is_in_sandbox(worlds[*position]));
+    for (position, (plan, named)) in plans {
+        let world = worlds[position];
+        let place = args
+            .output
+            .as_ref()
+            .map(|folder| folder.join(world.to_string()));
+        let measured = Measured::of(args, plan, named.as_ref(), place.as_deref())?;
+        let document = page::report(&measured.found(), measured.folder.path());
+        measured.written(measured.write(&document))?;
+        folders[position] = Some(measured.folder.path().to_owned());
+    }
+    report::run(&Report {
+        folders: folders.into_iter().flatten().collect(),
+        json: args.json,
+        csv: false,
+        detail: args.detail,
+        strict: args.strict,
+    })
+}
+
+/// Whether the world runs in a sandbox of this machine.
+fn is_in_sandbox(world: World) -> bool {
+    let profile = world.profile();
+    profile.runs_in_real_time && profile.builds_network
+}
