@@ -1,5 +1,6 @@
 //! `jumbolab run`.
 
+mod fitted;
 mod worlds;
 
 use std::path::{Path, PathBuf};
@@ -241,7 +242,9 @@ impl lab::run::Progress for Silent {
 fn written(args: &Run) -> Result<Experiment> {
     let mut experiment = Experiment::load(args.experiment.as_deref().unwrap_or_default())?;
     for assignment in &args.set {
-        experiment.set(assignment)?;
+        for assignment in fitted::assignments(assignment)? {
+            experiment.set(&assignment)?;
+        }
     }
     if let Some(repeat) = &args.repeat {
         experiment.set(&format!("repeat={repeat}"))?;

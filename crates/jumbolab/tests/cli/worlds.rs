@@ -164,3 +164,40 @@ fn several_worlds_go_on_where_they_were_stopped() {
         assert!(dry.stdout.contains(part), "{}", dry.stdout);
     }
 }
+
+#[test]
+fn hosts_cost_what_trials_of_another_run_tell() {
+    let dir = Dir::new();
+    let hosts = "--set on.sim.host.send_per_packet=5us --set on.sim.host.send_per_octet=9ns";
+    let study = "run os-comparison --set scenario=LU-LU --set offloads=off --set traffic.echo=off";
+    let measured = format!("{study} --on sim --repeat 2 --json {hosts} -o m");
+    let measured = throughput(&dir.run(&measured).fine().json());
+    let again = format!("{study} --set on.sim.host=fit:m --set on.model.host=fit:m");
+    let found = dir.run(&format!("{again} --on model --json -o p")).fine();
+    let said = "on.model.host: 4998.761ns a packet and 9.000ns an octet";
+    assert!(found.stderr.contains(said), "{}", found.stderr);
+    let predicted = throughput(&found.json());
+    let lines = dir.run(&format!("{again} --on sim --json -o s")).fine();
+    let simulated = throughput(&lines.json());
+    assert_eq!(measured.len(), 3);
+    for found in [predicted, simulated] {
+        for ((mtu, mean), (same, expected)) in found.iter().zip(&measured) {
+            assert_eq!(mtu, same);
+            assert!(
+                (mean / expected - 1.0).abs() < 2e-3,
+                "{mtu}: {mean}, {expected}"
+            );
+        }
+    }
+    let run = "run os-comparison --on sim";
+    dir.run(&format!("{run} --set on.sim.host=fit:nowhere"))
+        .refused(&["--set on.sim.host=fit:nowhere", "nowhere"]);
+    dir.run(&format!("{run} --set mtu=fit:m"))
+        .refused(&["--set mtu=fit:m", "costs of a host"]);
+    let other = "run mtu-and-queues --on sim --set traffic.duration=100ms --repeat 1 -o q";
+    dir.run(other).fine();
+    dir.run(&format!("{run} --set on.sim.host=fit:q"))
+        .refused(&["--set on.sim.host=fit:q", "no bulk transfer"]);
+    dir.run("run os-comparison --on netns --set host=fit:m")
+        .refused(&["only simulated hosts cost"]);
+}
