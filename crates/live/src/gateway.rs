@@ -308,7 +308,7 @@ impl Gateway {
             return Err(Error::new("reading the configuration again", problem));
         }
         let settings = completed(&configuration)?;
-        let core = proto::gateway::Gateway::new(settings)
+        let mut core = proto::gateway::Gateway::new(settings)
             .map_err(|bad| Error::new("reading the configuration again", bad.to_string()))?;
         let same_peers = carriages(&configuration) == carriages(old)
             && configuration.label_next_hops == old.label_next_hops;
@@ -326,6 +326,7 @@ impl Gateway {
             self.sockets = open_sockets(&configuration)?;
         }
         self.table.replace(configuration.table.clone())?;
+        core.succeed(&mut self.core);
         self.core = core;
         self.peers = vec![PeerCounts::default(); configuration.names.len()];
         self.configuration = configuration;

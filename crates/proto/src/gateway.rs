@@ -264,6 +264,19 @@ impl Gateway {
         Some((mtu, self.settings.room(&self.settings.peers[peer], mtu)))
     }
 
+    /// Continues the sequences of bundles of `old`, which this gateway replaces, with each
+    /// peer of the same carriage: the peer would take new ones for late bundles.
+    pub fn succeed(&mut self, old: &mut Self) {
+        for (peer, state) in self.settings.peers.iter().zip(&mut self.peers) {
+            let same = |former: &Peer| former.carriage == peer.carriage;
+            if let Some(number) = old.settings.peers.iter().position(same) {
+                let former = &mut old.peers[number];
+                state.sent = former.sent;
+                state.order = std::mem::take(&mut former.order);
+            }
+        }
+    }
+
     /// Says when the driver's link to the core is idle, for gatherings that wait for
     /// this. With an uplink the gateway knows it by itself.
     pub const fn set_core_free(&mut self, at: Time) {
