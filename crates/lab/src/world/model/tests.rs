@@ -168,6 +168,9 @@ fn a_message_and_its_answer_take_exactly_what_a_simulation_takes() {
         agree(REQUESTS, sets, "message_time", 1e-9);
         agree(REQUESTS, sets, "megabyte_time", 1e-9);
     }
+    let cut = ["network.shape=switched", "network.cut_through=on"];
+    let text = REQUESTS.replace("[links.router1-router2]\nrate = \"100mbit\"\n", "");
+    agree(&text, &cut, "message_time", 1e-9);
 }
 
 #[test]

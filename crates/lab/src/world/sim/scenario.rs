@@ -9,8 +9,8 @@ mod request_response;
 use experiment::MESSAGE_HEADER;
 use plan::setting::{Costs, Traffic};
 use plan::{Setting, setting as spec};
-use proto::tcp;
 use proto::traffic::Law;
+use proto::{link, tcp};
 use sim::{
     BadScenario, Datagrams, Flow, Host, Link, Node, Notices, Role, Scenario, Simulation, Tcp, Work,
 };
@@ -81,10 +81,17 @@ fn alone(
     });
     let links = graph.wires.iter().map(|wire| {
         let direction = direction(network, &network.links[wire.link]);
+        // A host waits for the whole of a frame.
+        let toward = |node: usize| link::Settings {
+            cut_through: direction.cut_through
+                && !matches!(graph.nodes[node].role, spec::Role::Host),
+            ..direction.clone()
+        };
+        let [from, to] = wire.ends;
         Link {
             name: wire.name.clone(),
             ends: wire.ends,
-            directions: [direction.clone(), direction],
+            directions: [toward(to), toward(from)],
         }
     });
     Scenario {
