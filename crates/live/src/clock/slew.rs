@@ -85,11 +85,11 @@ fn unevenness(readings: &[Reading]) -> Span {
         return Span::ZERO;
     };
     let whole = i128::from(last.raw) - i128::from(first.raw);
-    let change = last.ahead - first.ahead;
+    let change = last.ahead.saturating_sub(first.ahead);
     let off = readings.iter().map(|reading| {
         let part = i128::from(reading.raw) - i128::from(first.raw);
         let even = match whole {
-            1.. => first.ahead + change.saturating_mul(part) / whole,
+            1.. => (first.ahead).saturating_add(change.saturating_mul(part) / whole),
             _ => first.ahead,
         };
         reading.ahead.abs_diff(even)
