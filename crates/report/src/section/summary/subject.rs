@@ -141,15 +141,14 @@ pub(crate) fn factor(plan: &Plan) -> &str {
     }
 }
 
-/// The last level of the compared factor, unless it is the baseline.
+/// The last level of the compared factor that is not the baseline.
 fn last_level(plan: &Plan) -> Option<Level> {
     let mut levels = plan
         .cells
         .iter()
         .filter_map(|cell| cell.factors.level(&plan.compare.factor));
     levels
-        .next_back()
-        .filter(|level| **level != plan.compare.baseline)
+        .rfind(|level| **level != plan.compare.baseline)
         .cloned()
 }
 
