@@ -116,13 +116,17 @@ fn contents(folder: &Path, all: &mut Vec<u8>) {
 #[test]
 fn a_stranger_is_refused_and_counted_and_tokens_are_nowhere_to_be_read() {
     let bed = Bed::new(Between::Switches);
-    // An `ssh` that keeps what the agents are told.
+    // An `ssh` that keeps what the agents are told, and tells the sender late: a TCP port listens
+    // only until its sender has come.
     let tee = bed.path("tee");
     fs::create_dir(bed.path("told")).unwrap();
     let told = bed.path("told");
     let (told, config) = (told.display(), bed.path("config"));
     let script = format!(
-        "#!/bin/sh\ntee {told}/$$ | ssh -F {} \"$@\"\n",
+        "#!/bin/sh\n\
+         late() {{ while IFS= read -r line; do sleep 0.06; printf '%s\\n' \"$line\"; done; }}\n\
+         case \"$*\" in *\" a \"*agent*) pass=late;; *) pass=cat;; esac\n\
+         tee {told}/$$ | $pass | ssh -F {} \"$@\"\n",
         config.display()
     );
     crate::bed::write_program(&tee, &script);
