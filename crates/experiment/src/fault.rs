@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// What is wrong in an experiment, and where. It is printed as one line; programs read its
+/// An error in an experiment, and its place. It is printed as one line; programs read its
 /// parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {

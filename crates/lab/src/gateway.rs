@@ -36,7 +36,7 @@ const PROTOCOLS: [(&str, Option<u8>); 4] = [
 /// A gateway with its operation.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    /// What the driver needs.
+    /// The settings of the driver.
     pub configuration: Configuration,
     /// The address at which metrics are served.
     pub metrics: Option<SocketAddr>,
@@ -316,7 +316,7 @@ fn follow_of(follow: &Section, installs: bool) -> Result<Follow> {
     })
 }
 
-/// What was read of the peers.
+/// The peers as they were read.
 #[derive(Default)]
 struct Peers {
     names: Vec<String>,

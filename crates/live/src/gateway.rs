@@ -133,7 +133,7 @@ pub struct Configuration {
     pub table: TableSource,
 }
 
-/// What the driver saw of a peer.
+/// The driver's counts for a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
     /// Packets in bundles that the kernel did not send.
@@ -153,7 +153,7 @@ pub struct Report {
     pub names: Vec<String>,
     /// The counters of the gateway without I/O, since the start.
     pub counts: Counts,
-    /// What waits.
+    /// The packets that wait.
     pub waiting: Waiting,
     /// What waits for the uplink, and the average on which its queue decides.
     pub uplink: Option<(Backlog, Option<f64>)>,

@@ -29,7 +29,7 @@ pub struct NamedHost {
     pub privilege: Option<String>,
 }
 
-/// What a machine does in a run.
+/// The role of a machine in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostRole {
     /// It sends.

@@ -17,7 +17,7 @@ use crate::section::metrics::opening;
 use crate::section::{certificate, headline};
 use table::{left_out, table};
 
-/// What a change in per cent refers to.
+/// The base of a change in per cent.
 const PERCENT: f64 = 100.0;
 
 /// The explanation of the plots.

@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         [] => compare(),
         ["record"] => record(),
         ["run", name, seconds] => run(name, seconds),
-        // What valgrind counts.
+        // The instructions that valgrind counts.
         ["once", name] => once(name),
         _ => Err(format!(
             "unknown: {}; there are: record, run NAME SECONDS",

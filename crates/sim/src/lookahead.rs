@@ -48,7 +48,7 @@ impl Feeder {
     }
 }
 
-/// What a host does.
+/// The work of a host.
 #[derive(Clone)]
 struct Duties {
     arrivals: Feeder,

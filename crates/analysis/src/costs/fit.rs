@@ -27,7 +27,7 @@ pub struct Observation {
     pub seconds: f64,
 }
 
-/// What the spread of a value is known from.
+/// The source from which the spread of a value is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Spread {
     /// The trials.

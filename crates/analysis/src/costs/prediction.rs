@@ -10,7 +10,7 @@ use crate::statistics::Interval;
 /// The probability below which figures outside of their intervals are no chance.
 const CHANCE: f64 = 0.05;
 
-/// What is to be predicted, and from which trials.
+/// The sizes to predict, and the trials to predict them from.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The MTUs.
@@ -20,7 +20,7 @@ pub struct Asked {
     pub fitted_up_to: Option<u64>,
     /// The rate in bit/s of a link for which the hosts wait with each packet.
     pub waits_for: Option<f64>,
-    /// What tells the spread of trials.
+    /// The source of the spread of trials.
     pub spread: Spread,
     /// The trials of whose mean the interval is.
     pub trials: u32,

@@ -9,7 +9,7 @@ use crate::statistics::Interval;
 pub struct Quantity {
     /// The name of the metric, or of the evidence, in trials and tables.
     pub name: &'static str,
-    /// What it is, in words.
+    /// Its meaning, in words.
     pub words: &'static str,
     /// Its unit.
     pub unit: &'static str,

@@ -187,7 +187,7 @@ const WATCH: Worlds = kernels(refused(UNWATCHED)).predicted(UNSEEN);
 
 const COUNTED: Worlds = worlds(refused(UNCOUNTED), when(OF_FLOWS)).predicted(UNSEEN);
 
-/// What records packets has none where figures follow from closed forms.
+/// Settings that record packets have no effect where figures follow from closed forms.
 const UNSEEN: Support = no_effect("there are no packets to record");
 
 const CROSS: Worlds = worlds(

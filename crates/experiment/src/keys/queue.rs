@@ -17,7 +17,7 @@ const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
     .between_hosts(refused(AS_THEY_ARE))
     .predicted(UNASKED);
 
-/// What a queue does with what waits is in no closed form here.
+/// No closed form here describes how a queue treats the packets that wait.
 const UNASKED: Support = no_effect("no law of a queue is asked");
 
 /// The reason why queues between hosts have no parameters.

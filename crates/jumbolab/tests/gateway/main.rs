@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// The output of a script.
 struct Seen {
-    /// What it printed.
+    /// Its output.
     printed: String,
     /// The log lines of both gateways.
     logs: [Vec<Value>; 2],

@@ -103,7 +103,7 @@ impl Measurements {
     }
 }
 
-/// What was metered of one machine, as evidence.
+/// The readings of one machine's meters, as evidence.
 fn shown(host: &RoleUse) -> Value {
     let used = &host.used;
     let direction = |one: &Directed| {

@@ -46,7 +46,7 @@ struct Shared {
 #[derive(Default)]
 struct News {
     rows: Vec<Prefix>,
-    /// What went wrong since the last look.
+    /// The errors since the last look.
     problems: Vec<String>,
 }
 
@@ -131,7 +131,7 @@ impl Drop for EgressTable {
     }
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Worker {
     followed: Option<Followed>,
     routes: Option<TunRoutes>,

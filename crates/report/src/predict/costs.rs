@@ -9,7 +9,7 @@ use super::{Prediction, document, table};
 use crate::figure::{four_digits, words};
 use crate::json::json_line;
 
-/// What a source of trials predicts.
+/// The predictions from a source of trials.
 #[derive(Debug)]
 pub struct CostPredictions<'a> {
     /// Its name.

@@ -135,7 +135,7 @@ pub(super) fn text(report: &Report) -> String {
     for metric in PEER_METRICS {
         let name = head(&mut text, metric.name, metric.kind, metric.help);
         for (peer, (traffic, driver)) in peers() {
-            // What belongs to no peer has no path.
+            // Traffic of no peer has no path.
             if metric.kind == "gauge" && peer.is_empty() {
                 continue;
             }

@@ -84,7 +84,7 @@ impl Reporter {
     }
 }
 
-/// What the thread has.
+/// The state of the thread.
 struct Output {
     log: Log,
     metrics: Option<Endpoint>,

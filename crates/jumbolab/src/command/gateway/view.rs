@@ -114,7 +114,7 @@ fn cells(name: &str, before: &Traffic, now: &Traffic, seconds: f64, mtu: u64) ->
     ]
 }
 
-/// What concerns all peers.
+/// Settings of all peers.
 fn lines(report: &Report) -> Vec<String> {
     let total = report.counts.total();
     let other = &report.counts.other;

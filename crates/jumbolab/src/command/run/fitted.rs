@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail, ensure};
 use crate::command::report::ReadRun;
 use crate::output;
 
-/// What stands in front of the folder.
+/// The text in front of the folder.
 const FIT: &str = "fit:";
 
 /// The tables that may be fitted: of all worlds whose hosts have costs, and of one.

@@ -176,7 +176,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// What a station is called in evidence.
+    /// The name of a station in evidence.
     pub(super) fn name(&self, place: Place) -> String {
         match place {
             Place::Sending => "the sender's processor".to_owned(),

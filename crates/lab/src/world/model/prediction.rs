@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::measurements::Measurements;
 
-/// What closed forms say of a cell.
+/// The prediction of closed forms for a cell.
 #[derive(Default)]
 pub(super) struct Prediction {
     pub(super) measurements: Measurements,
