@@ -41,7 +41,7 @@ pub fn here(world: World) -> Result<RunFacts> {
     })
 }
 
-/// What tells this build of the program from any other.
+/// An identifier that differs between builds of the program.
 ///
 /// # Errors
 /// The program cannot read its own file.

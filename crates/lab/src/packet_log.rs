@@ -72,7 +72,7 @@ impl LogSpace {
     }
 }
 
-/// What supervises the packet logs of a receiver.
+/// The space and the error handler of a receiver's packet logs.
 pub struct Supervision {
     /// The space that they share.
     pub space: Arc<LogSpace>,

@@ -1,4 +1,4 @@
-//! What a recorded link did with the packets that came to it, and what it would
+//! The decisions of a recorded link about the packets that came to it, and those that it would
 //! have done under other settings.
 
 use proto::link::Fate;
@@ -31,7 +31,7 @@ pub struct ReplayedQueue {
     pub settings: Option<String>,
     /// The queue's discipline.
     pub discipline: Spec,
-    /// What became of the packets.
+    /// The numbers of packets by outcome.
     pub fates: Fates,
     /// How long the packets that were transmitted had waited.
     pub waits: Waits,

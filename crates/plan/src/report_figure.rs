@@ -47,7 +47,7 @@ pub enum Shows {
 /// A point as printed in a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedPoint {
-    /// What it is a point of.
+    /// The name of the line that it is a point of.
     pub name: String,
     /// Its place along the axis.
     pub x: f64,

@@ -82,7 +82,7 @@ pub enum Hosts {
 pub struct ReportWording {
     /// The medium of the traffic: "over ...".
     pub links: &'static str,
-    /// What its figures are, as the head of a column.
+    /// The head of a column of its figures: predicted, simulated or measured.
     pub figures: &'static str,
     /// The start of a sentence about the only setting of a run.
     pub alone: &'static str,

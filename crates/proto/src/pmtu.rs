@@ -59,7 +59,7 @@ pub enum State {
 /// A packet to send: unfragmented, with DF set over IPv4 [RFC8899 s3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What an acknowledgement and a quoted packet have to repeat. Nobody off the path
+    /// The number that an acknowledgement and a quoted packet repeat. Nobody off the path
     /// can guess it if the discovery's seed is secret [RFC8899 s4.6.1].
     pub id: u64,
     /// The size of the whole IP packet.

@@ -1,4 +1,4 @@
-//! What a flow carries over time, by interval and in bounded memory.
+//! The octets of a flow over time, by interval and in bounded memory.
 
 use units::{Bytes, Span, Time};
 

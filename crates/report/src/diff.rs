@@ -107,7 +107,7 @@ fn metrics(found: &Findings<'_>, shifts: &[Shift]) -> Section {
     }
 }
 
-/// Whatever else differs between the runs.
+/// The other differences between the runs.
 fn others(first: &Run<'_>, second: &Run<'_>) -> Section {
     let differing = differing(first, second);
     let heading = Block::heading("What else differs");

@@ -7,13 +7,13 @@ use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Level, Plan};
 use units::Rate;
 
-/// What a change in per cent refers to.
+/// The whole to which a change in per cent refers.
 const WHOLE: f64 = 100.0;
 
 /// The maximum number of decimal places.
 const MOST_PLACES: usize = 6;
 
-/// What stands behind a figure of trials without spread, and in place of an
+/// The words behind a figure of trials without spread, and in place of an
 /// interval that decides nothing.
 const EXACT: &str = "exact";
 const TOO_WIDE: &str = "[too wide]";

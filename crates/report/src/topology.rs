@@ -47,7 +47,7 @@ pub(crate) struct Node {
     pub(crate) numbers: Vec<(usize, usize)>,
     /// The role in forwarding.
     pub(crate) role: Role,
-    /// What the node does besides.
+    /// Its functions besides forwarding.
     pub(crate) properties: Vec<Property>,
 }
 
@@ -231,7 +231,7 @@ impl Topology {
         lines(links.map(|link| (link.name.clone(), words(link))))
     }
 
-    /// What nodes do besides forwarding, those that do the same in one line.
+    /// The functions of nodes besides forwarding; nodes with the same functions share a line.
     pub(crate) fn node_lines(&self) -> Vec<String> {
         let nodes = self.nodes.iter();
         lines(nodes.map(|node| (node.title(), node.notes())))

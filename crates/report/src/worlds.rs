@@ -217,7 +217,7 @@ fn title(all: &AcrossWorlds, metric: &Metric) -> String {
     }
 }
 
-/// What the figures of each run are: predicted, simulated or measured.
+/// The kind of each run's figures: predicted, simulated or measured.
 fn kinds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Vec<String> {
     let names = all.names.iter().zip(runs);
     let kind = |(name, run): (&String, &Run<'_>)| {

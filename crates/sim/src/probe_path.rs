@@ -44,7 +44,7 @@ pub struct PathLink {
     pub mtu: Bytes,
     /// From the prober to the far end, and back.
     pub directions: [Settings; 2],
-    /// What happens to packets in front of the link.
+    /// The rules for packets in front of the link.
     pub rules: Vec<Rule>,
     /// Cross traffic of each direction, which shares its queue.
     pub cross: [Option<Cross>; 2],

@@ -16,7 +16,7 @@ pub(crate) struct Kind {
     pub(crate) example: &'static str,
     /// The scale of another spelling of a unit.
     other: fn(&str) -> Option<u64>,
-    /// What a unit may stand for that has no single meaning: in the base unit,
+    /// The meanings of a unit that has more than one: in the base unit,
     /// with the reason.
     either: fn(&str) -> Option<Ambiguous>,
     /// A value in canonical form.
@@ -121,7 +121,7 @@ impl Kind {
         listed.map_or_else(|| (self.other)(unit), |&(_, scale)| Some(scale))
     }
 
-    /// What is wrong with `unit`, and what to write for the quantity that
+    /// The line that refuses `unit`, and says what to write for the quantity that
     /// `scaled` gives in a scale.
     pub(crate) fn refusal(
         &self,

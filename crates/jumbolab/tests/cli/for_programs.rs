@@ -1,4 +1,4 @@
-//! What another program reads: messages as objects, the plan as an object, and
+//! Output for other programs: messages as objects, the plan as an object, and
 //! parts of a run that are put together again.
 
 use std::fs;

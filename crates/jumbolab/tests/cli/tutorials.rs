@@ -1,4 +1,4 @@
-//! What docs/tutorials quote of simulated runs is what these runs print.
+//! The simulated runs that docs/tutorials quote print the quoted lines.
 
 use std::fs;
 use std::path::Path;

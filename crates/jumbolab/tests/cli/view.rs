@@ -13,7 +13,7 @@ use crate::harness::Dir;
 const RUN: &str = "run red-increase -o r --repeat 2 --set queue=red,droptail --set duration=2s \
                    --set small_start=1s --set stagger=10ms --set h1=0s..1s --set h2=1s..2s";
 
-/// What a run writes to its terminal of this size.
+/// The screen that a run draws on a terminal of this size.
 fn shown(line: &str, columns: u16, rows: u16) -> String {
     let dir = Dir::new();
     let size = Winsize {

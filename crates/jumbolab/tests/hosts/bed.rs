@@ -56,7 +56,7 @@ struct Host {
     namespace: Namespace,
 }
 
-/// What a run may change on a host, and what it may leave there.
+/// The state of a host that a run may change, and the traces that it may leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct State {
     /// MTU and offloads of the interface `meas`.
@@ -213,7 +213,7 @@ impl Bed {
         found.unwrap_or_else(|| panic!("there is no host {name}"))
     }
 
-    /// What `ip` says to a line on a host.
+    /// The output of `ip` with the arguments of `line` on a host.
     #[track_caller]
     pub(crate) fn ip(&self, host: &str, line: &str) -> String {
         self.host(host).namespace.ip(line)
@@ -224,7 +224,7 @@ impl Bed {
         self.host(host).namespace.command(program)
     }
 
-    /// What `ip` says to a line in the network of the switches, where `port-a` leads to the
+    /// The output of `ip` in the network of the switches, where `port-a` leads to the
     /// host `a`, a switch is `one` or `two`, and their cable has the ends `up-one` and
     /// `up-two`.
     #[track_caller]

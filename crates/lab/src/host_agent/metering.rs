@@ -25,7 +25,7 @@ pub(super) struct Metering {
     machine: Machine,
 }
 
-/// What a host used and its interfaces counted during a pass.
+/// The use of a host's resources, and the counts of its interfaces, during a pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HostUse {
     /// The length of the pass there.

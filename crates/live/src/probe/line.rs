@@ -60,7 +60,7 @@ pub(super) trait Format {
         Ok(id.to_be_bytes().to_vec())
     }
 
-    /// What the socket is to send before the next probe, with the default hop limit: it
+    /// A message for the socket to send before the next probe, with the default hop limit: it
     /// ends what earlier probes may have left open at the far end.
     ///
     /// # Errors

@@ -29,14 +29,14 @@ pub(crate) fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<libc::tcp_info> {
     Ok(unsafe { info.assume_init() })
 }
 
-/// What had arrived of a stream while no segment was missing; by default nothing.
+/// The octets of a stream that had arrived while no segment was missing; by default none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InOrder {
     octets: u64,
     segments: u32,
 }
 
-/// What has arrived of a stream if all its segments arrived in order, otherwise nothing.
+/// The octets of a stream if all its segments arrived in order, otherwise none.
 pub(crate) fn in_order(socket: BorrowedFd<'_>) -> io::Result<InOrder> {
     let info = tcp_info(socket)?;
     Ok(match info.tcpi_rcv_ooopack {

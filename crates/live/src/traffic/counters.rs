@@ -14,7 +14,7 @@ use crate::clock;
 pub use buckets::Quantiles;
 pub(super) use buckets::{Buckets, Reading};
 
-/// What the sender of a flow counts.
+/// The counters of a flow's sender.
 #[derive(Debug, Default)]
 pub(super) struct SentCounters {
     messages: AtomicU64,
@@ -39,7 +39,7 @@ pub struct PathMtuNotice {
     pub router: Option<IpAddr>,
 }
 
-/// What the receiver of a flow counts, or the receiver of its echoes.
+/// The counters of a flow's receiver, or of the receiver of its echoes.
 #[derive(Debug, Default)]
 pub(super) struct ReceivedCounters {
     /// The instant of the first arrival, in picoseconds of this clock; zero before it.

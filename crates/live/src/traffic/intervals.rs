@@ -46,15 +46,15 @@ pub struct FlowInterval {
     pub flow: u16,
     /// Its name.
     pub name: Name,
-    /// What its sender observed, if this end is the sender.
+    /// The sender's observations, if this end is the sender.
     pub sent: Option<SentInterval>,
-    /// What its receiver observed; `None` if it has not answered in time.
+    /// The receiver's observations; `None` if it has not answered in time.
     pub received: Option<ReceivedInterval>,
     /// The echoes that its sender received.
     pub echoes: Option<ReceivedInterval>,
 }
 
-/// What the sender of a flow observed in an interval.
+/// Observations of a flow's sender in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SentInterval {
     /// Messages handed to the kernel.
@@ -84,7 +84,7 @@ pub struct TcpInterval {
     pub round_trip: Span,
 }
 
-/// What the receiver of a flow observed in an interval.
+/// Observations of a flow's receiver in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceivedInterval {
     /// Its length by the receiver's clock.
@@ -103,7 +103,7 @@ pub struct ReceivedInterval {
 }
 
 impl SentInterval {
-    /// What the other end told of a flow that it sends.
+    /// The progress that the other end reported of a flow that it sends.
     fn of(progress: &Progress) -> Self {
         Self {
             messages: progress.messages,

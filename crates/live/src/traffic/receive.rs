@@ -89,7 +89,7 @@ impl Signal {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// What [`Signal::stop`] sets.
+    /// The flag that [`Signal::stop`] sets.
     pub(super) fn stopped(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }

@@ -35,7 +35,7 @@ const MOST_EARLIER: u32 = 1 << 20;
 
 /// The result of waiting for a sender.
 pub(super) struct Met {
-    /// What gets the datagrams of others since the sender came; `None`: it did not.
+    /// The socket for datagrams of others since the sender came; `None` until then.
     pub(super) others: Option<Others>,
     /// Datagrams of unauthenticated peers before that.
     pub(super) refused_peers: u64,

@@ -2,7 +2,7 @@
 
 use units::Span;
 
-/// What is asked of the network card of each host; absent settings stay as they are.
+/// Settings of the network card of each host; absent ones stay as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NicSetting {
     /// Frames in the ring of arriving frames.

@@ -137,7 +137,7 @@ impl Discovery {
         }
     }
 
-    /// What became of the probes of the present search, by size.
+    /// The outcomes of the probes of the present search, by size.
     pub fn tried(&self) -> impl Iterator<Item = (Bytes, Tried)> {
         let tried = self.search.tried();
         tried.map(|(size, tried)| (Bytes::new(u64::from(size)), tried))

@@ -82,7 +82,7 @@ impl Search {
         self.excluded
     }
 
-    /// What became of the probes, by size.
+    /// The outcomes of the probes, by size.
     pub(super) fn tried(&self) -> impl Iterator<Item = (u32, Tried)> {
         self.tried.iter().map(|(&size, &tried)| (size, tried))
     }

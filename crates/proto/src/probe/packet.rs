@@ -33,7 +33,7 @@ pub enum ReplySize {
 /// the probe by its ports and numbers, or it drops the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What an answer has to repeat. Nobody off the path can guess it if the seed is
+    /// The number that an answer repeats. Nobody off the path can guess it if the seed is
     /// secret.
     pub id: u64,
     /// The protocol.

@@ -7,7 +7,7 @@ use units::Time;
 
 use super::Limits;
 
-/// What identifies a session: the sender's address and port, and the identifier that it
+/// The identity of a session: the sender's address and port, and the identifier that it
 /// chose [RFC8972 s3]. The reflector's own address and port are those of its socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {

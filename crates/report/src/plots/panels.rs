@@ -22,7 +22,7 @@ pub(super) struct Panel {
 pub(super) struct Line {
     /// Its position among all series.
     pub(super) series: usize,
-    /// What distinguishes it from others of its panel; empty if it is alone.
+    /// A name that tells it from others of its panel; empty if it is alone.
     pub(super) name: String,
     /// The number of its colour and symbol, the same in every panel.
     pub(super) mark: usize,

@@ -1,4 +1,4 @@
-//! What to set, and what could not be seen.
+//! The settings that are advised, and the questions that stay open.
 
 use proto::probe::{Advice, Device, NotSeen, Remedy};
 use units::Bytes;

@@ -194,7 +194,7 @@ fn shares(loss: &Loss) -> String {
     format!("{share:.1} %; 95 % interval {low:.1} to {high:.1} %")
 }
 
-/// What leads to a finding, where more than one thing may.
+/// The possible causes of a finding, where there is more than one.
 const fn cause(kind: &FindingKind) -> Option<&'static str> {
     match kind {
         FindingKind::NoAnswer => Some(

@@ -6,7 +6,7 @@ use queue::Trigger;
 
 use super::property::{Property, spaced};
 
-/// What end hosts have in common.
+/// The properties that end hosts have in common.
 pub(super) fn properties(world: World, setting: &Setting) -> Vec<Property> {
     let mut properties = vec![Property::one("", setting.network.ip.to_string())];
     let are_kernels = match world.profile().hosts {
@@ -45,7 +45,7 @@ pub(super) fn properties(world: World, setting: &Setting) -> Vec<Property> {
     properties
 }
 
-/// What an edge of `domain` does with packets.
+/// The handling of packets at an edge of `domain`.
 pub(super) fn edge(domain: &Domain) -> Vec<Property> {
     let gather = domain.gather.as_ref();
     let trigger = gather.map(|gather| match gather.trigger {

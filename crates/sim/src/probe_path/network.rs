@@ -37,7 +37,7 @@ pub fn addresses(version: IpVersion, links: usize) -> Vec<[IpAddr; 2]> {
 pub(super) struct Network {
     nodes: Vec<Node>,
     links: Vec<Wire>,
-    /// What arrived at the prober's host.
+    /// Packets that arrived at the prober's host, and fragments of more.
     reassembly: Reassembly,
     received: VecDeque<Received>,
 }

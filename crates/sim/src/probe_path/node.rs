@@ -33,7 +33,7 @@ const CLOCK: u64 = 1_700_000_000_000_000_000;
 #[derive(Debug)]
 pub(super) struct Node {
     version: IpVersion,
-    /// What answers at this node besides echoes; `None`: a router, whose ports are
+    /// The services of this node besides echoes; `None`: a router, whose ports are
     /// closed.
     services: Option<FarEnd>,
     /// The MTU of the interface towards the prober, for the segment size that an open

@@ -187,7 +187,7 @@ impl Endpoint {
         Some(octets)
     }
 
-    /// What a packet answers, if it is an answer.
+    /// The answer that a packet is, if it is one.
     fn read(&self, packet: &Received) -> Option<Answer> {
         let received = wire::probe::Received::parse(&packet.octets).ok()?;
         let [from, to] = received.packet.addresses.ends();

@@ -9,7 +9,7 @@ use wire::probe::reassemble;
 
 use super::octets::{Received, length};
 
-/// What the fragments of one packet share.
+/// The fields that the fragments of one packet share.
 type Key = ([IpAddr; 2], u32, u8);
 
 /// The most packets under reassembly; the one begun first gives way.

@@ -37,7 +37,7 @@ impl Script {
         }
     }
 
-    /// What each probe was answered, in order of the probes.
+    /// The answer to each probe, in order of the probes.
     fn kinds(&self) -> Vec<Option<AnswerKind>> {
         let numbers = 1..=self.sent_at.len() as u64;
         let kind = |number: u64| {

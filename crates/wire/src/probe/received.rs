@@ -40,7 +40,7 @@ pub enum Content<'a> {
     },
     /// An ICMP error about an earlier packet.
     Error {
-        /// What it says.
+        /// Its meaning.
         cause: Cause,
         /// The start of the packet that it is about.
         quote: Quote<'a>,

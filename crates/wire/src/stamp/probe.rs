@@ -110,7 +110,7 @@ fn length(octets: usize) -> Result<u16, Error> {
     u16::try_from(octets).map_err(|_| Error::Malformed(Field::Length))
 }
 
-/// What became of the request for a short reply.
+/// The outcome of the request for a short reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthControl {
     /// The reflector fulfilled it.

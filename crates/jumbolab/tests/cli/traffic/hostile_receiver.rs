@@ -27,7 +27,7 @@ use super::own_receiver::Control;
 struct Conduct {
     /// Whether it answers control messages.
     answers: bool,
-    /// What it does with the datagrams of a flow, until the sender has gone.
+    /// Handles the datagrams of a flow until the sender has gone.
     datagrams: fn(&UdpSocket, SocketAddr),
     /// Its report of a flow.
     report: fn(u16) -> Report,

@@ -99,7 +99,7 @@ impl Namespace {
         PathBuf::from(format!("/proc/{}/root", self.holder.id()))
     }
 
-    /// What `ip` says to a line.
+    /// The output of `ip` with the arguments of `line`.
     #[track_caller]
     pub(crate) fn ip(&self, line: &str) -> String {
         let output = self.command("ip").args(line.split(' ')).output().unwrap();

@@ -1,4 +1,4 @@
-//! What closed forms say of a cell.
+//! The prediction of a cell by closed forms.
 
 use std::collections::BTreeMap;
 

@@ -295,7 +295,7 @@ fn what_has_no_closed_form_is_left_out_with_its_reason() {
     refused(REQUESTS, &far, "do not fit the first window");
 }
 
-/// What becomes of each shipped experiment: the number of cells that are predicted, or a
+/// The outcome of each shipped experiment: the number of cells that are predicted, or a
 /// part of the line that refuses it.
 const SHIPPED: [(&str, Result<usize, &str>); 28] = [
     ("host-costs", Err("network.mtu_by")),

@@ -204,7 +204,7 @@ fn put_back(host: &Host, former_values: &mut FormerValues) {
 }
 
 proptest! {
-    /// Whatever a run changes, and wherever the watchdog is killed: the record that was
+    /// For any change of a run, and any instant of the kill of the watchdog, the record that was
     /// saved last puts everything back.
     #[test]
     fn the_saved_values_put_everything_back_from_any_instant(

@@ -13,10 +13,10 @@ use crate::traffic::records::{OutOfOrder, SETTLING, StreamPoint};
 pub(super) struct RateStarts {
     /// Octets in front of the first message.
     ahead: u64,
-    /// What had arrived before the first message.
+    /// The octets that had arrived before the first message.
     start: InOrder,
     first: Option<FirstArrival>,
-    /// What had arrived [`SETTLING`] later, once that message is here.
+    /// The octets that had arrived [`SETTLING`] after the first message.
     settled: Option<Option<StreamPoint>>,
 }
 

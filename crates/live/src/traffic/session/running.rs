@@ -18,7 +18,7 @@ pub(super) struct Running {
     pub(super) counted: Counted,
 }
 
-/// What is known of a flow.
+/// The counters of a flow that is received or sent.
 pub(super) enum Counted {
     /// Of a flow that is received: its report, its counters, and their reader for the
     /// sender.

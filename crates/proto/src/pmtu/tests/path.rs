@@ -10,7 +10,7 @@ use crate::pmtu::{Discovery, Probe, ProbeTimer, Settings, State, TooBig};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     pub(super) mtu: u64,
-    /// What a router announces about larger packets; `None` if it stays silent.
+    /// The MTU that a router announces for larger packets; `None` if it stays silent.
     pub(super) announces: Option<u64>,
     /// The share of packets, and of answers, that are lost whatever their size.
     pub(super) loss: f64,

@@ -43,7 +43,7 @@ fn passes(ask: &mut Asker<'_>, protocol: Protocol, size: u32) -> Outcome {
     ask.passes(Kind::far_end(protocol, size), Some(control))
 }
 
-/// What the protocol carries, which carries `size`.
+/// The largest packets of a protocol that is known to carry `size`.
 fn at_least(ask: &mut Asker<'_>, protocol: Protocol, size: u32, up_to: u32) -> Carried {
     let largest = match passes(ask, protocol, up_to) {
         Outcome::Passes => Some(up_to),
@@ -60,7 +60,7 @@ fn at_least(ask: &mut Asker<'_>, protocol: Protocol, size: u32, up_to: u32) -> C
     }
 }
 
-/// What the protocol carries up to a size; `fails` is a size that fails above it.
+/// The largest packets of a protocol up to a size; `fails` is a size that fails above it.
 fn at_most(
     ask: &mut Asker<'_>,
     protocol: Protocol,

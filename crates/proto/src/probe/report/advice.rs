@@ -12,7 +12,7 @@ use super::{Place, Protocol};
 pub struct Advice {
     /// On which device.
     pub device: Device,
-    /// What.
+    /// The change that is advised.
     pub remedy: Remedy,
 }
 

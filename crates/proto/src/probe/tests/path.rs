@@ -120,7 +120,7 @@ impl Path {
     }
 }
 
-/// What stops a packet: the router in front of the link, and its message.
+/// The refusal of a packet: the router in front of the link, and its message.
 struct Stopped {
     router: u8,
     announced: Option<u64>,
@@ -130,7 +130,7 @@ struct Stopped {
 pub(super) struct World {
     path: Path,
     rng: ChaCha8Rng,
-    /// What is left of the error messages of each system, and since when.
+    /// The error messages that each system may still send, and the instant of that count.
     errors: BTreeMap<u8, (f64, Time)>,
     refusals: BTreeMap<u8, (f64, Time)>,
 }
@@ -243,7 +243,7 @@ impl World {
         Some((now + trip, Answer { id, from, kind }))
     }
 
-    /// What the addressee answers.
+    /// The answer of the addressee.
     fn reply(&mut self, probe: &Probe, end: u8, now: Time) -> Option<(u8, u64, AnswerKind)> {
         let is_router = end <= self.path.routers;
         let answers = match is_router {
@@ -302,7 +302,7 @@ pub(super) fn investigate(path: &Path, settings: Settings, seed: u64) -> PathRep
     drive(settings, seed, &mut answer)
 }
 
-/// What answers probes: the answers, and when they arrive.
+/// A function that answers probes: the answers, and the instants of their arrival.
 pub(super) type Answerer<'a> = dyn FnMut(&Probe, Time) -> Vec<(Time, Answer)> + 'a;
 
 /// Runs an investigation against anything that answers probes.
