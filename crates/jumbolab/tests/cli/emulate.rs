@@ -1,5 +1,5 @@
 //! Invalid options of `jumbolab emulate`; its function is tested between
-//! namespaces, in the tier `peer-tests`.
+//! namespaces, in the target `emulate`.
 
 use crate::harness::Dir;
 

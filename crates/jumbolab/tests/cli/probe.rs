@@ -341,7 +341,6 @@ fn a_watch_prints_what_changes_and_serves_it() {
 }
 
 #[test]
-#[cfg(feature = "peer-tests")]
 fn a_hostile_far_end_neither_stops_a_probe_nor_lowers_its_result() {
     const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/hostile_far_end.py");
     let answer = format!(

@@ -22,6 +22,7 @@ mod undisturbed;
 mod worlds;
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
@@ -127,11 +128,14 @@ fn checks() -> Result<()> {
     ensure!(!checks.is_empty(), "no check has {words:?} in its name");
     let count = checks.len();
     for (name, check) in checks {
-        match check(&mut netns) {
-            Ok(()) => println!("test {name} ... ok"),
+        let begun = Instant::now();
+        let outcome = check(&mut netns);
+        let seconds = begun.elapsed().as_secs();
+        match outcome {
+            Ok(()) => println!("test {name} ... ok ({seconds} s)"),
             Err(error) => {
                 failed += 1;
-                println!("test {name} ... FAILED: {error:#}");
+                println!("test {name} ... FAILED ({seconds} s): {error:#}");
             }
         }
     }

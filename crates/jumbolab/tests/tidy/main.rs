@@ -406,6 +406,31 @@ fn every_dependency_has_its_reason() {
 }
 
 #[test]
+fn ci_runs_every_test_that_cargo_test_leaves_out() {
+    let script = read(".ci/run");
+    let named = script
+        .lines()
+        .find_map(|line| line.strip_prefix("PEER_TESTS=(")?.strip_suffix(')'));
+    let named: Vec<&str> = named.expect("one line").split(' ').collect();
+    let mut problems = Vec::new();
+    for name in crates() {
+        let file = format!("crates/{name}/Cargo.toml");
+        let manifest: toml::Table = read(&file).parse().expect("cargo has read it before us");
+        let targets = manifest.get("test").and_then(toml::Value::as_array);
+        for target in targets.into_iter().flatten() {
+            let name = target["name"].as_str().expect("a name is a string");
+            let is_left_out = target.get("test").and_then(toml::Value::as_bool) == Some(false);
+            if is_left_out && !named.contains(&name) {
+                problems.push(format!(
+                    "{file}: name the test `{name}` in PEER_TESTS of .ci/run"
+                ));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
 fn no_file_names_a_developers_machine() {
     let homes = [
         concat!("/ho", "me/"),
