@@ -171,6 +171,7 @@ impl Gateway {
     /// If it cannot work with these settings.
     pub fn new(settings: Settings) -> Result<Self, BadSettings> {
         settings.check()?;
+        let entropy = settings.entropy()?;
         let bad = |source| BadSettings::Gather { peer: 0, source };
         let first = settings.peers.first();
         let edge = Edge::new(crate::edge::Settings {
@@ -194,7 +195,7 @@ impl Gateway {
             seal: peer
                 .sealing
                 .clone()
-                .map(|sealing| Seal::new(sealing, settings.entropy, number)),
+                .map(|sealing| Seal::new(sealing, entropy, number)),
             order: Order::default(),
         });
         let origins = settings.peers.iter().enumerate();
@@ -265,7 +266,8 @@ impl Gateway {
     }
 
     /// Continues the sequences of bundles of `old`, which this gateway replaces, with each
-    /// peer of the same carriage: the peer would take new ones for late bundles.
+    /// peer of the same carriage: the peer would take new ones for late bundles. Keys go
+    /// on with each peer whose secret is the same.
     pub fn succeed(&mut self, old: &mut Self) {
         for (peer, state) in self.settings.peers.iter().zip(&mut self.peers) {
             let same = |former: &Peer| former.carriage == peer.carriage;
@@ -273,6 +275,12 @@ impl Gateway {
                 let former = &mut old.peers[number];
                 state.sent = former.sent;
                 state.order = std::mem::take(&mut former.order);
+                if let Some(sealing) = &peer.sealing
+                    && let Some(mut seal) = former.seal.take()
+                    && seal.adopt(sealing)
+                {
+                    state.seal = Some(seal);
+                }
             }
         }
     }

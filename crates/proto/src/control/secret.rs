@@ -7,14 +7,29 @@ use sha2::Sha256;
 
 type Keyed = Hmac<Sha256>;
 
-/// A secret of any length; it is never printed.
-#[derive(Clone)]
+/// A secret of any length; it is never printed. The comparison is for secrets of one's own
+/// configuration: proofs of others are verified in constant time.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Vec<u8>);
 
 impl Secret {
     /// A secret from these octets.
     pub fn new(octets: Vec<u8>) -> Self {
         Self(octets)
+    }
+
+    /// The fewest octets of a secret in a file.
+    pub const SHORTEST: usize = 8;
+    /// The most octets of a file with a secret.
+    pub const LONGEST: u64 = 4096;
+
+    /// The secret in a file with these octets: all but the final line break. `None` if it
+    /// has fewer than [`Secret::SHORTEST`] octets.
+    pub fn of_file(mut octets: Vec<u8>) -> Option<Self> {
+        while octets.last().is_some_and(|octet| b"\r\n".contains(octet)) {
+            octets.pop();
+        }
+        (octets.len() >= Self::SHORTEST).then_some(Self(octets))
     }
 
     /// Its octets.
@@ -101,6 +116,13 @@ mod tests {
         let hash: [u8; 32] = keyed.finalize().into_bytes().into();
         assert_eq!(hash[..4], [0x5b, 0xdc, 0xc1, 0x46]);
         assert_eq!(hash[28..], [0x64, 0xec, 0x38, 0x43]);
+    }
+
+    #[test]
+    fn a_file_holds_a_secret_and_a_line_break() {
+        let of = |text: &str| Secret::of_file(text.into());
+        assert_eq!(of("12345678\r\n"), Some(Secret::new(b"12345678".to_vec())));
+        assert_eq!(of("1234567\n\n"), None);
     }
 
     #[test]

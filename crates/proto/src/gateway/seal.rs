@@ -29,9 +29,12 @@ const MOST_KEYS: usize = 6;
 /// The most nonces of the peer that are known as used under one nonce of this gateway.
 /// Then it chooses a new one.
 const MOST_USED: usize = 32;
-/// The most bundles under one key, whatever the settings say: the limit of records that
-/// DTLS has under one key of this cipher, which itself has none near [RFC9147 s4.5.3].
+/// The most bundles under one key, whatever the settings say. The numbers of bundles would
+/// wrap before the cipher's own limit is reached [RFC8446 s5.5].
 const MOST_BUNDLES: u64 = 1 << 48;
+/// The most bundles with a wrong tag under one key, which then opens no more. At half of
+/// them new keys are proposed [RFC9147 s4.5.3].
+const MOST_FORGED: u64 = 1 << 36;
 
 /// The secret that a gateway shares with a peer, and when its keys change.
 #[derive(Clone, Debug)]
@@ -99,6 +102,8 @@ struct Sending {
 struct Receiving {
     key: Key,
     window: Window,
+    /// Bundles with a wrong tag.
+    forged: u64,
     /// When it is forgotten.
     until: Option<Time>,
 }
@@ -122,6 +127,15 @@ impl Seal {
             greeting: None,
             limit: Answers::new(),
         }
+    }
+
+    /// Goes on with another `sealing`, whose secret is the same. Returns whether it is.
+    pub(super) fn adopt(&mut self, sealing: &Sealing) -> bool {
+        let same = self.sealing.secret == sealing.secret;
+        if same {
+            self.sealing = sealing.clone();
+        }
+        same
     }
 
     /// Whether there is a key to seal with.
@@ -171,6 +185,14 @@ impl Seal {
             return Err(Refused::Forged);
         };
         if !receiving.key.open(header, bundle, *tag) {
+            receiving.forged += 1;
+            let forged = receiving.forged;
+            if forged >= MOST_FORGED {
+                receiving.until = Some(now);
+            }
+            if forged == MOST_FORGED / 2 && self.proposed.is_none() {
+                self.propose(now);
+            }
             return Err(Refused::Forged);
         }
         receiving.window.note(header.number);
@@ -277,6 +299,7 @@ impl Seal {
             self.receive.push_front(Receiving {
                 key,
                 window: Window::new(),
+                forged: 0,
                 until: None,
             });
             self.receive.truncate(MOST_KEYS);

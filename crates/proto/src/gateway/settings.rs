@@ -35,8 +35,8 @@ pub struct Settings {
     pub most_waiting: usize,
     /// How long bundles that overtook others wait for them.
     pub reorder: Reorder,
-    /// Octets that nobody can foresee, different in each process: nonces are drawn from
-    /// them. Of no use without a peer that shares a secret.
+    /// Octets that nobody can foresee, different for each gateway, even of one process:
+    /// nonces are drawn from them. Of no use without a peer that shares a secret.
     pub entropy: [u8; 32],
 }
 
@@ -270,7 +270,7 @@ impl Settings {
         })
     }
 
-    /// Whether a gateway can work so.
+    /// Whether a gateway can work so, given entropy.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -291,6 +291,15 @@ impl Settings {
             return Err(BadSettings::Inside);
         }
         Ok(())
+    }
+
+    /// The entropy for nonces.
+    pub(super) fn entropy(&self) -> Result<[u8; 32], BadSettings> {
+        let sealed = self.peers.iter().any(|peer| peer.sealing.is_some());
+        match sealed && self.entropy == [0; 32] {
+            true => Err(BadSettings::Entropy),
+            false => Ok(self.entropy),
+        }
     }
 
     fn check_peer(&self, number: usize, peer: &Peer) -> Result<(), BadSettings> {
@@ -326,9 +335,6 @@ impl Settings {
             if sealing.rekey_after < Span::from_secs(1) || sealing.rekey_bundles < 1_000 {
                 return Err(BadSettings::Rekey { peer: number });
             }
-            if self.entropy == [0; 32] {
-                return Err(BadSettings::Entropy);
-            }
         }
         match peer.dscp {
             Some(dscp) if dscp > wire::dscp::LARGEST => {
@@ -354,7 +360,8 @@ impl Carriage {
             },
             Self::Label { to, .. } => bundle::Carriage::Label {
                 label: to,
-                // The class selector [RFC3270 s1.2].
+                // The class selector of the DSCP [RFC2474 s4.2.2], in the field by which
+                // routers infer the class of a packet on such a path [RFC3270 s1.2].
                 class: wire::dscp::class_of(service),
             },
         }

@@ -124,6 +124,26 @@ fn keys_change_by_time_and_by_count_and_no_bundle_is_lost_by_it() {
     assert!(ends.iter().all(|end| end.receive.len() <= MOST_KEYS));
 }
 
+#[test]
+fn a_key_with_many_forged_bundles_is_replaced_and_then_opens_no_more() {
+    let mut ends = [seal(1), seal(2)];
+    let now = Time::ZERO;
+    greet(&mut ends, now, &mut || false);
+    let header = ends[1].next(now).unwrap().0;
+    let forged = |end: &mut Seal| end.open(now, header, &mut [0; TAG_LEN]);
+    ends[0].receive[0].forged = MOST_FORGED / 2 - 1;
+    assert_eq!(forged(&mut ends[0]), Err(Refused::Forged));
+    greet(&mut ends, now, &mut || false);
+    let newer = ends[1].next(now).unwrap().0;
+    assert_ne!(newer.key, header.key);
+    let old = ends[0].receive.iter_mut();
+    let old = old.into_iter().find(|one| one.key.name == header.key);
+    old.unwrap().forged = MOST_FORGED - 1;
+    assert_eq!(forged(&mut ends[0]), Err(Refused::Forged));
+    assert_eq!(forged(&mut ends[0]), Err(Refused::UnknownKey));
+    assert!(crosses(&mut ends, 0, now) && crosses(&mut ends, 1, now));
+}
+
 proptest! {
     #[test]
     fn after_any_losses_and_restarts_bundles_cross_again_within_seconds(

@@ -134,6 +134,34 @@ fn a_gateway_that_starts_again_is_heard_within_seconds() {
 }
 
 #[test]
+fn keys_go_on_with_new_settings_unless_the_secret_is_another_one() {
+    let settings = || secret(settings(udp(HERE_V4, THERE_V4)), 9);
+    let replaced = |gateways: &mut [Gateway; 2], settings| {
+        let mut new = gateway(settings);
+        new.succeed(&mut gateways[0]);
+        gateways[0] = new;
+    };
+    let mut gateways = sealed_pair();
+    exchange(&mut gateways, at(0));
+    replaced(&mut gateways, settings());
+    assert_eq!(gateways[0].has_key(0), Some(true));
+    gateways[0].receive_inside(at(1), &Sample::SMALL.octets());
+    gateways[0].flush(at(1));
+    assert_eq!(exchange(&mut gateways, at(1))[1].len(), 1);
+    let mut other = settings();
+    other.peers[0].sealing = Some(Sealing::new(Secret::new(b"another one".to_vec())));
+    replaced(&mut gateways, other);
+    assert_eq!(gateways[0].has_key(0), Some(false));
+    exchange(&mut gateways, at(2));
+    assert_eq!(gateways[0].has_key(0), Some(false));
+    let refusals = gateways[1].counts().total().inward.refusals;
+    assert!(refusals.of(Refusal::Forged) > 0);
+    replaced(&mut gateways, settings());
+    exchange(&mut gateways, at(1_000_000));
+    assert_eq!(gateways[0].has_key(0), Some(true));
+}
+
+#[test]
 fn settings_of_secrets_that_protect_nothing_are_refused() {
     let base = settings(udp(HERE_V4, THERE_V4));
     let error = |settings| Gateway::new(settings).err().unwrap();
