@@ -15,6 +15,12 @@ use crate::input::{at_most, too_large};
 
 /// The permissions of new files and folders, less the umask.
 const FILE_MODE: Mode = Mode::from_bits_truncate(0o666);
+const PRIVATE_MODE: Mode = Mode::from_bits_truncate(0o600);
+/// The flags of a file that must not exist.
+const NEW: OFlag = OFlag::O_WRONLY
+    .union(OFlag::O_CREAT)
+    .union(OFlag::O_EXCL)
+    .union(OFlag::O_CLOEXEC);
 const FOLDER_MODE: Mode = Mode::from_bits_truncate(0o777);
 
 /// The maximum number of temporary files of one name and process that earlier
@@ -93,8 +99,15 @@ impl Folder {
     /// # Errors
     /// Something of that name exists, or it cannot be created.
     pub fn create_new(&self, name: &str) -> io::Result<File> {
-        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
-        self.file(name, flags)
+        self.file(name, NEW, FILE_MODE)
+    }
+
+    /// Creates the file `name` for writing, for its owner alone.
+    ///
+    /// # Errors
+    /// As [`Folder::create_new`].
+    pub(crate) fn create_private(&self, name: &str) -> io::Result<File> {
+        self.file(name, NEW, PRIVATE_MODE)
     }
 
     /// Opens the file `name` for appending, and creates it if needed.
@@ -244,7 +257,7 @@ impl Folder {
     /// does nothing to ordinary files [open(2)].
     fn ordinary(&self, name: &str, flags: OFlag) -> io::Result<File> {
         let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let file = self.file(name, flags);
+        let file = self.file(name, flags, FILE_MODE);
         match file {
             // A pipe or a socket without a reader.
             Err(error) if error.raw_os_error() == Some(Errno::ENXIO as i32) => {
@@ -255,9 +268,9 @@ impl Folder {
         }
     }
 
-    fn file(&self, name: &str, flags: OFlag) -> io::Result<File> {
+    fn file(&self, name: &str, flags: OFlag, mode: Mode) -> io::Result<File> {
         single(name)?;
-        let file = openat(&self.folder, name, flags, FILE_MODE);
+        let file = openat(&self.folder, name, flags, mode);
         Ok(file.map_err(|error| not_followed(error, name))?.into())
     }
 

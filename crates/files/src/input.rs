@@ -2,7 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+
+/// The permission of the group to write, and all permissions of others [inode(7)]. That of
+/// the group to read also stands for a list of single readers [acl(5)].
+const OF_OTHERS: u32 = 0o027;
 
 /// Reads the file at a path that the user named, of at most `most` octets. It
 /// may be a pipe.
@@ -11,6 +16,23 @@ use std::path::Path;
 /// It is larger, or cannot be read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     at_most(File::open(path)?, most)?.ok_or_else(|| too_large(most))
+}
+
+/// Reads a file as [`read`] that nobody but its owner, and readers of its group, may open.
+///
+/// # Errors
+/// As [`read`], or other users may.
+pub fn read_private(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let found = file.metadata()?;
+    if found.is_file() && found.permissions().mode() & OF_OTHERS != 0 {
+        let path = path.display();
+        return Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            format!("other users may read or change it; type: chmod 600 {path}"),
+        ));
+    }
+    at_most(file, most)?.ok_or_else(|| too_large(most))
 }
 
 /// Reads a file as [`read`], as text.
@@ -108,6 +130,22 @@ mod tests {
         assert_eq!(at_most(&b"abcd"[..], 3).unwrap(), None);
         let text = read_text(Path::new("/dev/null"), 0).unwrap();
         assert_eq!(text, "");
+    }
+
+    #[test]
+    fn a_private_file_is_its_owners_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let mut file = crate::create_private(&path).unwrap();
+        std::io::Write::write_all(&mut file, b"octets").unwrap();
+        assert_eq!(read_private(&path, 6).unwrap(), b"octets");
+        assert!(crate::create_private(&path).is_err());
+        for mode in [0o604, 0o620, 0o602] {
+            file.set_permissions(std::fs::Permissions::from_mode(mode))
+                .unwrap();
+            let error = read_private(&path, 6).unwrap_err().to_string();
+            assert!(error.contains("chmod 600"), "{error}");
+        }
     }
 
     /// The lines of `text`, or the refusal.

@@ -16,6 +16,8 @@ mod output;
 mod private;
 
 pub use folder::Folder;
-pub use input::{Lines, read, read_text};
-pub use output::{append, create_folder, create_new, open_sink, remove, remove_folder, replace};
+pub use input::{Lines, read, read_private, read_text};
+pub use output::{
+    append, create_folder, create_new, create_private, open_sink, remove, remove_folder, replace,
+};
 pub use private::PrivateFolder;

@@ -33,6 +33,15 @@ pub fn create_new(path: &Path) -> io::Result<File> {
     Folder::open(folder)?.create_new(name)
 }
 
+/// Creates a file for writing as [`create_new`] that only its owner may read or change.
+///
+/// # Errors
+/// As [`create_new`].
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let (folder, name) = parts(path)?;
+    Folder::open(folder)?.create_private(name)
+}
+
 /// Opens the file at `path` for appending, and creates it if needed.
 ///
 /// # Errors

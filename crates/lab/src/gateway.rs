@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow, bail};
 use experiment::queue_of;
 use live::gateway::{Configuration, Follow, InsidePath, NextAs, RouteFilter, TableSource};
+use proto::control::Secret;
 use proto::edge::Prefix;
-use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
+use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
 use queue::{Limit, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 use wire::bundle::PORT;
@@ -361,6 +362,9 @@ impl Peers {
             },
             _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
         };
+        let sealing = section
+            .text("secret_file")?
+            .map(|path| sealing(section, path));
         let dscp = section.text("dscp")?.map(|text| {
             let number = text
                 .parse()
@@ -377,7 +381,7 @@ impl Peers {
             carriage,
             mtu: mtu_of(section, "mtu", 9_000)?,
             dscp: dscp.transpose()?,
-            sealing: None,
+            sealing: sealing.transpose()?,
         });
         let next_as = section
             .parsed("next_as", "the number of an autonomous system")?
@@ -424,6 +428,17 @@ impl Peers {
         }
         Ok(())
     }
+}
+
+/// The sealing with the secret in the file at `path`.
+fn sealing(section: &Section, path: &str) -> Result<Sealing> {
+    let octets = files::read_private(Path::new(path), Secret::LONGEST)
+        .map_err(|error| section.refuse("secret_file", &error.to_string()))?;
+    let secret = Secret::of_file(octets).ok_or_else(|| {
+        let why = "a secret has 8 to 4096 octets; `jumbolab gateway --new-secret FILE` makes one";
+        section.refuse("secret_file", why)
+    })?;
+    Ok(Sealing::new(secret))
 }
 
 fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {

@@ -28,6 +28,7 @@ use crate::meter::Process;
 pub use crate::netlink::{KernelRoute, RouteFilter};
 use crate::pacing::{Poller, Round, Source, Stop};
 use crate::port::Purpose;
+use crate::random::random;
 use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
 use inside::Inside;
@@ -144,6 +145,8 @@ pub struct PeerCounts {
     pub path_errors: u64,
     /// The largest packet that passes.
     pub path_mtu: u64,
+    /// Whether bundles to it can be sealed; `None` without a secret.
+    pub has_key: Option<bool>,
 }
 
 /// A report of a gateway.
@@ -338,6 +341,13 @@ impl Gateway {
         self.configuration.names.clone()
     }
 
+    /// The names of the peers with a secret.
+    pub fn sealed(&self) -> Vec<String> {
+        let names = self.configuration.names.iter().enumerate();
+        let sealed = names.filter(|(number, _)| self.core.has_key(*number).is_some());
+        sealed.map(|(_, name)| name.clone()).collect()
+    }
+
     /// Number of prefixes in the egress table.
     pub const fn prefixes(&self) -> usize {
         self.prefixes
@@ -350,6 +360,9 @@ impl Gateway {
     pub fn report(&mut self) -> Result<Report> {
         let mut counts = self.core.counts().clone();
         let mut peers = self.peers.clone();
+        for (number, counts) in peers.iter_mut().enumerate() {
+            counts.has_key = self.core.has_key(number);
+        }
         for (name, traffic, driver) in &self.past {
             let known = self.configuration.names.iter().position(|own| own == name);
             match known {
@@ -503,9 +516,11 @@ fn sent_so_far(core: &proto::gateway::Gateway) -> u64 {
     core.counts().peers.iter().map(sent).sum()
 }
 
-/// The settings with the addresses of the interfaces inside, unless they are stated.
+/// The settings with the addresses of the interfaces inside, unless they are stated, and
+/// with entropy for secrets: each time anew, so that no nonce is drawn twice.
 fn completed(configuration: &Configuration) -> Result<Settings> {
     let mut settings = configuration.settings.clone();
+    settings.entropy = random()?;
     let found = match &configuration.inside {
         InsidePath::Packet { interfaces, .. } => inside::own_addresses(interfaces)?,
         InsidePath::Tun { .. } => [None, None],

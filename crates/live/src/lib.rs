@@ -46,7 +46,7 @@ pub mod precision;
 pub mod probe;
 pub mod processes;
 mod processor;
-mod random;
+pub mod random;
 pub mod request_response;
 mod sandbox;
 mod sockets;

@@ -6,7 +6,10 @@ use std::io::Read as _;
 use crate::error::{During, Result};
 
 /// Unpredictable octets.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
+///
+/// # Errors
+/// They cannot be read.
+pub fn random<const N: usize>() -> Result<[u8; N]> {
     let mut octets = [0; N];
     File::open("/dev/urandom")
         .and_then(|mut file| file.read_exact(&mut octets))

@@ -14,6 +14,9 @@ pub(crate) struct Gateway {
     /// Check the configuration and end.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Create this file with a new secret for two gateways, which its owner alone can read, and end.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["config", "peer", "template"])]
+    pub(crate) new_secret: Option<PathBuf>,
     /// Stop after this time [default: run until Ctrl-C].
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) length: Option<String>,
@@ -59,6 +62,14 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) mtu: Option<String>,
+    /// File with the secret shared with the peer: bundles are sealed. Other users must not be able to read it.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "peer",
+        help_heading = "One peer"
+    )]
+    pub(crate) secret: Option<String>,
     /// Longest wait of a packet for company [default: 1ms].
     #[arg(
         long,

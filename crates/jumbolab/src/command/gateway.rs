@@ -3,15 +3,17 @@
 mod log;
 mod metrics;
 mod reporter;
+mod secrets;
 mod view;
 
-use std::io::{ErrorKind, IsTerminal as _};
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use lab::gateway::{Simple, read_file, read_options, template};
 use live::gateway::{Gateway, InsidePath};
 use live::metrics::Endpoint;
+use live::random::random;
 use live::{clock, interrupt};
 use units::{Span, Time};
 
@@ -28,6 +30,10 @@ const TICK: Span = Span::from_secs(1);
 pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if args.template {
         output::print(&template())?;
+        return Ok(Ending::Sound);
+    }
+    if let Some(path) = &args.new_secret {
+        new_secret(path)?;
         return Ok(Ending::Sound);
     }
     let length = args.length.as_deref().map(duration).transpose()?;
@@ -64,6 +70,18 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     Ok(Ending::Sound)
 }
 
+/// Creates a file with a secret of 256 bits, in hexadecimal digits.
+fn new_secret(path: &Path) -> Result<()> {
+    let octets: [u8; 32] = random()?;
+    let mut line: String = octets.iter().map(|octet| format!("{octet:02x}")).collect();
+    line.push('\n');
+    let written = files::create_private(path).and_then(|mut file| {
+        file.write_all(line.as_bytes())?;
+        file.sync_all()
+    });
+    written.with_context(|| format!("--new-secret {}", path.display()))
+}
+
 /// The configuration of the file or of the options.
 fn read(args: &args::Gateway) -> Result<lab::gateway::Gateway> {
     if let Some(path) = &args.config {
@@ -79,6 +97,7 @@ fn read(args: &args::Gateway) -> Result<lab::gateway::Gateway> {
         ("peers", "local", "local", one(&args.local)),
         ("peers", "prefixes", "prefix", args.prefix.clone()),
         ("peers", "mtu", "mtu", one(&args.mtu)),
+        ("peers", "secret_file", "secret", one(&args.secret)),
         ("inside", "interfaces", "inside", args.inside.clone()),
         ("core", "interface", "core", one(&args.core)),
         ("core", "carriage", "carriage", one(&args.carriage)),
@@ -135,6 +154,7 @@ fn privileges(error: live::Error) -> anyhow::Error {
 fn facts(gateway: &Gateway) -> Facts {
     vec![
         ("peers", gateway.names().into()),
+        ("sealed", gateway.sealed().into()),
         ("prefixes", gateway.prefixes().into()),
     ]
 }

@@ -21,9 +21,6 @@ use crate::output;
 use intervals::Table;
 pub(super) use printer::{Form, Printer};
 
-/// The most octets of a file with a secret.
-const LONGEST_SECRET: u64 = 4096;
-
 /// The default length of intervals, as in iperf3.
 const INTERVAL: Span = Span::from_secs(1);
 
@@ -35,21 +32,16 @@ const READ_BY_OTHERS: u32 = 0o004;
 pub(super) fn secret(file: &Path) -> Result<Secret> {
     let name = file.display();
     let context = || format!("--secret {name}");
-    let mut octets = files::read(file, LONGEST_SECRET).with_context(context)?;
+    let octets = files::read(file, Secret::LONGEST).with_context(context)?;
     let found = fs::metadata(file).with_context(context)?;
     if found.is_file() && found.permissions().mode() & READ_BY_OTHERS != 0 {
         output::say(&format!(
             "--secret {name}: all users of this host can read the secret; type: chmod 600 {name}"
         ));
     }
-    while octets.last().is_some_and(|octet| b"\r\n".contains(octet)) {
-        octets.pop();
-    }
-    ensure!(
-        octets.len() >= 8,
-        "--secret {name}: a secret must have 8 to 4096 octets; create one: (umask 077; head -c 24 /dev/urandom | base64 > {name})"
-    );
-    Ok(Secret::new(octets))
+    Secret::of_file(octets).ok_or_else(|| {
+        anyhow!("--secret {name}: a secret must have 8 to 4096 octets; create one: (umask 077; head -c 24 /dev/urandom | base64 > {name})")
+    })
 }
 
 /// The form of the results on stdout.

@@ -2,6 +2,7 @@
 //! traffic. Each test is a shell script in namespaces of its own, which end with it.
 
 mod routes;
+mod sealed;
 mod traffic;
 
 use std::process::{Command, Stdio};
@@ -65,6 +66,12 @@ impl Seen {
         let last = self.logs[gateway].last().expect("it logged something");
         assert_eq!(last["event"], "stopped", "{last}");
         last[counter].as_u64().expect(counter)
+    }
+
+    /// The number of log lines of a gateway with this event.
+    fn events(&self, gateway: usize, event: &str) -> usize {
+        let of_kind = |line: &&Value| line["event"] == event;
+        self.logs[gateway].iter().filter(of_kind).count()
     }
 
     /// Whether each packet that came to the gateways is in one of their counters, and

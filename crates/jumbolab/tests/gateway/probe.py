@@ -3,6 +3,8 @@
 send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 octets over FLOWS source ports
 receive PORT SECONDS: prints what came until SECONDS passed without a further datagram
 flood HOST PORT COUNT: random octets
+capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
+again HOST FILE: sends them once more, with the addresses that they have
 """
 
 import hashlib
@@ -69,6 +71,31 @@ def flood(host, port, count):
     print(json.dumps({"flooded": count}))
 
 
+def capture(interface, count, file):
+    one = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
+    one.bind((interface, 0x0800))
+    one.settimeout(20)
+    print("ready", flush=True)
+    kept = []
+    while len(kept) < count:
+        packet, (_, _, kind, _, _) = one.recvfrom(65536)
+        port = int.from_bytes(packet[22:24], "big")
+        if kind != socket.PACKET_OUTGOING and packet[9] == socket.IPPROTO_UDP and port == 50253:
+            kept.append(packet.hex())
+    with open(file, "w") as out:
+        out.write("\n".join(kept))
+
+
+def again(host, file):
+    one = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+    with open(file) as kept:
+        packets = [bytes.fromhex(line) for line in kept]
+    for packet in packets:
+        # The interface was to make the checksum; without one it is right, too.
+        one.sendto(packet[:26] + bytes(2) + packet[28:], (host, 0))
+    print(json.dumps({"again": len(packets)}))
+
+
 command, arguments = sys.argv[1], sys.argv[2:]
 if command == "send":
     send(arguments[0], *map(int, arguments[1:]))
@@ -76,5 +103,9 @@ elif command == "receive":
     receive(int(arguments[0]), float(arguments[1]))
 elif command == "flood":
     flood(arguments[0], *map(int, arguments[1:]))
+elif command == "capture":
+    capture(arguments[0], int(arguments[1]), arguments[2])
+elif command == "again":
+    again(*arguments)
 else:
     sys.exit(f"unknown: {command}")

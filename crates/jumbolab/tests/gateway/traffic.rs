@@ -5,7 +5,7 @@ use serde_json::json;
 use super::see;
 
 /// Sends datagrams both ways over both versions of IP; prints what each receiver saw.
-const DATAGRAMS: &str = r#"
+pub(super) const DATAGRAMS: &str = r#"
 receive() { # NODE PORT
     in_node $1 python3 "$PROBE" receive $2 2 >"$1.$2" &
     for try in $(seq 500); do if grep -q ready "$1.$2"; then return; fi; sleep 0.01; done

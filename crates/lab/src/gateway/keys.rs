@@ -14,7 +14,7 @@ pub(super) struct Key {
     pub(super) help: &'static str,
 }
 
-const fn optional(
+const fn key(
     table: &'static str,
     name: &'static str,
     example: &'static str,
@@ -29,18 +29,12 @@ const fn optional(
     }
 }
 
-const fn needed(
-    table: &'static str,
-    name: &'static str,
-    example: &'static str,
-    help: &'static str,
-) -> Key {
-    Key {
-        table,
-        name,
-        example,
-        is_optional: false,
-        help,
+impl Key {
+    const fn needed(self) -> Self {
+        Self {
+            is_optional: false,
+            ..self
+        }
     }
 }
 
@@ -65,184 +59,192 @@ pub(super) const TABLES: [(&str, &str); 7] = [
 ];
 
 pub(super) const KEYS: &[Key] = &[
-    optional(
+    key(
         "inside",
         "path",
         "\"tun\"",
         "`packet` (packet sockets on `interfaces`) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
     ),
-    optional(
+    key(
         "inside",
         "interfaces",
         "[\"eth1\"]",
         "interfaces toward the hosts, for packet; the kernel must not forward from them itself",
     ),
-    optional(
+    key(
         "inside",
         "name",
         "\"jumbo0\"",
         "name of the TUN interface, to which the egress prefixes are routed; packet has one, too, for packets of this host",
     ),
-    optional("inside", "mtu", "1500", "MTU of the TUN interface"),
-    optional(
+    key("inside", "mtu", "1500", "MTU of the TUN interface"),
+    key(
         "inside",
         "routes",
         "\"install\"",
         "`install`: the egress prefixes are routed to the TUN interface while the gateway runs; `leave`: you do it",
     ),
-    optional(
+    key(
         "inside",
         "addresses",
         "[\"10.1.0.1\"]",
         "addresses from which hosts are told of errors; default: those of the interfaces, or of the core",
     ),
-    optional(
+    key(
         "core",
         "interface",
         "\"eth0\"",
         "interface toward the core; default: as the kernel routes. MPLS needs it",
     ),
-    optional(
+    key(
         "core",
         "carriage",
         "\"udp\"",
         "headers of bundles: udp (port 50253), ip (protocol 253) or mpls",
     ),
-    optional(
+    key(
         "gather",
         "trigger",
         "\"timer\"",
         "when a bundle that is not full goes: `timer` (`wait` after its first packet), `busy` (as soon as the uplink can take it) or `full`",
     ),
-    optional(
+    key(
         "gather",
         "wait",
         "\"1ms\"",
         "the longest wait of a packet, for timer and busy",
     ),
-    optional(
+    key(
         "gather",
         "share",
         "1.0",
         "share of the packets that find no open bundle and open one; the others travel alone",
     ),
-    optional(
+    key(
         "gather",
         "unit",
         "\"1us\"",
         "unit of the waiting times in bundles: 1us or 10us",
     ),
-    optional(
+    key(
         "gather",
         "alone",
         "\"bundled\"",
         "a packet without company travels in a bundle of its own (`bundled`) or unchanged (`plain`: the core routes the networks inside)",
     ),
-    optional(
+    key(
         "gather",
         "shaping",
         "true",
         "whether packets leave with the gaps that they had at the ingress",
     ),
-    optional("uplink", "rate", "\"1gbit\"", "rate at which bundles leave"),
-    optional(
+    key("uplink", "rate", "\"1gbit\"", "rate at which bundles leave"),
+    key(
         "uplink",
         "queue",
         "\"droptail\"",
         "queueing discipline, for instance mred,over=arriving,min=5,max=15",
     ),
-    optional(
+    key(
         "uplink",
         "buffer",
         "\"500kB\"",
         "size of the queue, in bytes or in packets (\"35 packets\")",
     ),
-    optional(
+    key(
         "uplink",
         "seed",
         "1",
         "seed of the random numbers of the queue",
     ),
-    optional(
+    key(
         "follow",
         "table",
         "254",
         "number of the kernel's routing table; 254 is the main one",
     ),
-    optional(
+    key(
         "follow",
         "protocol",
         "\"bird\"",
         "who entered the routes: a number, or bird, static, kernel or any",
     ),
-    optional(
+    key(
         "follow",
         "next_as",
         "\"realm\"",
         "where the number of the next autonomous system stands: realm or metric. Packets to different systems do not share bundles",
     ),
-    optional(
+    key(
         "operation",
         "metrics",
         "\"127.0.0.1:9778\"",
         "address on loopback at which OpenMetrics are served",
     ),
-    optional(
+    key(
         "operation",
         "log",
         "\"stderr\"",
         "where log lines go, as JSON: stderr or a file, which is appended to",
     ),
-    needed(
+    key(
         "peers",
         "address",
         "\"192.0.2.2\"",
         "its address toward the core",
-    ),
-    needed(
+    )
+    .needed(),
+    key(
         "peers",
         "local",
         "\"192.0.2.1\"",
         "the address of this gateway that it knows",
+    )
+    .needed(),
+    key(
+        "peers",
+        "secret_file",
+        "\"/etc/jumbolab/west.key\"",
+        "file with the secret shared with it, which other users cannot read (`jumbolab gateway --new-secret FILE` makes one); bundles to it and from it are then sealed",
     ),
-    optional(
+    key(
         "peers",
         "mtu",
         "9000",
         "the largest IP packet toward it. What routers report of the path lowers it",
     ),
-    optional(
+    key(
         "peers",
         "prefixes",
         "[\"10.2.0.0/16\", \"2001:db8:2::/48\"]",
         "the networks behind it",
     ),
-    optional(
+    key(
         "peers",
         "next_as",
         "0",
         "the autonomous system behind it, for `prefixes`",
     ),
-    optional(
+    key(
         "peers",
         "next_hops",
         "[]",
         "further addresses by which followed routes lead to it",
     ),
-    optional(
+    key(
         "peers",
         "dscp",
         "\"EF\"",
         "DSCP of bundles to it; default: that of their first packet",
     ),
-    optional("peers", "label_to", "100", "MPLS label of bundles to it"),
-    optional(
+    key("peers", "label_to", "100", "MPLS label of bundles to it"),
+    key(
         "peers",
         "label_from",
         "200",
         "MPLS label of bundles from it, of no other peer",
     ),
-    optional(
+    key(
         "peers",
         "next_hop",
         "\"192.0.2.2\"",

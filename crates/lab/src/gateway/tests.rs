@@ -1,3 +1,7 @@
+use std::fs::Permissions;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -8,6 +12,14 @@ fn read(text: &str) -> Result<Gateway> {
 
 /// The least that a configuration needs.
 const PEER: &str = "[peers.west]\naddress = \"192.0.2.2\"\nlocal = \"192.0.2.1\"\n";
+
+/// The path of a new file with a secret, as TOML.
+fn secret_in(folder: &Path, text: &str) -> String {
+    let path = folder.join("key");
+    let mut file = files::create_private(&path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    format!("{:?}", path.display().to_string())
+}
 
 #[test]
 fn the_template_is_a_configuration_with_every_key() {
@@ -24,8 +36,14 @@ fn the_template_is_a_configuration_with_every_key() {
 
 #[test]
 fn every_optional_value_of_the_template_can_be_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = secret_in(folder.path(), "between two\n");
     for key in keys::KEYS.iter().filter(|key| key.is_optional) {
-        let line = format!("{} = {}\n", key.name, key.example);
+        let example = match key.name {
+            "secret_file" => &secret,
+            _ => key.example,
+        };
+        let line = format!("{} = {example}\n", key.name);
         let text = match (key.table, key.name) {
             ("peers", "label_to" | "label_from") => format!(
                 "[core]\ninterface = \"eth0\"\ncarriage = \"mpls\"\n{PEER}label_to = 100\nlabel_from = 200\n"
@@ -133,6 +151,34 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         );
         assert!(!error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn a_secret_is_read_from_a_file_of_its_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = secret_in(folder.path(), "between two\n");
+    let text = format!("{PEER}secret_file = {path}\n");
+    let gateway = read(&text).unwrap();
+    let sealing = gateway.configuration.settings.peers[0].sealing.clone();
+    let secret = Secret::new(b"between two".to_vec());
+    assert!(sealing.unwrap().secret == secret);
+    assert!(!format!("{gateway:?}").contains("between"));
+    let refusal = |text: &str| read(text).unwrap_err().to_string();
+    let plain = refusal(&format!("[gather]\nalone = \"plain\"\n{text}"));
+    assert!(plain.contains("has a secret"), "{plain}");
+    let file = std::fs::File::open(folder.path().join("key")).unwrap();
+    file.set_permissions(Permissions::from_mode(0o604)).unwrap();
+    let open = refusal(&text);
+    assert!(
+        open.starts_with("g.toml:4: peers.west.secret_file = "),
+        "{open}"
+    );
+    assert!(open.contains("type: chmod 600"), "{open}");
+    let short = text.replace("key\"", "short\"");
+    files::create_private(&folder.path().join("short")).unwrap();
+    assert!(refusal(&short).contains("--new-secret"), "{short}");
+    let absent = refusal(&text.replace("key\"", "absent\""));
+    assert!(absent.contains("No such file"), "{absent}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The log of a gateway: one JSON object per line.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
@@ -7,8 +8,10 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use live::clock::Epoch;
 use live::gateway::Report;
+use proto::gateway::{Refusal, Refusals};
 use serde_json::{Map, Value};
 
+use super::secrets::{Judgement, judge};
 use crate::output;
 
 /// Where log lines go.
@@ -17,6 +20,8 @@ pub(super) struct Log {
     /// The line that waits to be repeated, with the number of repetitions, so that what
     /// happens each second does not fill a disk.
     latest: Option<String>,
+    /// What was written about the secret of a peer, by its name, so that it is written once.
+    complaints: BTreeMap<String, &'static str>,
 }
 
 impl Log {
@@ -29,6 +34,7 @@ impl Log {
         Ok(Self {
             file: file.map(open).transpose()?,
             latest: None,
+            complaints: BTreeMap::new(),
         })
     }
 
@@ -92,18 +98,69 @@ impl Log {
                 self.event("not-delivered", &facts)?;
             }
         }
-        let refused = |report: &Report| report.counts.total().inward.refusals.total();
-        let refusals = refused(after).saturating_sub(refused(before));
-        if refusals > 0 {
-            self.event("refused", &[("arrivals", refusals.into())])?;
+        self.secrets(before, after)?;
+        let refused = |report: &Report| report.counts.total().inward.refusals;
+        let reasons = reasons(&refused(before), &refused(after));
+        if !reasons.is_empty() {
+            self.event("refused", &reasons)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what became of the secrets shared with peers.
+    fn secrets(&mut self, before: &Report, after: &Report) -> Result<()> {
+        let traffic = before.counts.peers.iter().zip(&after.counts.peers);
+        let drivers = before.peers.iter().zip(&after.peers);
+        let names = before.names.iter().zip(&after.names);
+        for ((earlier, name), (counts, driver)) in names.zip(traffic.zip(drivers)) {
+            if earlier != name {
+                // The configuration was replaced.
+                continue;
+            }
+            let has_key = driver.1.has_key;
+            let keyed = has_key == Some(true) && driver.0.has_key == Some(false);
+            let text = match judge(counts.0, counts.1, has_key) {
+                _ if keyed => {
+                    self.complaints.remove(name);
+                    self.event("sealed", &[("peer", name.clone().into())])?;
+                    continue;
+                }
+                Judgement::Unknown => continue,
+                Judgement::Agreed => {
+                    self.complaints.remove(name);
+                    continue;
+                }
+                Judgement::Wrong(text) => text,
+            };
+            if self.complaints.insert(name.clone(), text) != Some(text) {
+                let facts = [("peer", name.clone().into()), ("text", text.into())];
+                self.event("secret", &facts)?;
+            }
         }
         Ok(())
     }
 }
 
+/// The arrivals refused between two counts, by reason.
+fn reasons(before: &Refusals, after: &Refusals) -> Vec<(&'static str, Value)> {
+    let more = Refusal::ALL.into_iter().map(|refusal| {
+        let count = after.of(refusal).saturating_sub(before.of(refusal));
+        (refusal.name(), count)
+    });
+    let more = more.filter(|(_, count)| *count > 0);
+    more.map(|(name, count)| (name, count.into())).collect()
+}
+
 /// The sums of all counters.
 pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
     let total = report.counts.total();
+    let reasons = reasons(&Refusals::default(), &total.inward.refusals);
+    let reasons = Value::Object(
+        reasons
+            .into_iter()
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect(),
+    );
     let unsent: u64 = report.peers.iter().map(|peer| peer.unsent).sum();
     vec![
         ("came", total.outward.came.into()),
@@ -118,5 +175,6 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("released", total.inward.released.into()),
         ("inward_dropped", total.inward.drops.total().into()),
         ("refused", total.inward.refusals.total().into()),
+        ("reasons", reasons),
     ]
 }

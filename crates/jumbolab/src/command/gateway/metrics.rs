@@ -5,20 +5,21 @@ use std::fmt::Write as _;
 use live::gateway::{PeerCounts, Report};
 use proto::gateway::{Cause, Refusal, Traffic};
 
-/// A counter of the traffic with a peer.
-struct PeerMetric {
+/// A metric, and how its value is read from a `V`.
+struct Metric<V> {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    value: fn(&Traffic, &PeerCounts) -> u64,
+    value: V,
 }
 
-const fn counter(
-    name: &'static str,
-    help: &'static str,
-    value: fn(&Traffic, &PeerCounts) -> u64,
-) -> PeerMetric {
-    PeerMetric {
+/// The value of traffic with a peer.
+type OfPeer = fn(&Traffic, &PeerCounts) -> u64;
+/// The value of the whole gateway.
+type OfGateway = fn(&Report) -> u64;
+
+const fn counter<V>(name: &'static str, help: &'static str, value: V) -> Metric<V> {
+    Metric {
         name,
         kind: "counter",
         help,
@@ -26,7 +27,16 @@ const fn counter(
     }
 }
 
-const PEER_METRICS: &[PeerMetric] = &[
+const fn gauge<V>(name: &'static str, help: &'static str, value: V) -> Metric<V> {
+    Metric {
+        name,
+        kind: "gauge",
+        help,
+        value,
+    }
+}
+
+const PEER_METRICS: &[Metric<OfPeer>] = &[
     counter("out_packets", "Packets from inside.", |traffic, _| {
         traffic.outward.came
     }),
@@ -76,12 +86,16 @@ const PEER_METRICS: &[PeerMetric] = &[
         "Errors that routers or the peer's host reported.",
         |_, driver| driver.path_errors,
     ),
-    PeerMetric {
-        name: "path_mtu_octets",
-        kind: "gauge",
-        help: "Largest IP packet toward the peer.",
-        value: |_, driver| driver.path_mtu,
-    },
+    gauge(
+        "path_mtu_octets",
+        "Largest IP packet toward the peer.",
+        |_, driver| driver.path_mtu,
+    ),
+    gauge(
+        "sealed",
+        "1 if bundles to the peer are sealed under a key that it knows, otherwise 0.",
+        |_, driver| u64::from(driver.has_key == Some(true)),
+    ),
     counter(
         "in_arrivals",
         "Datagrams and packets from the core.",
@@ -121,6 +135,71 @@ const PEER_METRICS: &[PeerMetric] = &[
         "Packets with a congestion mark that their bundle had met.",
         |traffic, _| traffic.inward.marked,
     ),
+];
+
+const GATEWAY_METRICS: &[Metric<OfGateway>] = &[
+    counter(
+        "inside_received_packets",
+        "Packets received from the inside.",
+        |report| report.inside.received,
+    ),
+    counter(
+        "inside_sent_packets",
+        "Packets sent to the inside.",
+        |report| report.inside.sent,
+    ),
+    counter(
+        "inside_malformed_packets",
+        "Packets from the inside whose offloads contradict them.",
+        |report| report.inside.malformed,
+    ),
+    counter(
+        "inside_overrun_packets",
+        "Packets from the inside that the kernel dropped for lack of room.",
+        |report| report.inside.overrun,
+    ),
+    counter(
+        "inside_refused_packets",
+        "Packets to the inside that the kernel did not take.",
+        |report| report.inside.refused,
+    ),
+    counter(
+        "core_overrun_packets",
+        "Arrivals from the core that the kernel dropped for lack of room.",
+        |report| report.core_overrun,
+    ),
+    counter(
+        "errors_sent",
+        "ICMP errors sent to hosts inside.",
+        |report| report.counts.errors,
+    ),
+    counter(
+        "errors_withheld",
+        "ICMP errors that were not sent.",
+        |report| report.counts.errors_withheld,
+    ),
+    gauge(
+        "waiting_out_packets",
+        "Packets that wait for company or for the uplink.",
+        |report| report.waiting.outward,
+    ),
+    gauge(
+        "waiting_in_packets",
+        "Packets that wait to be let out.",
+        |report| report.waiting.inward,
+    ),
+    gauge(
+        "uplink_backlog_bundles",
+        "Bundles in the queue of the uplink.",
+        |report| {
+            report
+                .uplink
+                .map_or(0, |(backlog, _)| backlog.packets.into())
+        },
+    ),
+    gauge("prefixes", "Prefixes in the egress table.", |report| {
+        report.prefixes as u64
+    }),
 ];
 
 /// All metrics.
@@ -176,85 +255,9 @@ pub(super) fn text(report: &Report) -> String {
             );
         }
     }
-    let inside = report.inside;
-    let waiting = report.waiting;
-    let backlog = report.uplink.map(|(backlog, _)| backlog);
-    for (name, kind, help, value) in [
-        (
-            "inside_received_packets",
-            "counter",
-            "Packets received from the inside.",
-            inside.received,
-        ),
-        (
-            "inside_sent_packets",
-            "counter",
-            "Packets sent to the inside.",
-            inside.sent,
-        ),
-        (
-            "inside_malformed_packets",
-            "counter",
-            "Packets from the inside whose offloads contradict them.",
-            inside.malformed,
-        ),
-        (
-            "inside_overrun_packets",
-            "counter",
-            "Packets from the inside that the kernel dropped for lack of room.",
-            inside.overrun,
-        ),
-        (
-            "inside_refused_packets",
-            "counter",
-            "Packets to the inside that the kernel did not take.",
-            inside.refused,
-        ),
-        (
-            "core_overrun_packets",
-            "counter",
-            "Arrivals from the core that the kernel dropped for lack of room.",
-            report.core_overrun,
-        ),
-        (
-            "errors_sent",
-            "counter",
-            "ICMP errors sent to hosts inside.",
-            report.counts.errors,
-        ),
-        (
-            "errors_withheld",
-            "counter",
-            "ICMP errors that were not sent.",
-            report.counts.errors_withheld,
-        ),
-        (
-            "waiting_out_packets",
-            "gauge",
-            "Packets that wait for company or for the uplink.",
-            waiting.outward,
-        ),
-        (
-            "waiting_in_packets",
-            "gauge",
-            "Packets that wait to be let out.",
-            waiting.inward,
-        ),
-        (
-            "uplink_backlog_bundles",
-            "gauge",
-            "Bundles in the queue of the uplink.",
-            backlog.map_or(0, |backlog| backlog.packets.into()),
-        ),
-        (
-            "prefixes",
-            "gauge",
-            "Prefixes in the egress table.",
-            report.prefixes as u64,
-        ),
-    ] {
-        let name = head(&mut text, name, kind, help);
-        let _ = writeln!(text, "{name} {value}");
+    for metric in GATEWAY_METRICS {
+        let name = head(&mut text, metric.name, metric.kind, metric.help);
+        let _ = writeln!(text, "{name} {}", (metric.value)(report));
     }
     if let Some((_, Some(average))) = report.uplink {
         let name = head(

@@ -1,7 +1,7 @@
 //! The counters of a gateway on the terminal, drawn anew each second.
 
 use anyhow::{Context as _, Result};
-use live::gateway::Report;
+use live::gateway::{PeerCounts, Report};
 use proto::gateway::Traffic;
 use ratatui::DefaultTerminal;
 use ratatui::Frame;
@@ -46,7 +46,7 @@ impl Drop for View {
     }
 }
 
-const HEAD: [&str; 10] = [
+const HEAD: [&str; 11] = [
     "peer",
     "in pkt/s",
     "in Mbit/s",
@@ -57,6 +57,7 @@ const HEAD: [&str; 10] = [
     "dropped",
     "marked",
     "MTU",
+    "sealed",
 ];
 
 fn draw(frame: &mut Frame<'_>, elapsed: Span, before: &Report, after: &Report) {
@@ -71,8 +72,8 @@ fn draw(frame: &mut Frame<'_>, elapsed: Span, before: &Report, after: &Report) {
         let none = Traffic::default();
         let now = after.counts.peers.get(number).unwrap_or(&none);
         let earlier = before.counts.peers.get(number).unwrap_or(&none);
-        let mtu = after.peers.get(number).map_or(0, |peer| peer.path_mtu);
-        Row::new(cells(name, earlier, now, seconds, mtu))
+        let driver = after.peers.get(number).copied().unwrap_or_default();
+        Row::new(cells(name, earlier, now, seconds, driver))
     });
     let widths = [Constraint::Fill(1); HEAD.len()];
     let bold = Style::new().add_modifier(Modifier::BOLD);
@@ -85,7 +86,13 @@ fn draw(frame: &mut Frame<'_>, elapsed: Span, before: &Report, after: &Report) {
 }
 
 /// The cells of a peer. "in" is toward the inside, "out" toward the core.
-fn cells(name: &str, before: &Traffic, now: &Traffic, seconds: f64, mtu: u64) -> [String; 10] {
+fn cells(
+    name: &str,
+    before: &Traffic,
+    now: &Traffic,
+    seconds: f64,
+    driver: PeerCounts,
+) -> [String; HEAD.len()] {
     let per_second = |of: fn(&Traffic) -> u64| {
         let change = of(now).saturating_sub(of(before));
         change as f64 / seconds
@@ -97,6 +104,11 @@ fn cells(name: &str, before: &Traffic, now: &Traffic, seconds: f64, mtu: u64) ->
     let fill = match bundles > 0.0 {
         true => format!("{:.1}", bundled / bundles),
         false => "-".to_owned(),
+    };
+    let sealed = match driver.has_key {
+        None => "no",
+        Some(false) => "no key yet",
+        Some(true) => "yes",
     };
     let dropped = now.outward.drops.total() + now.inward.drops.total();
     let marked = now.outward.marked + now.inward.marked;
@@ -110,7 +122,8 @@ fn cells(name: &str, before: &Traffic, now: &Traffic, seconds: f64, mtu: u64) ->
         fill,
         dropped.to_string(),
         marked.to_string(),
-        mtu.to_string(),
+        driver.path_mtu.to_string(),
+        sealed.to_owned(),
     ]
 }
 

@@ -1,0 +1,142 @@
+//! Gateways that share a secret: what crosses, what is refused, and what is said of it.
+
+use super::see;
+use super::traffic::DATAGRAMS;
+
+/// A secret, and the time until pings cross, in milliseconds.
+const SECRET: &str = r#"
+"$JUMBOLAB" gateway --new-secret key
+crosses_after() { # NAME
+    local from=$(date +%s%3N)
+    in_node a ping -q -c 3 -i 0.05 -w 10 10.2.0.2 | grep -q '3 received'
+    echo "$1 $(($(date +%s%3N) - from))"
+}
+"#;
+
+/// The number behind `name` in the output.
+#[track_caller]
+fn printed(printed: &str, name: &str) -> u64 {
+    let mut lines = printed.lines().filter_map(|line| line.strip_prefix(name));
+    lines.next().expect(printed).trim().parse().expect(printed)
+}
+
+#[test]
+fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
+    // Without optimisation the cipher seals a megabyte in a second.
+    let datagrams = DATAGRAMS.replace("300 20 1000", "300 3 2000");
+    let seen = see(&format!(
+        "{SECRET}
+        begin_packet --secret key
+        crosses_after start
+        {datagrams}
+        for way in '' -R; do
+            in_node b iperf3 -s -1 -D -I server >/dev/null
+            for try in $(seq 500); do if in_node b ss -tln | grep -q :5201; then break; fi; sleep 0.01; done
+            in_node a iperf3 -c 10.2.0.2 -n 4M --json $way | grep -c sum_received
+        done
+        in_node c python3 \"$PROBE\" capture west 40 kept >capture &
+        capture=$!
+        for try in $(seq 500); do if grep -q ready capture; then break; fi; sleep 0.01; done
+        in_node a ping -q -c 40 -i 0.01 -w 10 10.2.0.2 | grep '40 received'
+        wait $capture
+        in_node c python3 \"$PROBE\" again 198.51.100.1 kept
+        in_node c python3 \"$PROBE\" flood 198.51.100.1 50253 1000
+        crosses_after before
+        end ga gb\n"
+    ));
+    let whole = r#""received": 900, "damaged": 0, "misordered": 0"#;
+    let crossed = seen.printed.lines().filter(|line| line.contains(whole));
+    assert_eq!(crossed.count(), 3, "{}", seen.printed);
+    let tcp = seen.printed.lines().filter(|line| *line == "1");
+    assert_eq!(tcp.count(), 2, "{}", seen.printed);
+    let reasons = &seen.logs[1].last().unwrap()["reasons"];
+    assert_eq!(reasons["replayed"], 40, "{reasons}");
+    assert!(reasons["stranger"].as_u64() > Some(500), "{reasons}");
+    assert!(printed(&seen.printed, "start ") < 5_000, "{}", seen.printed);
+    assert_eq!(seen.events(1, "secret"), 0, "{:?}", seen.logs[1]);
+    seen.conserved();
+}
+
+#[test]
+fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
+    let seen = see(&format!(
+        "{SECRET}
+        begin_packet --secret key
+        crosses_after start
+        in_node c python3 \"$PROBE\" capture west 40 kept >capture &
+        capture=$!
+        for try in $(seq 500); do if grep -q ready capture; then break; fi; sleep 0.01; done
+        in_node a ping -q -c 40 -i 0.01 -w 10 10.2.0.2 | grep '40 received'
+        wait $capture
+        kill -9 $gb
+        wait $gb || true
+        begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret key
+        crosses_after restart
+        in_node c python3 \"$PROBE\" again 198.51.100.1 kept
+        crosses_after before
+        end ga gb\n"
+    ));
+    // A gateway greets once a second until it is answered.
+    let restart = printed(&seen.printed, "restart ");
+    assert!(restart < 3_000, "{}", seen.printed);
+    let reasons = &seen.logs[1].last().unwrap()["reasons"];
+    assert!(reasons["unknown-key"].as_u64() >= Some(40), "{reasons}");
+    assert_eq!(reasons.get("replayed"), None, "{reasons}");
+    assert_eq!(seen.last(1, "released"), seen.last(1, "unpacked"));
+}
+
+#[test]
+fn a_wrong_secret_is_one_line_and_a_new_one_is_adopted_without_a_loss() {
+    let seen = see(&format!(
+        "{SECRET}
+        cp -p key right; \"$JUMBOLAB\" gateway --new-secret wrong; cp -p wrong key
+        cat >b.toml <<'END'
+[inside]
+interfaces = [\"in\"]
+[peers.a]
+address = \"192.0.2.1\"
+local = \"198.51.100.1\"
+prefixes = [\"10.1.0.0/24\"]
+secret_file = \"key\"
+END
+        begin gb --config b.toml
+        begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret right
+        until_said ga another; until_said gb another
+        in_node a ping -q -c 20 -i 0.1 10.2.0.2 | grep ' 0 received'
+        cp -p right key; kill -HUP $gb; until_said gb '\"reloaded\"'
+        crosses_after adopted
+        in_node a ping -q -c 200 -i 0.01 -w 10 10.2.0.2 >pings &
+        pings=$!
+        (cat b.toml; echo '[gather]'; echo 'wait = \"2ms\"') >new; cp new b.toml
+        kill -HUP $gb
+        for try in $(seq 500); do if [ $(grep -c '\"reloaded\"' gb.log) = 2 ]; then break; fi; sleep 0.01; done
+        wait $pings
+        grep '200 received' pings
+        chmod 604 key; kill -HUP $gb; until_said gb not-reloaded
+        cp b.toml none.toml; sed -i /secret_file/d none.toml; cp none.toml b.toml
+        in_node a ping -q -i 0.1 10.2.0.2 >/dev/null &
+        in_node b ping -q -i 0.1 10.1.0.2 >/dev/null &
+        kill -HUP $gb; until_said gb 'has no secret for it'; until_said ga 'not sealed'
+        end ga gb\n"
+    ));
+    assert!(
+        seen.printed.contains("200 received"),
+        "{}\n{:?}",
+        seen.printed,
+        seen.logs
+    );
+    assert!(
+        printed(&seen.printed, "adopted ") < 3_000,
+        "{}",
+        seen.printed
+    );
+    // The other secret, and then no secret.
+    assert_eq!([0, 1].map(|end| seen.events(end, "secret")), [2, 2]);
+    let refusal = seen.logs[1]
+        .iter()
+        .find(|line| line["event"] == "not-reloaded");
+    let text = refusal.unwrap()["text"].as_str().unwrap();
+    assert!(text.contains("type: chmod 600 key"), "{text}");
+    let logs = format!("{:?}", seen.logs);
+    assert!(!logs.contains("between"), "{logs}");
+}
