@@ -94,7 +94,7 @@ pub fn across_worlds(runs: &[&Findings<'_>]) -> Result<AcrossWorlds, String> {
         }));
         all.trials.extend(run.trials.iter().map(|trial| Trial {
             id: format!("{name} {}", trial.id),
-            factors: in_world(name, &trial.factors),
+            factors: in_world(name, &trial.factors).into(),
             ..trial.clone()
         }));
         if all.plan.published.is_empty() {

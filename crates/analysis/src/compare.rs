@@ -185,7 +185,7 @@ pub fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
     for trial in trials {
         let alike = named.get(&trial.factors.to_string());
         for &position in alike.into_iter().flatten() {
-            if plan.cells[position].factors == trial.factors {
+            if plan.cells[position].factors == *trial.factors {
                 found[position].push(trial);
             }
         }

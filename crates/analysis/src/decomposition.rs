@@ -173,7 +173,7 @@ mod tests {
                     ("retransmitted_long", vain),
                 ];
                 let mut trial = trial(factors(mtu), 1, &metrics);
-                trial.evidence.insert("limit_mbit".into(), limit.into());
+                trial.evidence.insert("limit_mbit", limit.into());
                 trial
             })
             .to_vec()
@@ -224,7 +224,7 @@ mod tests {
             [trials.clone(), trials].concat()
         };
         let (mut after, before) = (repeated(9000, 980.0), repeated(1500, 800.0));
-        after[1].metrics.insert("throughput".into(), 490.0);
+        after[1].metrics.insert("throughput", 490.0);
         let startup = |estimator| {
             let decomposition = Decomposition::of(
                 (&setting(9000, false), &after.iter().collect::<Vec<_>>()),

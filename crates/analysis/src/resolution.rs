@@ -67,13 +67,9 @@ mod tests {
             None,
             "octets are unknown"
         );
-        trial
-            .evidence
-            .insert("cpu_octets".into(), 500_000_000.into());
+        trial.evidence.insert("cpu_octets", 500_000_000.into());
         assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.02));
-        trial
-            .evidence
-            .insert("cpu_tick_seconds".into(), 0.001.into());
+        trial.evidence.insert("cpu_tick_seconds", 0.001.into());
         assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.002));
     }
 
@@ -82,7 +78,7 @@ mod tests {
         let rtt = Metric::named("rtt").unwrap();
         let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("rtt", 1.0)]);
         assert_eq!(resolution(rtt, 1.0, None, &[&trial]), Some(0.001));
-        trial.evidence.insert("resolution_rtt".into(), 1.0.into());
+        trial.evidence.insert("resolution_rtt", 1.0.into());
         assert_eq!(resolution(rtt, 1.0, None, &[&trial]), Some(1.0));
     }
 }

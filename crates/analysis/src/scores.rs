@@ -46,7 +46,7 @@ impl Score {
         let finished = trials.iter().filter(|trial| trial.failure.is_none());
         let scored: Vec<_> = finished
             .map(|trial| &trial.metrics)
-            .filter(|metrics| RIGHT.iter().any(|name| metrics.contains_key(*name)))
+            .filter(|metrics| RIGHT.iter().any(|name| metrics.contains_key(name)))
             .collect();
         let values = |name| -> Vec<f64> {
             let of_trials = scored.iter().filter_map(|metrics| metrics.get(name));
@@ -120,7 +120,7 @@ mod tests {
         let mut trial = trials.swap_remove(0);
         trial.failure = None;
         trial.metrics = RIGHT.into_iter().map(str::to_owned).zip(right).collect();
-        trial.metrics.insert("probes".to_owned(), probes);
+        trial.metrics.insert("probes", probes);
         trial
     }
 

@@ -123,7 +123,7 @@ pub fn curves<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Curve<'a>> {
                 &mut curves.last_mut().expect("it was just put there").1
             }
         };
-        let of_cell = trials.iter().filter(|trial| trial.factors == cell.factors);
+        let of_cell = trials.iter().filter(|trial| *trial.factors == cell.factors);
         curve.points.extend(points(number, of_cell));
     }
     let mut curves: Vec<Curve<'a>> = curves.into_iter().map(|(_, curve)| curve).collect();

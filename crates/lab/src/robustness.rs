@@ -247,9 +247,9 @@ impl Study {
     /// The parts of a trial that the journal keeps: the metrics of the
     /// questions, and the evidence of their resolution.
     fn kept(&self, mut trial: Trial) -> Trial {
-        trial.metrics.retain(|name, _| self.metrics.contains(name));
+        trial.metrics.retain(|name| self.metrics.contains(name));
         let asked = questions::evidence(&self.plan);
-        trial.evidence.retain(|name, _| {
+        trial.evidence.retain(|name| {
             name.starts_with("resolution_")
                 || name == "cpu_octets"
                 || name == "cpu_tick_seconds"

@@ -5,6 +5,7 @@
 //! looked at, so the choice of an attempt is independent of its values.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use crate::{DisturbedPass, Flag, Trial};
 
@@ -41,8 +42,14 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
             continue;
         };
         for name in &pass.values {
-            replace(&mut trial.metrics, &other.metrics, name);
-            replace(&mut trial.evidence, &other.evidence, name);
+            match other.metrics.get(name) {
+                Some(&value) => trial.metrics.insert(name, value),
+                None => trial.metrics.remove(name),
+            }
+            match other.evidence.get(name) {
+                Some(value) => trial.evidence.insert(name, value),
+                None => trial.evidence.remove(name),
+            }
         }
         let further = other
             .flags
@@ -97,25 +104,21 @@ pub fn leave_out_disturbed(trials: &mut [Trial]) {
         for &position in &positions {
             let trial = &trials[position];
             for metric in trial.metrics.keys() {
-                let [all, disturbed] = counts.entry(metric.clone()).or_default();
+                let [all, disturbed] = counts.entry(metric.to_owned()).or_default();
                 *all += 1;
                 *disturbed += usize::from(trial.is_disturbed_in(metric));
             }
         }
-        let enough = |metric: &String| {
+        let enough = |metric: &str| {
             counts.get(metric).is_some_and(|[all, disturbed]| {
                 disturbed * 2 <= *all && *all - *disturbed >= FEWEST
             })
         };
         for position in positions {
             let trial = &mut trials[position];
-            let left_out: Vec<String> = { trial.metrics.keys() }
-                .filter(|metric| enough(metric) && trial.is_disturbed_in(metric))
-                .cloned()
-                .collect();
-            for metric in left_out {
-                trial.metrics.remove(&metric);
-            }
+            let mut metrics = mem::take(&mut trial.metrics);
+            metrics.retain(|metric| !(enough(metric) && trial.is_disturbed_in(metric)));
+            trial.metrics = metrics;
         }
     }
 }
@@ -124,14 +127,6 @@ pub fn leave_out_disturbed(trials: &mut [Trial]) {
 fn has(trial: &Trial, pass: &str) -> bool {
     let mut disturbed = trial.disturbed.iter();
     disturbed.any(|one| one.pass == pass && one.replaced_by.is_none())
-}
-
-/// Makes `name` in `to` what it is in `from`.
-fn replace<V: Clone>(to: &mut BTreeMap<String, V>, from: &BTreeMap<String, V>, name: &str) {
-    match from.get(name) {
-        Some(value) => drop(to.insert(name.to_owned(), value.clone())),
-        None => drop(to.remove(name)),
-    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub mod setting;
 pub mod synthetic;
 mod trial;
 mod until;
+mod values;
 mod world;
 
 pub use escaped::{acts_on_terminals, escaped, shortened};
@@ -43,6 +44,7 @@ pub use report_figure::{PrintedPoint, ReportFigure, Shows};
 pub use setting::Setting;
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
+pub use values::{Evidence, Metrics, Shared};
 pub use world::{Hosts, World, WorldProfile};
 
 /// The placeholder in a time series for an interval without arrivals.

@@ -1,6 +1,6 @@
 //! A plan: an experiment resolved into cells, each with a number of repeats.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use units::Seed;
 
@@ -66,20 +66,20 @@ impl Plan {
     /// can measure.
     pub fn expected_trials(&self) -> usize {
         let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
-        measured.flat_map(|_| 1..=self.repeat).count()
+        measured.count() * self.repeat as usize
     }
 
     /// The number of trials of this plan in `trials`, failed ones included.
     pub fn finished_trials(&self, trials: &[Trial]) -> usize {
-        let name = |trial: &Trial| (trial.repeat, trial.factors.to_string());
-        let held: BTreeSet<(u32, String)> = trials.iter().map(name).collect();
+        let mut held: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        for trial in trials {
+            let of_cell = held.entry(trial.factors.to_string()).or_default();
+            of_cell.insert(trial.repeat);
+        }
         let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
-        measured
-            .map(|cell| {
-                let factors = cell.factors.to_string();
-                let run = |&repeat: &u32| held.contains(&(repeat, factors.clone()));
-                (1..=self.repeat).filter(run).count()
-            })
+        let of_cell = measured.filter_map(|cell| held.get(&cell.factors.to_string()));
+        of_cell
+            .map(|repeats| repeats.range(1..=self.repeat).count())
             .sum()
     }
 

@@ -12,8 +12,8 @@ use crate::setting::{
     Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Factors, HostFacts, Level, Patience, Plan, Published, Report, RunFacts, Setting,
-    Trial, World,
+    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Report,
+    RunFacts, Setting, Trial, World,
 };
 
 /// Normal deviates by the Box-Muller method.
@@ -59,7 +59,7 @@ pub fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
 pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
     Trial {
         id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
-        factors,
+        factors: factors.into(),
         repeat,
         attempt: 1,
         start: Some("2026-01-02T03:04:05.678Z".into()),
@@ -67,11 +67,8 @@ pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
         failure: None,
         disturbed: Vec::new(),
         flags: Vec::new(),
-        metrics: metrics
-            .iter()
-            .map(|&(name, value)| (name.into(), value))
-            .collect(),
-        evidence: BTreeMap::new(),
+        metrics: metrics.iter().copied().collect(),
+        evidence: Evidence::default(),
     }
 }
 

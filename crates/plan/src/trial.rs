@@ -1,10 +1,10 @@
 //! The record of one trial in the journal.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Factors, Flag};
+use crate::{Evidence, Factors, Flag, Metrics};
 
 /// The bound of the absolute value of a metric, in any unit: no trial comes
 /// near it, and statistics of figures below it are finite.
@@ -17,7 +17,8 @@ pub struct Trial {
     /// `c03-r07`.
     pub id: String,
     /// The factors of its cell.
-    pub factors: Factors,
+    #[serde(serialize_with = "of_cell", deserialize_with = "shared")]
+    pub factors: Arc<Factors>,
     /// The repeat, from 1.
     pub repeat: u32,
     /// Which attempt at this repeat it is, from 1. A trial that other work
@@ -43,10 +44,10 @@ pub struct Trial {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<DisturbedPass>,
     /// Values by metric name, in the units of [`crate::metric`].
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: Metrics,
     /// Evidence for the values: counters, read-backs and limits, as numbers or
     /// text by name; docs/formats.md lists them.
-    pub evidence: BTreeMap<String, serde_json::Value>,
+    pub evidence: Evidence,
 }
 
 /// A pass of a trial that other work on the machine disturbed. The machine alone
@@ -80,6 +81,14 @@ impl DisturbedPass {
             replaced_by: None,
         }
     }
+}
+
+fn of_cell<S: Serializer>(factors: &Arc<Factors>, serializer: S) -> Result<S::Ok, S::Error> {
+    factors.as_ref().serialize(serializer)
+}
+
+fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Factors>, D::Error> {
+    Factors::deserialize(deserializer).map(Arc::new)
 }
 
 const fn first() -> u32 {

@@ -55,9 +55,9 @@ impl Quantity {
     }
 
     /// The names of the links or flows of which trials may have the quantity.
-    pub(crate) fn names<'a>(self, trials: impl Iterator<Item = &'a Trial>) -> BTreeSet<&'a str> {
-        let all = trials.filter_map(|trial| trial.evidence.get(self.evidence())?.as_object());
-        all.flat_map(|named| named.keys().map(String::as_str))
+    pub(crate) fn names<'a>(self, trials: impl Iterator<Item = &'a Trial>) -> BTreeSet<String> {
+        let all = trials.filter_map(|trial| trial.evidence.object(self.evidence()));
+        all.flat_map(|named| named.into_iter().map(|(name, _)| name))
             .collect()
     }
 }
@@ -82,7 +82,7 @@ impl TimeSeries {
     pub(crate) fn total<'a>(trials: impl Iterator<Item = &'a Trial>, most: usize) -> Option<Self> {
         let quantity = Quantity::Goodput;
         let of_trial = |trial: &Trial| {
-            let flows = trial.evidence.get(quantity.evidence())?.as_object()?;
+            let flows = trial.evidence.object(quantity.evidence())?;
             let flows = flows.values();
             let flows = flows.filter_map(|flow| OfTrial::of(flow, quantity));
             flows.reduce(OfTrial::plus)
@@ -215,13 +215,13 @@ mod tests {
         let series = json!({ "wire": {
             "interval_s": 0.5, "queue": queue, "drops": drops, "arrivals": arrivals,
         }});
-        trial.evidence.insert("series".into(), series);
+        trial.evidence.insert("series", series);
         trial
     }
 
     fn of_flows(repeat: u32, flows: Value) -> Trial {
         let mut trial = trial(factors(1500), repeat, &[]);
-        trial.evidence.insert("flow_series".into(), flows);
+        trial.evidence.insert("flow_series", flows);
         trial
     }
 
@@ -237,7 +237,7 @@ mod tests {
             of_series(2, "2 4 0.5", "1 0 0", "4 2 0"),
         ];
         let links = Quantity::Queue.names(trials.iter());
-        assert_eq!(links, BTreeSet::from(["wire"]));
+        assert_eq!(links, BTreeSet::from(["wire".to_owned()]));
         let of = |quantity| TimeSeries::of(trials.iter(), "wire", quantity, MOST);
         let queue = of(Quantity::Queue).unwrap();
         assert_eq!(means(&queue), [Some(1.5), Some(3.0), Some(1.75)]);

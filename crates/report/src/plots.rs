@@ -33,6 +33,14 @@ use self::scale::Scale;
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
 
+/// A plot without traces. Plotly gives each plot a copy of its scripts, seven megabytes
+/// that a page has once; the addresses that replace them are not used.
+pub(crate) fn empty_plot() -> Plot {
+    let mut plot = Plot::new();
+    plot.use_cdn_js();
+    plot
+}
+
 /// The height above a plot in pixels, with room for a title of one line.
 const TOP: usize = 30;
 

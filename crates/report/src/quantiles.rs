@@ -25,9 +25,9 @@ impl Kind {
     }
 
     /// The flows of which trials have quantiles.
-    pub(crate) fn flows<'a>(self, trials: impl Iterator<Item = &'a Trial>) -> BTreeSet<&'a str> {
-        let all = trials.filter_map(|trial| trial.evidence.get(self.evidence())?.as_object());
-        all.flat_map(|flows| flows.keys().map(String::as_str))
+    pub(crate) fn flows<'a>(self, trials: impl Iterator<Item = &'a Trial>) -> BTreeSet<String> {
+        let all = trials.filter_map(|trial| trial.evidence.object(self.evidence()));
+        all.flat_map(|flows| flows.into_iter().map(|(name, _)| name))
             .collect()
     }
 }
@@ -36,8 +36,12 @@ impl Kind {
 /// trial has them.
 pub(crate) fn quantiles(trials: &[&Trial], kind: Kind, flow: &str) -> Option<[Mean; SHARES.len()]> {
     let of_trial = |trial: &&Trial| -> Option<[f64; SHARES.len()]> {
-        let words = trial.evidence.get(kind.evidence())?.get(flow)?.as_str()?;
-        let numbers = words.split_whitespace().map(|word| word.parse().ok());
+        let flows = trial.evidence.object(kind.evidence())?;
+        let numbers = flows
+            .get(flow)?
+            .as_str()?
+            .split_whitespace()
+            .map(|word| word.parse().ok());
         let numbers: Option<Vec<f64>> = numbers.collect();
         numbers?.try_into().ok()
     };
@@ -55,7 +59,7 @@ mod tests {
     fn of(text: &str) -> Trial {
         let mut trial = trial(factors(1500), 1, &[]);
         let quantiles = serde_json::json!({ "a": text });
-        trial.evidence.insert("delay_quantiles".into(), quantiles);
+        trial.evidence.insert("delay_quantiles", quantiles);
         trial
     }
 
@@ -73,6 +77,9 @@ mod tests {
         assert!(quantiles(&all, Kind::Delay, "b").is_none());
         assert!(quantiles(&all, Kind::RoundTrip, "a").is_none());
         assert!(quantiles(&all[2..], Kind::Delay, "a").is_none());
-        assert_eq!(Kind::Delay.flows(trials.iter()), BTreeSet::from(["a"]));
+        assert_eq!(
+            Kind::Delay.flows(trials.iter()),
+            BTreeSet::from(["a".to_owned()])
+        );
     }
 }

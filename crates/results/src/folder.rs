@@ -120,7 +120,7 @@ impl Folder {
             }
             return Err(error);
         }
-        let (journal, _) = Journal::open(&files, &own)?;
+        let journal = Journal::open(&files, &own)?;
         let trials = trials(&files)?;
         // The recorded facts: the program that started the run, and those that
         // continued it by force.
@@ -347,9 +347,7 @@ fn trials(files: &Files) -> Result<Attempts> {
     names.retain(|name| name.starts_with("trials.") && name.ends_with(".jsonl"));
     let mut all = Attempts::default();
     for name in names {
-        for trial in Journal::read(files, &name)? {
-            all.take(trial);
-        }
+        Journal::read(files, &name, |trial| all.take(trial))?;
     }
     Ok(all)
 }

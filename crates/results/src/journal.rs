@@ -61,9 +61,9 @@ pub struct Journal<S = File> {
 const GROUP: Span = Span::from_millis(200);
 
 impl Journal {
-    /// Opens or creates the journal `name` and reads its complete lines. An
+    /// Opens or creates the journal `name` and checks its complete lines. An
     /// incomplete last line is cut off.
-    pub fn open(folder: &Folder, name: &str) -> Result<(Self, Vec<Trial>)> {
+    pub fn open(folder: &Folder, name: &str) -> Result<Self> {
         let path = folder.path().join(name);
         let mut file = folder.append(name).with_context(|| {
             format!(
@@ -71,7 +71,7 @@ impl Journal {
                 path.display()
             )
         })?;
-        let lines = Complete::of(folder, name)?;
+        let lines = Complete::of(folder, name, drop)?;
         if lines.is_torn {
             file.cut(lines.octets).with_context(|| {
                 format!(
@@ -80,14 +80,13 @@ impl Journal {
                 )
             })?;
         }
-        let journal = Self::at_end(file, &path, lines.octets, lines.trials.len());
-        Ok((journal, lines.trials))
+        Ok(Self::at_end(file, &path, lines.octets, lines.trials))
     }
 
-    /// Reads the complete lines of the journal `name` without changing it. A
-    /// missing journal is empty.
-    pub fn read(folder: &Folder, name: &str) -> Result<Vec<Trial>> {
-        Ok(Complete::of(folder, name)?.trials)
+    /// Reads the complete lines of the journal `name` without changing it, and
+    /// hands the trial of each to `take`. A missing journal is empty.
+    pub fn read(folder: &Folder, name: &str, take: impl FnMut(Trial)) -> Result<()> {
+        Complete::of(folder, name, take).map(drop)
     }
 }
 
@@ -180,17 +179,18 @@ impl<S: Store> Journal<S> {
 /// The complete lines of a journal.
 #[derive(Default)]
 struct Complete {
-    trials: Vec<Trial>,
-    /// The octets of these lines.
+    /// Their number.
+    trials: usize,
+    /// Their octets.
     octets: u64,
     /// Whether an incomplete line follows: its write was interrupted.
     is_torn: bool,
 }
 
 impl Complete {
-    /// Reads the journal `name`. A line is complete if it ends with a newline;
-    /// a complete line that is no valid trial is an error.
-    fn of(folder: &Folder, name: &str) -> Result<Self> {
+    /// Reads the journal `name` line by line. A line is complete if it ends with a
+    /// newline; a complete line that is no valid trial is an error.
+    fn of(folder: &Folder, name: &str, mut take: impl FnMut(Trial)) -> Result<Self> {
         let path = folder.path().join(name);
         let file = match folder.open_file(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
@@ -219,7 +219,8 @@ impl Complete {
             })?;
             check::finite_and_in_range(&trial).with_context(place)?;
             complete.octets += line.len() as u64;
-            complete.trials.push(trial);
+            complete.trials += 1;
+            take(trial);
         }
         Ok(complete)
     }
@@ -239,8 +240,14 @@ mod tests {
         trial.flags.push("disturbed".into());
         trial
             .evidence
-            .insert("congestion".into(), "cubic \"\n\u{1F980}".into());
+            .insert("congestion", "cubic \"\n\u{1F980}".into());
         trial
+    }
+
+    fn read(folder: &Folder, name: &str) -> Result<Vec<Trial>> {
+        let mut trials = Vec::new();
+        Journal::read(folder, name, |trial| trials.push(trial))?;
+        Ok(trials)
     }
 
     fn written(count: u32) -> Vec<u8> {
@@ -252,19 +259,15 @@ mod tests {
     fn what_is_appended_reads_back_and_is_gone_on_from() {
         let folder = tempfile::tempdir().unwrap();
         let folder = Folder::open(folder.path()).unwrap();
-        let (mut journal, kept) = Journal::open(&folder, NAME).unwrap();
-        assert_eq!(kept, []);
+        let mut journal = Journal::open(&folder, NAME).unwrap();
         journal.append(&example(1)).unwrap();
         drop(journal);
-        let (mut journal, kept) = Journal::open(&folder, NAME).unwrap();
-        assert_eq!(kept, [example(1)]);
+        let mut journal = Journal::open(&folder, NAME).unwrap();
+        assert_eq!(read(&folder, NAME).unwrap(), [example(1)]);
         journal.append(&example(2)).unwrap();
+        assert_eq!(read(&folder, NAME).unwrap(), [example(1), example(2)]);
         assert_eq!(
-            Journal::read(&folder, NAME).unwrap(),
-            [example(1), example(2)]
-        );
-        assert_eq!(
-            Journal::read(&folder, "none").unwrap(),
+            read(&folder, "none").unwrap(),
             [],
             "a journal that was never begun is empty"
         );
@@ -282,13 +285,13 @@ mod tests {
             let folder = Folder::open(folder.path()).unwrap();
             let whole = text[..cut].iter().filter(|&&octet| octet == b'\n').count();
 
-            prop_assert_eq!(Journal::read(&folder, NAME).unwrap().len(), whole);
+            prop_assert_eq!(read(&folder, NAME).unwrap().len(), whole);
             prop_assert_eq!(fs::read(&path).unwrap().len(), cut, "reading cuts nothing");
-            let (mut journal, kept) = Journal::open(&folder, NAME).unwrap();
-            prop_assert_eq!(kept.len(), whole);
-            prop_assert_eq!(&kept[..], &Journal::read(&folder, NAME).unwrap()[..]);
+            let mut journal = Journal::open(&folder, NAME).unwrap();
+            prop_assert_eq!(journal.kept, whole);
+            prop_assert_eq!(read(&folder, NAME).unwrap().len(), whole);
             journal.append(&example(9)).unwrap();
-            let after = Journal::read(&folder, NAME).unwrap();
+            let after = read(&folder, NAME).unwrap();
             prop_assert_eq!(after.len(), whole + 1);
             prop_assert_eq!(after.last(), Some(&example(9)));
         }
@@ -300,7 +303,7 @@ mod tests {
         let path = folder.path().join(NAME);
         fs::write(&path, text).unwrap();
         let folder = Folder::open(folder.path()).unwrap();
-        let read = format!("{:#}", Journal::read(&folder, NAME).unwrap_err());
+        let read = format!("{:#}", read(&folder, NAME).unwrap_err());
         let opened = format!("{:#}", Journal::open(&folder, NAME).unwrap_err());
         assert_eq!(read, opened);
         assert!(!read.contains('\n'), "{read}");
@@ -329,7 +332,7 @@ mod tests {
     #[test]
     fn a_number_that_no_trial_has_is_an_error_with_line_and_key() {
         let mut bad = example(2);
-        bad.metrics.insert("rtt".into(), 1e100);
+        bad.metrics.insert("rtt", 1e100);
         let mut text = written(1);
         text.extend(serde_json::to_vec(&bad).unwrap());
         text.push(b'\n');
@@ -345,7 +348,7 @@ mod tests {
         text.resize(text.len() + (17 << 20), b' ');
         fs::write(path, text).unwrap();
         let folder = Folder::open(folder.path()).unwrap();
-        let error = format!("{:#}", Journal::read(&folder, NAME).unwrap_err());
+        let error = format!("{:#}", read(&folder, NAME).unwrap_err());
         assert!(
             error.contains("trials.jsonl:2: the line is longer than 16 MiB"),
             "{error}"
@@ -356,7 +359,7 @@ mod tests {
     fn figures_that_are_no_numbers_never_reach_the_journal() {
         let folder = tempfile::tempdir().unwrap();
         let folder = Folder::open(folder.path()).unwrap();
-        let (mut journal, _) = Journal::open(&folder, NAME).unwrap();
+        let mut journal = Journal::open(&folder, NAME).unwrap();
         let bad = trial(factors(9000), 1, &[("rtt", f64::NAN)]);
         let error = journal.append(&bad).unwrap_err().to_string();
         assert!(error.contains("rtt = NaN"), "{error}");

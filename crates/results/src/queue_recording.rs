@@ -36,7 +36,7 @@ pub fn read(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueReco
     let window = window(file, from).with_context(place)?;
     Ok(window.map(|window| QueueRecording {
         trial: trial.id.clone(),
-        factors: trial.factors.clone(),
+        factors: (*trial.factors).clone(),
         link,
         window,
     }))
@@ -44,7 +44,7 @@ pub fn read(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueReco
 
 /// The file name of the first recorded queue of a trial, and its link.
 fn recorded(trial: &Trial) -> Option<(String, String)> {
-    let files = trial.evidence.get("watched")?.as_array()?;
+    let files = trial.evidence.list("watched")?;
     let names = files
         .iter()
         .filter_map(|file| file.as_str()?.strip_prefix("watch/"));
@@ -225,7 +225,7 @@ mod tests {
         let mut trial = trial(factors(1500), 1, &[]);
         trial.id = "c00-r01".into();
         let files = json!(["watch/c00-r01-bottleneck.queue.parquet"]);
-        trial.evidence.insert("watched".into(), files);
+        trial.evidence.insert("watched", files);
         trial
     }
 

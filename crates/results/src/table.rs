@@ -32,18 +32,34 @@ pub enum Values {
 
 /// Writes a table to a Parquet file at `path`, atomically.
 pub fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
-    files::replace(path, |file| Ok(write_columns(columns, file)?))
+    files::replace(path, |file| Ok(write_columns([columns], file)?))
+}
+
+/// Writes a table to a Parquet file at `path`, atomically, a row group for each of
+/// `groups`, which have the same columns.
+pub fn write_groups(path: &Path, groups: impl IntoIterator<Item = Vec<Column>>) -> Result<()> {
+    files::replace(path, |file| Ok(write_columns(groups, file)?))
 }
 
 /// Writes a table to the Parquet file `name` of `folder`, atomically.
 pub fn write_table_in(folder: &Folder, name: &str, columns: &[Column]) -> Result<()> {
-    folder.replace(name, |file| Ok(write_columns(columns, file)?))
+    folder.replace(name, |file| Ok(write_columns([columns], file)?))
 }
 
 /// Writes a table of `rows` rows as CSV, with a header line.
 pub fn csv_table(columns: &[Column], rows: usize, output: &mut impl Write) -> Result<()> {
+    csv_header(columns, output)?;
+    csv_rows(columns, rows, output)
+}
+
+/// Writes the names of columns as CSV.
+pub(crate) fn csv_header(columns: &[Column], output: &mut impl Write) -> Result<()> {
     let names: Vec<String> = columns.iter().map(|column| quoted(&column.name)).collect();
-    writeln!(output, "{}", names.join(","))?;
+    Ok(writeln!(output, "{}", names.join(","))?)
+}
+
+/// Writes `rows` rows as CSV, without a header line.
+pub(crate) fn csv_rows(columns: &[Column], rows: usize, output: &mut impl Write) -> Result<()> {
     for row in 0..rows {
         let cells: Vec<String> = columns.iter().map(|column| column.cell(row)).collect();
         writeln!(output, "{}", cells.join(","))?;
@@ -76,12 +92,15 @@ impl Column {
     }
 }
 
-fn write_columns(
-    columns: &[Column],
+/// Writes row groups of the same columns, one after the other. Their number is at
+/// least one.
+fn write_columns<C: AsRef<[Column]>>(
+    groups: impl IntoIterator<Item = C>,
     output: &mut (impl Write + Send),
 ) -> parquet::errors::Result<()> {
-    let fields = columns
-        .iter()
+    let mut groups = groups.into_iter().peekable();
+    let fields = groups.peek().map(|columns| columns.as_ref().iter());
+    let fields = { fields.into_iter().flatten() }
         .map(Column::schema)
         .collect::<parquet::errors::Result<_>>()?;
     let schema = Type::group_type_builder("trial")
@@ -91,7 +110,17 @@ fn write_columns(
         .set_compression(Compression::LZ4_RAW)
         .build();
     let mut file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))?;
-    let mut rows = file.next_row_group()?;
+    for columns in groups {
+        write_group(file.next_row_group()?, columns.as_ref())?;
+    }
+    file.close()?;
+    Ok(())
+}
+
+fn write_group(
+    mut rows: SerializedRowGroupWriter<'_, impl Write + Send>,
+    columns: &[Column],
+) -> parquet::errors::Result<()> {
     for column in columns {
         match &column.values {
             Values::Text(values) => {
@@ -107,7 +136,6 @@ fn write_columns(
         }
     }
     rows.close()?;
-    file.close()?;
     Ok(())
 }
 

@@ -120,9 +120,9 @@ pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
         }
     }
     lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
-        let values: Vec<&Value> = trials
+        let values: Vec<Value> = trials
             .iter()
-            .filter_map(|trial| trial.evidence.get(*key))
+            .filter_map(|trial| trial.evidence.get(key))
             .filter(|value| !value.is_null())
             .collect();
         Some(format!("{label}: {}{unit}", summary(&values)?))
@@ -150,8 +150,8 @@ fn machine(host: &HostFacts) -> Vec<String> {
 }
 
 /// The range of numbers, or the distinct words.
-fn summary(values: &[&Value]) -> Option<String> {
-    let numbers: Vec<f64> = values.iter().filter_map(|value| value.as_f64()).collect();
+fn summary(values: &[Value]) -> Option<String> {
+    let numbers: Vec<f64> = values.iter().filter_map(Value::as_f64).collect();
     if !numbers.is_empty() && numbers.len() == values.len() {
         let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
         let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -162,7 +162,7 @@ fn summary(values: &[&Value]) -> Option<String> {
             format!("{low} to {high}")
         });
     }
-    let mut words: Vec<String> = values.iter().map(|value| word(value)).collect();
+    let mut words: Vec<String> = values.iter().map(word).collect();
     words.sort();
     words.dedup();
     (!words.is_empty()).then(|| words.join(", "))

@@ -5,8 +5,8 @@ use super::*;
 
 fn good(throughput: f64) -> Trial {
     let mut trial = trial(factors(9000), 1, &[("throughput", throughput)]);
-    trial.evidence.insert("limit_mbit".into(), 989.9.into());
-    trial.evidence.insert("congestion".into(), "cubic".into());
+    trial.evidence.insert("limit_mbit", 989.9.into());
+    trial.evidence.insert("congestion", "cubic".into());
     trial
 }
 
@@ -19,8 +19,8 @@ fn flagged(flag: &str) -> Trial {
 #[test]
 fn a_sound_run_passes_and_says_what_it_ran_on() {
     let mut other = good(970.0);
-    other.evidence.insert("limit_mbit".into(), 949.25.into());
-    other.metrics.insert("throughput".into(), 949.3);
+    other.evidence.insert("limit_mbit", 949.25.into());
+    other.metrics.insert("throughput", 949.3);
     let certificate = certify(&facts(), &[good(990.5), other]);
     assert_eq!(certificate.state(), State::Passed);
     assert!(certificate.notes.is_empty());
@@ -101,10 +101,9 @@ fn goodput_above_the_limit_fails_even_if_nobody_flagged_it() {
 fn goodput_over_emulated_links_may_read_as_much_too_high_as_they_were_late() {
     let mut late = good(995.0);
     assert!(above_limit(&late).is_some());
-    late.evidence
-        .insert("goodput_late_percent".into(), 0.5.into());
+    late.evidence.insert("goodput_late_percent", 0.5.into());
     assert_eq!(above_limit(&late), None);
-    late.metrics.insert("throughput".into(), 1_000.0);
+    late.metrics.insert("throughput", 1_000.0);
     assert!(above_limit(&late).is_some());
 }
 
@@ -160,7 +159,7 @@ fn more_than_a_tenth_of_disturbed_trials_is_a_doubt_and_no_fault() {
 #[test]
 fn one_cell_whose_host_was_measured_is_a_doubt_however_many_others_there_are() {
     let others = (0..30).map(|_| Trial {
-        factors: factors(1500),
+        factors: factors(1500).into(),
         ..good(940.0)
     });
     let trials: Vec<Trial> = others.chain(ten("cpu-bound", 2)).collect();

@@ -102,7 +102,7 @@ fn estimators(
 
 fn of_factors<'a>(trials: &'a [Trial], factors: &Factors) -> Vec<&'a Trial> {
     let trials = trials.iter();
-    trials.filter(|trial| trial.factors == *factors).collect()
+    trials.filter(|trial| *trial.factors == *factors).collect()
 }
 
 /// The cell of `plan` with these factors.
@@ -190,7 +190,7 @@ mod tests {
     fn an_outlier_in_one_run_trims_the_means_of_both() {
         let first = run(1, 8, [900.0, 980.0]);
         let mut second = run(2, 8, [900.0, 960.4]);
-        second.1[10].metrics.insert("throughput".into(), 600.0);
+        second.1[10].metrics.insert("throughput", 600.0);
         let shifts = shifts(&first, &second);
         assert_eq!(shifts[1].after.difference, Some(Difference::Found));
         for shift in shifts {
@@ -227,7 +227,7 @@ mod tests {
     fn only_cells_of_both_runs_are_held_against_each_other() {
         let first = run(1, 5, [900.0, 980.0]);
         let mut second = run(2, 5, [900.0, 980.0]);
-        second.1.retain(|trial| trial.factors == factors(9000));
+        second.1.retain(|trial| *trial.factors == factors(9000));
         let both = shifts(&first, &second);
         assert_eq!(both.len(), 1);
         assert!(

@@ -406,7 +406,7 @@ fn a_link_two_per_cent_faster_is_found_beside_an_outlier_in_each_cell() {
     }
     // Stalls of a few per cent in one cell change the estimates of all.
     let mut mended = trials.clone();
-    mended[4].metrics.insert("throughput".into(), 928.1);
+    mended[4].metrics.insert("throughput", 928.1);
     let mended = compare(&plan, &mended);
     assert_eq!(mended[0].mean.unwrap().trimmed.unwrap().outliers, 0);
 }

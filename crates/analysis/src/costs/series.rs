@@ -96,7 +96,7 @@ pub fn series_of(plan: &Plan, trials: &[Trial]) -> Vec<Series> {
         };
         let own = trials
             .iter()
-            .filter(|trial| trial.failure.is_none() && trial.factors == cell.factors);
+            .filter(|trial| trial.failure.is_none() && *trial.factors == cell.factors);
         let own: Vec<&Trial> = own.collect();
         let points: Vec<Point> = own
             .iter()
@@ -205,8 +205,7 @@ fn point(setting: &Setting, trial: &Trial) -> Option<Point> {
 
 /// Whether offloads were on, by what the interfaces said, or else by the setting.
 fn offloads(setting: &Setting, trial: &Trial) -> bool {
-    let seen = trial.evidence.get("offloads_on");
-    let seen = seen.and_then(|value| value.as_array());
+    let seen = trial.evidence.list("offloads_on");
     seen.map_or(setting.host.offloads, |on| !on.is_empty())
 }
 
@@ -264,7 +263,7 @@ mod tests {
     #[test]
     fn the_segment_that_the_kernel_states_counts_and_failed_trials_do_not() {
         let (plan, mut trials) = run(&[(false, 1500), (false, 9000)]);
-        trials[0].evidence.insert("segment_size".into(), 536.into());
+        trials[0].evidence.insert("segment_size", 536.into());
         trials[1].failure = Some("timed out".into());
         let found = series_of(&plan, &trials);
         assert_eq!(found.len(), 1);
@@ -281,7 +280,7 @@ mod tests {
             } else {
                 vec![]
             };
-            trial.evidence.insert("offloads_on".into(), on.into());
+            trial.evidence.insert("offloads_on", on.into());
         }
         trials[2].flags = vec!["disturbed".into()];
         let found = series_of(&plan, &trials);
@@ -289,7 +288,7 @@ mod tests {
             (found[0].offloads, found[0].disturbed),
             (Offloads::Mixed, 1)
         );
-        trials[1].evidence.clear();
+        trials[1].evidence = plan::Evidence::default();
         assert_eq!(series_of(&plan, &trials)[0].offloads, Offloads::Off);
     }
 

@@ -196,9 +196,9 @@ fn without_the_choice_a_disturbed_run_would_differ() {
     let mut trials = Busy::new(3, 0.0).run(&plan, |_| 0.5);
     for trial in trials
         .iter_mut()
-        .filter(|trial| trial.factors != factors(1500))
+        .filter(|trial| *trial.factors != factors(1500))
     {
-        trial.metrics.insert("throughput".into(), TRUE / 1.1);
+        trial.metrics.insert("throughput", TRUE / 1.1);
     }
     let differs =
         |comparison: &crate::compare::Comparison| comparison.difference == Some(Difference::Found);

@@ -395,7 +395,7 @@ mod tests {
         // Metrics that are not needed have no part in the answers.
         let mut fewer = trials.clone();
         for trial in &mut fewer {
-            trial.metrics.retain(|name, _| metrics.contains(name));
+            trial.metrics.retain(|name| metrics.contains(name));
         }
         assert_eq!(super::answers(&plan, &questions, &fewer), answers);
     }

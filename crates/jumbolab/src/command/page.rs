@@ -38,7 +38,7 @@ fn queues(found: &Findings<'_>, folder: &Path) -> Vec<QueueRecording> {
     let of_cell = |cell: &plan::Cell| {
         let setting = cell.setting.as_ref().ok()?;
         let mut trials = found.trials.iter();
-        let trial = trials.find(|trial| has_files(trial) && trial.factors == cell.factors)?;
+        let trial = trials.find(|trial| has_files(trial) && *trial.factors == cell.factors)?;
         let from = report::replayed_from(setting);
         let read = match queue_recording::read(folder, trial, from) {
             Ok(None) => recording::excerpt(folder, trial, from),
@@ -61,5 +61,5 @@ fn queues(found: &Findings<'_>, folder: &Path) -> Vec<QueueRecording> {
 fn has_files(trial: &Trial) -> bool {
     ["watched", "recordings"]
         .iter()
-        .any(|key| trial.evidence.contains_key(*key))
+        .any(|key| trial.evidence.contains_key(key))
 }

@@ -73,7 +73,8 @@ fn transfers_are_measured_at_every_mtu_and_both_hosts_are_recorded() {
         // The segment has the MTU's size, less IPv4, TCP and its timestamps.
         let mtu = trial.factors.to_string().contains("9000").then_some(9_000);
         let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
-        assert_eq!(trial.evidence["segment_size"], segment, "{}", trial.factors);
+        let used = trial.number("segment_size");
+        assert_eq!(used, Some(segment.into()), "{}", trial.factors);
     }
     let roles: Vec<&str> = facts.hosts.iter().map(|host| host.role.as_str()).collect();
     assert_eq!(roles, ["sender", "receiver"]);
@@ -342,7 +343,8 @@ fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
         assert_eq!(trial.failure, None);
         let mtu = trial.factors.to_string().contains("4000").then_some(4_000);
         let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
-        assert_eq!(trial.evidence["segment_size"], segment, "{}", trial.factors);
+        let used = trial.number("segment_size");
+        assert_eq!(used, Some(segment.into()), "{}", trial.factors);
     }
     assert_eq!(
         [bed.mtu("a", "meas"), bed.mtu("b", "meas")],

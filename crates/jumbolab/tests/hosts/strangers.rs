@@ -166,7 +166,7 @@ fn a_stranger_is_refused_and_counted_and_tokens_are_nowhere_to_be_read() {
         let mut refused = 0;
         for trial in &trials {
             assert_eq!(trial.failure, None, "{kind}");
-            let positive = trial.metrics.values().filter(|value| **value > 0.0);
+            let positive = trial.metrics.iter().filter(|(_, value)| **value > 0.0);
             assert!(positive.count() > 0, "{kind}: {:?}", trial.metrics);
             refused += trial
                 .evidence

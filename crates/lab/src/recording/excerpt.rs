@@ -25,11 +25,8 @@ const CROSS_TRAFFIC: u64 = u64::MAX;
 /// # Errors
 /// The recording cannot be read.
 pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueRecording>> {
-    let files = trial
-        .evidence
-        .get("recordings")
-        .and_then(|files| files.as_array());
-    let mut names = files.into_iter().flatten().filter_map(|file| {
+    let files = trial.evidence.list("recordings").unwrap_or_default();
+    let mut names = files.iter().filter_map(|file| {
         let name = file.as_str()?.strip_prefix(FOLDER)?.strip_prefix('/')?;
         let link = name.strip_prefix(&trial.id)?.strip_prefix('-')?;
         Some((name, link.strip_suffix(".csv")?))
@@ -57,7 +54,7 @@ pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueR
     let all = recorded.directions[direction].packets.len() as u64;
     Ok(Some(QueueRecording {
         trial: trial.id.clone(),
-        factors: trial.factors.clone(),
+        factors: (*trial.factors).clone(),
         link: link.to_owned(),
         window: flows.window(direction, part, all),
     }))
@@ -195,7 +192,7 @@ mod tests {
         trial.id = "c00-r01".into();
         assert_eq!(excerpt(folder.path(), &trial, Time::ZERO).unwrap(), None);
         let files = json!(["recordings/c00-r01-a-b.csv"]);
-        trial.evidence.insert("recordings".into(), files);
+        trial.evidence.insert("recordings", files);
         let found = excerpt(folder.path(), &trial, Time::ZERO).unwrap().unwrap();
         assert_eq!(found.link, "a-b");
         let found = found.window;

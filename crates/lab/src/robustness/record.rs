@@ -90,7 +90,7 @@ impl Records {
                     continue;
                 };
                 let trial = Trial {
-                    factors: study.plan.cells[cell].factors.clone(),
+                    factors: study.plan.cells[cell].factors.clone().into(),
                     ..trials[position].clone()
                 };
                 let record = &mut self.records[number];

@@ -23,7 +23,7 @@ impl Job<'_> {
     pub(super) fn trial(self, measurements: Measurements, failure: Option<String>) -> Trial {
         Trial {
             id: self.id,
-            factors: self.factors,
+            factors: self.factors.into(),
             repeat: self.repeat,
             attempt: self.attempt,
             start: None,
@@ -35,8 +35,8 @@ impl Job<'_> {
                 .iter()
                 .map(|flag| flag.as_str().to_owned())
                 .collect(),
-            metrics: measurements.metrics,
-            evidence: measurements.evidence,
+            metrics: measurements.metrics.into_iter().collect(),
+            evidence: measurements.evidence.into(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::Trial;
 pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
     let names: BTreeSet<&str> = trials
         .iter()
-        .flat_map(|trial| trial.metrics.keys().map(String::as_str))
+        .flat_map(|trial| trial.metrics.keys())
         .collect();
     let mut found = Vec::new();
     for metric in METRICS {

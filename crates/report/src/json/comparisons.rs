@@ -93,7 +93,7 @@ fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'
         failed: comparison.failed,
         flagged: trials
             .iter()
-            .filter(|trial| trial.factors == comparison.factors && fails(trial))
+            .filter(|trial| *trial.factors == comparison.factors && fails(trial))
             .count(),
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         trials_to_settle: comparison.trials_to_settle,

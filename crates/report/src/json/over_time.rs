@@ -82,13 +82,13 @@ pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
         lines.extend(over_time("link", &OF_LINKS, &cell.factors, &finished));
         for (word, kind) in [("delay", Kind::Delay), ("rtt", Kind::RoundTrip)] {
             for flow in kind.flows(finished.iter().copied()) {
-                let Some(means) = quantiles(&finished, kind, flow) else {
+                let Some(means) = quantiles(&finished, kind, &flow) else {
                     continue;
                 };
                 lines.push(json_line(&Distribution {
                     distribution: word,
                     metric: None,
-                    flow,
+                    flow: &flow,
                     factors: &cell.factors,
                     n: means[0].n,
                     share: SHARES,
@@ -107,7 +107,7 @@ fn over_time(
     trials: &[&Trial],
 ) -> Vec<String> {
     let names = quantities[0].1.names(trials.iter().copied());
-    let line = |name: &&str| {
+    let line = |name: &String| {
         let of = |&(key, quantity): &(&'static str, Quantity)| {
             let trials = trials.iter().copied();
             Some((key, TimeSeries::of(trials, name, quantity, usize::MAX)?))
@@ -150,7 +150,7 @@ mod tests {
                 ("series", json!({ "wire": link })),
                 ("rtt_quantiles", quantiles),
             ] {
-                trial.evidence.insert(key.into(), value);
+                trial.evidence.insert(key, value);
             }
         }
         let facts = facts();

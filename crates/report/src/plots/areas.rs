@@ -12,6 +12,7 @@ use proto::latency_breakdown::{PARTS, Part};
 
 use super::{axis, configuration, layout, small_title, traces};
 use crate::document::{Drawing, Figure};
+use crate::plots::empty_plot;
 use crate::series::labelled;
 
 /// The number of stages in one direction; those of the backward direction
@@ -85,7 +86,7 @@ fn figure(
 }
 
 fn area(group: &Group, found: &Findings<'_>, longest: f64, own: &str) -> Option<Plot> {
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     for (place, metric) in OF_LATENCY_BREAKDOWN.iter().take(PARTS).enumerate() {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         for (size, cell) in &group.cells {

@@ -18,6 +18,7 @@ use super::clip::Range;
 use super::{Frame, axis, configuration, layout, text, traces, wrapped};
 use crate::document::{Drawing, Figure};
 use crate::figure;
+use crate::plots::empty_plot;
 use crate::series::{level_label, place};
 
 /// The maximum number of rows; the table has all.
@@ -105,7 +106,7 @@ pub(super) fn plot(
     let mut rows = rows(frame, metric, reference);
     let left_out = choose(&mut rows);
     let range = range(&rows)?;
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     for (name, role, symbol, difference) in [
         (
             "difference found",

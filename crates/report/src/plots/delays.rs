@@ -14,6 +14,7 @@ use proto::streaming_recorder::SHARES;
 
 use super::{Frame, axis, configuration, layout, marks, small_title, text, traces};
 use crate::document::{Drawing, Figure};
+use crate::plots::empty_plot;
 use crate::quantiles::{Kind, quantiles};
 use crate::series::{level_label, place};
 
@@ -46,7 +47,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
             flows = with_percentiles(frame);
         }
         for flow in flows {
-            let subject = Subject { kind, flow };
+            let subject = Subject { kind, flow: &flow };
             figures.extend(figure(frame, &subject, figures.len()));
         }
     }
@@ -55,11 +56,12 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
 
 /// The flows of which there are metrics of percentiles only, as in journals of older
 /// versions.
-fn with_percentiles<'a>(frame: &Frame<'a>) -> BTreeSet<&'a str> {
+fn with_percentiles(frame: &Frame<'_>) -> BTreeSet<String> {
     let first = PERCENTILES[0].0;
     let names = frame.comparisons.iter().map(|row| row.metric.name);
     let names = names.filter_map(|name| name.strip_prefix(first));
-    let mut flows: BTreeSet<&str> = names.map(|name| name.trim_start_matches('/')).collect();
+    let flows = names.map(|name| name.trim_start_matches('/').to_owned());
+    let mut flows: BTreeSet<String> = flows.collect();
     // The metric without a flow is the largest of all.
     if flows.len() > 1 {
         flows.remove("");
@@ -147,7 +149,7 @@ fn curve(frame: &Frame<'_>, subject: &Subject<'_>, cell: usize) -> Option<Curve>
 }
 
 fn plot(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Plot {
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     for (level, curve) in curves {
         let name = level_label(frame.plan, &frame.levels[level]);
         let name = format!("{} {name}", frame.plan.compare.factor);

@@ -10,6 +10,7 @@ use plotly::{Plot, Scatter};
 use super::{alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::figure;
+use crate::plots::empty_plot;
 
 /// The ratio of the largest to the smallest value from which an axis is
 /// logarithmic.
@@ -47,7 +48,7 @@ fn plot(found: &Findings<'_>, front: &Front<'_>) -> Plot {
             .hover_text_array(texts.collect())
             .hover_info(HoverInfo::Text)
     };
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     plot.add_trace(
         trace(false)
             .mode(Mode::Markers)

@@ -9,6 +9,7 @@ use super::clip::Range;
 use super::scale::Kind;
 use super::{Frame, axis, changes, configuration, layout, published, small_title, traces, wrapped};
 use crate::document::{Drawing, Figure};
+use crate::plots::empty_plot;
 use crate::series::{labelled, level_label};
 
 /// The width of the label of a tick, in characters.
@@ -85,7 +86,7 @@ fn values(
     name: &str,
 ) -> Plot {
     let panel = &frame.panels[number];
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     if metric.name == "throughput" {
         plot.add_traces(traces::limit(frame, panel).into_iter().collect());
     }

@@ -7,13 +7,14 @@ use plan::metric::{Better, Metric};
 use plan::{Factors, Level, Plan, ReportFigure, Shows};
 use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, Mode};
 use plotly::layout::{Axis, AxisType, RangeMode};
-use plotly::{Plot, Scatter, Trace};
+use plotly::{Scatter, Trace};
 
 use super::clip::Range;
 use super::scale::{Kind, Scale};
 use super::{alone, axis, layout, marks, sizes, text, time_series, traces};
 use crate::document::Figure;
 use crate::figure;
+use crate::plots::empty_plot;
 use crate::series::labelled;
 
 /// The ratio of the largest to the smallest value from which an axis is
@@ -93,7 +94,7 @@ fn by_level(
         intervals.extend(row.mean.and_then(|mean| mean.ci95));
     }
     let range = Range::of(&values, &intervals)?;
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     let shown = all.iter().filter(|series| !series.points.is_empty());
     for (mark, series) in shown.enumerate() {
         // Beside each other where they would lie upon each other.

@@ -1,13 +1,14 @@
 //! Plots of a recorded link and its replays.
 
 use plan::replayed_link::{QueueOverTime, ReplayedLink, ReplayedQueue};
+use plotly::Scatter;
 use plotly::common::{Line, LineShape, Mode};
 use plotly::layout::{Axis, RangeMode};
-use plotly::{Plot, Scatter};
 use proto::link::Fate;
 
 use super::{axis, configuration, layout, marks, small_title, text, traces};
 use crate::document::{Drawing, Figure};
+use crate::plots::empty_plot;
 use crate::replayed_link::{direction, name};
 
 /// The height of a plot in pixels.
@@ -106,7 +107,7 @@ fn figure(
     };
     let directions: Vec<_> = (0..2).filter_map(of_direction).collect();
     let drawing = |(number, queues): &(usize, Vec<&ReplayedQueue>)| {
-        let mut plot = Plot::new();
+        let mut plot = empty_plot();
         for (series, queue) in queues.iter().take(marks::MOST_DASHED).enumerate() {
             let (x, y) = points(queue);
             plot.add_trace(

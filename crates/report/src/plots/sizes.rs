@@ -14,6 +14,7 @@ use plotly::{Plot, Scatter};
 use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::figure;
+use crate::plots::empty_plot;
 
 pub(super) use close_up::close_up;
 
@@ -89,7 +90,7 @@ fn place(frame: &Frame<'_>, level: &str) -> usize {
 }
 
 fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     for curve in group {
         let level = level(frame, curve);
         let place = place(frame, &level);
@@ -159,7 +160,7 @@ fn band(there: Vec<(f64, f64)>, back: Vec<(f64, f64)>, place: usize) -> Box<Scat
 fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
     let baseline = frame.plan.compare.baseline.to_string();
     let base = group.iter().find(|curve| level(frame, curve) == baseline)?;
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     let mut any = false;
     for curve in group {
         let name = level(frame, curve);
@@ -216,7 +217,7 @@ fn clocks(curve: &Curve<'_>) -> Option<Plot> {
     points()
         .any(|point| !point.clocks[0].is_empty())
         .then_some(())?;
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     let mut add = |name: &str, place: usize, line: Vec<(f64, f64)>| {
         let (x, y): (Vec<f64>, Vec<f64>) = line.into_iter().unzip();
         plot.add_trace(

@@ -14,6 +14,7 @@ use super::clip::Range;
 use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
 use crate::over_time::{Quantity, TimeSeries};
+use crate::plots::empty_plot;
 use crate::series::{level_label, place};
 pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;
@@ -68,7 +69,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     for link in Quantity::Queue.names(frame.trials.iter()) {
         for own in QUANTITIES {
             for (number, series) in frame.series.iter().enumerate() {
-                let Some(plot) = plot(frame, link, own.quantity, &series.cells) else {
+                let Some(plot) = plot(frame, &link, own.quantity, &series.cells) else {
                     continue;
                 };
                 let others = match series.name.as_str() {
@@ -104,7 +105,7 @@ fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> O
         }));
         lines.push(line(&series, &name, level).legend_group(group));
     }
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     (!lines.is_empty()).then(|| {
         plot.add_traces(bands);
         plot.add_traces(lines);

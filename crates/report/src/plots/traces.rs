@@ -301,7 +301,9 @@ pub(super) fn trials_of<'a>(
 ) -> impl Iterator<Item = &'a Trial> + use<'a> {
     let factors = &frame.plan.cells[cell].factors;
     let trials: &'a [Trial] = frame.trials;
-    trials.iter().filter(move |trial| trial.factors == *factors)
+    trials
+        .iter()
+        .filter(move |trial| *trial.factors == *factors)
 }
 
 fn mark_of(trial: &Trial) -> Mark {

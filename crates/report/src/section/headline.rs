@@ -101,15 +101,15 @@ pub(crate) fn not_measured(found: &Findings<'_>) -> Option<String> {
 
 /// The metrics that closed forms leave out of cells that they predict, with the reasons.
 pub(crate) fn not_predicted(found: &Findings<'_>) -> Option<String> {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     let absent = found.trials.iter();
-    let absent = absent.filter_map(|trial| trial.evidence.get("not_predicted")?.as_object());
+    let absent = absent.filter_map(|trial| trial.evidence.object("not_predicted"));
     for (metric, why) in absent.flatten() {
         let why = why.as_str().unwrap_or_default();
         match reasons.iter_mut().find(|(other, _)| *other == why) {
-            Some((_, metrics)) if metrics.contains(&metric.as_str()) => {}
+            Some((_, metrics)) if metrics.contains(&metric) => {}
             Some((_, metrics)) => metrics.push(metric),
-            None => reasons.push((why, vec![metric])),
+            None => reasons.push((why.to_owned(), vec![metric])),
         }
     }
     let parts: Vec<String> = reasons

@@ -93,12 +93,12 @@ fn of_curve(plan: &Plan, curve: &Curve<'_>) -> Vec<String> {
 /// of each cell.
 fn stalls(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let of_cell = |cell: &Cell| {
-        let of_cell = trials.iter().filter(|trial| trial.factors == cell.factors);
-        let all: Vec<&Value> = of_cell
-            .filter_map(|trial| trial.evidence.get("stalled")?.as_array())
+        let of_cell = trials.iter().filter(|trial| *trial.factors == cell.factors);
+        let all: Vec<Value> = of_cell
+            .filter_map(|trial| trial.evidence.list("stalled"))
             .flatten()
             .collect();
-        let size = |stall: &&&Value| stall["size"].as_u64().unwrap_or(u64::MAX);
+        let size = |stall: &&Value| stall["size"].as_u64().unwrap_or(u64::MAX);
         let first = all.iter().min_by_key(size)?;
         let number = |of: &Value| of.as_u64().unwrap_or(0);
         let tcp = match &first["tcp"] {

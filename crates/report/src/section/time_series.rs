@@ -48,17 +48,16 @@ fn folded(mut figure: Figure) -> Vec<Block> {
 
 #[cfg(test)]
 mod tests {
-    use plotly::Plot;
-
     use super::*;
     use crate::document::Drawing;
+    use crate::plots::empty_plot;
 
     fn figure(plots: usize) -> Figure {
         let drawing = |number: usize| Drawing {
             id: format!("p{number}"),
             label: String::new(),
             is_change: false,
-            plot: Plot::new(),
+            plot: empty_plot(),
         };
         Figure {
             title: "Flows".into(),

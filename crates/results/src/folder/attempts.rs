@@ -1,12 +1,13 @@
 //! The trials of a folder, with all attempts at those that were run again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plan::attempts::combined;
-use plan::{Factors, Trial};
+use plan::{Factors, Shared, Trial};
 
-/// A repeat, and the factors of a cell as text.
-type TrialKey = (u32, String);
+/// A cell by its number in [`Attempts::cells`], and a repeat.
+type TrialKey = (usize, u32);
 
 /// The trials of a folder.
 #[derive(Debug, Default)]
@@ -17,14 +18,29 @@ pub(super) struct Attempts {
     places: BTreeMap<TrialKey, usize>,
     /// All attempts at trials whose first one may be replaced.
     all: BTreeMap<TrialKey, Vec<Trial>>,
+    /// The cells by their factors as text: numbers in order of their first trials,
+    /// and the factors, which their trials share.
+    cells: BTreeMap<String, (usize, Arc<Factors>)>,
+    /// The names of values, which trials share.
+    names: Shared,
 }
 
 impl Attempts {
     /// Adds an attempt. The same attempt twice counts once: a full run in
     /// addition to a shard may have repeated the same trial, with the same
     /// result.
-    pub(super) fn take(&mut self, trial: Trial) {
-        let key = key(&trial.factors, trial.repeat);
+    pub(super) fn take(&mut self, mut trial: Trial) {
+        self.names.share(&mut trial);
+        let number = self.cells.len();
+        let new = || (number, Arc::clone(&trial.factors));
+        let (cell, factors) = self
+            .cells
+            .entry(trial.factors.to_string())
+            .or_insert_with(new);
+        if *factors == trial.factors {
+            trial.factors = Arc::clone(factors);
+        }
+        let key = (*cell, trial.repeat);
         let Some(&place) = self.places.get(&key) else {
             self.places.insert(key, self.trials.len());
             self.trials.push(trial);
@@ -44,7 +60,8 @@ impl Attempts {
 
     /// Whether there is an attempt at this repeat of a cell.
     pub(super) fn holds(&self, factors: &Factors, repeat: u32) -> bool {
-        self.places.contains_key(&key(factors, repeat))
+        let cell = self.cells.get(&factors.to_string());
+        cell.is_some_and(|(cell, _)| self.places.contains_key(&(*cell, repeat)))
     }
 
     /// One trial for each repeat of a cell, the combination of its attempts.
@@ -56,7 +73,9 @@ impl Attempts {
     pub(super) fn sort(&mut self, into_order: impl FnOnce(&mut [Trial])) {
         into_order(&mut self.trials);
         for (place, trial) in self.trials.iter().enumerate() {
-            self.places.insert(key(&trial.factors, trial.repeat), place);
+            if let Some((cell, _)) = self.cells.get(&trial.factors.to_string()) {
+                self.places.insert((*cell, trial.repeat), place);
+            }
         }
     }
 
@@ -69,10 +88,6 @@ impl Attempts {
     pub(super) fn combined(self) -> Vec<Trial> {
         self.trials
     }
-}
-
-fn key(factors: &Factors, repeat: u32) -> TrialKey {
-    (repeat, factors.to_string())
 }
 
 #[cfg(test)]

@@ -33,15 +33,15 @@ pub(super) fn finite_and_in_range(trial: &Trial) -> Result<()> {
     if !(0.0..=LARGEST_FIGURE).contains(&trial.seconds) {
         return refused("seconds", &format!("{:e}", trial.seconds));
     }
-    for (name, value) in &trial.metrics {
+    for (name, value) in trial.metrics.iter() {
         if !value.is_finite() || value.abs() > LARGEST_FIGURE {
             return refused(name, &format!("{value:e}"));
         }
     }
-    for (name, value) in &trial.evidence {
-        evidence(name, value)?;
-        if LISTS.contains(&name.as_str()) {
-            lists(name, value)?;
+    for (name, value) in trial.evidence.iter() {
+        evidence(name, &value)?;
+        if LISTS.contains(&name) {
+            lists(name, &value)?;
         }
     }
     Ok(())
@@ -132,7 +132,7 @@ mod tests {
             ),
             ("delay_quantiles", json!({ "web": "0.5 1.5" })),
         ] {
-            good.evidence.insert(key.into(), value);
+            good.evidence.insert(key, value);
         }
         assert_eq!(refusal(&good), None);
     }
@@ -142,7 +142,7 @@ mod tests {
         let good = trial(factors(9000), 1, &[]);
         for value in [1e19, -1e100, f64::NAN, f64::INFINITY] {
             let mut bad = good.clone();
-            bad.metrics.insert("rtt".into(), value);
+            bad.metrics.insert("rtt", value);
             assert!(refusal(&bad).unwrap().starts_with("rtt = "), "{value}");
             let mut bad = good.clone();
             bad.seconds = value;
@@ -196,14 +196,13 @@ mod tests {
             ),
         ] {
             let mut bad = good.clone();
-            bad.evidence.insert(key.into(), value);
+            bad.evidence.insert(key, value);
             let error = refusal(&bad).unwrap_or_else(|| panic!("{place} passes"));
             assert!(error.starts_with(place), "{error}");
         }
         let mut long = good.clone();
         let text = "9".repeat(100_000);
-        long.evidence
-            .insert("sizes".into(), json!({ "size": text }));
+        long.evidence.insert("sizes", json!({ "size": text }));
         assert!(refusal(&long).unwrap().len() < 200);
     }
 }

@@ -4,10 +4,11 @@ use analysis::Findings;
 use analysis::sizes::{Curve, median};
 use plan::{Factors, ReportFigure, Sign, StepClaim};
 use plotly::common::{DashType, HoverInfo, Line, Marker, Mode};
-use plotly::{Plot, Scatter, Trace};
+use plotly::{Scatter, Trace};
 
 use super::{MOST_POINTS, finished};
 use crate::document::Figure;
+use crate::plots::empty_plot;
 use crate::plots::{alone, marks, text, traces};
 use crate::series::labelled;
 
@@ -25,7 +26,7 @@ pub(in crate::plots) fn close_up(
     let curves: Vec<&Curve<'_>> = curves
         .filter(|curve| figure.includes(&curve.factors))
         .collect();
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     let mut most = 0.0_f64;
     for (mark, curve) in curves.iter().enumerate() {
         let points = curve.points.iter();

@@ -10,6 +10,7 @@ use plotly::{Plot, Scatter, Trace};
 use super::{band, line};
 use crate::document::{Drawing, Figure};
 use crate::over_time::{Quantity, TimeSeries};
+use crate::plots::empty_plot;
 use crate::plots::{
     TITLE_SIZE, TOP, axis, configuration, layout, margin, marks, redrawn, text, traces, wrapped,
 };
@@ -110,7 +111,7 @@ fn finished<'a>(found: &Findings<'a>, cell: usize) -> Vec<&'a Trial> {
 /// The plot of a cell; `None` without a line.
 fn plot(trials: &[&Trial], title: &str) -> Option<Plot> {
     let panels: Vec<Panel> = panels(trials);
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     let mut named: Vec<String> = Vec::new();
     // Later traces lie upon earlier ones.
     for (number, panel) in panels.iter().enumerate() {
@@ -196,13 +197,13 @@ fn trace(
 /// The panels with lines, from top to bottom.
 fn panels(trials: &[&Trial]) -> Vec<Panel> {
     let of_trials = || trials.iter().copied();
-    let flows: Vec<&str> = Quantity::Goodput.names(of_trials()).into_iter().collect();
+    let flows = Quantity::Goodput.names(of_trials());
     let lines = |quantity| {
         let lines = flows.iter().enumerate().map(|(mark, flow)| Line {
-            name: (*flow).to_owned(),
+            name: flow.clone(),
             mark: Some(mark),
             dash: marks::dash(mark),
-            source: Source::Of((*flow).to_owned(), quantity),
+            source: Source::Of(flow.clone(), quantity),
         });
         let has = |line: &Line| line.series(trials).is_some();
         lines.filter(has).collect::<Vec<Line>>()

@@ -10,6 +10,7 @@ use plotly::{Plot, Scatter, Trace};
 use super::{MOST_POINTS, band, line};
 use crate::document::{Drawing, Figure};
 use crate::over_time::{Quantity, TimeSeries};
+use crate::plots::empty_plot;
 use crate::plots::{axis, configuration, layout, marks, redrawn, text, traces};
 use crate::series::labelled;
 
@@ -29,7 +30,7 @@ pub(in crate::plots) fn redrawn(
     let mut plots = Vec::new();
     for &cell in &cells {
         let trials = found.trials.iter();
-        let trials = trials.filter(|trial| trial.factors == plan.cells[cell].factors);
+        let trials = trials.filter(|trial| *trial.factors == plan.cells[cell].factors);
         let trials: Vec<&Trial> = trials.filter(|trial| trial.failure.is_none()).collect();
         let Some(first) = trials.first() else {
             continue;
@@ -82,7 +83,7 @@ fn plot(
     let queue = of(Quantity::Queue)?;
     let instants = queue.instants();
     let end = instants.last().copied().unwrap_or_default();
-    let mut plot = Plot::new();
+    let mut plot = empty_plot();
     plot.add_traces(
         band(&queue)
             .map(|band| -> Box<dyn Trace> { band.meta(marks::band(0)) })

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use analysis::Findings;
 use plan::synthetic::{facts, study};
@@ -17,7 +18,7 @@ pub(super) fn flagged_study() -> (Plan, Vec<Trial>) {
     let (plan, mut trials) = study();
     trials[0].flags.push("disturbed".into());
     trials[1].flags.push("mtu-differs".into());
-    trials[2].evidence.insert("limit_mbit".into(), 989.9.into());
+    trials[2].evidence.insert("limit_mbit", 989.9.into());
     (plan, trials)
 }
 
@@ -64,7 +65,7 @@ fn a_change_from_zero_has_no_per_cent_at_a_glance() {
         .iter_mut()
         .filter(|trial| trial.factors.level("mtu") == Some(&Level::Integer(1500)));
     for trial in of_baseline {
-        trial.metrics.insert("throughput".into(), 0.0);
+        trial.metrics.insert("throughput", 0.0);
     }
     let page = page(&plan, &trials, &facts());
     let none = "<b>-</b> <span class=\"interval\">no per cent of 0</span>";
@@ -168,7 +169,7 @@ fn a_hundred_and_twenty_trials_take_less_than_three_megabytes() {
             for (position, metric) in metrics.enumerate() {
                 let value =
                     f64::from(repeat) * 12.345_678_901 + f64::from(u8::try_from(position).unwrap());
-                trial.metrics.insert(metric.name.into(), value);
+                trial.metrics.insert(metric.name, value);
             }
             trial.flags.push("disturbed".into());
             trials.push(trial);
@@ -203,8 +204,8 @@ fn sections_stand_in_the_order_of_the_contents_which_reach_each_of_them() {
 fn other_metrics_are_folded_and_those_of_zero_share_one_line() {
     let (plan, mut trials) = flagged_study();
     for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
-        trial.metrics.insert("loss".into(), 0.0);
-        trial.metrics.insert("retransmissions".into(), 1.0);
+        trial.metrics.insert("loss", 0.0);
+        trial.metrics.insert("retransmissions", 1.0);
     }
     let page = page(&plan, &trials, &facts());
     let (_, others) = page.split_once("<section id=\"other-metrics\"").unwrap();
@@ -270,11 +271,12 @@ proptest! {
                 }
             }
             for trial in &mut trials {
-                trial.factors.0.push((words.to_owned(), Level::Text(words.to_owned())));
+                let factors = Arc::make_mut(&mut trial.factors);
+                factors.0.push((words.to_owned(), Level::Text(words.to_owned())));
                 words.clone_into(&mut trial.id);
                 trial.flags.push(words.to_owned());
                 trial.failure = trial.failure.as_ref().map(|_| words.to_owned());
-                trial.evidence.insert("congestion".into(), words.into());
+                trial.evidence.insert("congestion", words.into());
             }
             let mut facts = facts();
             let host = facts.host.as_mut().unwrap();

@@ -1,5 +1,7 @@
 //! The plots of a page.
 
+use std::sync::Arc;
+
 use plan::synthetic::{facts, study};
 use plan::{Level, Plan};
 use serde_json::Value;
@@ -135,7 +137,8 @@ fn more_than_six_series_are_small_multiples_with_one_axis_and_one_legend() {
         }
         for trial in &one {
             let mut trial = trial.clone();
-            trial.factors.0.splice(0..0, levels.clone());
+            let factors = Arc::make_mut(&mut trial.factors);
+            factors.0.splice(0..0, levels.clone());
             trials.push(trial);
         }
     }
@@ -167,7 +170,7 @@ fn an_interval_that_would_rule_the_axis_ends_in_an_arrow() {
     for trial in &mut trials {
         let of = &trial.factors;
         if of.to_string().ends_with("offloads=on mtu=9000") && trial.repeat == 1 {
-            trial.metrics.insert("throughput".into(), 900.0);
+            trial.metrics.insert("throughput", 900.0);
         }
     }
     let plots = plots_of(&page(&plan, &trials, &facts()));
@@ -246,7 +249,7 @@ fn a_queue_over_time_has_its_average_its_drops_and_the_moment_that_is_named() {
             "interval_s": 0.5, "queue": "1 2 3", "average": "1 1 2",
             "drops": "0 1 0", "arrivals": "4 2 3",
         }});
-        trial.evidence.insert("series".into(), series);
+        trial.evidence.insert("series", series);
     }
     plan.report.figures = vec![plan::ReportFigure {
         title: "Figure 6".into(),
@@ -283,16 +286,16 @@ fn flows_over_time_are_panels_upon_each_other_and_single_trials_wait_to_be_click
             "bulk": { "interval_s": 0.5, "octets": "62500 125000", "rtt_ms": "4 -" },
             "talk": { "interval_s": 0.5, "octets": "62500 0", "delay_ms": "1 2" },
         });
-        trial.evidence.insert("flow_series".into(), flows);
+        trial.evidence.insert("flow_series", flows);
         let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});
-        trial.evidence.insert("series".into(), wire);
+        trial.evidence.insert("series", wire);
     }
     let page = page(&plan, &trials, &facts());
     let plots = plots_of(&page);
     let cell = (0..plan.cells.len()).find(|cell| {
         let factors = &plan.cells[*cell].factors;
         { trials.iter() }
-            .filter(|trial| trial.failure.is_none() && trial.factors == *factors)
+            .filter(|trial| trial.failure.is_none() && *trial.factors == *factors)
             .count()
             > 1
     });
@@ -348,7 +351,7 @@ fn a_distribution_goes_through_the_quantiles_of_a_flow() {
         for (key, first) in [("delay_quantiles", 1), ("rtt_quantiles", 3)] {
             let times: Vec<String> = (first..first + 10).map(|time| time.to_string()).collect();
             let flows = serde_json::json!({ "talk": times.join(" ") });
-            trial.evidence.insert(key.into(), flows);
+            trial.evidence.insert(key, flows);
         }
     }
     let plots = plots_of(&page(&plan, &trials, &facts()));
@@ -371,7 +374,7 @@ fn a_distribution_goes_through_the_percentiles_of_a_flow() {
     let (plan, mut trials) = study();
     for trial in trials.iter_mut().filter(|trial| trial.failure.is_none()) {
         for (name, value) in [("rtt_p50", 2.0), ("rtt_p95", 3.0), ("rtt_p99", 7.0)] {
-            trial.metrics.insert(name.into(), value);
+            trial.metrics.insert(name, value);
         }
     }
     let plots = plots_of(&page(&plan, &trials, &facts()));
@@ -398,7 +401,7 @@ fn queues_over_time_show_labels_instead_of_coded_levels() {
     let (mut plan, mut trials) = study();
     for trial in &mut trials {
         let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});
-        trial.evidence.insert("series".into(), wire);
+        trial.evidence.insert("series", wire);
     }
     let labels = [("9000".to_owned(), "jumbo frames".to_owned())];
     plan.report.labels.insert("mtu".into(), labels.into());

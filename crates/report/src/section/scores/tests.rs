@@ -79,8 +79,8 @@ fn beside_each_other() -> (plan::Plan, Vec<Trial>) {
                 ("fault".to_owned(), level(fault)),
                 ("prober".to_owned(), level(prober)),
             ]);
-            for trial in trials.iter_mut().filter(|trial| trial.factors == old) {
-                trial.factors = cell.factors.clone();
+            for trial in trials.iter_mut().filter(|trial| *trial.factors == old) {
+                trial.factors = cell.factors.clone().into();
                 let is_missing = prober == "scamper" && fault == "silent";
                 let why = "not run: no program `scamper`; apt-get install scamper";
                 trial.failure = is_missing.then(|| why.to_owned());

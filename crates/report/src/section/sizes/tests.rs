@@ -18,8 +18,8 @@ fn run(text: &str) -> (Plan, Vec<Trial>) {
         let (measured, _) = simulator.run(setting, Seed::new(1)).unwrap();
         for repeat in 1..=2 {
             let mut trial = plan::synthetic::trial(cell.factors.clone(), repeat, &[]);
-            trial.metrics = measured.metrics.clone();
-            trial.evidence = measured.evidence.clone();
+            trial.metrics = measured.metrics.clone().into_iter().collect();
+            trial.evidence = measured.evidence.clone().into();
             trials.push(trial);
         }
     }
@@ -135,10 +135,11 @@ fn what_scatter_hides_is_inconclusive() {
     let (plan, mut trials) = run(TEXT);
     // Up to 40 us of noise at every size, which hide a step of half a us.
     for (number, trial) in (1..).zip(&mut trials) {
-        let sizes = trial.evidence.get_mut("sizes").unwrap();
+        let mut sizes = trial.evidence.get("sizes").unwrap();
         for of in ["mean_us", "least_us"] {
             sizes[of] = shaken(sizes[of].as_str().unwrap(), number).into();
         }
+        trial.evidence.insert("sizes", sizes);
     }
     let text = report(&plan, &trials).join("\n");
     for line in text
