@@ -12,7 +12,6 @@ mod order;
 mod rate_check;
 mod side_by_side;
 
-use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 use std::thread;
@@ -30,7 +29,7 @@ use crate::world::netns::Netns;
 use crate::world::sim::Simulator;
 pub(crate) use job::Job;
 pub use one_by_one::rfc3339;
-use order::{Slot, further, order};
+use order::{Places, Slot, further, order};
 pub use order::{sort, trial_ids};
 
 /// The number of consecutive failures that ends a run. So many failures point
@@ -171,7 +170,6 @@ impl Bench {
     ) -> Result<()> {
         let ours = |position: usize| shard.is_none_or(|shard| shard.has(position));
         let slots: Vec<Slot> = order(plan)
-            .into_iter()
             .enumerate()
             .filter(|(position, slot)| {
                 ours(*position) && !folder.holds(&plan.cells[slot.cell].factors, slot.repeat)
@@ -180,8 +178,10 @@ impl Bench {
             .collect();
         let failed = |trial: &Trial| retry && trial.failure.is_some();
         let mut again = further(plan, folder.trials(), 1, failed);
-        let places: BTreeMap<String, usize> = trial_ids(plan).into_iter().zip(0..).collect();
-        again.retain(|slot| places.get(&slot.id()).is_some_and(|&place| ours(place)));
+        if shard.is_some() && !again.is_empty() {
+            let places = Places::of(plan);
+            again.retain(|slot| places.of_trial(&slot.id()).is_some_and(ours));
+        }
         let slots = [slots, again].concat();
         let done = folder.trials().len();
         progress.begin(slots.len() + done, done);

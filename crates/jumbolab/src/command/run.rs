@@ -6,6 +6,7 @@ mod worlds;
 use std::path::{Path, PathBuf};
 
 use analysis::Findings;
+use analysis::certificate::certify;
 use analysis::completion::complete;
 use anyhow::{Context, Result, bail};
 use experiment::Experiment;
@@ -156,22 +157,58 @@ impl Measured {
 
     /// Writes page and table.
     fn write(&self, document: &Document) -> [Result<PathBuf>; 2] {
-        let path = self.folder.path();
-        let page = page::write(path, report::PAGE, &report::html(document));
-        let table = path.join(results::trials::FILE);
-        let table = results::trials::write(&table, self.folder.trials()).map(|()| table);
-        [page, table]
+        let page = page::write(self.folder.path(), report::PAGE, &report::html(document));
+        [page, self.write_table()]
+    }
+
+    fn write_table(&self) -> Result<PathBuf> {
+        let table = self.folder.path().join(results::trials::FILE);
+        results::trials::write(&table, self.folder.trials()).map(|()| table)
     }
 
     /// The error that page or table could not be written.
-    fn written(&self, [page, table]: [Result<PathBuf>; 2]) -> Result<()> {
+    fn written(&self, files: impl IntoIterator<Item = Result<PathBuf>>) -> Result<()> {
         let path = self.folder.path().display();
         let say = || format!("all trials are saved: see `jumbolab report {path}`");
-        page.and(table).map(drop).with_context(say)
+        let all: Result<Vec<PathBuf>> = files.into_iter().collect();
+        all.map(drop).with_context(say)
+    }
+
+    /// Writes and prints what the run is to leave.
+    fn print(&self, args: &Run) -> Result<Ending> {
+        match self.shard.is_some() && !complete(&self.plan, self.folder.trials()) {
+            true => self.print_part(args),
+            false => self.print_whole(args),
+        }
+    }
+
+    /// Writes the table of a part of a run, and prints how many trials are there: a report
+    /// needs the other parts.
+    fn print_part(&self, args: &Run) -> Result<Ending> {
+        let path = self.folder.path();
+        let trials = self.folder.trials();
+        let table = self.write_table();
+        if args.json {
+            let paths = Paths {
+                folder: path,
+                page: None,
+                table: table.as_deref().ok(),
+            };
+            output::print_lines([report::run_json(&self.found(), paths)])?;
+        } else {
+            let (done, all) = (trials.len(), self.plan.expected_trials());
+            let path = path.display();
+            output::print(&format!(
+                "{done} of {all} trials are in {path}; `jumbolab report {path}` reports what is there\n"
+            ))?;
+        }
+        self.written([table])?;
+        let state = certify(self.folder.facts(), trials).state();
+        Ok(Ending::of(state, args.strict))
     }
 
     /// Writes page and table, and prints the report.
-    fn print(&self, args: &Run) -> Result<Ending> {
+    fn print_whole(&self, args: &Run) -> Result<Ending> {
         let found = self.found();
         let path = self.folder.path();
         let document = page::report(&found, path);
@@ -192,12 +229,7 @@ impl Measured {
             printed::run(&found, &document, files, args.detail)?;
         }
         self.written([page, table])?;
-        // A part of a run may leave whole cells to the other parts.
-        let state = match self.shard.is_some() && !found.complete {
-            true => found.certificate.state(),
-            false => found.state(),
-        };
-        Ok(Ending::of(state, args.strict))
+        Ok(Ending::of(found.state(), args.strict))
     }
 }
 

@@ -69,10 +69,17 @@ fn one_thread_and_many_leave_the_same_journal_and_the_same_archive() {
 fn three_shards_together_are_the_whole_run() {
     let dir = Dir::new();
     dir.run(&format!("{SHORT} -o whole")).fine();
-    for shard in ["2/3", "1/3", "3/3"] {
-        dir.run(&format!("{SHORT} -o parts --shard {shard}")).fine();
-    }
     let parts = dir.path().join("parts");
+    for (shard, done) in [
+        ("2/3", "8 of 24"),
+        ("1/3", "16 of 24"),
+        ("3/3", "24 of 24 trials finished"),
+    ] {
+        assert!(!parts.join("report.html").exists(), "a part has no page");
+        let said = dir.run(&format!("{SHORT} -o parts --shard {shard}")).fine();
+        assert!(said.stdout.contains(done), "{}", said.stdout);
+    }
+    assert!(parts.join("report.html").exists());
     assert!(!parts.join("trials.jsonl").exists());
     fs::remove_file(parts.join("trials.parquet")).unwrap();
     let report = dir.run("report parts").fine().stdout;
