@@ -1,6 +1,8 @@
 //! The configuration of `jumbolab gateway`: a TOML file, or options for the simple case.
 
 mod keys;
+pub mod recording;
+pub mod replay;
 mod section;
 
 use std::net::{IpAddr, SocketAddr};

@@ -10,6 +10,7 @@ mod delivery;
 mod holds;
 mod inside;
 mod labels;
+mod recorder;
 mod table;
 
 use std::net::IpAddr;
@@ -33,6 +34,7 @@ use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
 use inside::Inside;
 pub use inside::InsideCounts;
+pub use recorder::{Recorded, Recorder};
 use table::EgressTable;
 
 /// The purpose of ports, for messages.
@@ -195,16 +197,18 @@ pub struct Gateway {
     past: Vec<(String, Traffic, PeerCounts)>,
     past_errors: [u64; 2],
     past_overrun: u64,
+    recorder: Option<Box<dyn Recorder>>,
     /// For the deadlines of reads: the loop itself sees every stop.
     stop: Arc<AtomicBool>,
 }
 
 impl Gateway {
-    /// Opens all interfaces and sockets in the calling process's namespace.
+    /// Opens all interfaces and sockets in the calling process's namespace. Arrivals and
+    /// decisions toward the core go to `recorder`, if there is one.
     ///
     /// # Errors
     /// If the kernel refuses, or the settings cannot be.
-    pub fn open(configuration: Configuration) -> Result<Self> {
+    pub fn open(configuration: Configuration, recorder: Option<Box<dyn Recorder>>) -> Result<Self> {
         let bad = |error: proto::gateway::BadSettings| {
             Error::new("setting up the gateway", error.to_string())
         };
@@ -227,9 +231,11 @@ impl Gateway {
             past: Vec::new(),
             past_errors: [0; 2],
             past_overrun: 0,
+            recorder,
             stop: Arc::default(),
             configuration,
         };
+        gateway.begin_record();
         gateway.look_around(clock::monotonic())?;
         Ok(gateway)
     }
@@ -329,10 +335,12 @@ impl Gateway {
             self.sockets = open_sockets(&configuration)?;
         }
         self.table.replace(configuration.table.clone())?;
+        self.hand_over();
         core.succeed(&mut self.core);
         self.core = core;
         self.peers = vec![PeerCounts::default(); configuration.names.len()];
         self.configuration = configuration;
+        self.begin_record();
         self.look_around(clock::monotonic())
     }
 
@@ -358,6 +366,7 @@ impl Gateway {
     /// # Errors
     /// If an interface has disappeared.
     pub fn report(&mut self) -> Result<Report> {
+        self.hand_over();
         let mut counts = self.core.counts().clone();
         let mut peers = self.peers.clone();
         for (number, counts) in peers.iter_mut().enumerate() {
@@ -445,6 +454,9 @@ impl Gateway {
                     }
                 }
             }
+        }
+        if self.core.events() >= recorder::TOGETHER {
+            self.hand_over();
         }
         self.inside.flush()
     }

@@ -19,6 +19,7 @@ mod patience;
 mod plan;
 mod printed;
 pub mod queue_recording;
+pub mod replayed_gateway;
 pub mod replayed_link;
 mod report;
 mod report_figure;

@@ -434,10 +434,11 @@ impl Gateway {
                 return Some(Transmit::Inside { octets: &self.out });
             }
             if let Some(departing) = self.depart(now) {
+                self.note_departure(now, &departing);
                 let cause = match self.write(now, &departing) {
                     Ok((payload, service)) => {
                         let peer = departing.peer;
-                        self.count_sent(now, departing);
+                        self.count_sent(departing);
                         return Some(Transmit::Core {
                             peer,
                             octets: &self.out,

@@ -17,6 +17,7 @@ mod predict;
 mod probe;
 mod quantiles;
 mod replay;
+mod replayed_gateway;
 mod replayed_link;
 mod robustness;
 mod rows;
@@ -42,6 +43,7 @@ pub use probe::{
     Probed, of_path, path_change_json, path_change_sentence, path_json, path_sentence,
 };
 pub use replay::replayed_from;
+pub use replayed_gateway::of_gateway_replay;
 pub use replayed_link::of_replay;
 pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;

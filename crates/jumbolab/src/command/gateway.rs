@@ -10,6 +10,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use lab::gateway::recording::RecordingFile;
 use lab::gateway::{Simple, read_file, read_options, template};
 use live::gateway::{Gateway, InsidePath};
 use live::metrics::Endpoint;
@@ -52,14 +53,24 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let log = Log::open(log_file.as_deref())?;
     let metrics = read.metrics.map(Endpoint::open).transpose()?;
     interrupt::listen_as_daemon()?;
-    let mut gateway = Gateway::open(read.configuration).map_err(privileges)?;
+    let recording = args.record.as_deref().map(RecordingFile::create);
+    let (mut recording, recorder) = recording.transpose()?.unzip();
+    let mut gateway = Gateway::open(read.configuration, recorder).map_err(privileges)?;
     let view = (args.view && is_terminal).then(View::open).transpose()?;
     let reporter = Reporter::start(log, metrics, view)?;
     reporter.event("started", facts(&gateway));
-    let outcome = forward(&mut gateway, &reporter, args.config.as_deref(), length);
+    let forwarding = Forwarding {
+        config: args.config.as_deref(),
+        length,
+    };
+    let outcome = forwarding.forward(&mut gateway, &reporter, &mut recording);
     let last = match &outcome {
         Ok(()) => {
             let left = gateway.drain()?;
+            gateway.end_record();
+            if let Some(file) = recording.take() {
+                ended(file, &reporter);
+            }
             Some((gateway.report()?, left.outward + left.inward))
         }
         Err(_) => None,
@@ -159,36 +170,57 @@ fn facts(gateway: &Gateway) -> Facts {
     ]
 }
 
-/// Forwards until a signal or the end of `length`, or until nobody reports any more.
-fn forward(
-    gateway: &mut Gateway,
-    reporter: &Reporter,
-    config: Option<&Path>,
+/// What determines how long a gateway forwards, and how.
+struct Forwarding<'a> {
+    config: Option<&'a Path>,
     length: Option<Span>,
-) -> Result<()> {
-    let begun = clock::monotonic();
-    let end = length.map_or(Time::from_picos(u64::MAX), |length| begun + length);
-    let (mut before, mut tick) = (begun, begun);
-    let mut prefixes = gateway.prefixes();
-    loop {
-        gateway.run_until(tick.min(end))?;
-        let now = clock::monotonic();
-        if interrupt::reload_asked() {
-            reload(gateway, reporter, config);
-        }
-        if interrupt::asked() || now >= end {
-            return Ok(());
-        }
-        // A change of the table is told at once.
-        if now >= tick || gateway.prefixes() != prefixes {
-            prefixes = gateway.prefixes();
-            tick = (tick + TICK).max(now);
-            let elapsed = now.since(before).unwrap_or(TICK);
-            before = now;
-            if !reporter.report(elapsed, gateway.report()?) {
+}
+
+impl Forwarding<'_> {
+    /// Forwards until a signal or the end of the time, or until nobody reports any more.
+    fn forward(
+        &self,
+        gateway: &mut Gateway,
+        reporter: &Reporter,
+        recording: &mut Option<RecordingFile>,
+    ) -> Result<()> {
+        let begun = clock::monotonic();
+        let end = self
+            .length
+            .map_or(Time::from_picos(u64::MAX), |length| begun + length);
+        let (mut before, mut tick) = (begun, begun);
+        let mut prefixes = gateway.prefixes();
+        loop {
+            gateway.run_until(tick.min(end))?;
+            let now = clock::monotonic();
+            if interrupt::reload_asked() {
+                reload(gateway, reporter, self.config);
+            }
+            if interrupt::asked() || now >= end {
                 return Ok(());
             }
+            if let Some(file) = recording.take_if(|file| file.has_ended()) {
+                ended(file, reporter);
+            }
+            // A change of the table is told at once.
+            if now >= tick || gateway.prefixes() != prefixes {
+                prefixes = gateway.prefixes();
+                tick = (tick + TICK).max(now);
+                let elapsed = now.since(before).unwrap_or(TICK);
+                before = now;
+                if !reporter.report(elapsed, gateway.report()?) {
+                    return Ok(());
+                }
+            }
         }
+    }
+}
+
+/// Says why a recording ended early.
+fn ended(file: RecordingFile, reporter: &Reporter) {
+    if let Err(error) = file.end() {
+        let text = output::one_line(&format!("{error:#}"));
+        reporter.event("not-recorded", vec![("text", text.into())]);
     }
 }
 

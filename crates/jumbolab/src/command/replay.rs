@@ -1,14 +1,17 @@
-//! `jumbolab run replay`: sends recorded arrivals through their link again.
+//! `jumbolab run replay`: sends recorded arrivals through their link or gateway again.
+
+mod gateway;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use lab::gateway::recording::Recording;
 use lab::recording::{Decision, Recorded};
 use lab::replay::{self, Agreement, Difference};
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 use proto::link::Fate;
 use queue::Reason;
-use report::Places;
+use report::{Document, Places};
 use serde_json::{Value, json};
 use units::Time;
 
@@ -32,6 +35,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
     if let Some(world) = args.on.as_deref().filter(|&world| world != "sim") {
         bail!("--on {world}: a replay is always simulated; leave it out");
+    }
+    if Recording::is_one(path) {
+        return gateway::run(args, path);
     }
     let recorded = Recorded::read(path)?;
     let packets = recorded.directions.iter();
@@ -69,14 +75,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
         queues,
     };
     let document = report::of_replay(&link);
-    let folder = folder(args.output.as_deref(), path);
-    let page = files::create_folder(&folder)
-        .map_err(anyhow::Error::from)
-        .and_then(|()| page::write(&folder, report::REPLAY_PAGE, &report::html(&document)));
-    // Print the requested output even if the folder cannot be written to.
-    if let Err(error) = &page {
-        output::complain(error);
-    }
+    let page = write_page(args, path, &document);
     if args.json {
         return output::print_lines(link.queues.iter().map(|queue| {
             let is_recorded = queue.settings.is_none();
@@ -86,9 +85,19 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     }
     let files = Places {
         folder: None,
-        page: page.as_deref().ok(),
+        page: page.as_deref(),
     };
     printed::other(&document, files, args.detail)
+}
+
+/// Writes the page of a replay. Says why if it cannot be written: what was asked for is
+/// printed all the same.
+fn write_page(args: &Run, recording: &Path, document: &Document) -> Option<PathBuf> {
+    let folder = folder(args.output.as_deref(), recording);
+    let page = files::create_folder(&folder)
+        .map_err(anyhow::Error::from)
+        .and_then(|()| page::write(&folder, report::REPLAY_PAGE, &report::html(document)));
+    page.inspect_err(output::complain).ok()
 }
 
 /// The folder of the page: the one that is asked for, or one that is named after the

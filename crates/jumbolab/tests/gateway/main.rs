@@ -1,6 +1,7 @@
 //! `jumbolab gateway` between two sites and a core, in network namespaces with the kernels'
 //! traffic. Each test is a shell script in namespaces of its own, which end with it.
 
+mod record;
 mod routes;
 mod sealed;
 mod traffic;

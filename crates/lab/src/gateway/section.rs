@@ -113,6 +113,13 @@ impl Section {
         self.values.insert(key.to_owned(), written);
     }
 
+    /// Adds a value whose messages begin with `place`.
+    pub(super) fn set_at(&mut self, key: &str, value: &str, place: String) {
+        let values = vec![value.to_owned()];
+        self.values
+            .insert(key.to_owned(), Written { values, place });
+    }
+
     fn of(
         kind: &str,
         name: &str,

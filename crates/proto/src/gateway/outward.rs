@@ -287,15 +287,7 @@ impl Gateway {
     }
 
     /// Counts what was sent, and takes its buffers back.
-    pub(super) fn count_sent(&mut self, now: Time, departing: Departing) {
-        if let Some(record) = &mut self.record {
-            record.decide(Decision::Sent {
-                at: now,
-                peer: departing.peer,
-                bundle: departing.number,
-                packets: departing.numbers().collect(),
-            });
-        }
+    pub(super) fn count_sent(&mut self, departing: Departing) {
         let packets = departing.packets();
         self.queued -= packets;
         let sent_octets = self.out.len() as u64;

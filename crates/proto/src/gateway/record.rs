@@ -5,7 +5,7 @@
 use queue::Reason;
 use units::{Bytes, IpMtu, Time};
 
-use super::packet::Inner;
+use super::packet::{Departing, Inner};
 use super::{BadSettings, Gateway, Settings};
 use crate::edge::Exit;
 
@@ -53,13 +53,13 @@ pub struct Arrival {
 /// A decision about packets, by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// They left together, or one alone.
+    /// They left together, or one alone. Without a key they are dropped then.
     Sent {
         /// The instant.
         at: Time,
         /// The number of the peer.
         peer: usize,
-        /// The number of the bundle among those to the peer.
+        /// The number of the bundle among those to the peer since the record began.
         bundle: u64,
         /// The packets, each with its waiting time in ticks and whether the queue marked
         /// it.
@@ -84,6 +84,8 @@ pub enum Decision {
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) events: Vec<Event>,
+    /// The number of bundles to each peer before.
+    pub(super) before: Vec<u64>,
     /// When timers were looked at since the latest decision.
     pub(super) checked: Option<Time>,
 }
@@ -106,13 +108,41 @@ impl Gateway {
     /// Starts a record for [`Gateway::take_events`]. It must be started before the first
     /// packet comes, because a replay begins with nothing.
     pub fn record(&mut self) {
-        self.record = Some(Box::default());
+        self.record = Some(Box::new(Record {
+            before: self.peers.iter().map(|peer| peer.sent).collect(),
+            ..Record::default()
+        }));
+    }
+
+    /// Ends the record.
+    pub fn stop_record(&mut self) {
+        self.record = None;
+    }
+
+    /// The number of events since [`Gateway::take_events`].
+    pub fn events(&self) -> usize {
+        let record = self.record.as_ref();
+        record.map_or(0, |record| record.events.len())
     }
 
     /// The events since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         let record = self.record.as_mut();
         record.map_or_else(Vec::new, |record| std::mem::take(&mut record.events))
+    }
+
+    /// Records what departs.
+    pub(super) fn note_departure(&mut self, now: Time, departing: &Departing) {
+        let Some(record) = &mut self.record else {
+            return;
+        };
+        let before = record.before.get(departing.peer).copied().unwrap_or(0);
+        record.decide(Decision::Sent {
+            at: now,
+            peer: departing.peer,
+            bundle: departing.number.saturating_sub(before),
+            packets: departing.numbers().collect(),
+        });
     }
 }
 
@@ -128,6 +158,10 @@ pub fn replay(
     follow: bool,
 ) -> Result<Vec<Decision>, BadSettings> {
     let mut gateway = Gateway::new(settings)?;
+    // Sealing is of no account but for its headers, which the settings have.
+    for peer in &mut gateway.peers {
+        peer.seal = None;
+    }
     gateway.record();
     let mut decisions = Vec::new();
     let mut now = Time::ZERO;

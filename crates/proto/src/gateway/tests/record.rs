@@ -82,6 +82,20 @@ proptest! {
 }
 
 #[test]
+fn a_record_of_sealed_bundles_is_replayed_without_their_keys() {
+    let mut base = queued(Trigger::Timer(Span::from_micros(700)), true);
+    base.entropy = [7; 32];
+    let secret = crate::control::Secret::new(b"of the recorded".to_vec());
+    base.peers[0].sealing = Some(Sealing::new(secret));
+    // There are no keys at all: what departs is dropped then.
+    let events = recorded(base.clone(), &vec![(150, 1, 400, 2); 300]);
+    base.peers[0].sealing = Some(Sealing::new(crate::control::Secret::new(Vec::new())));
+    let decided = decisions(&events);
+    assert!(decided.len() > 10);
+    assert_eq!(replay(base, &events, true).unwrap(), decided);
+}
+
+#[test]
 fn under_other_settings_a_replay_tells_what_would_have_been() {
     let steps = vec![(200, 0, 100, 0); 400];
     let timer = |micros| queued(Trigger::Timer(Span::from_micros(micros)), true);
