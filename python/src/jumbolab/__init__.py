@@ -21,9 +21,10 @@ from ._commands import (
 )
 from ._errors import Interrupted, JumbolabError, VersionMismatch
 from ._program import program, version
-from ._results import Results, load
+from ._results import Results
 from ._search import sweep_search
 from ._sweep import Sweep, sweep
+from ._worlds import Worlds, load
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "Sweep",
     "Value",
     "VersionMismatch",
+    "Worlds",
     "list",
     "load",
     "plan",

@@ -15,6 +15,7 @@ from ._errors import Interrupted
 from ._program import Outcome, ask, finish, start
 from ._progress import Bar
 from ._results import Results, _table
+from ._worlds import Worlds
 
 #: A value of ``set``: as on the command line, or a list of levels.
 Value = str | int | float | bool | Sequence[str | int | float | bool]
@@ -86,7 +87,8 @@ def run(
     Args:
         experiment: Name of a shipped experiment, or path of a TOML file.
         set: Values of keys or short names; a list makes a sweep.
-        on: World: ``netns``, ``hosts`` or ``sim``.
+        on: World: ``netns``, ``hosts``, ``sim`` or ``model``. Several, as in
+            ``"model,sim,netns"``, give `Worlds`.
         repeat: Trials of each cell.
         threads: Parallel trials, in the world ``sim``.
         output: Folder for the results instead of ``results/NAME-HASH``.
@@ -105,7 +107,7 @@ def run(
     words += [word for host in hosts for word in ("--host", host)]
     words += _options(threads=threads, output=output, shard=shard)
     words += _resumed(resume) + _options(retry=retry, allow_commands=allow_commands)
-    return _watched(words, str(experiment), progress)
+    return _watched(words, str(experiment), on, progress)
 
 
 def robustness(
@@ -138,7 +140,7 @@ def robustness(
     words = ["robustness", *arguments(experiment, set, on, None)]
     words += _options(seed=seed, budget=budget, threads=threads, output=output)
     words += _resumed(resume)
-    return _watched(words, str(experiment), progress)
+    return _watched(words, str(experiment), on, progress)
 
 
 def predict(command: str | None = None, **options: Any) -> pa.Table:
@@ -196,10 +198,12 @@ def _resumed(resume: bool | str) -> builtins.list[str]:
     return ["--resume"] if resume else []
 
 
-def _watched(words: builtins.list[str], title: str, progress: bool | None) -> Results:
+def _watched(
+    words: builtins.list[str], title: str, on: str | None, progress: bool | None
+) -> Results:
     with Bar(title, progress) as bar:
         outcome = start([*words, "--json"], listener=bar.take)
-    results = _results(outcome)
+    results = _results(outcome, on)
     if outcome.was_interrupted:
         folder = f"what was measured is in {results.path}" if results else "nothing was measured"
         raise Interrupted(f"stopped; {folder}", results)
@@ -210,8 +214,19 @@ def _watched(words: builtins.list[str], title: str, progress: bool | None) -> Re
     return results
 
 
-def _results(outcome: Outcome) -> Results | None:
-    folder = outcome.folder
-    if folder is None or not any(path.stat().st_size for path in folder.glob("trials*.jsonl")):
+def _results(outcome: Outcome, on: str | None) -> Results | None:
+    begun = [
+        folder.absolute()
+        for folder in outcome.folders
+        if any(path.stat().st_size for path in folder.glob("trials*.jsonl"))
+    ]
+    if not begun:
         return None
-    return Results(folder.absolute())
+    # As they were named: worlds in a sandbox run last.
+    named = on.split(",") if on else []
+    begun.sort(key=lambda folder: _place(named, str(Results(folder).plan["run"]["world"])))
+    return Results(begun[0]) if len(begun) == 1 else Worlds(begun)
+
+
+def _place(names: builtins.list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)

@@ -67,7 +67,8 @@ class Outcome:
 
     code: int
     stdout: str
-    folder: Path | None = None
+    #: The folders of results: one for each world.
+    folders: list[Path] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     error: JumbolabError | None = None
     was_interrupted: bool = False
@@ -153,7 +154,7 @@ def _listen(stderr: Iterable[bytes], outcome: Outcome, listener: Listener | None
     for line in stderr:
         said = _object(line)
         if "folder" in said:
-            outcome.folder = Path(said["folder"])
+            outcome.folders.append(Path(said["folder"]))
         elif "error" in said:
             outcome.error = JumbolabError(**said["error"])
         elif "message" in said:

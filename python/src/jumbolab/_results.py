@@ -137,11 +137,16 @@ class Results:
         """The report as text."""
         return ask(["report", str(self.path), *(["--full"] if full else [])])
 
-    def dataset(self) -> str:
+    @property
+    def worlds(self) -> dict[str, Results]:
+        """The results by world: of a run in one world, itself."""
+        return {str(self.plan["run"]["world"]): self}
+
+    def dataset(self) -> list[str]:
         """The files of trials, for readers of Parquet beyond memory."""
         if not (self.path / TABLE).exists():
             _ = self.lines
-        return str(self.path / TABLE)
+        return [str(self.path / TABLE)]
 
     def dask(self) -> Any:
         """The trials as a ``dask.dataframe``."""
@@ -181,22 +186,9 @@ class Results:
         return f"<div>{sentences}<table>{rows}</table></div>"
 
 
-def load(path: str | PathLike[str]) -> Results:
-    """The results in a folder that a run left.
-
-    Raises:
-        JumbolabError: It is no results folder.
-    """
-    results = Results(path)
-    if not (results.path / "plan.toml").is_file():
-        raise JumbolabError(f"{results.path} is no results folder: it has no plan.toml")
-    return results
-
-
 def _comparison(line: Object, taken: set[str]) -> Object:
     row: Object = {"metric": line["metric"], "unit": line["unit"]}
-    for name, level in line["factors"].items():
-        row[f"factor_{name}" if name in taken else name] = level
+    row |= _factors(line["factors"], taken)
     for key, value in line.items():
         if key in INTERVALS:
             row[f"{key}_low"], row[f"{key}_high"] = value or (None, None)
@@ -205,6 +197,11 @@ def _comparison(line: Object, taken: set[str]) -> Object:
         elif key != "factors":
             row[key] = value
     return row
+
+
+def _factors(factors: Object, taken: set[str]) -> Object:
+    """The columns of factors; ``factor_NAME`` where another column has the name."""
+    return {f"factor_{name}" if name in taken else name: level for name, level in factors.items()}
 
 
 def _verdicts(lines: Iterable[Object]) -> Iterable[Object]:
@@ -247,7 +244,7 @@ def _table(rows: Iterable[Object]) -> pa.Table:
     return pa.table(columns)
 
 
-def _dask(files: str | list[str], options: Object | None = None) -> Any:
+def _dask(files: list[str], options: Object | None = None) -> Any:
     try:
         import dask.dataframe as dd  # noqa: PLC0415 - an extra
     except ImportError as error:
@@ -255,7 +252,7 @@ def _dask(files: str | list[str], options: Object | None = None) -> Any:
     return dd.read_parquet(files, storage_options=options)
 
 
-def _duckdb(files: str | list[str]) -> Any:
+def _duckdb(files: list[str]) -> Any:
     try:
         import duckdb  # noqa: PLC0415 - an extra
     except ImportError as error:

@@ -1,0 +1,152 @@
+"""One experiment in several worlds: predicted, simulated and measured beside each other."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from . import _figures
+from ._errors import JumbolabError
+from ._program import Object, ask, finish, start
+from ._results import Results, _factors, _table
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+#: The page of several runs, in the folder that was named first.
+PAGE = "worlds.html"
+
+#: What a certificate may say, from the best to the worst.
+STATES = ("passed", "passed with doubts", "failed")
+
+
+class Worlds(Results):
+    """The results of one experiment in several worlds.
+
+    Tables have a column ``world``; `worlds` has the results of each world alone.
+    """
+
+    def __init__(self, folders: Sequence[str | PathLike[str]]) -> None:
+        super().__init__(folders[0])
+        self._all = [Results(folder) for folder in folders]
+        self._names = [str(one.plan["run"]["world"]) for one in self._all]
+        if len(set(self._names)) < len(self._names):
+            raise JumbolabError(
+                f"{', '.join(str(one.path) for one in self._all)}: two of these runs are of one "
+                "world; load each alone"
+            )
+
+    @property
+    def worlds(self) -> dict[str, Results]:
+        """The results of each world by its name."""
+        return dict(zip(self._names, self._all, strict=True))
+
+    @cached_property
+    def lines(self) -> list[Object]:
+        """The objects of ``jumbolab report --json`` of all folders."""
+        return finish(start(["report", *self._paths(), "--json"])).objects()
+
+    @property
+    def run(self) -> Object:
+        """Not there: each world has its own, ``worlds["sim"].run``."""
+        raise JumbolabError(f"each world has its own run: {', '.join(self._names)}")
+
+    @property
+    def complete(self) -> bool:
+        """Whether no trial of any world is left to run."""
+        return all(one.complete for one in self._all)
+
+    @property
+    def state(self) -> str:
+        """The worst certificate."""
+        return max((one.state for one in self._all), key=STATES.index)
+
+    @property
+    def headline(self) -> list[str]:
+        """The answers, each with its world."""
+        named = self.worlds.items()
+        return [f"{world}: {text}" for world, one in named for text in one.headline]
+
+    def trials(self) -> pa.Table:
+        """All trials of all worlds."""
+        return self._joined({world: one.trials() for world, one in self.worlds.items()})
+
+    def verdicts(self) -> pa.Table:
+        """The verdicts of all worlds."""
+        return self._joined({world: one.verdicts() for world, one in self.worlds.items()})
+
+    def comparisons(self) -> pa.Table:
+        """A row for each metric, cell and world: its mean, its change, and what is printed."""
+        rows = [line for line in self.lines if line.get("metric") is not None]
+        return _table(
+            {"world": one["name"], "metric": row["metric"], "unit": row["unit"]}
+            | _factors(row["factors"], {*row, *one, "world"})
+            | {key: row[key] for key in ("published", "published_change_percent")}
+            | _figures_of(one)
+            for row in rows
+            for one in row["worlds"]
+        )
+
+    def figures(self) -> dict[str, go.Figure]:
+        """The figures of the page of all worlds."""
+        page = self.path / PAGE
+        if not page.exists():
+            self.report()
+        return _figures.of_page(page)
+
+    def report(self, *, full: bool = False) -> str:
+        """The report of all worlds as text."""
+        return ask(["report", *self._paths(), *(["--full"] if full else [])])
+
+    def dataset(self) -> list[str]:
+        """The files of trials, one for each world."""
+        return [name for one in self._all for name in one.dataset()]
+
+    def _paths(self) -> list[str]:
+        return [str(one.path) for one in self._all]
+
+    def _joined(self, tables: dict[str, pa.Table]) -> pa.Table:
+        named = [
+            table.add_column(0, "world", pa.array([world] * table.num_rows, pa.string()))
+            for world, table in tables.items()
+        ]
+        return pa.concat_tables(named, promote_options="permissive")
+
+    def __repr__(self) -> str:
+        return f"Worlds({self._paths()!r})"
+
+    def _repr_html_(self) -> str:
+        sections = (
+            f"<h4>{html.escape(world)}</h4>{one._repr_html_()}"
+            for world, one in self.worlds.items()
+        )
+        return f"<div>{''.join(sections)}</div>"
+
+
+def _figures_of(one: Object) -> Object:
+    """The figures of a world, intervals as two columns."""
+    found: Object = {}
+    for key in ("n", "mean", "ci95", "change_percent", "change_ci95", "difference", "verdict"):
+        if key.endswith("ci95"):
+            found[f"{key}_low"], found[f"{key}_high"] = one[key] or (None, None)
+        else:
+            found[key] = one[key]
+    return found
+
+
+def load(path: str | PathLike[str], *others: str | PathLike[str]) -> Results:
+    """The results in a folder that a run left; of several folders, runs in several worlds.
+
+    Raises:
+        JumbolabError: One is no results folder, or two are of one world.
+    """
+    folders = [Results(folder) for folder in (path, *others)]
+    for results in folders:
+        if not (results.path / "plan.toml").is_file():
+            raise JumbolabError(f"{results.path} is no results folder: it has no plan.toml")
+    return Worlds([results.path for results in folders]) if others else folders[0]
