@@ -98,7 +98,9 @@ def _run(job: Job, one: Range, store: Store, scratch: Path) -> Done:
 
     finish(start([*words, "--threads", "1", "-o", "shard"], listener=listen, folder=scratch))
     folder = scratch / "shard"
-    (journal,) = folder.glob("trials.*.jsonl")
+    journal = next(folder.glob("trials.*.jsonl"), None)
+    if journal is None:
+        raise JumbolabError(f"the program left no journal in {folder}")
     content = journal.read_bytes()
     done = Done(
         first=first,
