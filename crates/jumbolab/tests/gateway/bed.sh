@@ -63,12 +63,13 @@ forwarding() {
         set_in $node net.ipv6.conf.all.forwarding=1
     done
 }
+# CLOCK is a command that gives the gateway another clock.
 begin() { # NODE ARGUMENTS...
     local node=$1
     shift
     # The namespace's program takes the place of this shell's child: $! is its number.
     : >"$node.log"
-    ip netns exec "$node" "$JUMBOLAB" gateway --log "$node.log" "$@" 2>"$node.said" &
+    ip netns exec "$node" ${CLOCK:-} "$JUMBOLAB" gateway --log "$node.log" "$@" 2>"$node.said" &
     eval "$node=$!"
     until_said "$node" started
 }
@@ -83,6 +84,20 @@ until_said() { # NODE WORDS
     done
     echo "$1 does not say: $2" >&2
     cat "$1.said" "$1.log" >&2
+    exit 1
+}
+# Prints the milliseconds until pings cross, which are at most about fifteen seconds.
+crosses_after() { # NAME
+    local from try
+    from=$(date +%s%3N)
+    for try in $(seq 60); do
+        if in_node a ping -q -c 3 -i 0.05 -W 1 10.2.0.2 | grep -q ' 3 received'; then
+            echo "{\"after\": \"$1\", \"ms\": $(($(date +%s%3N) - from))}"
+            return
+        fi
+        sleep 0.1
+    done
+    echo "nothing crosses after: $1" >&2
     exit 1
 }
 end() { # NODE...

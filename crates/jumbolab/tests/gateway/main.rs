@@ -1,6 +1,7 @@
 //! `jumbolab gateway` between two sites and a core, in network namespaces with the kernels'
 //! traffic. Each test is a shell script in namespaces of its own, which end with it.
 
+mod endurance;
 mod record;
 mod routes;
 mod sealed;
@@ -22,11 +23,18 @@ struct Seen {
 /// Runs `script` behind the bed of namespaces, as root of a user namespace.
 #[track_caller]
 fn see(script: &str) -> Seen {
+    see_for(script, 50)
+}
+
+/// The same, of a script that takes at most so many seconds.
+#[track_caller]
+fn see_for(script: &str, seconds: u64) -> Seen {
+    let most = seconds.to_string();
     let folder = TempDir::new().unwrap();
     let bed = include_str!("bed.sh");
     let output = Command::new("unshare")
         .args(["-Urnmp", "--kill-child", "--fork", "--mount-proc"])
-        .args(["timeout", "50", "sh", "-c", &format!("{bed}{script}")])
+        .args(["timeout", &most, "sh", "-c", &format!("{bed}{script}")])
         .current_dir(folder.path())
         .env("JUMBOLAB", env!("CARGO_BIN_EXE_jumbolab"))
         .env(
@@ -67,6 +75,16 @@ impl Seen {
         let last = self.logs[gateway].last().expect("it logged something");
         assert_eq!(last["event"], "stopped", "{last}");
         last[counter].as_u64().expect(counter)
+    }
+
+    /// The milliseconds until pings crossed, as `crosses_after` printed them.
+    #[track_caller]
+    fn after(&self, name: &str) -> u64 {
+        let objects = self.objects();
+        let found = objects.iter().find(|one| one["after"] == name);
+        found.expect(&self.printed)["ms"]
+            .as_u64()
+            .expect("a number")
     }
 
     /// The number of log lines of a gateway with this event.

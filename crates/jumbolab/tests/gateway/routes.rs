@@ -55,7 +55,7 @@ END
         ip -n ga route del 10.2.0.0/24 table 100
         date +%s%N >withdrawn
         until_said ga '\"before\":1,'
-        date +%s%N | awk -v from=$(cat withdrawn) '{ print ($1 - from < 2000000000) ? \"in time\" : \"late\" }'
+        date +%s%N | awk -v from=$(cat withdrawn) '{ print ($1 - from < 1000000000) ? \"in time\" : \"late\" }'
         in_node a ping -q -c 3 -i 0.2 -W 1 10.2.0.2 >lost || true
         grep -o '3 packets transmitted, 0 received' lost
         end ga gb\n");

@@ -3,22 +3,8 @@
 use super::see;
 use super::traffic::DATAGRAMS;
 
-/// A secret, and the time until pings cross, in milliseconds.
-const SECRET: &str = r#"
-"$JUMBOLAB" gateway --new-secret key
-crosses_after() { # NAME
-    local from=$(date +%s%3N)
-    in_node a ping -q -c 3 -i 0.05 -w 10 10.2.0.2 | grep -q '3 received'
-    echo "$1 $(($(date +%s%3N) - from))"
-}
-"#;
-
-/// The number behind `name` in the output.
-#[track_caller]
-fn printed(printed: &str, name: &str) -> u64 {
-    let mut lines = printed.lines().filter_map(|line| line.strip_prefix(name));
-    lines.next().expect(printed).trim().parse().expect(printed)
-}
+/// A new secret.
+const SECRET: &str = r#""$JUMBOLAB" gateway --new-secret key"#;
 
 #[test]
 fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
@@ -52,7 +38,7 @@ fn sealed_packets_cross_and_bundles_that_are_sent_again_do_not() {
     let reasons = &seen.logs[1].last().unwrap()["reasons"];
     assert_eq!(reasons["replayed"], 40, "{reasons}");
     assert!(reasons["stranger"].as_u64() > Some(500), "{reasons}");
-    assert!(printed(&seen.printed, "start ") < 5_000, "{}", seen.printed);
+    assert!(seen.after("start") < 5_000, "{}", seen.printed);
     assert_eq!(seen.events(1, "secret"), 0, "{:?}", seen.logs[1]);
     seen.conserved();
 }
@@ -77,7 +63,7 @@ fn after_a_restart_sealed_traffic_resumes_and_old_bundles_are_of_no_use() {
         end ga gb\n"
     ));
     // A gateway greets once a second until it is answered.
-    let restart = printed(&seen.printed, "restart ");
+    let restart = seen.after("restart");
     assert!(restart < 3_000, "{}", seen.printed);
     let reasons = &seen.logs[1].last().unwrap()["reasons"];
     assert!(reasons["unknown-key"].as_u64() >= Some(40), "{reasons}");
@@ -125,11 +111,7 @@ END
         seen.printed,
         seen.logs
     );
-    assert!(
-        printed(&seen.printed, "adopted ") < 3_000,
-        "{}",
-        seen.printed
-    );
+    assert!(seen.after("adopted") < 3_000, "{}", seen.printed);
     // The other secret, and then no secret.
     assert_eq!([0, 1].map(|end| seen.events(end, "secret")), [2, 2]);
     let refusal = seen.logs[1]

@@ -1,0 +1,108 @@
+//! Mixed load for a while, and faults under load. `JUMBOLAB_ENDURANCE` is the seconds of
+//! load.
+
+use serde_json::{Value, json};
+
+use super::{see, see_for};
+
+/// Seconds of load in the gate.
+const SECONDS: u64 = 6;
+
+/// A receiver of checked datagrams on b, and their sender on a.
+const CHECKED: &str = r#"
+"$JUMBOLAB" gateway --new-secret key
+receive() { # NODE PORT PATIENCE
+    in_node $1 python3 "$PROBE" receive $2 $3 >"$1.$2" &
+    eval "receiver_$1=$!"
+    for try in $(seq 500); do if grep -q ready "$1.$2"; then return; fi; sleep 0.01; done
+    exit 1
+}
+"#;
+
+#[test]
+fn under_mixed_load_memory_is_flat_and_every_packet_is_counted() {
+    let asked = std::env::var("JUMBOLAB_ENDURANCE").ok();
+    let seconds = asked.map_or(SECONDS, |text| text.parse().expect("a number of seconds"));
+    let seen = see_for(
+        &format!(
+            "{CHECKED}
+            begin_packet --secret key
+            crosses_after start
+            receive b 5001 3; receive a 5003 3
+            # About a millisecond passes between two datagrams of each flow.
+            in_node a python3 \"$PROBE\" send 10.2.0.2 5001 $(({seconds} * 500)) 2 2000 &
+            in_node b python3 \"$PROBE\" send 10.1.0.2 5003 $(({seconds} * 500)) 2 2000 &
+            in_node b iperf3 -s -1 -D >/dev/null
+            for try in $(seq 500); do if in_node b ss -tln | grep -q :5201; then break; fi; sleep 0.01; done
+            in_node a iperf3 -c 10.2.0.2 -t {seconds} -b 2M --bidir >/dev/null &
+            tcp=$!
+            in_node b ping -q -i 0.02 -w {seconds} fd01::2 >/dev/null &
+            for second in $(seq {seconds}); do
+                for process in $ga $gb; do
+                    grep VmRSS /proc/$process/status | awk '{{ print \"memory\", $2 }}'
+                done
+                sleep 1
+            done
+            wait $tcp
+            wait $receiver_a $receiver_b
+            cat a.5003 b.5001
+            end ga gb\n"
+        ),
+        seconds * 2 + 40,
+    );
+    let memory = seen.printed.lines();
+    let memory = memory.filter_map(|line| line.strip_prefix("memory "));
+    let memory: Vec<u64> = memory.map(|size| size.parse().unwrap()).collect();
+    let highest = |part: &[u64]| part.iter().max().copied().unwrap_or(0);
+    // Buffers are full after the first third.
+    let (early, late) = memory.split_at(memory.len() / 3);
+    assert!(
+        highest(late) <= highest(early) + highest(early) / 8 + 1_024,
+        "kB: {memory:?}"
+    );
+    let checked: Vec<Value> = seen.objects();
+    let checked: Vec<&Value> = checked
+        .iter()
+        .filter(|one| one.get("received").is_some())
+        .collect();
+    let expected = json!({"received": seconds * 1_000, "damaged": 0, "misordered": 0});
+    assert_eq!(checked, [&expected; 2], "{}", seen.printed);
+    seen.conserved();
+}
+
+#[test]
+fn faults_under_load_end_within_seconds_and_nothing_is_misdelivered() {
+    // The clock of the other gateway is a month ahead, and after a restart it is not.
+    let seen = see(&format!(
+        "{CHECKED}
+        begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --secret key
+        CLOCK='unshare --time --monotonic 2592000'
+        again() {{ begin gb --inside in --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --secret key; }}
+        again
+        crosses_after start
+        receive b 5001 6
+        in_node a python3 \"$PROBE\" send 10.2.0.2 5001 4000 3 2000 &
+        ip -n c link set east down; sleep 0.5; ip -n c link set east up
+        crosses_after flap
+        ip -n c link set east mtu 1400; ip -n gb link set out mtu 1400
+        crosses_after shrunk
+        ip -n c link set east mtu 9000; ip -n gb link set out mtu 9000
+        kill -9 $gb
+        wait $gb || true
+        CLOCK=
+        again
+        crosses_after clock
+        wait $receiver_b
+        cat b.5001
+        end ga gb\n"
+    ));
+    let all = seen.objects();
+    for fault in ["flap", "shrunk", "clock"] {
+        assert!(seen.after(fault) < 6_000, "{}", seen.printed);
+    }
+    let checked = all.iter().find(|one| one.get("received").is_some());
+    let checked = checked.expect("the receiver prints what came");
+    assert_eq!(checked["damaged"], 0, "{checked}");
+    assert_eq!(checked["misordered"], 0, "{checked}");
+    assert!(checked["received"].as_u64() > Some(4_000), "{checked}");
+}
