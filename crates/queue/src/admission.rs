@@ -68,6 +68,11 @@ impl Admission {
         }
     }
 
+    /// Whether it depends on the backlog alone.
+    pub const fn is_stateless(&self) -> bool {
+        matches!(self, Self::Room(_))
+    }
+
     /// The link behind has had nothing to do since `since`.
     #[inline]
     pub fn rest(&mut self, since: Time) {

@@ -257,36 +257,45 @@ impl Connection {
         }
     }
 
+    /// The next segment that is ready; its content is put into `contents`.
+    #[inline]
+    pub(crate) fn next_segment(&mut self, now: Time, contents: &mut Contents) -> Option<Header> {
+        loop {
+            let data = self.sender.poll_transmit()?;
+            if now >= self.end {
+                continue;
+            }
+            if let Some(messages) = &mut self.messages
+                && !data.again
+                && data.payload > 0
+            {
+                let before = (data.sequence - 1).saturating_mul(self.grain);
+                messages.send(now, before + u64::from(data.payload));
+            }
+            self.packets += 1;
+            let content = contents.put(Content {
+                sequence: data.sequence,
+                sent: now,
+                marks: 0,
+                body: Body::Segment(Segment::Data(data)),
+            });
+            return Some(Header {
+                size: ip_header(self.forth.ip) + data.header + data.payload,
+                congestion: match data.capable {
+                    true => Congestion::Able,
+                    false => Congestion::Unable,
+                },
+                content,
+                ..self.forth
+            });
+        }
+    }
+
     /// Puts the segments that are ready into the outbox of `contents`.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, contents: &mut Contents) {
-        while let Some(data) = self.sender.poll_transmit() {
-            if now < self.end {
-                if let Some(messages) = &mut self.messages
-                    && !data.again
-                    && data.payload > 0
-                {
-                    let before = (data.sequence - 1).saturating_mul(self.grain);
-                    messages.send(now, before + u64::from(data.payload));
-                }
-                self.packets += 1;
-                let congestion = match data.capable {
-                    true => Congestion::Able,
-                    false => Congestion::Unable,
-                };
-                let packet = Header {
-                    size: ip_header(self.forth.ip) + data.header + data.payload,
-                    congestion,
-                    ..self.forth
-                };
-                let content = Content {
-                    sequence: data.sequence,
-                    sent: now,
-                    marks: 0,
-                    body: Body::Segment(Segment::Data(data)),
-                };
-                contents.post(packet, content);
-            }
+        while let Some(header) = self.next_segment(now, contents) {
+            contents.post_stored(header);
         }
     }
 

@@ -30,6 +30,10 @@ pub(crate) struct Direction {
     pub(crate) beyond: Beyond,
     /// The latest arrival at the far end that was counted as an event.
     pub(crate) latest: Time,
+    /// Whether its packets arrive one after the other, and so can be in a row of
+    /// `Arrivals`, and which row that is.
+    pub(crate) in_rows: bool,
+    pub(crate) row: u8,
 }
 
 /// The link of one direction.
@@ -43,6 +47,10 @@ pub(crate) enum Machine {
     /// Any other link, or one that a tracer observes.
     Full(Box<Link<Packet, LinkStats>>),
 }
+
+/// The rate up to which an octet takes a picosecond, so that no two packets arrive at
+/// one instant, in bits per second.
+const FASTEST: u64 = 8_000_000_000_000;
 
 /// The largest packet of a link; `u32::MAX` if it carries any.
 pub(crate) fn mtu(settings: &Settings) -> u32 {
@@ -96,6 +104,10 @@ impl Direction {
             ahead: false,
             beyond: Beyond::Unknown,
             latest: Time::ZERO,
+            in_rows: settings
+                .rate
+                .is_some_and(|rate| rate.bits_per_second() <= FASTEST),
+            row: 0,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The engine: executes the entries of the event queue in order until none is left.
 //!
-//! Each link, processor and source has one entry, however many packets it holds.
+//! Each link, processor and source has one entry, however many packets it holds; most
+//! packets on links are in the rows of `arrivals.rs` instead.
 //! Elements are numbered in the order links, processors, sources, and by name within a
 //! kind. At one instant, packets thus first leave links, then processors, then sources.
 
@@ -12,6 +13,7 @@ mod notices;
 use proto::tcp::React;
 use units::{IpVersion, Time};
 
+use crate::arrivals::Arrivals;
 use crate::direction::Direction;
 use crate::event_queue::EventQueue;
 use crate::fragments::{fragment_header, ip_header, pieces};
@@ -29,6 +31,7 @@ pub(crate) struct Engine<'a, W> {
     pub(crate) flows: Vec<Flow>,
     routes: &'a Routes,
     event_queue: EventQueue,
+    arrivals: Arrivals,
     elements: Elements,
     pub(crate) now: Time,
     pub(crate) events: u64,
@@ -127,6 +130,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             flows,
             routes,
             event_queue,
+            arrivals: Arrivals::new(),
             elements,
             now: Time::ZERO,
             events: 0,
@@ -140,9 +144,17 @@ impl<'a, W: Tracer> Engine<'a, W> {
 
     /// Executes one event. Returns whether there was one.
     pub(crate) fn step(&mut self) -> bool {
-        let Some((now, element)) = self.event_queue.first() else {
-            return false;
-        };
+        let arrival = self.arrivals.first();
+        match self.event_queue.first(arrival.0) {
+            Some(event) if event < arrival => self.execute(event),
+            _ => return self.deliver_next(),
+        }
+        self.contents.forget();
+        true
+    }
+
+    /// Lets an element act at its instant.
+    fn execute(&mut self, (now, element): (Time, usize)) {
         debug_assert!(now >= self.now, "time goes on");
         self.now = now;
         let Elements {
@@ -155,8 +167,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         if element < receivers {
             // Counts itself.
             self.deliver_arrived(element);
-            self.contents.forget();
-            return true;
+            return;
         }
         self.events += 1;
         if element < senders {
@@ -170,8 +181,6 @@ impl<'a, W: Tracer> Engine<'a, W> {
         } else {
             self.visit_edge(element - edges);
         }
-        self.contents.forget();
-        true
     }
 
     fn arrive(&mut self, node: usize, packet: Packet) {

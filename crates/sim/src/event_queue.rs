@@ -20,6 +20,8 @@ use buckets::Buckets;
 pub(crate) struct EventQueue {
     /// For each element its next instant, and its earliest note.
     entries: Vec<Entry>,
+    /// The latest instant until which all is known to have been executed.
+    now: u64,
     /// Notes of the current and earlier buckets, the earliest last.
     current: Vec<Note>,
     /// Number of the current bucket: instants without their lower `shift` bits.
@@ -28,6 +30,9 @@ pub(crate) struct EventQueue {
     shift: u32,
     buckets: Buckets,
     later: BinaryHeap<Reverse<Note>>,
+    /// The next bucket with notes, in the calendar or the heap; [`NEVER`] if there is
+    /// none.
+    upcoming: u64,
     /// Buckets begun, and notes in them, since the last review of the bucket length.
     begun: u32,
     noted: u32,
@@ -69,11 +74,13 @@ impl EventQueue {
         };
         Self {
             entries: vec![nothing; elements as usize],
+            now: 0,
             current: Vec::new(),
             bucket: 0,
             shift: SHIFT,
             buckets: Buckets::new(),
             later: BinaryHeap::new(),
+            upcoming: NEVER,
             begun: 0,
             noted: 0,
         }
@@ -92,18 +99,25 @@ impl EventQueue {
         }
     }
 
-    /// The next instant and its element.
+    /// The next instant and its element, if it is no later than `limit`.
     #[inline]
-    pub(crate) fn first(&mut self) -> Option<(Time, usize)> {
+    pub(crate) fn first(&mut self, limit: Time) -> Option<(Time, usize)> {
+        let limit = limit.as_picos();
         loop {
             let Some(&Note { at, element }) = self.current.last() else {
-                if !self.begin_day() {
+                if self.upcoming > limit >> self.shift || !self.begin_day() {
+                    self.executed_until(limit);
                     return None;
                 }
                 continue;
             };
+            if at > limit {
+                self.executed_until(limit);
+                return None;
+            }
             let entry = &mut self.entries[element as usize];
             if entry.due == at {
+                self.now = at;
                 return Some((Time::from_picos(at), element as usize));
             }
             self.current.pop();
@@ -119,15 +133,36 @@ impl EventQueue {
     }
 
     /// Puts a note into its bucket.
-    #[inline]
     fn put_in(&mut self, note: Note) {
         let bucket = note.at >> self.shift;
+        if bucket.saturating_sub(self.bucket) >= Buckets::COUNT {
+            self.catch_up();
+        }
         if bucket <= self.bucket {
             self.put_into_current(note);
-        } else if bucket - self.bucket < Buckets::COUNT {
+            return;
+        }
+        self.upcoming = self.upcoming.min(bucket);
+        if bucket - self.bucket < Buckets::COUNT {
             self.buckets.put_in(bucket, note);
         } else {
             self.later.push(Reverse(note));
+        }
+    }
+
+    #[inline]
+    fn executed_until(&mut self, limit: u64) {
+        if limit < NEVER {
+            self.now = limit;
+        }
+    }
+
+    /// Advances to the present, if there were no notes until then.
+    #[cold]
+    fn catch_up(&mut self) {
+        if self.current.is_empty() {
+            let present = (self.now >> self.shift).min(self.upcoming.saturating_sub(1));
+            self.bucket = self.bucket.max(present);
         }
     }
 
@@ -145,13 +180,10 @@ impl EventQueue {
 
     /// Advances to the next bucket with notes. Returns whether there is one.
     fn begin_day(&mut self) -> bool {
-        let later = self.later.peek();
-        let later = later.map(|note| note.0.at >> self.shift);
-        let next = match (self.buckets.after(self.bucket), later) {
-            (Some(bucket), Some(later)) => bucket.min(later),
-            (Some(bucket), None) | (None, Some(bucket)) => bucket,
-            (None, None) => return false,
-        };
+        let next = self.upcoming;
+        if next == NEVER {
+            return false;
+        }
         self.bucket = next;
         while let Some(Reverse(note)) = self.later.peek().copied()
             && (note.at >> self.shift) - next < Buckets::COUNT
@@ -166,11 +198,20 @@ impl EventQueue {
                 break;
             }
         }
+        self.upcoming = self.find_upcoming();
         self.begun += 1;
         if self.begun == REVIEW || self.noted == REVIEW * MOST {
             self.review();
         }
         true
+    }
+
+    /// The next bucket with notes.
+    fn find_upcoming(&self) -> u64 {
+        let later = self.later.peek();
+        let later = later.map_or(NEVER, |note| note.0.at >> self.shift);
+        let bucket = self.buckets.after(self.bucket);
+        bucket.unwrap_or(NEVER).min(later)
     }
 
     /// Shortens buckets with many notes, and lengthens buckets with few.
@@ -187,8 +228,10 @@ impl EventQueue {
         notes.extend(self.later.drain().map(|note| note.0));
         notes.sort_unstable_by(|one, other| other.cmp(one));
         self.shift = shift;
-        // No note is in a bucket before the earliest.
-        self.bucket = notes.last().map_or(0, |earliest| earliest.at >> shift);
+        // No note is in a bucket before the earliest, but some may be put there.
+        let earliest = notes.last().map_or(0, |earliest| earliest.at);
+        self.bucket = earliest.min(self.now) >> shift;
+        self.upcoming = NEVER;
         for note in notes {
             self.put_in(note);
         }
@@ -215,7 +258,7 @@ mod tests {
                 event_queue.set(element, at);
                 plain[element] = at;
                 let first = plain.iter().zip(0usize..).filter_map(|(at, of)| Some(((*at)?, of))).min();
-                prop_assert_eq!(event_queue.first(), first);
+                prop_assert_eq!(event_queue.first(Time::from_picos(NEVER)), first);
             }
         }
 
@@ -225,11 +268,16 @@ mod tests {
             spans in prop::collection::vec((0u32..64, any::<u64>(), 0usize..80), 1..400),
         ) {
             let mut event_queue = EventQueue::new(elements);
-            let mut plain = vec![None; elements as usize];
+            let mut plain: Vec<Option<Time>> = vec![None; elements as usize];
             let mut now = 0u64;
             for (bits, span, other) in spans {
                 let first = plain.iter().zip(0usize..).filter_map(|(at, of)| Some(((*at)?, of))).min();
-                prop_assert_eq!(event_queue.first(), first);
+                if let Some((at, _)) = first {
+                    let before = at.as_picos().saturating_sub(1).max(now);
+                    let none = event_queue.first(Time::from_picos(before)).is_none();
+                    prop_assert_eq!(none, before < at.as_picos());
+                }
+                prop_assert_eq!(event_queue.first(Time::from_picos(NEVER)), first);
                 // The element that acts reschedules itself and another one.
                 if let Some((at, element)) = first {
                     now = at.as_picos();

@@ -14,6 +14,7 @@
 //! its tables and of tracers: random streams are named after links and flows, and
 //! simultaneous events are ordered by name.
 
+mod arrivals;
 mod check;
 mod connection;
 mod direction;

@@ -232,8 +232,12 @@ impl Averages {
     }
 
     /// The picoseconds between two instants, limited to the averaging period.
+    #[inline]
     fn counted(&self, from: Time, to: Time) -> u64 {
-        let span = to.min(self.end).since(from.min(self.end));
+        let span = match to <= self.end {
+            true => to.since(from),
+            false => self.end.since(from),
+        };
         span.unwrap_or_default().as_picos()
     }
 
@@ -251,7 +255,9 @@ impl LinkObserver<Packet> for Averages {
     #[inline]
     fn sent(&mut self, packet: &Packet, arrival: Entered, begins: Time, ends: Time, _fate: Fate) {
         self.busy += self.counted(begins, ends);
-        self.wait(packet, arrival.at, begins);
+        if arrival.at != begins {
+            self.wait(packet, arrival.at, begins);
+        }
     }
 
     fn dropped(&mut self, packet: &Packet, arrival: Entered, at: Time, _reason: Option<Reason>) {

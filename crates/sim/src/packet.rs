@@ -84,6 +84,12 @@ impl Contents {
         self.outbox.push(Header { content, ..header });
     }
 
+    /// Puts a packet whose content is stored already into the outbox.
+    #[inline]
+    pub(crate) fn post_stored(&mut self, header: Header) {
+        self.outbox.push(header);
+    }
+
     /// The packets in the outbox. Its memory is to be returned.
     #[inline]
     pub(crate) fn take_outbox(&mut self) -> Outbox {

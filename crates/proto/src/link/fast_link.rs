@@ -24,6 +24,9 @@ pub struct FastLink<P, W = ()> {
     /// Octets of the waiting packets.
     waiting_octets: u64,
     serializer: Serializer,
+    /// The size of the latest packet that passed a drop-tail queue: packets of this size
+    /// pass that queue whenever it is empty. `u64::MAX` if there is none.
+    usual: u64,
     delay: Span,
     /// The largest frame, without tags, and the octets of wire that a frame takes
     /// besides its own.
@@ -82,6 +85,7 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
             waiting: VecDeque::new(),
             waiting_octets: 0,
             serializer: Serializer::new(settings.rate),
+            usual: u64::MAX,
             delay: settings.delay,
             largest_frame: settings.largest_frame(),
             around: settings.wire_size(Bytes::ZERO),
@@ -96,6 +100,17 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     #[inline(always)]
     pub fn receive(&mut self, now: Time, packet: &mut P) -> Entry {
         self.counts.arrived += 1;
+        let size = packet.view().size;
+        if size.get() == self.usual
+            && let Some(ends) = self.serializer.occupy_again(now)
+        {
+            return self.pass(now, now, ends, packet);
+        }
+        self.receive_any(now, packet)
+    }
+
+    /// The same for packets of any size, and for busy links.
+    fn receive_any(&mut self, now: Time, packet: &mut P) -> Entry {
         let size = packet.view().size;
         if size > self.largest_frame + packet.tags() {
             self.counts.too_big += 1;
@@ -116,7 +131,17 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
             self.waiting.push_back(Waiting { begins, size });
         }
         let ends = self.serializer.occupy(begins, size + self.around);
-        self.counts.octets += size.get();
+        self.usual = match self.admission.is_stateless() && size <= self.largest_frame {
+            true => size.get(),
+            false => u64::MAX,
+        };
+        self.pass(now, begins, ends, packet)
+    }
+
+    /// Counts a packet that arrived at `now` and passes.
+    #[inline(always)]
+    fn pass(&mut self, now: Time, begins: Time, ends: Time, packet: &P) -> Entry {
+        self.counts.octets += packet.view().size.get();
         let entered = Entered {
             at: now,
             number: self.counts.arrived,

@@ -18,12 +18,14 @@ pub(super) struct Serializer {
 
 /// The transmission time of the latest size. Most frames have the same size as the one
 /// before, and caching the result saves a division.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Taken {
     size: Bytes,
     picos: u64,
     /// The fraction beyond the whole picoseconds, in picoseconds times the rate.
     remainder: u64,
+    /// What it lacks of another picosecond.
+    room: u64,
 }
 
 impl Serializer {
@@ -32,7 +34,7 @@ impl Serializer {
             rate,
             free_at: Time::ZERO,
             remainder: 0,
-            latest: Taken::default(),
+            latest: Taken::NOTHING,
         }
     }
 
@@ -47,41 +49,81 @@ impl Serializer {
         self.rate.is_some_and(|rate| rate.bits_per_second() <= most)
     }
 
+    /// Transmits as many octets as the time before, from `start`; `None` if the wire is
+    /// not free then.
+    #[inline(always)]
+    pub(super) fn occupy_again(&mut self, start: Time) -> Option<Time> {
+        if start < self.free_at {
+            return None;
+        }
+        let carried = match start > self.free_at {
+            true => 0,
+            false => self.remainder,
+        };
+        Some(self.advance(start, carried))
+    }
+
     /// Transmits `size` octets from `start`, when the wire is free. Returns the instant
     /// at which the last octet has left.
     pub(super) fn occupy(&mut self, start: Time, size: Bytes) -> Time {
-        if start > self.free_at {
-            self.remainder = 0;
+        let carried = match start > self.free_at {
+            true => 0,
+            false => self.remainder,
+        };
+        if let Some(rate) = self.rate
+            && self.latest.size != size
+        {
+            self.latest = Taken::by(size, rate);
         }
-        self.free_at = start;
-        if let Some(rate) = self.rate {
-            let rate = rate.bits_per_second();
-            if self.latest.size != size {
-                self.latest = Taken::by(size, rate);
-            }
-            let mut picos = self.latest.picos;
-            // Both are less than the rate.
-            let room = rate - self.latest.remainder;
-            if self.remainder >= room {
-                self.remainder -= room;
-                picos = picos.saturating_add(1);
-            } else {
-                self.remainder += self.latest.remainder;
-            }
-            self.free_at += Span::from_picos(picos);
+        self.advance(start, carried)
+    }
+
+    /// Adds the latest transmission time and the `carried` fraction to `start`.
+    #[inline(always)]
+    fn advance(&mut self, start: Time, carried: u64) -> Time {
+        let Taken {
+            mut picos,
+            remainder,
+            room,
+            ..
+        } = self.latest;
+        if carried >= room {
+            self.remainder = carried - room;
+            picos = picos.saturating_add(1);
+        } else {
+            self.remainder = carried + remainder;
         }
+        self.free_at = start + Span::from_picos(picos);
         self.free_at
     }
 }
 
 impl Taken {
-    fn by(size: Bytes, rate: u64) -> Self {
-        let rate = u128::from(rate);
+    const NOTHING: Self = Self {
+        size: Bytes::ZERO,
+        picos: 0,
+        remainder: 0,
+        room: u64::MAX,
+    };
+
+    fn by(size: Bytes, rate: Rate) -> Self {
+        let rate = rate.bits_per_second();
         let all = u128::from(size.get()) * 8 * PICOS;
+        let (picos, remainder) = match u64::try_from(all) {
+            Ok(all) => (all / rate, all % rate),
+            // More than two megabytes.
+            Err(_) => {
+                let wide = u128::from(rate);
+                let picos = u64::try_from(all / wide).unwrap_or(u64::MAX);
+                let remainder = u64::try_from(all % wide);
+                (picos, remainder.expect("less than the rate"))
+            }
+        };
         Self {
             size,
-            picos: u64::try_from(all / rate).unwrap_or(u64::MAX),
-            remainder: u64::try_from(all % rate).expect("less than the rate"),
+            picos,
+            remainder,
+            room: rate - remainder,
         }
     }
 }

@@ -22,7 +22,13 @@ impl Ranges {
     /// Adds a range. Returns the range that it is now part of, and whether it was fully
     /// present before.
     pub(crate) fn add(&mut self, new: Range) -> (Range, bool) {
-        let first = self.ranges.partition_point(|range| range.to < new.from);
+        let first = self.first_reaching(new.from);
+        if let Some(range) = self.ranges.get(first)
+            && range.from <= new.from
+            && new.to <= range.to
+        {
+            return (*range, *range == new);
+        }
         let mut merged = new;
         let mut end = first;
         while let Some(range) = self.ranges.get(end)
@@ -33,15 +39,32 @@ impl Ranges {
             self.total -= range.to - range.from;
             end += 1;
         }
-        let known = end == first + 1 && self.ranges[first] == new;
         self.total += merged.to - merged.from;
         if end == first {
             self.ranges.insert(first, merged);
         } else {
             self.ranges[first] = merged;
-            self.ranges.drain(first + 1..end);
+            if end > first + 1 {
+                self.ranges.drain(first + 1..end);
+            }
         }
-        (merged, known)
+        (merged, false)
+    }
+
+    /// The index of the first range that ends at `number` or beyond: most additions are
+    /// near the end.
+    #[inline]
+    fn first_reaching(&self, number: u64) -> usize {
+        let Some(last) = self.ranges.back() else {
+            return 0;
+        };
+        if last.to < number {
+            return self.ranges.len();
+        }
+        if last.from <= number {
+            return self.ranges.len() - 1;
+        }
+        self.ranges.partition_point(|range| range.to < number)
     }
 
     /// Removes all numbers below `number`.
@@ -59,7 +82,11 @@ impl Ranges {
         }
     }
 
+    #[inline]
     pub(crate) fn clear(&mut self) {
+        if self.ranges.is_empty() {
+            return;
+        }
         self.ranges.clear();
         self.total = 0;
     }
@@ -82,7 +109,15 @@ impl Ranges {
     }
 
     /// The range that contains `number`.
+    #[inline]
     pub(crate) fn containing(&self, number: u64) -> Option<Range> {
+        if self.ranges.is_empty() {
+            return None;
+        }
+        self.find(number)
+    }
+
+    fn find(&self, number: u64) -> Option<Range> {
         let at = self.ranges.partition_point(|range| range.to <= number);
         let range = *self.ranges.get(at)?;
         (range.from <= number).then_some(range)

@@ -62,9 +62,12 @@ impl Average {
         let Some(since) = self.idle_since.take() else {
             return;
         };
+        if self.value <= 0.0 {
+            return;
+        }
         let idle = now.since(since).unwrap_or_default();
         let departures = u128::from(idle.as_picos()) * self.rate / self.packet;
-        if departures > 0 && self.value > 0.0 {
+        if departures > 0 {
             // Beyond 2^53 departures nothing is left of any average.
             self.value *= libm::pow(self.keep, departures as f64);
         }

@@ -63,10 +63,28 @@ impl<W: Tracer> Engine<'_, W> {
             from, endpoints, ..
         } = &mut self.flows[number];
         let from = *from;
-        if let Endpoints::Tcp(connection) = endpoints {
+        let Endpoints::Tcp(connection) = endpoints else {
+            return;
+        };
+        if W::AWAKE || self.nodes[from].send.is_some() {
             connection.send(self.now, &mut self.contents);
             self.settle_sender(number);
             self.send(from);
+            return;
+        }
+        while let Some(header) = self.next_segment(number) {
+            self.nodes[from].counts.sent += 1;
+            self.depart(from, Packet::bare(header));
+        }
+        self.settle_sender(number);
+    }
+
+    /// The next segment that the sender of a connection has ready.
+    #[inline]
+    fn next_segment(&mut self, number: usize) -> Option<Header> {
+        match &mut self.flows[number].endpoints {
+            Endpoints::Tcp(connection) => connection.next_segment(self.now, &mut self.contents),
+            Endpoints::Datagrams(_) => None,
         }
     }
 

@@ -155,12 +155,48 @@ impl<W: Tracer> Engine<'_, W> {
                 None => break,
             }
         }
-        if let Machine::Fast(link) = &mut self.directions[direction].machine
-            && link.hold(at, packet)
-        {
+        self.hold(direction, at, packet);
+        None
+    }
+
+    /// Keeps a packet on a fast link until it arrives.
+    #[inline]
+    fn hold(&mut self, direction: usize, at: Time, mut packet: Packet) {
+        let Direction {
+            machine,
+            row,
+            in_rows,
+            ..
+        } = &mut self.directions[direction];
+        let Machine::Fast(link) = machine else {
+            return;
+        };
+        if *in_rows && link.next_timeout().is_none() {
+            match self.arrivals.put_in(row, at, direction, packet) {
+                Ok(()) => return,
+                Err(refused) => packet = refused,
+            }
+        }
+        if link.hold(at, packet) {
             self.event_queue.set(direction, Some(at));
         }
-        None
+    }
+
+    /// Delivers the first packet of the rows. Returns whether there was one.
+    #[inline]
+    pub(super) fn deliver_next(&mut self) -> bool {
+        let (at, direction) = self.arrivals.first();
+        let Some(packet) = self.arrivals.take() else {
+            return false;
+        };
+        debug_assert!(at >= self.now, "time goes on");
+        self.now = at;
+        let Direction { to, beyond, .. } = self.directions[direction];
+        // Otherwise counted on entry.
+        self.events += u64::from(beyond == Beyond::Unknown);
+        self.arrive(to, packet);
+        self.contents.forget();
+        true
     }
 
     /// The queue of a fast link drops a packet that arrives at `at`.
