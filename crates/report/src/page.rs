@@ -73,7 +73,7 @@ pub fn html(document: &Document) -> String {
                 }
                 (data("plots", &renderer.plots()))
                 @if renderer.has_plots() {
-                    script id="library" type="text/plain" { (PreEscaped(library::script())) }
+                    script id="library" type="text/plain" { (PreEscaped(library::SCRIPT)) }
                 }
                 script { (PreEscaped(script())) }
             }
