@@ -53,6 +53,11 @@ const DRAIN: Span = Span::from_secs(2);
 /// together.
 const BATCHES: usize = 4;
 
+/// The time between two rounds in which nothing needs an answer at once: packets from
+/// inside while others wait for company anyway, and timers. A wake-up costs as much as
+/// the work on several packets.
+const GRAIN: Span = Span::from_micros(50);
+
 /// The path to the hosts inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InsidePath {
@@ -178,6 +183,15 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
+/// The arrivals of a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Came {
+    /// Whether there may be more.
+    more: bool,
+    /// Whether packets came from inside.
+    from_inside: bool,
+}
+
 /// A gateway with its sockets.
 pub struct Gateway {
     configuration: Configuration,
@@ -222,7 +236,7 @@ impl Gateway {
             inside,
             sockets,
             table,
-            poller: Poller::new()?,
+            poller: Poller::sleeping()?,
             peers: vec![PeerCounts::default(); configuration.names.len()],
             prefixes: 0,
             holds: Holds::default(),
@@ -247,7 +261,7 @@ impl Gateway {
     /// If an interface has disappeared.
     pub fn run_until(&mut self, until: Time) -> Result<()> {
         loop {
-            let more = self.receive()?;
+            let came = self.receive()?;
             let now = clock::monotonic();
             self.transmit(now)?;
             if now >= self.look {
@@ -258,26 +272,37 @@ impl Gateway {
                     return Ok(());
                 }
             }
-            let round = Round {
-                now,
-                more,
-                next: self.core.next_timeout(now),
-                longest: Some(LOOK),
-            };
             let stop = Stop {
                 control: None,
                 deadline: Some(until),
             };
-            let sources: Vec<&dyn Source> = self
-                .inside
-                .sources()
-                .into_iter()
-                .chain(self.sockets.sources())
-                .collect();
-            if self.poller.wait(sources, stop, round)? {
+            if self.wait(stop, now, came)? {
                 return Ok(());
             }
         }
+    }
+
+    /// Waits for the next round. Returns whether the loop is to stop.
+    fn wait(&mut self, stop: Stop<'_>, now: Time, came: Came) -> Result<bool> {
+        let next = self.core.next_timeout(now);
+        let is_link_busy = self.configuration.settings.uplink.is_some();
+        let rests = came.from_inside && !came.more && self.core.waiting().outward > 0;
+        let round = Round {
+            now,
+            more: came.more,
+            // The uplink alone is served on time.
+            next: next.map(|next| match is_link_busy {
+                true => next,
+                false => next.max(now + GRAIN),
+            }),
+            longest: Some(if rests { GRAIN } else { LOOK }),
+        };
+        let inside = match rests {
+            true => Vec::new(),
+            false => self.inside.sources(),
+        };
+        let sources: Vec<&dyn Source> = inside.into_iter().chain(self.sockets.sources()).collect();
+        self.poller.wait(sources, stop, round)
     }
 
     /// Sends everything that waits, within two seconds; nothing more is received.
@@ -400,27 +425,26 @@ impl Gateway {
         })
     }
 
-    /// Receives from both sides. Returns whether anything came, so that there may be more.
-    fn receive(&mut self) -> Result<bool> {
-        let mut came = false;
+    /// Receives from both sides.
+    fn receive(&mut self) -> Result<Came> {
+        let mut came = Came::default();
         for _ in 0..BATCHES {
             let now = clock::monotonic();
             let deadline = Deadline::of_owner(now + LOOK, &self.stop);
             let core = std::cell::RefCell::new(&mut self.core);
-            let mut more = self.sockets.receive(
+            came.more = self.sockets.receive(
                 &deadline,
                 |ends, service, payload| {
-                    came = true;
                     core.borrow_mut()
                         .receive_payload(now, ends, service, payload);
                 },
                 |octets| core.borrow_mut().receive_labelled(now, octets),
             )?;
-            more |= self.inside.receive(|packet| {
-                came = true;
+            came.more |= self.inside.receive(|packet| {
+                came.from_inside = true;
                 core.borrow_mut().receive_inside(now, packet);
             })?;
-            if !more {
+            if !came.more {
                 break;
             }
         }
@@ -430,11 +454,11 @@ impl Gateway {
     /// Sends what is due.
     fn transmit(&mut self, now: Time) -> Result<()> {
         self.core.handle_timeout(now);
+        let mut before = sent_so_far(&self.core);
         loop {
-            let before = sent_so_far(&self.core);
             match self.core.poll_transmit(now) {
                 None => break,
-                Some(Transmit::Inside { octets }) => self.inside.send(octets)?,
+                Some(Transmit::Inside { octets }) => self.inside.send(now, octets)?,
                 Some(Transmit::Core {
                     peer,
                     octets,
@@ -443,10 +467,12 @@ impl Gateway {
                 }) => {
                     self.holds.record(octets, payload);
                     let sent = self.sockets.send(peer, octets, payload, service)?;
+                    let packets = sent_so_far(&self.core).saturating_sub(before);
+                    before += packets;
                     if sent != Sent::Yes
                         && let Some(counts) = self.peers.get_mut(peer)
                     {
-                        counts.unsent += sent_so_far(&self.core).saturating_sub(before);
+                        counts.unsent += packets;
                         counts.unsent_bundles += 1;
                         if sent == Sent::TooBig {
                             self.look_at_path(now, peer);

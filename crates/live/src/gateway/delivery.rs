@@ -11,7 +11,6 @@ use wire::ip_packet::IpPacket;
 use wire::protocol::ethernet;
 
 use super::InsideCounts;
-use crate::clock;
 use crate::error::{During, Result};
 use crate::netlink::Route;
 use crate::port::Port;
@@ -93,6 +92,7 @@ impl Delivery {
     /// before the next packet.
     pub(super) fn add(
         &mut self,
+        now: Time,
         packet: &[u8],
         counts: &mut InsideCounts,
     ) -> Result<Option<usize>> {
@@ -100,7 +100,7 @@ impl Delivery {
             counts.refused += 1;
             return Ok(None);
         };
-        match self.way(destination)? {
+        match self.way(now, destination)? {
             Way::Direct { number, link } => {
                 let kind = match destination {
                     IpAddr::V4(_) => ethernet::ip_type(IpVersion::V4),
@@ -154,9 +154,8 @@ impl Delivery {
         self.ways.fill(None);
     }
 
-    fn way(&mut self, destination: IpAddr) -> Result<Way> {
+    fn way(&mut self, now: Time, destination: IpAddr) -> Result<Way> {
         let place = place(destination);
-        let now = clock::monotonic();
         if let Some((known, way, until)) = self.ways[place]
             && known == destination
             && now < until

@@ -11,6 +11,7 @@ use crate::pacing::Source;
 use crate::port::{Port, Refused};
 use crate::sys::packet::HEADER;
 use crate::tun::Tun;
+use units::Time;
 use wire::protocol::ethernet::{self, ether_type};
 
 /// Counters of the path to the inside.
@@ -140,7 +141,7 @@ impl Inside {
     ///
     /// # Errors
     /// If an interface is gone.
-    pub(super) fn send(&mut self, packet: &[u8]) -> Result<()> {
+    pub(super) fn send(&mut self, now: Time, packet: &[u8]) -> Result<()> {
         match self {
             Self::Tun(tun) => tun.send(packet),
             Self::Packet(ports) => {
@@ -150,7 +151,7 @@ impl Inside {
                     counts,
                     ..
                 } = ports.as_mut();
-                if let Some(full) = delivery.add(packet, counts)? {
+                if let Some(full) = delivery.add(now, packet, counts)? {
                     delivery.flush(full, &mut ports[full].port, counts)?;
                 }
                 Ok(())

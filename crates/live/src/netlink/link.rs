@@ -122,6 +122,13 @@ impl Route {
         self.set(name, vec![LinkAttribute::Mtu(mtu)], operation)
     }
 
+    /// Sets the number of packets that may wait at an interface.
+    pub(crate) fn set_queue_length(&self, name: &str, packets: u32) -> Result<()> {
+        self.set(name, vec![LinkAttribute::TxQueueLen(packets)], || {
+            format!("giving {name} a queue of {packets} packets")
+        })
+    }
+
     /// Sets the largest TCP super-packets over IPv6, in octets, that leave and enter an
     /// interface.
     pub(crate) fn set_super_packets(&self, name: &str, most: u32) -> Result<()> {

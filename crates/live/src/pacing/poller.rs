@@ -31,12 +31,14 @@ pub trait Source: AsFd {
 /// Waits for frames on ports or for the next due instant, for a thread that receives,
 /// sends and waits in turns. It sleeps until 60 us before that instant, about the
 /// largest lateness of a wake-up; from there on it returns at once, and the thread
-/// polls the clock in its rounds.
+/// polls the clock in its rounds. [`Poller::sleeping`] never polls the clock.
 ///
 /// From [`Poller::new`] on, the timer slack of its thread is 1 ns, so the kernel does
 /// not batch its wake-ups with others.
 pub struct Poller {
     rt_scheduling: RtScheduling,
+    /// The span before an instant in which the thread polls the clock.
+    spin: Span,
     /// The instant of the latest poll of the descriptors.
     looked: Time,
 }
@@ -69,10 +71,23 @@ impl Poller {
     /// # Errors
     /// If the kernel refuses to change the timer slack.
     pub fn new() -> Result<Self> {
+        Self::watching(SPIN)
+    }
+
+    /// A poller that only sleeps: it costs less, and is late by a wake-up.
+    ///
+    /// # Errors
+    /// As [`Poller::new`].
+    pub fn sleeping() -> Result<Self> {
+        Self::watching(Span::ZERO)
+    }
+
+    fn watching(spin: Span) -> Result<Self> {
         // Ends sleeps at their deadline instead of 50 us later.
         set_timerslack(1).during(|| "setting the timer slack")?;
         Ok(Self {
             rt_scheduling: RtScheduling::ordinary(),
+            spin,
             looked: clock::monotonic(),
         })
     }
@@ -108,7 +123,7 @@ impl Poller {
             longest,
         } = round;
         self.rt_scheduling.decide(now);
-        let awake = more || next.is_some_and(|next| next < now + SPIN);
+        let awake = more || next.is_some_and(|next| next < now + self.spin);
         let yields = awake && !more && self.rt_scheduling.is_yield_due(now);
         if awake && !yields && now.since(self.looked) < Some(LOOK) {
             std::hint::spin_loop();
@@ -118,7 +133,10 @@ impl Poller {
         let sleep = match (yields, awake) {
             (true, _) => YIELD,
             (false, true) => Span::ZERO,
-            (false, false) => sleep_before(next, longest.unwrap_or(LONGEST_SLEEP), self.looked),
+            (false, false) => {
+                let longest = longest.unwrap_or(LONGEST_SLEEP);
+                sleep_before(next, self.spin, longest, self.looked)
+            }
         };
         let until = |instant: Time| instant.since(self.looked).unwrap_or_default();
         let left = stop.deadline.map(until);
@@ -133,14 +151,14 @@ impl Poller {
     }
 }
 
-/// The time to sleep from `now` on, at most `longest`; `next` is the next relevant
-/// instant.
-fn sleep_before(next: Option<Time>, longest: Span, now: Time) -> Span {
+/// The time to sleep from `now` on, at most `longest` and until `spin` before `next`, the
+/// next relevant instant.
+fn sleep_before(next: Option<Time>, spin: Span, longest: Span, now: Time) -> Span {
     let Some(next) = next else {
         return longest;
     };
     match next.since(now) {
-        Some(left) if left > SPIN => (left - SPIN).min(longest),
+        Some(left) if left > spin => (left - spin).min(longest),
         _ => Span::ZERO,
     }
 }
@@ -228,8 +246,11 @@ mod tests {
             (in_micros(5_000), 4_940),
             (in_micros(100_061), 100_000),
         ] {
-            let found = sleep_before(next, Span::from_millis(100), now);
+            let found = sleep_before(next, SPIN, Span::from_millis(100), now);
             assert_eq!(found, Span::from_micros(sleep), "{next:?}");
+            let whole = sleep_before(next, Span::ZERO, Span::from_secs(1), now);
+            let left = next.map(|next| next.since(now).unwrap_or_default());
+            assert_eq!(whole, left.unwrap_or(Span::from_secs(1)));
         }
     }
 }
