@@ -13,8 +13,8 @@ use crate::Result;
 use crate::counters::Counters;
 use crate::observer::Observer;
 use crate::outcome::{Outcome, Seen};
+use crate::processor::processor_seconds;
 use crate::program::Program;
-use crate::statistics::processor_seconds;
 use crate::work::{Kind, PACE, SIZE, Work};
 
 /// The time limit for a receiver to listen, and for a sender beyond its

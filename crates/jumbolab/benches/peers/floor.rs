@@ -12,7 +12,8 @@ use nix::unistd::Pid;
 use units::Span;
 
 use crate::Result;
-use crate::statistics::{f64_of, sorted};
+use crate::processor::f64_of;
+use crate::statistics::sorted;
 use crate::work::{PACE, Work};
 
 /// The observation time per round, in seconds.

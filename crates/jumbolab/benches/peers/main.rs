@@ -29,6 +29,8 @@ mod floor;
 mod install;
 mod observer;
 mod outcome;
+#[path = "../shared/processor.rs"]
+mod processor;
 mod program;
 #[path = "../shared/statistics.rs"]
 mod statistics;

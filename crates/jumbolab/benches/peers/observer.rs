@@ -16,7 +16,8 @@ use nix::sys::time::TimeValLike;
 use units::Span;
 
 use crate::Result;
-use crate::statistics::{f64_of, median, sorted};
+use crate::processor::f64_of;
+use crate::statistics::{median, sorted};
 
 /// The role of the observing process.
 pub(crate) const ROLE: &str = "observer";

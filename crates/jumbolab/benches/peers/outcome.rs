@@ -6,8 +6,8 @@ use units::Span;
 use crate::Result;
 use crate::counters::Counters;
 use crate::observer::Departures;
+use crate::processor::f64_of;
 use crate::program::Program;
-use crate::statistics::f64_of;
 use crate::work::{Kind, PACE, Work};
 
 /// The external observations of a run.

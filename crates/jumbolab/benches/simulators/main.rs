@@ -19,6 +19,8 @@
 #[path = "../shared/asked.rs"]
 mod asked;
 mod page;
+#[path = "../shared/processor.rs"]
+mod processor;
 mod program;
 mod scenario;
 mod simulator;

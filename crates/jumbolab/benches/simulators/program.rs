@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::statistics::{f64_of, processor_seconds};
+use crate::processor::{f64_of, processor_seconds};
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 

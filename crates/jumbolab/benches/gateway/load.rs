@@ -1,0 +1,58 @@
+//! The loads under which systems are compared.
+
+use crate::Result;
+
+/// Datagrams of many flows to the far host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) name: &'static str,
+    /// Octets of a frame, with its FCS.
+    pub(crate) frame: u16,
+    /// Datagrams per second; `None`: as fast as it goes.
+    pub(crate) pace: Option<u64>,
+    /// One of so many datagrams is a probe, whose delay is measured.
+    pub(crate) probes: usize,
+    pub(crate) millis: u64,
+}
+
+/// Flows, told apart by their ports.
+pub(crate) const FLOWS: usize = 256;
+
+impl Load {
+    /// The names of the loads that need company for gathering, and of the one without.
+    pub(crate) const LOADED: &'static str = "rate-64,rate-200,paced-64,paced-200";
+    pub(crate) const IDLE: &'static str = "idle";
+
+    /// What precedes the measurements.
+    pub(crate) const WARM: Self = Self::new("warm", 64, Some(10_000), 16, 20);
+
+    pub(crate) const ALL: [Self; 6] = [
+        Self::WARM,
+        Self::new("rate-64", 64, None, 64, 1_000),
+        Self::new("rate-200", 200, None, 64, 1_000),
+        Self::new("paced-64", 64, Some(100_000), 16, 1_000),
+        Self::new("paced-200", 200, Some(100_000), 16, 1_000),
+        Self::new("idle", 64, Some(1_000), 1, 1_000),
+    ];
+
+    const fn new(
+        name: &'static str,
+        frame: u16,
+        pace: Option<u64>,
+        probes: usize,
+        millis: u64,
+    ) -> Self {
+        Self {
+            name,
+            frame,
+            pace,
+            probes,
+            millis,
+        }
+    }
+
+    pub(crate) fn of_name(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|load| load.name == name);
+        known.ok_or_else(|| format!("there is no load `{name}`").into())
+    }
+}

@@ -1,0 +1,143 @@
+//! The systems that are compared.
+
+/// What carries packets between the two sites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum System {
+    /// Forwarding by the kernels.
+    Plain,
+    /// `jumbolab gateway` with packet sockets.
+    Packet,
+    /// `jumbolab gateway` with TUN interfaces.
+    Tun,
+    /// The simplest tunnel: [`crate::copy`].
+    Copy,
+    /// `wireguard-go`.
+    Wireguard,
+    /// Simplemux.
+    Simplemux,
+}
+
+pub(crate) const SYSTEMS: [System; 6] = [
+    System::Plain,
+    System::Packet,
+    System::Tun,
+    System::Copy,
+    System::Wireguard,
+    System::Simplemux,
+];
+
+/// Configurations of both gateways.
+const CONFIGURE: &str = r#"
+configure() { # GATEWAY LOCAL PEER PREFIX INSIDE TRIGGER WAIT
+    cat >"$1.toml" <<END
+[inside]
+$5
+[peers.far]
+address = "$3"
+local = "$2"
+prefixes = ["$4"]
+[gather]
+trigger = "$6"
+wait = "$7"
+END
+}
+both() { # INSIDE TRIGGER WAIT
+    configure ga 192.0.2.1 198.51.100.1 10.2.0.0/24 "$@"
+    configure gb 198.51.100.1 192.0.2.1 10.1.0.0/24 "$@"
+    begin ga --config ga.toml
+    begin gb --config gb.toml
+}
+"#;
+
+impl System {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Packet => "packet",
+            Self::Tun => "tun",
+            Self::Copy => "copy",
+            Self::Wireguard => "wireguard",
+            Self::Simplemux => "simplemux",
+        }
+    }
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Plain => "kernel forwarding",
+            Self::Packet => "gateway, packet sockets",
+            Self::Tun => "gateway, TUN",
+            Self::Copy => "TUN copy loop",
+            Self::Wireguard => "wireguard-go",
+            Self::Simplemux => "Simplemux",
+        }
+    }
+
+    /// The variable that should name its program, if it names none.
+    pub(crate) fn missing(self) -> Option<&'static str> {
+        let variable = match self {
+            Self::Wireguard => "WIREGUARD_GO",
+            Self::Simplemux => "SIMPLEMUX",
+            _ => return None,
+        };
+        let there = std::env::var_os(variable).is_some_and(|path| !path.is_empty());
+        (!there).then_some(variable)
+    }
+
+    /// The shell script that starts it; where it can, `busy` makes it send without
+    /// waiting for company.
+    pub(crate) fn script(self, busy: bool) -> String {
+        let gather = match busy {
+            true => "busy 1ms",
+            false => "timer 600us",
+        };
+        match self {
+            Self::Plain => "
+forwarding
+ip -n ga route add 10.2.0.0/24 via 192.0.2.9
+ip -n c route add 10.2.0.0/24 via 198.51.100.1
+"
+            .to_owned(),
+            Self::Packet => format!("{CONFIGURE}both 'interfaces = [\"in\"]' {gather}\n"),
+            Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {gather}\n"),
+            Self::Copy => "
+ip netns exec ga \"$BENCH\" role:copy copya 192.0.2.1 198.51.100.1 & ga=$!
+ip netns exec gb \"$BENCH\" role:copy copyb 198.51.100.1 192.0.2.1 & gb=$!
+until_link ga copya; until_link gb copyb
+route_through copya copyb
+"
+            .to_owned(),
+            Self::Wireguard => "
+for node in ga gb; do
+    ip netns exec $node env LOG_LEVEL=silent \"$WIREGUARD_GO\" -f wg$node >/dev/null 2>&1 &
+    eval \"$node=\\$!\"
+    wg genkey >$node.key
+    wg pubkey <$node.key >$node.pub
+    until_link $node wg$node
+done
+for try in $(seq 500); do
+    if [ -S /var/run/wireguard/wgga.sock ] && [ -S /var/run/wireguard/wggb.sock ]; then break; fi
+    sleep 0.01
+done
+in_node ga wg set wgga private-key ga.key listen-port 51820 peer \"$(cat gb.pub)\" endpoint 198.51.100.1:51820 allowed-ips 0.0.0.0/0
+in_node gb wg set wggb private-key gb.key listen-port 51820 peer \"$(cat ga.pub)\" endpoint 192.0.2.1:51820 allowed-ips 0.0.0.0/0
+route_through wgga wggb
+"
+            .to_owned(),
+            Self::Simplemux => {
+                let gather = if busy { "-n 1" } else { "-n 100 -P 600" };
+                format!(
+                    "
+for node in ga gb; do ip -n $node tuntap add dev mux mode tun; done
+route_through mux mux
+ip netns exec ga \"$SIMPLEMUX\" -i mux -e out -M udp -T tun -f -m 1500 {gather} -c 198.51.100.1 >/dev/null 2>&1 & ga=$!
+ip netns exec gb \"$SIMPLEMUX\" -i mux -e out -M udp -T tun -f -m 1500 {gather} -c 192.0.2.1 >/dev/null 2>&1 & gb=$!
+for try in $(seq 500); do
+    if in_node ga ip link show mux | grep -q LOWER_UP && in_node gb ip link show mux | grep -q LOWER_UP; then break; fi
+    sleep 0.01
+done
+"
+                )
+            }
+        }
+    }
+}
