@@ -5,6 +5,7 @@
 //! next bundle is due. Another one follows the kernel's routes, if the egress table is to
 //! be theirs.
 
+mod configuration;
 mod core_sockets;
 mod delivery;
 mod holds;
@@ -17,7 +18,6 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use proto::edge::Prefix;
 use proto::gateway::{Carriage, Counts, Settings, Traffic, Transmit, Waiting};
 use queue::Backlog;
 use units::{IpMtu, IpVersion, Span, Time};
@@ -30,6 +30,7 @@ pub use crate::netlink::{KernelRoute, RouteFilter};
 use crate::pacing::{Poller, Round, Source, Stop};
 use crate::port::Purpose;
 use crate::random::random;
+pub use configuration::{Configuration, Follow, InsidePath, NextAs, TableSource};
 use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
 use inside::Inside;
@@ -57,89 +58,6 @@ const BATCHES: usize = 4;
 /// inside while others wait for company anyway, and timers. A wake-up costs as much as
 /// the work on several packets.
 const GRAIN: Span = Span::from_micros(50);
-
-/// The path to the hosts inside.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum InsidePath {
-    /// A TUN interface: the kernel routes packets to it.
-    Tun {
-        /// The interface's name.
-        name: String,
-        /// Its MTU.
-        mtu: IpMtu,
-    },
-    /// Packet sockets on interfaces: hosts behind them send to their Ethernet addresses.
-    Packet {
-        /// The interfaces' names.
-        interfaces: Vec<String>,
-        /// The name of a TUN interface to which the egress prefixes are routed: without a
-        /// route the kernel would tell hosts that there is none, and packets of this host
-        /// would not be gathered.
-        name: String,
-        /// Its MTU.
-        mtu: IpMtu,
-    },
-}
-
-impl InsidePath {
-    /// The name of the TUN interface.
-    pub fn tun(&self) -> &str {
-        match self {
-            Self::Tun { name, .. } | Self::Packet { name, .. } => name,
-        }
-    }
-}
-
-/// The meaning of a kernel route's attributes for bundles: packets to different
-/// autonomous systems behind one gateway do not share bundles [Mulahuwaish s2].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NextAs {
-    /// The realm is the number of the next autonomous system; IPv6 has none.
-    #[default]
-    Realm,
-    /// The metric is.
-    Metric,
-}
-
-/// The kernel's routes to follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Follow {
-    /// Which routes.
-    pub filter: RouteFilter,
-    /// Where the next autonomous system stands.
-    pub next_as: NextAs,
-}
-
-/// The origin of the egress table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TableSource {
-    /// Rows of the configuration.
-    pub rows: Vec<Prefix>,
-    /// Routes of the kernel, which are added.
-    pub follow: Option<Follow>,
-    /// Addresses of peers as next hops of these routes.
-    pub next_hops: Vec<(IpAddr, usize)>,
-}
-
-/// The configuration of a gateway.
-#[derive(Clone, Debug)]
-pub struct Configuration {
-    /// The path to the inside.
-    pub inside: InsidePath,
-    /// Whether the egress table's prefixes are routed to the TUN interface.
-    pub installs_routes: bool,
-    /// The interface toward the core; `None`: as the kernel routes.
-    pub core: Option<String>,
-    /// The name of each peer.
-    pub names: Vec<String>,
-    /// The router toward each peer, for labels.
-    pub label_next_hops: Vec<Option<IpAddr>>,
-    /// The settings of the gateway without I/O. Their order of peers is that of
-    /// [`Configuration::names`].
-    pub settings: Settings,
-    /// The egress table.
-    pub table: TableSource,
-}
 
 /// The driver's counts for a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
