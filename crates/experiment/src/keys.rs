@@ -34,6 +34,7 @@ pub(super) use queue::{queues, visit};
 pub(super) use row::{DefaultValue, Key, Section};
 pub use schema::schema;
 pub(super) use support::{Support, Takes, Worlds};
+pub(super) use tcp::KERNELS_TCP;
 
 /// The first parts of the keys of a cell.
 pub(super) fn cell_roots() -> &'static [&'static str] {

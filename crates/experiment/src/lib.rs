@@ -269,7 +269,7 @@ impl Experiment {
         let factors = sweep::factors(&mut reader, &aliases)?;
         let compare = sweep::compare(&mut reader, &factors, &aliases)?;
         let leading = sweep::leading(&mut reader)?;
-        let paired = sweep::paired(&mut reader)?;
+        let paired = sweep::paired(&mut reader, world)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
         let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;

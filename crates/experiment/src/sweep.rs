@@ -4,7 +4,7 @@ mod cells;
 
 use anyhow::Result;
 use plan::metric::{METRICS, Metric};
-use plan::{Compare, Level};
+use plan::{Compare, Level, World};
 
 use super::aliases::{Aliases, with_unit};
 use super::law::is_file;
@@ -239,9 +239,10 @@ pub(super) fn leading(reader: &mut Reader<'_>) -> Result<Vec<String>> {
     Ok(metrics(reader, "compare.metrics")?.map_or_else(Vec::new, |names| names.value))
 }
 
-/// The metrics with paired differences.
-pub(super) fn paired(reader: &mut Reader<'_>) -> Result<Vec<String>> {
-    Ok(metrics(reader, "compare.paired")?.map_or_else(Vec::new, |names| names.value))
+/// The metrics with paired differences; none in a world without equal random seeds.
+pub(super) fn paired(reader: &mut Reader<'_>, world: World) -> Result<Vec<String>> {
+    let names = metrics(reader, "compare.paired")?.filter(|_| !world.profile().depends_on_machine);
+    Ok(names.map_or_else(Vec::new, |names| names.value))
 }
 
 /// The names of metrics at `path`, each of them known.

@@ -3,6 +3,7 @@
 
 mod between;
 mod clocks;
+mod connecting;
 mod discovering;
 mod flows;
 mod probing;
@@ -13,6 +14,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result, bail};
 use live::Worker;
 use live::clock_comparison::Compared;
+use live::connections;
 use live::discovery::{self, Settled};
 use live::meter::{Machine, Process};
 use live::probe::{Investigated, Services, Task};
@@ -74,6 +76,8 @@ enum Request {
     AnswerClock(IpAddr, Token),
     /// Ask for the clock at the address and port.
     CompareClocks(IpAddr, Token, u16),
+    /// Open all ports, say so, and carry connections.
+    Connect(connections::Task),
     /// Read the meters of the host.
     Sample,
 }
@@ -100,6 +104,7 @@ enum Reply {
     Recorded,
     ClockAnswered,
     Compared(Compared),
+    Connected(connections::Outcome),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),

@@ -1,12 +1,13 @@
 //! The emulator of a test bed's links: a worker in the namespace of their
 //! interfaces, controlled by lines of JSON.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use live::emulator::{Cross, EmulatedLink, Emulator, Report};
+use live::emulator::{Cross, EmulatedLink, Emulator, Observation, Report};
 use live::worker::Command;
 use live::{Namespace, Worker, clock};
 use proto::link::{self, Event, Fate};
@@ -25,6 +26,9 @@ const TIMEOUT: Span = Span::from_secs(30);
 
 /// The timeout for writing recordings to disk.
 const WRITING: Span = Span::from_secs(120);
+
+/// The most observations in one reply, whose line has a limit.
+const OBSERVATIONS: usize = 50_000;
 
 /// The configuration of the emulator.
 #[derive(Serialize, Deserialize)]
@@ -47,6 +51,11 @@ enum Request {
     /// end to its second, between two instants in nanoseconds of the wall clock
     /// since 1970.
     Window(usize, u64, u64),
+    /// Keep observations of these links from now on.
+    Observe(Vec<usize>),
+    /// Report the next observations of a link, and where CLOCK_MONOTONIC showed this many
+    /// nanoseconds on their clock.
+    Observations(usize, u64),
     /// End the trial: stop cross traffic and recordings, and write the
     /// recording of each named link to its file.
     End(Vec<(usize, PathBuf)>),
@@ -58,6 +67,7 @@ enum Answer {
     Ready,
     Report(Report),
     Window(Option<LinkWindow>),
+    Observations(Time, Vec<Observation>),
     Failed(String),
 }
 
@@ -102,7 +112,36 @@ impl Emulation {
         match self.answer(TIMEOUT)? {
             Answer::Window(window) => Ok(window),
             Answer::Failed(why) => bail!("the emulator failed: {why}"),
-            Answer::Ready | Answer::Report(_) => bail!("unexpected reply of the emulator"),
+            _ => bail!("unexpected reply of the emulator"),
+        }
+    }
+
+    /// Keeps observations of `links` from now on.
+    pub(crate) fn observe(&mut self, links: Vec<usize>) -> Result<()> {
+        self.ask(&Request::Observe(links))?;
+        self.ready(TIMEOUT)
+    }
+
+    /// Hands the observations of `link` to `take`, each with the instant at which
+    /// CLOCK_MONOTONIC showed `begin` nanoseconds.
+    pub(crate) fn observations(
+        &mut self,
+        link: usize,
+        begin: u64,
+        mut take: impl FnMut(Time, Observation),
+    ) -> Result<()> {
+        loop {
+            self.ask(&Request::Observations(link, begin))?;
+            let (zero, some) = match self.answer(TIMEOUT)? {
+                Answer::Observations(zero, some) => (zero, some),
+                Answer::Failed(why) => bail!("the emulator failed: {why}"),
+                _ => bail!("unexpected reply of the emulator"),
+            };
+            let is_last = some.len() < OBSERVATIONS;
+            some.into_iter().for_each(|one| take(zero, one));
+            if is_last {
+                return Ok(());
+            }
         }
     }
 
@@ -125,7 +164,7 @@ impl Emulation {
         match self.answer(TIMEOUT)? {
             Answer::Report(report) => Ok(report),
             Answer::Failed(why) => bail!("the emulator failed: {why}"),
-            Answer::Ready | Answer::Window(_) => bail!("unexpected reply of the emulator"),
+            _ => bail!("unexpected reply of the emulator"),
         }
     }
 
@@ -137,7 +176,7 @@ impl Emulation {
         match self.answer(timeout)? {
             Answer::Ready => Ok(()),
             Answer::Failed(why) => bail!("{why}"),
-            Answer::Report(_) | Answer::Window(_) => bail!("unexpected reply of the emulator"),
+            _ => bail!("unexpected reply of the emulator"),
         }
     }
 
@@ -169,6 +208,7 @@ pub(crate) fn serve() -> Result<()> {
     answer(&Answer::Ready)?;
     let mut begun = emulator.opened();
     let mut events = Vec::new();
+    let mut observations = VecDeque::new();
     loop {
         if let Err(error) = emulator.run(io::stdin().as_fd()) {
             return answer(&failed(error));
@@ -206,6 +246,17 @@ pub(crate) fn serve() -> Result<()> {
                     .zip(between)
                     .and_then(|(link, (from, to))| link.window(from, to));
                 Answer::Window(window)
+            }
+            Request::Observe(links) => {
+                observations.clear();
+                links.into_iter().for_each(|link| emulator.observe(link));
+                Answer::Ready
+            }
+            Request::Observations(link, begin) => {
+                observations.extend(emulator.take_observations(link));
+                let some = observations.len().min(OBSERVATIONS);
+                let some = observations.drain(..some).collect();
+                Answer::Observations(clock::monotonic_of(begin), some)
             }
             Request::End(files) => {
                 emulator.end_cross();

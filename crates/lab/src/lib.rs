@@ -9,12 +9,14 @@
 mod agent;
 pub mod doctor;
 pub mod dry_run;
+mod edge_gateway;
 mod emulation;
 pub mod facts;
 pub mod flows;
 pub mod gateway;
 pub mod host_agent;
 pub mod host_report;
+mod link_counts;
 mod link_window;
 mod measure;
 pub mod measurements;

@@ -12,6 +12,7 @@ mod flows;
 mod hosts;
 mod idle_waits;
 mod latency_breakdown;
+mod network;
 mod pair;
 mod pass;
 mod passes;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 pub use live::worker::role;
 
 use crate::doctor::attempt;
-use crate::{agent, emulation, mesh, stall_meter};
+use crate::{agent, edge_gateway, emulation, mesh, stall_meter};
 
 /// Runs the worker for `role` until the parent exits.
 ///
@@ -18,6 +18,7 @@ pub fn run(role: &str) -> Result<()> {
             live::worker::init_process();
             Ok(())
         }
+        edge_gateway::ROLE => edge_gateway::serve(),
         emulation::ROLE => emulation::serve(),
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),

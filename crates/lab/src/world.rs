@@ -26,7 +26,7 @@ pub fn plan(experiment: Experiment, world: World) -> Result<Plan> {
 
 fn check(world: World) -> Check {
     match world {
-        World::Netns => segment_limit::check,
+        World::Netns => netns::check,
         World::Hosts => hosts::check,
         World::Sim => sim::check,
         World::Model => |_| Ok(()),

@@ -126,6 +126,12 @@ pub fn process_nanos() -> u64 {
     nanos(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// The reading of [`monotonic`] when CLOCK_MONOTONIC shows `nanos`; zero if that was before
+/// the first reading.
+pub fn monotonic_of(nanos: u64) -> Time {
+    Time::from_nanos(nanos.saturating_sub(first_reading()))
+}
+
 /// The reading of CLOCK_MONOTONIC, in nanoseconds, when [`monotonic`] shows `time`.
 pub(crate) fn nanos_of(time: Time) -> u64 {
     first_reading().saturating_add(time.as_nanos())

@@ -12,6 +12,7 @@ mod end;
 mod faults;
 mod lateness;
 mod link_driver;
+mod observation;
 #[cfg(test)]
 mod parity;
 mod steering;
@@ -39,6 +40,7 @@ use faults::Faults;
 use lateness::Lateness;
 use link_driver::LinkDriver;
 pub use link_driver::{Cross, Crossed};
+pub use observation::Observation;
 
 /// The purpose of ports, for messages.
 const PURPOSE: Purpose = Purpose {

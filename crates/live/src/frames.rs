@@ -35,6 +35,8 @@ pub struct Frame {
     flow: u64,
     /// The service octet of its IP packet; zero without one.
     service: u8,
+    /// Whether queues see the size of its IP packet instead of that of the frame.
+    bare: bool,
 }
 
 #[derive(Debug)]
@@ -66,6 +68,7 @@ impl Frame {
             body: Body::Filler(size),
             flow: Self::FILLER,
             service: 0,
+            bare: false,
         }
     }
 
@@ -112,6 +115,12 @@ impl Frame {
         }
     }
 
+    /// Lets queues see the size of its IP packet alone, for links without framing.
+    pub(crate) const fn without_framing(mut self) -> Self {
+        self.bare = true;
+        self
+    }
+
     /// A copy of it.
     pub(crate) fn again(&self) -> Self {
         let body = match &self.body {
@@ -127,7 +136,13 @@ impl Frame {
             body,
             flow: self.flow,
             service: self.service,
+            bare: self.bare,
         }
+    }
+
+    /// Octets of framing around the IP packet, the FCS not among them.
+    fn header(&self) -> Bytes {
+        Framing::MAC_HEADER + self.tags()
     }
 }
 
@@ -143,7 +158,10 @@ impl Packet for Frame {
             Body::Dropped(size) | Body::Filler(size) => *size,
         };
         View {
-            size: frame.max(Framing::SMALLEST_FRAME),
+            size: match self.bare {
+                false => frame.max(Framing::SMALLEST_FRAME),
+                true => frame - self.header() - Framing::FCS,
+            },
             flow: self.flow,
             class: wire::dscp::class_of(self.service),
             precedence: wire::dscp::precedence_of(self.service),
@@ -187,7 +205,12 @@ impl Packet for Frame {
 
     fn drop_inner(&mut self, inner_drop: InnerDrop, lost: &mut dyn FnMut(Self)) -> u32 {
         match &mut self.body {
-            Body::Bundle(bundle) => bundled::drop_inner(bundle, inner_drop, lost),
+            Body::Bundle(bundle) => {
+                let bare = self.bare;
+                bundled::drop_inner(bundle, inner_drop, &mut |frame| {
+                    lost(Self { bare, ..frame })
+                })
+            }
             _ => 0,
         }
     }
@@ -270,6 +293,7 @@ fn frame_of(buffer: Buffer) -> Frame {
         flow: wire::frame::flow(frame),
         service: wire::frame::service(frame).unwrap_or(0),
         body: body_of(buffer),
+        bare: false,
     }
 }
 

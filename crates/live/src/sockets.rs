@@ -30,6 +30,15 @@ pub(crate) fn wait(socket: BorrowedFd<'_>, events: PollFlags, deadline: Time) ->
     }
 }
 
+/// Whether something can be read from `file` at once, or its end.
+///
+/// # Errors
+/// If the kernel does not tell.
+pub fn is_readable(file: BorrowedFd<'_>) -> Result<bool> {
+    let events = wait(file, PollFlags::POLLIN, clock::monotonic())?;
+    Ok(!events.is_empty())
+}
+
 /// The error for an end without progress.
 pub(crate) fn stalled(operation: &str, timeout: Span) -> Error {
     Error {

@@ -1,9 +1,10 @@
-//! Test beds: paths of network namespaces on this machine.
+//! Test beds: network namespaces on this machine, in a row or as a graph.
 
 mod addressing;
 mod advertise;
 mod congestion;
 mod fragments;
+mod graph;
 mod interface;
 mod path;
 mod sent;
@@ -23,7 +24,7 @@ use addressing::Plan;
 pub use fragments::Fragments;
 pub use interface::Interface;
 use interface::{Offloads, set_offloads};
-pub use path::{Addresses, Forwarder, Link, Medium, Part, Path};
+pub use path::{Addresses, Forwarder, Graph, Link, Medium, Part, Path, Vertex};
 pub use sent::SentPackets;
 
 /// A node of the path: a network namespace and its interfaces.
@@ -97,9 +98,10 @@ impl Testbed {
         if let Some(namespace) = &testbed.emulator {
             emulate(namespace, emulated.links)?;
         }
-        match path.addresses {
-            Addresses::Static => testbed.address_by_hand(path)?,
-            Addresses::Router => testbed.address_by_router(path)?,
+        match (&path.graph, path.addresses) {
+            (Some(graph), _) => testbed.address_graph(path, graph)?,
+            (None, Addresses::Static) => testbed.address_by_hand(path)?,
+            (None, Addresses::Router) => testbed.address_by_router(path)?,
         }
         testbed.introduce_neighbours(path)?;
         Ok(testbed)
@@ -273,8 +275,9 @@ fn connect(
     } else {
         number
     };
-    let near = Interface::new(nodes[number].interfaces.len(), number, 0, subnet, link);
-    let far = Interface::new(nodes[number + 1].interfaces.len(), number, 1, subnet, link);
+    let [first, second] = path.ends(number);
+    let near = Interface::new(nodes[first].interfaces.len(), number, 0, subnet, link);
+    let far = Interface::new(nodes[second].interfaces.len(), number, 1, subnet, link);
     let end = |interface: &Interface| VethEnd {
         name: interface.name.clone(),
         address: interface.mac,
@@ -286,10 +289,10 @@ fn connect(
             burst,
             buffer,
         } => {
-            let there = nodes[number + 1].namespace.as_fd();
-            let here = &nodes[number].namespace.route;
+            let there = nodes[second].namespace.as_fd();
+            let here = &nodes[first].namespace.route;
             here.add_veth(&end(&near), &end(&far), there)?;
-            for (node, interface) in [(number, &near), (number + 1, &far)] {
+            for (node, interface) in [(first, &near), (second, &far)] {
                 let Some(rate) = *rate else { continue };
                 let bucket = TokenBucket {
                     rate,
@@ -304,7 +307,7 @@ fn connect(
         Medium::Emulated { directions, rules } => {
             let namespace = emulated.namespace()?;
             let mut ends = Vec::new();
-            for (node, interface, side) in [(number, &near, "a"), (number + 1, &far, "b")] {
+            for (node, interface, side) in [(first, &near, "a"), (second, &far, "b")] {
                 let leg = VethEnd {
                     name: format!("wire{number}{side}"),
                     // Derived from the address of the interface it serves, with another
@@ -318,7 +321,7 @@ fn connect(
                 namespace.route.set_up(&leg.name)?;
                 ends.push(leg.name);
             }
-            let [first, second] = <[String; 2]>::try_from(ends).expect("a link has two ends");
+            let ends = <[String; 2]>::try_from(ends).expect("a link has two ends");
             // A host receives a frame only when it has arrived completely.
             let direction = |settings: &Settings, far_end: &Node| Settings {
                 cut_through: settings.cut_through && far_end.part != Part::Host,
@@ -326,16 +329,16 @@ fn connect(
             };
             let [there, back] = &**directions;
             emulated.links.push(EmulatedLink {
-                ends: [first, second],
+                ends,
                 directions: [
-                    direction(there, &nodes[number + 1]),
-                    direction(back, &nodes[number]),
+                    direction(there, &nodes[second]),
+                    direction(back, &nodes[first]),
                 ],
                 rules: rules.clone(),
             });
         }
     }
-    nodes[number].interfaces.push(near);
-    nodes[number + 1].interfaces.push(far);
+    nodes[first].interfaces.push(near);
+    nodes[second].interfaces.push(far);
     Ok(())
 }

@@ -33,6 +33,8 @@ struct Common<'a> {
     world: World,
     congestion: &'a str,
     duration: Span,
+    /// The window of connections between kernels, in segments, unless a flow has its own.
+    window: Option<u32>,
 }
 
 /// The flows in `tree`, which use `network`.
@@ -61,6 +63,10 @@ pub(super) fn read(
         world,
         congestion: &host.congestion,
         duration: duration.value,
+        window: match (world.profile().hosts, &network.graph) {
+            (Hosts::Kernels, Some(_)) => tcp::window(reader, "tcp", None)?,
+            (Hosts::Kernels | Hosts::Simulated, _) => None,
+        },
     };
     let mut connections = None;
     let flows: Vec<Flow> = names
@@ -126,6 +132,14 @@ fn flow(
     let count = count.map_or(1, |found| u32::try_from(found.value).unwrap_or(MOST_FLOWS));
     let from = host(reader, &key("from"), network, "sender", count)?;
     let to = host(reader, &key("to"), network, "receiver", count)?;
+    if matches!(world.profile().hosts, Hosts::Kernels)
+        && network.graph.is_none()
+        && from.value != "sender"
+    {
+        return Err(
+            from.refuse("between kernels flows of a path go from the sender to the receiver")
+        );
+    }
     let itself = |number| Flow::end(&from.value, number) == Flow::end(&to.value, number);
     if (1..=count).any(itself) {
         return Err(to.refuse("a flow from a host to itself; name two hosts"));
@@ -143,7 +157,14 @@ fn flow(
         (Transport::Tcp, Hosts::Kernels) => {
             let why = "what is sent over TCP is cut into packets by the kernel; remove it";
             refuse_keys(reader, called, &["dont_fragment"], why)?;
-            datagrams::read_messages(reader, called, network)?
+            let window = match &network.graph {
+                Some(_) => tcp::window(reader, &key("tcp"), common.window)?,
+                None => {
+                    refuse_keys(reader, called, &["tcp.window"], keys::KERNELS_TCP)?;
+                    None
+                }
+            };
+            datagrams::read_messages(reader, called, network, window)?
         }
         (Transport::Tcp, Hosts::Simulated) => {
             let of_messages: Vec<&str> = keys::OF_MESSAGES.iter().map(|key| key.name).collect();

@@ -12,7 +12,7 @@ mod watch;
 use anyhow::Result;
 use plan::setting::{Addresses, Link, LinkKind, MtuBy, Network, Shape, Traffic};
 use plan::{Hosts, World};
-use units::{IpMtu, IpVersion, Span};
+use units::{Framing, IpMtu, IpVersion, Span};
 
 use super::UnusedKey;
 use crate::quantity::{number, span_or, switch, word};
@@ -48,9 +48,16 @@ pub(super) fn read(
     tree: &Table,
     world: World,
 ) -> Result<(Network, Vec<Spanned<IpMtu>>, Vec<UnusedKey>)> {
-    let shape = reader.read("network.shape", word(SHAPES))?.value;
+    let written = reader.read("network.shape", word(SHAPES))?;
+    let shape = written.value;
     let stages = stages(reader, shape)?;
     let kind = reader.read("network.link", word(KINDS))?.value;
+    let has_kernels = matches!(world.profile().hosts, Hosts::Kernels);
+    if has_kernels && !Shape::PATHS.contains(&shape) && kind != LinkKind::Emulated {
+        return Err(written.refuse(
+            "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network]",
+        ));
+    }
     let ip = reader.read("network.ip", ip_version)?.value;
     let addresses = addresses(reader, shape, ip, world)?;
     if let (Some(Node { value, origin }), true) = (tree.get("nodes"), shape != Shape::Explicit) {
@@ -78,6 +85,17 @@ pub(super) fn read(
     let (mut links, mut mtus, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for name in names {
         let keys = Keys::read(reader, &format!("links.{name}"), ip, Some(&defaults), world)?;
+        if let Some(framing) = keys
+            .framing
+            .as_ref()
+            .filter(|found| found.value == Framing::None)
+            && matches!(world.profile().hosts, Hosts::Kernels)
+            && graph.is_none()
+        {
+            return Err(framing.refuse(
+                "between kernels only the links of a `dumbbell` and of an `explicit` network are other than Ethernet",
+            ));
+        }
         let mut link = keys.link(name, paced, world, &defaults)?;
         link.cross = cross::read(reader, &link, ip, paced, &everywhere)?;
         link.recorded = recorded(reader, &link.name, paced)?;

@@ -3,9 +3,11 @@
 mod values;
 
 use anyhow::Result;
+use plan::setting::Network;
 use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
+use crate::keys::KERNELS_TCP;
 use crate::quantity::{either, on_off, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
@@ -93,9 +95,27 @@ pub(super) fn of_flow(
 }
 
 /// Reads `[tcp]` in a world with the kernel's TCP, which only accepts values
-/// that request the kernel's behaviour.
-pub(super) fn read_past(reader: &mut Reader<'_>) -> Result<()> {
+/// that request the kernel's behaviour; connections of a network that is no path have
+/// windows besides.
+pub(super) fn read_past(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
+    if network.graph.is_none()
+        && let Some(Node { value, origin }) = reader.find("tcp.window")?
+    {
+        return Err(refusal(origin, "tcp.window", value, KERNELS_TCP));
+    }
     reader.optional("tcp.agent", word(AGENTS)).map(drop)
+}
+
+/// The window of flows between kernels, in segments, that `table` gives, or else `usual`;
+/// `None`: as the kernel has it.
+pub(super) fn window(
+    reader: &mut Reader<'_>,
+    table: &str,
+    usual: Option<u32>,
+) -> Result<Option<u32>> {
+    let limit = |value: &Value| either(value, "none", segments);
+    let found = reader.optional(&format!("{table}.window"), limit)?;
+    Ok(found.map_or(usual, |found| found.value))
 }
 
 /// The congestion control of this name in the simulator.

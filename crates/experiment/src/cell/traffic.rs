@@ -54,7 +54,7 @@ pub(super) fn read(
     world: World,
 ) -> Result<Traffic> {
     match world.profile().hosts {
-        Hosts::Kernels => tcp::read_past(reader)?,
+        Hosts::Kernels => tcp::read_past(reader, network)?,
         Hosts::Simulated => {}
     }
     let kind = reader.read("traffic.kind", word(KINDS))?;

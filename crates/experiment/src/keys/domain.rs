@@ -1,89 +1,90 @@
 //! Keys of `[domain]`: gathering of packets into bundles.
 
-use super::support::{kernels, no_effect, refused};
+use super::support::{everywhere, no_effect, refused};
 use super::{DefaultValue, Key, Section, Worlds};
 
-const SIMULATED: Worlds = kernels(refused(
-    "only networks of the world `sim` have a domain: --on sim",
-))
-.predicted(no_effect("its shape is not predicted"));
+const GATHERED: Worlds = everywhere()
+    .between_hosts(refused(
+        "nothing is gathered between hosts: --on netns or --on sim",
+    ))
+    .predicted(no_effect("its shape is not predicted"));
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["domain"],
         kinds: &[],
         about: r#"`shape = "explicit"` only: routers gather packets into bundles where they enter it, and unpack them where they leave, see [Packets in bundles](#packets-in-bundles)."#,
-        worlds: SIMULATED,
+        worlds: GATHERED,
         keys: &[
             Key {
                 name: "edges",
                 kind: "list of routers",
                 default: DefaultValue::Required,
                 meaning: r#"The routers at its border, `["r1", "r2"]`; each gathers and unpacks."#,
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "gather",
                 kind: "switch",
                 default: DefaultValue::Text("on"),
                 meaning: "`off`: nothing is gathered, and all figures of a domain are reported all the same.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "mtu",
                 kind: "octets up to 65535",
                 default: DefaultValue::Number(9000),
                 meaning: "The most octets of IP in a bundle: at least its headers and two of the smallest packets. Links between the edges must carry them.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "trigger",
                 kind: "`egress-busy`, `timer` or `full`",
                 default: DefaultValue::Text("egress-busy"),
                 meaning: "When a bundle that is not full is sent. `egress-busy`: as soon as the link is free, so that only waiting packets are gathered, and after `jfet` at the latest; `timer`: `jfet` after its first packet arrived; `full`: never.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "jfet",
                 kind: "time",
                 default: DefaultValue::Text("1ms"),
                 meaning: "That time, the paper's JFET; above 0 for `timer`.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "share",
                 kind: "number above 0, at most 1",
                 default: DefaultValue::Number(1),
                 meaning: "The share of sent frames that may be bundles: of the packets that find no open bundle this share opens one, evenly spread, and the others are sent bare at once. With `0.025` one frame in 40 is a bundle, if a second packet arrives in time. Order is kept.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "carriage",
                 kind: "`ip`, `udp` or `label`",
                 default: DefaultValue::Text("ip"),
                 meaning: "The outer header of a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "tick",
                 kind: "`1us` or `10us`",
                 default: DefaultValue::Text("1us"),
                 meaning: "The unit in which a bundle says how long its packets waited.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "destination",
                 kind: "`egress`, `first-packet` or `label`",
                 default: DefaultValue::Follows(r#"`"egress"`, of labels `"label"`"#),
                 meaning: r#"The field by which routers between the edges forward it: the address of the `egress`, or, as in the paper, the destination of the `first-packet`; with `carriage = "label"` its `label`, which each router replaces [RFC3031]."#,
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "shaping",
                 kind: "switch",
                 default: DefaultValue::Text("on"),
                 meaning: "Whether packets leave a bundle with the gaps with which they came.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
         ],
     },
@@ -91,35 +92,35 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["domain.routes.NAME"],
         kinds: &[],
         about: "A row of the routing table, at least one; the longest prefix that covers a host's address counts [RFC1812 s5.2.4.3].",
-        worlds: SIMULATED,
+        worlds: GATHERED,
         keys: &[
             Key {
                 name: "prefix",
                 kind: r#"prefix, `"10.2.0.0/16"`"#,
                 default: DefaultValue::Required,
                 meaning: "No bit is set behind its length; no other row has it.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "egress",
                 kind: "name of an edge",
                 default: DefaultValue::Required,
                 meaning: "The edge through which it is reached.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "via",
                 kind: "list of routers",
                 default: DefaultValue::Absent,
                 meaning: r#"With labels only: the routers over which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; packets outside of bundles take the shortest path."#,
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
             Key {
                 name: "next_as",
                 kind: "number",
                 default: DefaultValue::Number(0),
                 meaning: "The autonomous system behind that; packets to different ones are never together.",
-                worlds: SIMULATED,
+                worlds: GATHERED,
             },
         ],
     },

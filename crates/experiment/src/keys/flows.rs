@@ -21,9 +21,9 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "name of a host",
                 default: DefaultValue::Follows("`sender`, in a dumbbell `sender1`"),
                 meaning: r#"The sending host; `*` in a name is the number of the flow, where there are several by `count`: `"sender*"`."#,
-                worlds: kernels(only(
+                worlds: kernels(when(", on a path `sender`")).between_hosts(only(
                     &["sender"],
-                    "between kernels flows go from the sender to the receiver",
+                    "between hosts flows go from the sender to the receiver",
                 )),
             },
             Key {

@@ -22,7 +22,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of two nodes",
                 default: DefaultValue::Required,
                 meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
-                worlds: kernels(no_effect("its shape is refused"))
+                worlds: everywhere()
+                    .between_hosts(no_effect("its shape is refused"))
                     .predicted(no_effect("its shape is not predicted")),
             },
             Key {
@@ -101,13 +102,13 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["links.NAME.series"],
         kinds: &[],
         about: "The same figures over time, and goodput, delays and round trips of all flows (`series`, `flow_series` and quantiles of docs/formats.md), kept of every trial and plotted on the page.",
-        worlds: COUNTED,
+        worlds: SERIES,
         keys: &[Key {
             name: "interval",
             kind: "time",
             default: DefaultValue::Absent,
             meaning: "How long each interval is; at most 10000 of them in a trial.",
-            worlds: COUNTED,
+            worlds: SERIES,
         }],
     },
     Section {
@@ -177,13 +178,22 @@ pub(super) const SECTIONS: &[Section] = &[
 ];
 
 const WINDOWS: Worlds = worlds(
-    when(r#"; only of a transfer over TCP with `link = "emulated"`, of links that are one wire"#),
+    when(
+        r#"with `link = "emulated"`, of a transfer over TCP and in a `dumbbell` or an `explicit` network, of links that are one wire"#,
+    ),
     when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
 )
 .between_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
 
 const WATCH: Worlds = kernels(refused(UNWATCHED)).predicted(UNSEEN);
+
+const SERIES: Worlds = worlds(
+    when("in a `dumbbell` or an `explicit` network, of links that are one wire"),
+    when(OF_FLOWS),
+)
+.between_hosts(refused(UNCOUNTED))
+.predicted(UNSEEN);
 
 const COUNTED: Worlds = worlds(refused(UNCOUNTED), when(OF_FLOWS)).predicted(UNSEEN);
 

@@ -24,11 +24,12 @@ const NO_PATH: &str =
     "not predicted: closed forms are of a path, not of traffic that meets in a network";
 
 /// The support of keys of networks with nodes of their own.
-const OF_GRAPHS: Worlds =
-    kernels(no_effect("its shape is refused")).predicted(no_effect("its shape is not predicted"));
+const OF_GRAPHS: Worlds = everywhere()
+    .between_hosts(no_effect("its shape is refused"))
+    .predicted(no_effect("its shape is not predicted"));
 
-/// The reason why worlds with kernels refuse a shape.
-const ONLY_SIMULATED_SHAPE: &str = "only the world `sim` has this shape: --on sim";
+/// The condition for networks that are no path between kernels.
+const GRAPHS: &str = r#"; `dumbbell` and `explicit` with `link = "emulated"` and flows of TCP, see [Networks between kernels](#networks-between-kernels)"#;
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -42,10 +43,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`pair`, `routed`, `switched`, `chain`, `dumbbell` or `explicit`",
                 default: DefaultValue::Text("pair"),
                 meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
-                worlds: kernels(all_but(&[
-                    ("dumbbell", ONLY_SIMULATED_SHAPE),
-                    ("explicit", ONLY_SIMULATED_SHAPE),
-                ]))
+                worlds: kernels(when(GRAPHS))
                 .between_hosts(only(&["pair"], AS_IT_IS))
                 .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
             },
@@ -61,7 +59,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "number, 1 to 5000",
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
-                worlds: kernels(refused("only the world `sim` has a dumbbell: --on sim"))
+                worlds: kernels(when(GRAPHS))
+                    .between_hosts(no_effect("its shape is refused"))
                     .predicted(no_effect("its shape is not predicted")),
             },
             Key {
@@ -304,10 +303,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`ethernet` or `none`",
                 default: DefaultValue::Text("ethernet"),
                 meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
-                worlds: kernels(only(
-                    &["ethernet"],
-                    "only the world `sim` has other links than Ethernet: --on sim",
-                )),
+                worlds: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
+                    .between_hosts(not_emulated(&["ethernet"])),
             },
             Key {
                 name: "medium",

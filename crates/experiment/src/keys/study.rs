@@ -1,6 +1,6 @@
 //! Keys of sweeps, comparisons, published figures and claims.
 
-use super::support::{everywhere, kernels, no_effect, refused};
+use super::support::{everywhere, kernels, no_effect};
 use super::{DefaultValue, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
@@ -94,10 +94,8 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "list of metrics",
                 default: DefaultValue::Absent,
                 meaning: r#"Metrics of which a table has the differences from the baseline, run by run with the same seeds, with 95 % intervals, each for itself: `["throughput"]`."#,
-                worlds: kernels(refused(
-                    "paired differences need trials with equal random seeds, which only the world `sim` has",
-                ))
-                .predicted(no_effect("a prediction has no seed")),
+                worlds: kernels(no_effect("trials of kernels have no equal random seeds"))
+                    .predicted(no_effect("a prediction has no seed")),
             },
         ],
     },

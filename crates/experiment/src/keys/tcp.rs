@@ -1,9 +1,11 @@
 //! Keys of `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
 
-use super::support::{everywhere, kernels, no_effect, only, refused};
+use super::support::{everywhere, kernels, no_effect, only, refused, when};
 use super::{DefaultValue, Key, Section, Worlds};
 
-const KERNELS_TCP: &str = "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
+/// The reason why kernels refuse settings of TCP.
+pub(crate) const KERNELS_TCP: &str =
+    "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
 
 const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
 
@@ -35,12 +37,22 @@ const OF_FLOWS: [Key; KEYS.len()] = {
     let mut keys = KEYS;
     let mut place = 0;
     while place < keys.len() {
-        keys[place].worlds =
-            kernels(refused(OWN_TCP)).predicted(no_effect("flows over TCP are not predicted"));
+        keys[place].worlds = match place {
+            PLACE_OF_WINDOW => WINDOW,
+            _ => kernels(refused(OWN_TCP)),
+        }
+        .predicted(no_effect("flows over TCP are not predicted"));
         place += 1;
     }
     keys
 };
+
+/// Kernels have it where a network has nodes of its own.
+const WINDOW: Worlds =
+    kernels(when("in a `dumbbell` or an `explicit` network")).between_hosts(refused(KERNELS_TCP));
+
+/// The place of `window` in [`KEYS`].
+const PLACE_OF_WINDOW: usize = 2;
 
 const KEYS: [Key; 15] = [
     Key {
@@ -61,8 +73,8 @@ const KEYS: [Key; 15] = [
         name: "window",
         kind: "segments, or `none`",
         default: DefaultValue::Follows("`\"none\"` (20)"),
-        meaning: "Segments that the receiver lets be in flight.",
-        worlds: SIMULATED,
+        meaning: "Segments that the receiver lets be in flight; between kernels as many octets of its window (TCP_WINDOW_CLAMP).",
+        worlds: WINDOW,
     },
     Key {
         name: "initial_window",

@@ -272,3 +272,29 @@ fn the_kernels_tcp_is_not_told_what_it_is_like() {
         "--set tcp.window=50: tcp.window = 50: the kernel's TCP is as it is, only the simulator's can be set: --on sim"
     );
 }
+
+#[test]
+fn connections_of_a_network_between_kernels_have_windows_and_counted_links() {
+    let text = "format = 1\nname = \"x\"\n[network]\nshape = \"explicit\"\nlink = \"emulated\"\nframing = \"none\"\n\
+        [nodes.a]\nrole = \"host\"\n[nodes.b]\nrole = \"host\"\n\
+        [links.ab]\nends = [\"a\", \"b\"]\n[links.ab.windows]\nall = \"0s..1s\"\n\
+        [links.ab.series]\ninterval = \"100ms\"\n\
+        [traffic]\nkind = \"flows\"\nduration = \"1s\"\n[tcp]\nwindow = 50\n\
+        [flows.f]\nprotocol = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n\
+        [flows.g]\nprotocol = \"tcp\"\nfrom = \"b\"\nto = \"a\"\n[flows.g.tcp]\nwindow = 20\n[sweep]\n\"network.mtu\" = [1500, 9000]\n";
+    let experiment = Experiment::parse(text, "experiments/x.toml").unwrap();
+    let plan = experiment.plan(World::Netns, unchecked).unwrap();
+    let setting = plan.cells[0].setting.as_ref().unwrap();
+    let Traffic::Flows(flows) = &setting.traffic else {
+        panic!("flows");
+    };
+    let windows = flows.flows.iter().map(|flow| match &flow.sends {
+        Sends::Messages { window, .. } => *window,
+        Sends::Datagrams { .. } | Sends::Octets { .. } => panic!("a connection of kernels"),
+    });
+    assert_eq!(windows.collect::<Vec<_>>(), [Some(50), Some(20)]);
+    let link = &setting.network.links[0];
+    assert_eq!(link.framing, units::Framing::None);
+    assert!(link.counted.windows.len() == 1 && link.counted.series.is_some());
+    assert!(!setting.network.emulated(link).ethernet);
+}

@@ -219,13 +219,16 @@ fn what_cannot_be_gathered_is_refused_by_name() {
 }
 
 #[test]
-fn a_domain_belongs_to_named_nodes_of_the_simulator() {
+fn a_domain_belongs_to_named_nodes() {
     let error = planned(DOMAIN, &[]).unwrap_err();
-    assert!(format!("{error:#}").contains("--on sim"), "{error:#}");
+    assert!(
+        format!("{error:#}").contains("write link = \"emulated\""),
+        "{error:#}"
+    );
     let error = planned(SMALL, &["domain.mtu=4000"]).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set domain.mtu=4000: domain = { mtu = 4000 }: only networks of the world `sim` have a domain: --on sim"
+        "--set domain.mtu=4000: domain = { mtu = 4000 }: its edges and hosts have names: write shape = \"explicit\""
     );
     let kept = |key: &str| format!("links.core.{key}");
     let set = format!("{}=0s..1s", kept("losses.window"));

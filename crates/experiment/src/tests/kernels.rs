@@ -98,7 +98,7 @@ fn what_only_simulated_flows_have_is_refused_by_name() {
     check_refused(
         &back,
         &[],
-        "experiments/x.toml:11: flows.bulk.from = \"receiver\": between kernels flows go from the sender to the receiver",
+        "experiments/x.toml:11: flows.bulk.from = \"receiver\": between kernels flows of a path go from the sender to the receiver",
     );
 }
 

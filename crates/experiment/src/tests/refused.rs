@@ -355,7 +355,7 @@ fn a_key_of_which_nothing_here_makes_use_is_refused_and_not_called_unknown() {
     check_refused(
         SMALL,
         &["network.pairs=2"],
-        "--set network.pairs=2: network.pairs = 2: only the world `sim` has a dumbbell: --on sim",
+        "--set network.pairs=2: network.pairs = 2: nothing in this experiment uses it; remove it",
     );
 }
 

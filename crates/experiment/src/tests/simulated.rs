@@ -275,11 +275,11 @@ fn netns_refuses_by_name_what_only_the_simulator_does() {
     for (set, line) in [
         (
             "network.shape=explicit",
-            "--set network.shape=explicit: network.shape = \"explicit\": only the world `sim` has this shape: --on sim",
+            "--set network.shape=explicit: network.shape = \"explicit\": between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network]",
         ),
         (
             "network.framing=none",
-            "--set network.framing=none: network.framing = \"none\": only the world `sim` has other links than Ethernet: --on sim",
+            "--set network.framing=none: network.framing = \"none\": between kernels only the links of a `dumbbell` and of an `explicit` network are other than Ethernet",
         ),
         (
             "host.send_per_packet=1us",

@@ -42,6 +42,7 @@ impl Bed {
         let ip = IpVersion::V4;
         let mtu = IpMtu::new(work.mtu.into(), ip)?;
         let path = Path {
+            graph: None,
             middle: Forwarder::Router,
             ip,
             addresses: Addresses::Static,

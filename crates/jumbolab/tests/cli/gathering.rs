@@ -187,3 +187,116 @@ fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfol
     };
     assert!(on("off") && on("t900us"));
 }
+
+/// A short trial of few connections, whose average follows the queue at once.
+const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --repeat 1";
+
+#[test]
+fn kernels_gather_their_packets_and_the_queue_takes_some_out_of_bundles() {
+    let dir = Dir::new();
+    let run = format!("run aqm-congestion --on netns -o r {LIVE}");
+    let law = "--set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2";
+    dir.run(&format!("{run} --set queue=mred {law}"));
+    let trials = dir.trials("r", 2);
+    for trial in &trials {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        let metric = |name: &str| trial["metrics"][name].as_f64().unwrap_or_default();
+        let bundled = trial["factors"]["frames"] == "bundles";
+        assert_eq!(metric("packets_per_frame_h2") > 1.2, bundled, "{trial}");
+        let [frames, packets] = ["drop_percent_h2", "inner_drop_percent_h2"].map(metric);
+        assert!(packets > 0.0 && packets < 90.0, "{trial}");
+        // Without bundles a frame is a packet.
+        assert_eq!((frames - packets).abs() < 1e-9, !bundled, "{trial}");
+        let busy = metric("utilisation_percent_h2");
+        assert!(busy > 20.0 && busy < 110.0, "{trial}");
+        // Four connections and one share 1.5 Mbit/s, and one has the other direction.
+        assert!(
+            metric("throughput/small") > 0.0 && metric("throughput") < 3.0,
+            "{trial}"
+        );
+        assert!(
+            metric("throughput/reverse") > 0.0 && metric("rtt") > 40.0,
+            "{trial}"
+        );
+        assert!(
+            trial["evidence"]["series"]["bottleneck"]["queue"].is_string(),
+            "{trial}"
+        );
+    }
+    dir.expect_no_process();
+}
+
+#[test]
+fn a_dumbbell_between_kernels_is_one_link_that_all_pairs_share() {
+    let dir = Dir::new();
+    let text = "\
+format = 1
+name = \"pairs\"
+[network]
+shape = \"dumbbell\"
+pairs = 3
+link = \"emulated\"
+lateness = \"5s\"
+rate = \"50mbit\"
+[links.bottleneck]
+rate = \"5mbit\"
+delay = \"5ms\"
+buffer = \"60kB\"
+[links.bottleneck.windows]
+all = \"500ms..2s\"
+[traffic]
+kind = \"flows\"
+duration = \"2s\"
+[flows.f]
+protocol = \"tcp\"
+count = 3
+from = \"sender*\"
+to = \"receiver*\"
+[sweep]
+\"network.mtu\" = [1500]
+";
+    dir.write("pairs.toml", text);
+    dir.run("run ./pairs.toml --on netns --repeat 1 -o r");
+    let [trial] = &dir.trials("r", 1)[..] else {
+        panic!("one trial");
+    };
+    let metric = |name: &str| trial["metrics"][name].as_f64().unwrap_or_default();
+    // Of 5 Mbit/s TCP carries 94 % at most at MTU 1500 over IPv6.
+    assert!(
+        metric("throughput") > 3.0 && metric("throughput") < 4.75,
+        "{trial}"
+    );
+    assert!(metric("utilisation_percent_all") > 60.0, "{trial}");
+    assert!(metric("fairness/f") > 0.3, "{trial}");
+    dir.expect_no_process();
+}
+
+#[test]
+fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
+    let dir = Dir::new();
+    let run = "run aqm-congestion --on netns --dry-run --set scenario=increase --set frames=bundles --set queue=red";
+    for (set, words) in [
+        (
+            "network.link=kernel",
+            "network.shape = \"explicit\": between kernels its links are emulated",
+        ),
+        (
+            "trigger=egress-busy",
+            "domain.trigger: an emulated link does not tell a gateway when it is free",
+        ),
+        (
+            "destination=first-packet",
+            "domain.destination: a live gateway addresses its peer",
+        ),
+        (
+            "carriage=label",
+            "domain.carriage: the routers of a test bed switch no labels",
+        ),
+        (
+            "min_rto=1s",
+            "tcp.shortest_timeout = \"1s\": the kernel's TCP is as it is",
+        ),
+    ] {
+        dir.run(&format!("{run} --set {set}")).refused(&[words]);
+    }
+}

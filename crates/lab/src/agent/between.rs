@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use live::Worker;
 use live::request_response::{Answered, Asked, RequestResponse};
-use live::testbed::Testbed;
+use live::testbed::{Node, Testbed};
 use live::transfer::latency_breakdown::{self, Probe};
 use live::transfer::{Received, Sent, Transfer};
 use live::trial_token::{Token, new_token};
@@ -33,6 +33,8 @@ const SAMPLE: Span = Span::from_secs(30);
 pub(crate) struct Agents {
     pub(super) sender: Worker,
     pub(super) receiver: Worker,
+    /// The agents of further hosts, in a network that is no path.
+    pub(super) others: Vec<Worker>,
     /// Whether both read one clock, once that is known.
     pub(super) one_clock: Option<bool>,
 }
@@ -46,21 +48,29 @@ impl Agents {
         Ok(Self {
             sender: Worker::spawn(sender)?,
             receiver: Worker::spawn(receiver)?,
+            others: Vec::new(),
             one_clock: None,
         })
     }
 
-    /// Starts both in the outer nodes of `testbed`.
+    /// Starts both in the outer nodes of `testbed`; in a network that is no path, one in
+    /// each host, of which the first and the last are sender and receiver.
     ///
     /// # Errors
     /// As [`Agents::start`].
     pub(crate) fn of(testbed: &Testbed) -> Result<Self> {
-        let [sender, receiver] = [testbed.sender(), testbed.receiver()]
-            .map(|node| Command::local(Some(&node.namespace), ROLE));
-        Self::start(sender, receiver)
+        let hosts: Vec<&Node> = testbed.hosts().collect();
+        let [first, others @ .., last] = hosts.as_slice() else {
+            bail!("a network with fewer than two hosts");
+        };
+        let mut agents = Self::start(agent(first), agent(last))?;
+        let others = others.iter().map(|node| Ok(Worker::spawn(agent(node))?));
+        agents.others = others.collect::<Result<_>>()?;
+        Ok(agents)
     }
 
-    /// The meters of the sender's and of the receiver's host, which may be one machine.
+    /// The meters of the sender's and of the receiver's host, which may be one machine; the
+    /// sender's process has the time of all further agents, too.
     ///
     /// # Errors
     /// One of them has exited or does not answer.
@@ -72,10 +82,11 @@ impl Agents {
                 other => bail!("unexpected reply of the {end}: {other:?}"),
             }
         };
-        Ok([
-            sample(&mut self.sender, "sender")?,
-            sample(&mut self.receiver, "receiver")?,
-        ])
+        let mut sender = sample(&mut self.sender, "sender")?;
+        for other in &mut self.others {
+            sender.process.cpu += sample(other, "host")?.process.cpu;
+        }
+        Ok([sender, sample(&mut self.receiver, "receiver")?])
     }
 
     /// Runs one transfer between the two.
@@ -176,6 +187,11 @@ impl Agents {
         let sent = hear(&mut self.sender, "sender", timeout)?;
         Ok((sent, hear(&mut self.receiver, "receiver", timeout)?))
     }
+}
+
+/// The command of the agent in `node`.
+fn agent(node: &Node) -> Command<'_> {
+    Command::local(Some(&node.namespace), ROLE)
 }
 
 /// The time that `octets` may be in flight at the pace of a transfer.

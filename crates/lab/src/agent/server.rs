@@ -4,6 +4,7 @@ use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result};
 use live::clock_comparison::{ClockAnswerer, compare};
+use live::connections;
 use live::discovery::{self, FarEnd};
 use live::request_response::{Answerer, ask};
 use live::transfer::latency_breakdown::{self, Answerer as ProbeAnswerer};
@@ -110,6 +111,11 @@ impl Kept {
             Request::CloseFarEnd => self.probing.close_far_end()?,
             Request::OpenProber(task) => self.probing.open_prober(&task)?,
             Request::Investigate => self.probing.investigate()?,
+            Request::Connect(task) => {
+                let host = connections::Host::open(task)?;
+                listening(0)?;
+                Reply::Connected(host.run()?)
+            }
             Request::Sample => Reply::Sampled(Box::new(HostSample::now()?)),
         })
     }

@@ -219,6 +219,7 @@ impl Inside {
 /// Two hosts and an unshaped link that needs nothing but veth.
 fn path(ip: IpVersion) -> Path {
     Path {
+        graph: None,
         middle: Forwarder::Router,
         ip,
         addresses: Addresses::Static,

@@ -258,7 +258,7 @@ fn exceeds(pace: Option<Rate>, bits_per_second: f64) -> bool {
     pace.is_some_and(|pace| bits_per_second > pace.megabits_per_second() * 1e6 * (1.0 + TOLERANCE))
 }
 
-fn clock_stepped(nanos: i64) -> bool {
+pub(super) fn clock_stepped(nanos: i64) -> bool {
     nanos.unsigned_abs() > STEP.as_nanos()
 }
 

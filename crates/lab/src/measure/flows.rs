@@ -184,6 +184,7 @@ fn of_sends(common: Wanted, sends: &Sends) -> Option<Wanted> {
             bursts,
             packets,
             octets,
+            ..
         } => Some(Wanted {
             stream: true,
             gaps,

@@ -9,13 +9,13 @@ use std::net::IpAddr;
 use std::process::ExitStatus;
 
 use anyhow::Result;
-use live::emulator::Report;
+use live::emulator::{Observation, Report};
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
 use live::testbed::{Fragments, SentPackets};
 use live::tool::Tool;
 use plan::command_line::Addresses;
-use units::{Bytes, Rate, Seed, Span, Transport};
+use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
 use crate::agent::Agents;
 use crate::link_window::LinkWindow;
@@ -41,6 +41,8 @@ pub(crate) struct Path {
     pub(crate) addresses: Addresses,
     /// The addresses of its routers towards the sender, the nearest first.
     pub(crate) routers: Vec<IpAddr>,
+    /// The hosts of a network that is no path, in the order of their agents.
+    pub(crate) hosts: Vec<(String, IpAddr)>,
     /// Offloads that the sender's interface reports as enabled.
     pub(crate) offloads: Vec<String>,
     /// The inspection of its frames; `None`: the traffic itself inspects the path.
@@ -152,6 +154,24 @@ pub(crate) trait Meters {
     /// # Errors
     /// No emulator has such a link.
     fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>>;
+
+    /// Keeps observations of the emulated links `numbers` from now on.
+    ///
+    /// # Errors
+    /// No emulator has links of a network.
+    fn observe(&mut self, numbers: Vec<usize>) -> Result<()>;
+
+    /// Hands the observations of the emulated link number `link` to `take`, each with the
+    /// instant at which CLOCK_MONOTONIC showed `begin` nanoseconds.
+    ///
+    /// # Errors
+    /// As [`Meters::observe`].
+    fn observations(
+        &mut self,
+        link: usize,
+        begin: u64,
+        take: &mut dyn FnMut(Time, Observation),
+    ) -> Result<()>;
 
     /// Restarts the random streams and the faults of emulated links: the times of
     /// faults count from now on.

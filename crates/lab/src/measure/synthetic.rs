@@ -44,6 +44,7 @@ pub(super) fn path(setting: &Setting) -> Path {
             router: None,
         },
         routers: Vec::new(),
+        hosts: Vec::new(),
         offloads: Vec::new(),
         inspection: Some(Inspection {
             protocol: Transport::Tcp,

@@ -8,6 +8,7 @@ use units::Seed;
 use super::command::command;
 use super::flows::flows;
 use super::latency_breakdown::latency_breakdown;
+use super::network::network;
 use super::pair::Pair;
 use super::probe::probe;
 use super::request_response::request_response;
@@ -34,6 +35,9 @@ pub(crate) fn trial(
     let mut measurements = match &setting.traffic {
         Traffic::Transfer(transfer) => transfers(pairs, setting, transfer, epoch),
         Traffic::Command(wanted) => command(first, setting, wanted, artifacts),
+        Traffic::Flows(wanted) if setting.network.graph.is_some() => {
+            network(first, setting, wanted, seed)
+        }
         Traffic::Flows(wanted) => flows(first, setting, wanted, seed, artifacts),
         Traffic::LatencyBreakdown(trips) => latency_breakdown(first, setting, trips, epoch),
         Traffic::RequestResponse(wanted) => request_response(first, setting, wanted, seed),

@@ -157,6 +157,7 @@ impl Hosts {
             offloads: self.ends[0].interface()?.offloads,
             pace: None,
             routers: Vec::new(),
+            hosts: Vec::new(),
             addresses,
         })
     }

@@ -4,8 +4,10 @@
 //! that trials do not include the creation of namespaces. A setting with mixed
 //! links has two: one for bulk data, one for single messages.
 
+mod check;
 mod convert;
 mod emulator_lateness;
+mod gateways;
 mod pair;
 mod testbed_handle;
 
@@ -31,6 +33,7 @@ use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::stall_meter::StallMeter;
 use crate::world::real_time::RealTime;
+pub(super) use check::check;
 use convert::{cross_of, path_of, recorded_of};
 use pair::MachineMeters;
 pub(crate) use testbed_handle::TestbedHandle;
@@ -120,7 +123,10 @@ impl Netns {
         artifacts: Option<ArtifactDir<'_>>,
     ) -> Result<Measurements, Failure> {
         match setting.traffic {
-            Traffic::Flows(_) if setting.network.fresh => self.renew(setting, epoch)?,
+            Traffic::Flows(_) if setting.network.fresh && setting.network.graph.is_none() => {
+                self.renew(setting, epoch)?
+            }
+            Traffic::Flows(_) if setting.network.graph.is_some() => self.forget(setting),
             Traffic::Probe(_) => self.forget(setting),
             _ => {}
         }
@@ -202,7 +208,8 @@ impl Netns {
     }
 
     /// Removes the test bed of `setting`, so that the next trial has a new one: no kernel
-    /// on the path remembers path MTUs, fragments, or how many errors it has sent.
+    /// on the path remembers path MTUs, fragments, or how many errors it has sent, and no
+    /// queue of a network what was sent in it.
     fn forget(&mut self, setting: &Setting) {
         for paced in Paced::of_trial(setting) {
             let path = path_of(setting, paced);
@@ -248,7 +255,7 @@ impl Netns {
                 if self.testbeds.len() == MOST_TESTBEDS {
                     self.testbeds.remove(0);
                 }
-                TestbedHandle::build(path, paced)?
+                TestbedHandle::build(path, paced, setting.network.domain.as_ref())?
             }
         };
         self.testbeds.push(handle);

@@ -14,6 +14,7 @@ use queue::{Backlog, Packet};
 use units::{Bytes, Framing, Seed, Span, Time};
 use wire::too_big::TooBig;
 
+use super::observation::{Observation, Observer};
 use crate::frames::{Frame, Pool};
 
 /// Cross traffic in one direction of one emulated link.
@@ -58,7 +59,9 @@ impl Crossed {
 
 /// A link with its cross traffic.
 pub(super) struct LinkDriver {
-    link: Link<Frame>,
+    link: Link<Frame, Observer>,
+    /// Whether frames take the time of their framing.
+    framed: bool,
     /// Number of packets delivered.
     out: u64,
     /// The cross traffic, if any.
@@ -83,7 +86,8 @@ struct Running {
 impl LinkDriver {
     pub(super) fn new(settings: Settings, seed: Seed) -> Result<Self, BadSettings> {
         Ok(Self {
-            link: Link::new(settings, seed)?,
+            framed: settings.ethernet,
+            link: Link::observed(settings, seed, Observer::default())?,
             out: 0,
             cross: None,
             crossed: Crossed::default(),
@@ -130,6 +134,16 @@ impl LinkDriver {
         self.kept = None;
     }
 
+    /// Keeps observations of packets from now on.
+    pub(super) fn observe(&mut self) {
+        self.link.observer().begin();
+    }
+
+    /// The observations so far; no more are kept.
+    pub(super) fn observations(&mut self) -> Vec<Observation> {
+        self.link.observer().end()
+    }
+
     /// Starts cross traffic.
     pub(super) fn begin_cross(&mut self, now: Time, gaps: Law, sizes: Law, seed: Seed) {
         self.watch();
@@ -154,6 +168,10 @@ impl LinkDriver {
     /// the frame is too big and the link notifies senders.
     pub(super) fn receive(&mut self, at: Time, frame: Frame, pool: &Pool) -> Option<Frame> {
         self.catch_up(at);
+        let frame = match self.framed {
+            true => frame,
+            false => frame.without_framing(),
+        };
         let frame = self.link.receive(at, frame)?;
         answer(&mut self.link, at, &frame, pool)
     }
@@ -256,7 +274,7 @@ impl LinkDriver {
 
 /// The notification for the sender of `frame`, which is too big for `link`, if the link
 /// sends notifications.
-fn answer(link: &mut Link<Frame>, at: Time, frame: &Frame, pool: &Pool) -> Option<Frame> {
+fn answer(link: &mut Link<Frame, Observer>, at: Time, frame: &Frame, pool: &Pool) -> Option<Frame> {
     let mtu = u32::try_from(link.advertised_mtu()?.get()).ok()?;
     let answer = TooBig::to(frame.ethernet(), mtu)?;
     if !link.may_answer(at) {

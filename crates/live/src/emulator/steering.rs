@@ -4,7 +4,7 @@ use proto::link::{Arrival, Event, Reseed};
 use units::{Seed, Time};
 
 use super::link_driver::LinkDriver;
-use super::{Cross, Emulator, direction_seed};
+use super::{Cross, Emulator, Observation, direction_seed};
 use crate::clock;
 use crate::error::{Error, Result};
 
@@ -67,6 +67,21 @@ impl Emulator {
     fn of_drivers<T>(&self, number: usize, of: impl Fn(&LinkDriver) -> Vec<T>) -> [Vec<T>; 2] {
         let link = self.links.get(number);
         [0, 1].map(|direction| link.map_or_else(Vec::new, |link| of(&link.drivers[direction])))
+    }
+
+    /// Keeps observations of link `number`, from its first end to its second; a link that
+    /// does not exist has no packets.
+    pub fn observe(&mut self, number: usize) {
+        if let Some(link) = self.links.get_mut(number) {
+            link.drivers[0].observe();
+        }
+    }
+
+    /// The observations of link `number` since then; no more are kept. They are in the
+    /// order in which the link reported them: of each kind, instants never decrease.
+    pub fn take_observations(&mut self, number: usize) -> Vec<Observation> {
+        let link = self.links.get_mut(number);
+        link.map_or_else(Vec::new, |link| link.drivers[0].observations())
     }
 
     /// The instant at which the emulator was opened, on the monotonic clock.

@@ -101,6 +101,7 @@ fn dropped(inner: &Inner<'_>) -> Frame {
         body: Body::Dropped(size.max(Framing::SMALLEST_FRAME)),
         flow: inner.flow(),
         service: inner.service().unwrap_or(0),
+        bare: false,
     }
 }
 

@@ -29,6 +29,16 @@ impl Route {
         self.add_route(None, interface, gateway)
     }
 
+    /// Adds or replaces the route via `gateway` to `network` (address and prefix length).
+    pub(crate) fn set_route(
+        &self,
+        network: (IpAddr, u8),
+        interface: &str,
+        gateway: IpAddr,
+    ) -> Result<()> {
+        self.route_via(Some(network), interface, gateway, Mode::Replace)
+    }
+
     /// Adds a route via `gateway` to the network (address and prefix length), or a
     /// default route.
     pub(crate) fn add_route(
@@ -36,6 +46,16 @@ impl Route {
         network: Option<(IpAddr, u8)>,
         interface: &str,
         gateway: IpAddr,
+    ) -> Result<()> {
+        self.route_via(network, interface, gateway, Mode::Create)
+    }
+
+    fn route_via(
+        &self,
+        network: Option<(IpAddr, u8)>,
+        interface: &str,
+        gateway: IpAddr,
+        mode: Mode,
     ) -> Result<()> {
         let mut message = unicast(gateway);
         message.attributes = vec![
@@ -47,7 +67,7 @@ impl Route {
             let destination = RouteAttribute::Destination(route_address(prefix));
             message.attributes.push(destination);
         }
-        self.apply(RouteNetlinkMessage::NewRoute(message), Mode::Create, || {
+        self.apply(RouteNetlinkMessage::NewRoute(message), mode, || {
             format!("routing through {gateway} on {interface}")
         })
     }

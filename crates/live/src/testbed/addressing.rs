@@ -38,7 +38,7 @@ impl Plan {
     }
 
     /// The network address of a link's subnet.
-    fn network(self, subnet: usize) -> IpAddr {
+    pub(super) fn network(self, subnet: usize) -> IpAddr {
         match self.ip {
             IpVersion::V4 => Ipv4Addr::new(198, 18, octet(subnet), 0).into(),
             IpVersion::V6 => Self::prefix(subnet).into(),

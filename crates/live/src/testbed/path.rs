@@ -1,5 +1,7 @@
 //! Descriptions of paths.
 
+use std::net::IpAddr;
+
 use proto::link::Settings;
 use proto::middlebox::Rule;
 use units::{Bytes, IpMtu, IpVersion, Rate};
@@ -75,8 +77,32 @@ pub struct Path {
     pub addresses: Addresses,
     /// Whether interfaces use segmentation and receive offloads.
     pub offloads: bool,
-    /// The links, sender first, with a node between each two.
+    /// The links, sender first, with a node between each two; with `graph` in any order.
     pub links: Vec<Link>,
+    /// The nodes and the ends of the links of a network that is no path.
+    pub graph: Option<Graph>,
+}
+
+/// Nodes, and the links between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    /// The nodes.
+    pub nodes: Vec<Vertex>,
+    /// The nodes at both ends of each link.
+    pub ends: Vec<[usize; 2]>,
+    /// Nodes that have no route of their own to an address of a host.
+    pub unrouted: Vec<(usize, IpAddr)>,
+}
+
+/// A node of a network that is no path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vertex {
+    /// Its name.
+    pub name: String,
+    /// Whether it forwards packets.
+    pub is_router: bool,
+    /// The address of a host besides those of its links, to which traffic goes.
+    pub address: Option<IpAddr>,
 }
 
 /// The function of a node.
@@ -99,8 +125,24 @@ impl Path {
         }
     }
 
+    /// The nodes at the ends of link `number`.
+    pub(super) fn ends(&self, number: usize) -> [usize; 2] {
+        match &self.graph {
+            Some(graph) => graph.ends[number],
+            None => [number, number + 1],
+        }
+    }
+
     /// Names and functions of the nodes in order, sender first.
     pub(super) fn node_names(&self) -> Vec<(String, Part)> {
+        if let Some(graph) = &self.graph {
+            let part = |node: &Vertex| match node.is_router {
+                true => Part::Forwarder(Forwarder::Router),
+                false => Part::Host,
+            };
+            let nodes = graph.nodes.iter();
+            return nodes.map(|node| (node.name.clone(), part(node))).collect();
+        }
         let word = match self.middle {
             Forwarder::Router => "router",
             Forwarder::Switch => "switch",

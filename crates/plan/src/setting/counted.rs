@@ -1,4 +1,4 @@
-//! Counters of a simulated link over parts of a trial.
+//! Counters of a link over parts of a trial.
 
 use units::Span;
 

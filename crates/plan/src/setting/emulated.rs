@@ -31,6 +31,7 @@ impl Network {
                 _ => TooBig::Drop,
             },
             cut_through: self.cut_through,
+            ethernet: link.framing == Framing::Ethernet,
             ..Settings::perfect(link.rate, link.queue())
         }
     }

@@ -117,6 +117,8 @@ pub enum Sends {
         packets: Option<u64>,
         /// The number of octets after which the flow ends; `None`: unlimited.
         octets: Option<Bytes>,
+        /// The segments that the receiver lets be in flight; `None`: as its kernel has it.
+        window: Option<u32>,
     },
     /// A stream of octets over a connection.
     Octets {

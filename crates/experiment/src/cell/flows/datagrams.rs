@@ -37,11 +37,12 @@ pub(super) fn read(
 }
 
 /// The traffic of `flow` over the kernels' TCP: as fast as possible if no
-/// schedule is written.
+/// schedule is written. The receiver lets `window` segments be in flight.
 pub(super) fn read_messages(
     reader: &mut Reader<'_>,
     flow: &str,
     network: &Network,
+    window: Option<u32>,
 ) -> Result<Sends> {
     let laws = laws::read_unpaced(reader, flow, network)?;
     hold_a_header(reader, flow, &laws.payloads)?;
@@ -52,6 +53,7 @@ pub(super) fn read_messages(
         bursts: laws.bursts,
         packets,
         octets,
+        window,
     })
 }
 

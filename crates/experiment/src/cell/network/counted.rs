@@ -1,5 +1,5 @@
 //! Reads `[links.NAME.windows]`, `[links.NAME.series]` and
-//! `[links.NAME.losses]`: counters of a simulated link over parts of a trial.
+//! `[links.NAME.losses]`: counters of a link over parts of a trial.
 
 mod losses;
 mod transfer;
@@ -35,6 +35,7 @@ pub(in crate::cell) fn read(
     let links: Vec<String> = network.links.iter().map(|link| link.name.clone()).collect();
     let duration = match (traffic, world.profile().hosts) {
         (Traffic::Flows(flows), Hosts::Simulated) => flows.duration,
+        (Traffic::Flows(flows), Hosts::Kernels) if network.graph.is_some() => flows.duration,
         (Traffic::Transfer(of), _) if transfer::is_followed(network, of, world) => {
             return transfer::read(reader, tree, network);
         }
@@ -48,7 +49,10 @@ pub(in crate::cell) fn read(
     for (position, link) in links.iter().enumerate() {
         let windows = windows(reader, tree, link, duration, &taken)?;
         let series = series(reader, link, duration)?;
-        let losses = losses::read(reader, link, duration, looked_at)?;
+        let losses = match world.profile().hosts {
+            Hosts::Simulated => losses::read(reader, link, duration, looked_at)?,
+            Hosts::Kernels => None,
+        };
         if losses.is_some() {
             looked_at = Some(link.as_str());
         }

@@ -166,6 +166,7 @@ pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
         ..Settings::perfect(Some(rate), Spec::DropTail { limit })
     };
     let path = Path {
+        graph: None,
         middle: Forwarder::Router,
         ip,
         addresses: Addresses::Static,

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 
 use anyhow::{Context, Result, bail};
-use live::emulator::Report;
+use live::emulator::{Observation, Report};
 use live::meter::{Machine as Processors, Process};
 use live::stalls::Stalls;
 use live::testbed::{Fragments, SentPackets};
 use plan::Setting;
-use units::{Seed, Span};
+use units::{Seed, Span, Time};
 
 use super::machine::Machine;
 use crate::host_agent::Metered;
@@ -139,6 +139,19 @@ impl Meters for HostMeters<'_> {
 
     fn invalid(&self, _: &Report) -> Option<String> {
         None
+    }
+
+    fn observe(&mut self, _: Vec<usize>) -> Result<()> {
+        bail!("links between hosts are not observed")
+    }
+
+    fn observations(
+        &mut self,
+        _: usize,
+        _: u64,
+        _: &mut dyn FnMut(Time, Observation),
+    ) -> Result<()> {
+        bail!("links between hosts are not observed")
     }
 
     fn window(&mut self, _: usize, _: u64, _: u64) -> Result<Option<LinkWindow>> {

@@ -1,7 +1,7 @@
 //! Converts settings to the terms of this world.
 
 use live::emulator::Cross;
-use live::testbed::{Addresses, Forwarder, Link, Medium, Path};
+use live::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Vertex};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};
 use proto::traffic::{Law, mean_gap};
@@ -10,6 +10,7 @@ use units::{Framing, IpMtu, Span};
 /// The largest packet of Ethernet [IEEE802.3].
 const ETHERNET: u64 = 1500;
 
+use super::gateways;
 use crate::measure::Paced;
 
 impl Paced {
@@ -51,8 +52,6 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
     let network = &setting.network;
     Path {
         middle: match network.shape {
-            // Shapes other than paths are rejected for this world when the
-            // experiment is read.
             spec::Shape::Pair
             | spec::Shape::Routed
             | spec::Shape::Chain
@@ -66,9 +65,8 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
             spec::Addresses::Router => Addresses::Router,
         },
         offloads: setting.host.offloads,
-        links: network
-            .links
-            .iter()
+        graph: network.graph.as_ref().map(|graph| graph_of(network, graph)),
+        links: links_of(network)
             .enumerate()
             .map(|(number, link)| Link {
                 mtu: interface_mtu(network, link),
@@ -91,6 +89,32 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                     }
                 },
             })
+            .collect(),
+    }
+}
+
+/// The links to build, in order: with a graph one for each wire.
+fn links_of(network: &spec::Network) -> impl Iterator<Item = &spec::Link> {
+    let wires = network.as_graph().wires.into_iter();
+    wires.map(|wire| &network.links[wire.link])
+}
+
+/// The nodes of a network that is no path. Hosts of a domain have addresses of their own.
+fn graph_of(network: &spec::Network, graph: &spec::Graph) -> Graph {
+    let domain = network.domain.iter();
+    let addresses: Vec<_> = domain.flat_map(|domain| &domain.addresses).collect();
+    let vertex = |(place, node): (usize, &spec::Vertex)| Vertex {
+        name: node.name.clone(),
+        is_router: node.role != spec::Role::Host,
+        address: { addresses.iter() }
+            .find(|(node, _)| *node == place)
+            .map(|(_, own)| *own),
+    };
+    Graph {
+        nodes: graph.nodes.iter().enumerate().map(vertex).collect(),
+        ends: graph.wires.iter().map(|wire| wire.ends).collect(),
+        unrouted: { network.domain.iter() }
+            .flat_map(gateways::unrouted)
             .collect(),
     }
 }
@@ -143,9 +167,10 @@ pub(super) fn cross_of(setting: &Setting) -> Vec<Cross> {
 
 /// The recorded links: numbers and names.
 pub(super) fn recorded_of(setting: &Setting) -> Vec<(usize, String)> {
-    let links = setting.network.links.iter().enumerate();
-    links
-        .filter(|(_, link)| link.recorded)
-        .map(|(number, link)| (number, link.name.clone()))
+    let network = &setting.network;
+    let wires = network.as_graph().wires.into_iter().enumerate();
+    wires
+        .filter(|(_, wire)| network.links[wire.link].recorded)
+        .map(|(number, wire)| (number, wire.name))
         .collect()
 }

@@ -3,16 +3,17 @@
 use std::cell::RefCell;
 
 use anyhow::{Context, Result};
-use live::emulator::Report;
+use live::emulator::{Observation, Report};
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
 use live::testbed::{self, Fragments, SentPackets, Testbed};
 use live::tool::Tool;
 use plan::Setting;
-use units::{Seed, Span};
+use units::{Seed, Span, Time};
 
 use super::emulator_lateness::invalid;
 use super::testbed_handle::TestbedHandle;
+use crate::edge_gateway::EdgeGateways;
 use crate::emulation::Emulation;
 use crate::link_window::LinkWindow;
 use crate::measure::{End, IdleWaits, Meters, Pair, Path, Program, Programs, RoleUse};
@@ -40,6 +41,7 @@ impl TestbedHandle {
             meters: Box::new(BedMeters {
                 testbed: &self.testbed,
                 emulation: self.emulation.as_mut(),
+                gateways: &self.gateways,
                 setting,
                 machine,
             }),
@@ -55,6 +57,7 @@ impl TestbedHandle {
 struct BedMeters<'a> {
     testbed: &'a Testbed,
     emulation: Option<&'a mut Emulation>,
+    gateways: &'a EdgeGateways,
     setting: &'a Setting,
     machine: MachineMeters<'a>,
 }
@@ -85,7 +88,11 @@ impl Meters for BedMeters<'_> {
     }
 
     fn coordinator(&self) -> Result<Process> {
-        Ok(Process::sample()?)
+        let own = Process::sample()?;
+        Ok(Process {
+            cpu: own.cpu + self.gateways.used()?,
+            ..own
+        })
     }
 
     fn queue_drops(&self) -> Result<u64> {
@@ -117,6 +124,23 @@ impl Meters for BedMeters<'_> {
         let emulation = self.emulation.as_mut();
         let emulation = emulation.context("the links have no emulator")?;
         emulation.window(link, from, to)
+    }
+
+    fn observe(&mut self, numbers: Vec<usize>) -> Result<()> {
+        let emulation = self.emulation.as_mut();
+        let emulation = emulation.context("the links have no emulator")?;
+        emulation.observe(numbers)
+    }
+
+    fn observations(
+        &mut self,
+        link: usize,
+        begin: u64,
+        take: &mut dyn FnMut(Time, Observation),
+    ) -> Result<()> {
+        let emulation = self.emulation.as_mut();
+        let emulation = emulation.context("the links have no emulator")?;
+        emulation.observations(link, begin, take)
     }
 
     fn restart_links(&mut self, seed: Seed) -> Result<()> {

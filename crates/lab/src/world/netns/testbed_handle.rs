@@ -9,9 +9,12 @@ use live::testbed::{Node, Path, Testbed};
 use live::transfer::Transfer;
 use plan::Setting;
 use plan::command_line::Addresses;
+use plan::setting::Domain;
 use units::{Bytes, Seed, Transport};
 
+use super::gateways::of_domain;
 use crate::agent::{Agents, Failure};
+use crate::edge_gateway::EdgeGateways;
 use crate::emulation::Emulation;
 use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, sample, transfer_of};
 
@@ -26,6 +29,8 @@ pub(crate) struct TestbedHandle {
     pub(super) paced: Paced,
     pub(super) emulation: Option<Emulation>,
     pub(super) agents: Agents,
+    /// The gateways at the edges of its domain.
+    pub(super) gateways: EdgeGateways,
     /// The offloads that the sender's interface reports as enabled.
     offloads: Vec<String>,
     /// By the largest segment of TCP.
@@ -33,7 +38,8 @@ pub(crate) struct TestbedHandle {
 }
 
 impl TestbedHandle {
-    pub(super) fn build(path: Path, paced: Paced) -> Result<Self> {
+    /// Builds the test bed of `path`; the edges of `domain` gather packets, if there is one.
+    pub(super) fn build(path: Path, paced: Paced, domain: Option<&Domain>) -> Result<Self> {
         let mut emulation = None;
         let testbed = Testbed::build_with(&path, |namespace, links| {
             emulation = Some(Emulation::start(namespace, links, SEED)?);
@@ -49,6 +55,13 @@ impl TestbedHandle {
                 interface.mtu
             );
         }
+        let mut gateways = EdgeGateways::default();
+        let wanted = domain.map(|domain| of_domain(domain, &testbed, &path));
+        for gateway in wanted.unwrap_or_default() {
+            let mut nodes = testbed.nodes.iter();
+            let node = nodes.find(|node| node.name == gateway.node);
+            gateways.start(node.context("the domain has an unknown edge")?, &gateway)?;
+        }
         let agents = Agents::of(&testbed)?;
         let offloads = testbed.sender().offloads(&testbed.sender().interfaces[0])?;
         Ok(Self {
@@ -57,6 +70,7 @@ impl TestbedHandle {
             paced,
             emulation,
             agents,
+            gateways,
             offloads,
             inspections: Vec::new(),
         })
@@ -73,7 +87,7 @@ impl TestbedHandle {
         } = self;
         Ok(Self {
             inspections,
-            ..Self::build(path, paced)?
+            ..Self::build(path, paced, None)?
         })
     }
 
@@ -120,6 +134,16 @@ impl TestbedHandle {
         inner.filter_map(address).collect()
     }
 
+    /// The hosts of a network that is no path, with the addresses to which traffic goes.
+    fn hosts(&self) -> Vec<(String, IpAddr)> {
+        let hosts = self.testbed.hosts().filter(|_| self.path.graph.is_some());
+        let of = |node: &Node| {
+            let address = self.testbed.host_address(&self.path, &node.name)?;
+            Some((node.name.clone(), address))
+        };
+        hosts.filter_map(of).collect()
+    }
+
     /// Makes the congestion control of `setting` the default of both hosts.
     ///
     /// # Errors
@@ -136,7 +160,8 @@ impl TestbedHandle {
         epoch: Epoch,
     ) -> Result<measure::Path, Failure> {
         let addresses = self.addresses();
-        let inspection = sample(&setting.traffic).map(|sample| {
+        let sample = sample(&setting.traffic).filter(|_| self.path.graph.is_none());
+        let inspection = sample.map(|sample| {
             let base = transfer_of(setting, self.paced, &sample, addresses.receiver, epoch);
             self.inspect(&base, sample.protocol)
         });
@@ -144,9 +169,11 @@ impl TestbedHandle {
             paced: self.paced,
             addresses,
             routers: self.routers(),
+            hosts: self.hosts(),
             inspection: inspection.transpose()?,
             offloads: self.offloads.clone(),
-            pace: pace(setting, self.paced),
+            // Flows of a network share no single path.
+            pace: pace(setting, self.paced).filter(|_| self.path.graph.is_none()),
         })
     }
 

@@ -6,8 +6,6 @@
 
 mod flows;
 mod losses;
-mod series;
-mod window;
 
 use plan::setting::Traffic;
 use plan::{Setting, setting as spec};
@@ -18,12 +16,11 @@ use serde_json::{Map, Value};
 use sim::{Location, Loss, Seen, Tracer};
 use units::{Span, Time};
 
+use crate::link_counts::{GatherMetrics, Series, Window};
 use crate::link_window::LinkEvents;
 use crate::measurements::Measurements;
 use flows::FlowCounters;
 use losses::Losses;
-use series::Series;
-use window::{GatherMetrics, Window};
 
 /// The counters of the links that a setting selects.
 pub(super) struct Counter {

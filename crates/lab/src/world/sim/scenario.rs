@@ -18,7 +18,7 @@ use units::{Bytes, Seed, Span, Time};
 
 pub(super) use cross_traffic::{CROSS_TRAFFIC, at_first, of_message, outlast, place_of};
 pub(super) use elements::{ECHO, TRANSFER};
-use elements::{direction, octets, place, slowest_gap, whole};
+use elements::{octets, place, slowest_gap, whole};
 pub(super) use request_response::settling;
 
 /// A margin on the duration of a transfer, so that rounding never stops its
@@ -80,7 +80,7 @@ fn alone(
         },
     });
     let links = graph.wires.iter().map(|wire| {
-        let direction = direction(network, &network.links[wire.link]);
+        let direction = network.emulated(&network.links[wire.link]);
         // A host waits for the whole of a frame.
         let toward = |node: usize| link::Settings {
             cut_through: direction.cut_through

@@ -9,7 +9,7 @@ use proto::traffic::{Law, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 
-use super::elements::{direction, octets, slowest_gap, whole};
+use super::elements::{octets, slowest_gap, whole};
 use super::request_response::settling;
 
 /// The prefix of the names of its nodes, links and flows; other names must not
@@ -103,7 +103,7 @@ fn host_at(
         role: Role::Host(Host::default()),
     });
     let network = &setting.network;
-    let shared = direction(network, &network.links[wire.link]);
+    let shared = network.emulated(&network.links[wire.link]);
     let swift = link::Settings {
         largest_packet: shared.largest_packet,
         ethernet: shared.ethernet,

@@ -1,21 +1,12 @@
 //! Common elements of scenarios: names of flows, links, gaps.
 
 use plan::{Setting, setting as spec};
-use proto::link;
 use proto::traffic::mean_gap;
 use units::Bytes;
 
 /// The names of the flows of a transfer: the messages, and answers to them.
 pub(in crate::world::sim) const TRANSFER: &str = "transfer";
 pub(in crate::world::sim) const ECHO: &str = "echo";
-
-/// A simulated link has exactly the settings of an emulated one.
-pub(super) fn direction(network: &spec::Network, link: &spec::Link) -> link::Settings {
-    link::Settings {
-        ethernet: link.framing == units::Framing::Ethernet,
-        ..network.emulated(link)
-    }
-}
 
 /// The time of the slowest link of the path for a message, in picoseconds.
 pub(super) fn slowest_gap(setting: &Setting, message: Bytes) -> f64 {

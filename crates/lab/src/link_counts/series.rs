@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use units::Span;
 
 /// Counters by interval. Instants and times are in picoseconds.
-pub(super) struct Series {
+pub(crate) struct Series {
     interval: u64,
     /// The end of the last interval, which may be shorter.
     end: u64,
@@ -29,7 +29,7 @@ struct Slot {
 }
 
 impl Series {
-    pub(super) fn new(interval: Span, duration: Span) -> Self {
+    pub(crate) fn new(interval: Span, duration: Span) -> Self {
         let (interval, end) = (interval.as_picos().max(1), duration.as_picos());
         let slots = usize::try_from(end.div_ceil(interval)).unwrap_or(0);
         Self {
@@ -40,7 +40,7 @@ impl Series {
     }
 
     /// Records a packet that arrived at `at` and found this average.
-    pub(super) fn queued(&mut self, at: u64, average: Option<f64>) {
+    pub(crate) fn queued(&mut self, at: u64, average: Option<f64>) {
         let Some(slot) = self.step(at, 1) else {
             return;
         };
@@ -52,12 +52,12 @@ impl Series {
     }
 
     /// Records that one packet less waits from `at` on.
-    pub(super) fn gone(&mut self, at: u64) {
+    pub(crate) fn gone(&mut self, at: u64) {
         self.step(at, -1);
     }
 
     /// Records a packet dropped by the queue at `at`.
-    pub(super) fn dropped(&mut self, at: u64) {
+    pub(crate) fn dropped(&mut self, at: u64) {
         if let Some(slot) = self.slot(at) {
             slot.drops += 1;
         }
@@ -65,7 +65,7 @@ impl Series {
 
     /// The series as text of numbers separated by spaces: a run may hold
     /// thousands of trials, all of which are in memory at its end.
-    pub(super) fn finish(self) -> Value {
+    pub(crate) fn finish(self) -> Value {
         let (mut queue, mut average) = (String::new(), String::new());
         let (mut arrivals, mut drops) = (String::new(), String::new());
         let mut waiting = 0;

@@ -11,7 +11,7 @@ const PER_SECOND: f64 = 1e12;
 const PER_MILLISECOND: f64 = 1e9;
 
 /// A part of the trial. Instants and times are in picoseconds.
-pub(super) struct Window {
+pub(crate) struct Window {
     name: String,
     from: u64,
     to: u64,
@@ -25,7 +25,7 @@ pub(super) struct Window {
 }
 
 /// The additional metrics of networks with a domain.
-pub(super) struct GatherMetrics {
+pub(crate) struct GatherMetrics {
     /// The length of the trial.
     duration: u64,
     /// The average from which on the discipline drops all or nearly all
@@ -54,7 +54,7 @@ pub(super) struct GatherMetrics {
 
 impl GatherMetrics {
     /// A window of `link` in a trial of length `duration`.
-    pub(super) fn new(link: &spec::Link, duration: Span) -> Self {
+    pub(crate) fn new(link: &spec::Link, duration: Span) -> Self {
         Self {
             duration: duration.as_picos(),
             upper: match link.queue() {
@@ -75,7 +75,7 @@ impl GatherMetrics {
 }
 
 impl Window {
-    pub(super) fn new(window: &spec::Window, more: Option<GatherMetrics>) -> Self {
+    pub(crate) fn new(window: &spec::Window, more: Option<GatherMetrics>) -> Self {
         Self {
             name: window.name.clone(),
             from: window.from.as_picos(),
@@ -90,7 +90,7 @@ impl Window {
 
     /// Records the arrival of a frame with `live` packets of senders, and the
     /// average that it found.
-    pub(super) fn came(&mut self, at: u64, live: u32, average: Option<f64>) {
+    pub(crate) fn came(&mut self, at: u64, live: u32, average: Option<f64>) {
         self.step(at, 1);
         if !self.has(at) {
             return;
@@ -109,7 +109,7 @@ impl Window {
 
     /// Records the start of a frame with `live` packets of senders after the
     /// waiting time `waited`, with transmission time `busy`.
-    pub(super) fn began(&mut self, at: u64, live: u32, busy: u64, waited: u64) {
+    pub(crate) fn began(&mut self, at: u64, live: u32, busy: u64, waited: u64) {
         self.step(at, -1);
         let is_inside = self.has(at);
         self.busy += if is_inside { busy } else { 0 };
@@ -123,14 +123,14 @@ impl Window {
     }
 
     /// Records a dropped frame with `live` packets.
-    pub(super) fn dropped(&mut self, at: u64, live: u32) {
+    pub(crate) fn dropped(&mut self, at: u64, live: u32) {
         self.step(at, -1);
         self.drops += u64::from(self.has(at));
         self.inner_dropped(at, live);
     }
 
     /// Records `live` dropped packets, whether or not their frame continues.
-    pub(super) fn inner_dropped(&mut self, at: u64, live: u32) {
+    pub(crate) fn inner_dropped(&mut self, at: u64, live: u32) {
         let is_inside = self.has(at);
         if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
             more.inner[1] += u64::from(live);
@@ -139,7 +139,7 @@ impl Window {
 
     /// Records the delivery of a data packet that left the link, with its
     /// end-to-end delay.
-    pub(super) fn delivered(&mut self, at: u64, delay: u64) {
+    pub(crate) fn delivered(&mut self, at: u64, delay: u64) {
         let is_inside = self.has(at);
         if let Some(more) = self.more.as_mut().filter(|_| is_inside) {
             more.one_way_delays.0 += u128::from(delay);
@@ -157,7 +157,7 @@ impl Window {
         self.waited += by * i128::from(rest);
     }
 
-    pub(super) fn put(&self, measurements: &mut Measurements) {
+    pub(crate) fn put(&self, measurements: &mut Measurements) {
         let length = (self.to - self.from) as f64;
         let mut metrics = vec![
             ("drop_percent", percent(self.drops, self.arrivals)),

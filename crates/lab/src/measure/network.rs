@@ -1,0 +1,249 @@
+//! A trial of connections among the hosts of a network that is no path.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+
+use live::clock;
+use live::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
+use plan::setting::{self as spec, Flows, Sends, Sockets};
+use plan::{Flag, Setting};
+use serde_json::{Map, json};
+use units::{IpMtu, IpVersion, Seed, Span, Time};
+
+use super::Pair;
+use super::checks::clock_stepped;
+use super::disturbance::{StallMetering, watched};
+use crate::agent::Failure;
+use crate::link_counts::EmulatedCounts;
+use crate::measurements::Measurements;
+use crate::measurements::flows::{Carried, ConnectionStats, FlowStats, RoundTrips, Spread};
+
+/// The time for opening ports before the connections begin.
+const LEAD: Span = Span::from_millis(500);
+
+/// The port of the first flow; each has one of its own.
+const FIRST_PORT: u16 = 20_000;
+
+/// Octets of TCP's header with timestamps [RFC9293 s3.1] [RFC7323 App A].
+const TCP_HEADER: u32 = 32;
+
+/// Carries the flows of `setting`, all of which are connections.
+pub(super) fn network(
+    pair: &mut Pair<'_>,
+    setting: &Setting,
+    flows: &Flows,
+    seed: Seed,
+) -> Result<Measurements, Failure> {
+    let counted: Vec<(usize, &spec::Link)> = counted(setting).collect();
+    let mut begin = 0;
+    let (outcomes, disturbance) = watched(pair, StallMetering::On, |pair| {
+        let links = counted.iter().map(|(wire, _)| *wire).collect();
+        pair.meters.observe(links)?;
+        begin = clock::monotonic_nanos() + LEAD.as_nanos();
+        let tasks = tasks(setting, flows, &pair.path.hosts, seed, begin);
+        pair.agents.connections(tasks)
+    })?;
+    disturbance.valid()?;
+    let ends = ends(flows, &pair.path.hosts, &outcomes);
+    if ends.iter().all(|(_, received)| received.octets == 0) {
+        return Err(disturbance.failure("nothing arrived".to_owned()));
+    }
+    let mut measurements = Measurements::default();
+    measurements.put_flows(flows, &stats(setting, flows, seed, &ends), Spread::Omitted);
+    let mut series = Map::new();
+    for (wire, link) in counted {
+        let gathers = setting.network.domain.is_some();
+        let mut counts = EmulatedCounts::of(link, flows.duration, gathers);
+        let mut take = |begin, observation| counts.take(begin, observation);
+        pair.meters.observations(wire, begin, &mut take)?;
+        if let Some(of_link) = counts.put(&mut measurements) {
+            series.insert(link.name.clone(), of_link);
+        }
+    }
+    if !series.is_empty() {
+        measurements.note("series", series.into());
+    }
+    let failures: Vec<&str> = { ends.iter() }
+        .filter_map(|(sent, _)| sent.failure.as_deref())
+        .collect();
+    if !failures.is_empty() {
+        measurements.note("failed_connections", json!(failures));
+    }
+    let late = ends.iter().map(|(sent, _)| sent.late).max();
+    measurements.note("start_late_ms", json!(late.map(Span::as_millis_f64)));
+    if clock_stepped(disturbance.clock_step) {
+        measurements.flags.push(Flag::ClockStepped);
+    }
+    measurements.take_disturbance(setting, &disturbance);
+    measurements.judge(&disturbance);
+    Ok(measurements)
+}
+
+/// The links with counters, each of which is one wire, with the numbers of their wires.
+fn counted(setting: &Setting) -> impl Iterator<Item = (usize, &spec::Link)> {
+    let wires = setting.network.as_graph().wires.into_iter().enumerate();
+    let links = wires.map(|(number, wire)| (number, &setting.network.links[wire.link]));
+    links.filter(|(_, link)| link.counted.is_any())
+}
+
+/// One flow of a trial.
+struct One<'a> {
+    flow: &'a spec::Flow,
+    from: String,
+    to: String,
+    port: u16,
+    start: Span,
+    stop: Span,
+}
+
+/// The flows of a trial in order, copies one by one, with the instants that the simulator
+/// draws from the same seed.
+fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
+    let copies = flows.flows.iter().flat_map(move |flow| {
+        (0_u32..).zip(flow.names()).map(move |(number, name)| {
+            let within = seed.derive(&format!("start/{name}")).get();
+            let within = within.checked_rem(flow.start_within.as_picos());
+            let later = flow.stagger * u64::from(number);
+            (
+                flow,
+                number,
+                flow.start + later + Span::from_picos(within.unwrap_or(0)),
+            )
+        })
+    });
+    (FIRST_PORT..)
+        .zip(copies)
+        .map(|(port, (flow, number, start))| One {
+            flow,
+            from: spec::Flow::end(&flow.from, number + 1),
+            to: spec::Flow::end(&flow.to, number + 1),
+            port,
+            start,
+            stop: flow.stop.unwrap_or(flows.duration).min(flows.duration),
+        })
+}
+
+/// The connections of each of `hosts`.
+fn tasks(
+    setting: &Setting,
+    flows: &Flows,
+    hosts: &[(String, IpAddr)],
+    seed: Seed,
+    begin: u64,
+) -> Vec<Task> {
+    let none = Sockets::default();
+    let sockets = flows.sockets.as_ref().unwrap_or(&none);
+    let addresses: BTreeMap<&str, IpAddr> = { hosts.iter() }
+        .map(|(name, address)| (name.as_str(), *address))
+        .collect();
+    let segment = segment(setting);
+    let task = |(name, own): &(String, IpAddr)| {
+        let mut task = Task {
+            begin,
+            end: flows.duration,
+            ..Task::default()
+        };
+        for one in all(flows, seed) {
+            let Sends::Messages { octets, window, .. } = &one.flow.sends else {
+                continue;
+            };
+            if one.from == *name
+                && let Some(to) = addresses.get(one.to.as_str())
+            {
+                task.outgoing.push(Outgoing {
+                    from: SocketAddr::new(*own, 0),
+                    to: SocketAddr::new(*to, one.port),
+                    start: one.start,
+                    stop: one.stop,
+                    octets: octets.map(units::Bytes::get),
+                    congestion: setting.host.congestion.clone(),
+                    send_buffer: sockets.send_buffer,
+                });
+            }
+            if one.to == *name {
+                task.incoming.push(Incoming {
+                    at: SocketAddr::new(*own, one.port),
+                    window: window.map(|segments| segments.saturating_mul(segment)),
+                    receive_buffer: sockets.receive_buffer,
+                });
+            }
+        }
+        task
+    };
+    hosts.iter().map(task).collect()
+}
+
+/// Octets of payload in a segment of the smallest MTU.
+fn segment(setting: &Setting) -> u32 {
+    let ip = match setting.network.ip {
+        IpVersion::V4 => 20,
+        IpVersion::V6 => 40,
+    };
+    let mtu = setting.network.path_mtu().map_or(1_280, IpMtu::get);
+    mtu.saturating_sub(ip + TCP_HEADER)
+}
+
+/// Both ends of each flow, in the order of the flows.
+fn ends(flows: &Flows, hosts: &[(String, IpAddr)], outcomes: &[Outcome]) -> Vec<(Sent, Received)> {
+    let mut of_host: BTreeMap<&str, _> = hosts
+        .iter()
+        .zip(outcomes)
+        .map(|((name, _), outcome)| {
+            let ends = (outcome.sent.iter(), outcome.received.iter());
+            (name.as_str(), ends)
+        })
+        .collect();
+    let both = all(flows, Seed::new(0)).map(|one| {
+        let sent = of_host
+            .get_mut(one.from.as_str())
+            .and_then(|(sent, _)| sent.next());
+        let received = of_host
+            .get_mut(one.to.as_str())
+            .and_then(|(_, received)| received.next());
+        (
+            sent.cloned().unwrap_or_default(),
+            received.copied().unwrap_or_default(),
+        )
+    });
+    both.collect()
+}
+
+/// The statistics of each flow.
+fn stats(
+    setting: &Setting,
+    flows: &Flows,
+    seed: Seed,
+    ends: &[(Sent, Received)],
+) -> Vec<FlowStats> {
+    let segment = u64::from(segment(setting)).max(1);
+    let one = |(one, (sent, received)): (One<'_>, &(Sent, Received))| FlowStats {
+        sent: sent.octets.div_ceil(segment),
+        octets: sent.octets,
+        lost: None,
+        carried: received.span.map(|[_, last]| Carried::Connection {
+            octets: received.octets,
+            began: Time::ZERO + one.start,
+            ended: Time::ZERO + last,
+        }),
+        first_due: Some(Time::ZERO + one.start),
+        first_arrival: received.span.map(|[first, _]| Time::ZERO + first),
+        round_trips: Some(RoundTrips {
+            count: sent.round_trips.0,
+            took_ms: sent.round_trips.1.as_millis_f64(),
+            p50: None,
+            p95: None,
+            p99: None,
+        }),
+        tcp: Some(ConnectionStats {
+            retransmitted: sent.retransmitted,
+            segments: Some(sent.segments),
+            timeouts: None,
+            smoothed_rtt: sent.last_round_trip,
+        }),
+        ..FlowStats::default()
+    };
+    all(flows, seed).zip(ends).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! The mapping of flows to connections of hosts.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use plan::synthetic;
+use proptest::prelude::*;
+use proto::traffic::{Law, PathMtu};
+use units::Bytes;
+
+use super::*;
+
+const HOSTS: [&str; 4] = ["s1", "s2", "s3", "s4"];
+
+fn hosts() -> Vec<(String, IpAddr)> {
+    let address = |number: u8| IpAddr::V4(Ipv4Addr::new(10, 0, 0, number));
+    { HOSTS.iter().zip(1..) }
+        .map(|(name, number)| ((*name).to_owned(), address(number)))
+        .collect()
+}
+
+fn flow(name: String, [from, to]: [usize; 2], count: u32, window: Option<u32>) -> spec::Flow {
+    spec::Flow {
+        name,
+        count,
+        stagger: Span::from_millis(100),
+        start_within: Span::from_millis(50),
+        from: HOSTS[from].to_owned(),
+        to: HOSTS[to].to_owned(),
+        start: Span::from_secs(1),
+        stop: None,
+        sends: Sends::Messages {
+            gaps: Law::Constant(0.0),
+            payloads: Law::Constant(1_000.0),
+            bursts: None,
+            packets: None,
+            octets: Some(Bytes::new(12_345)),
+            window,
+        },
+        round_trip: false,
+        path_mtu: PathMtu::Machine,
+        class: 0,
+        precedence: 0,
+    }
+}
+
+fn flows() -> impl Strategy<Value = Flows> {
+    let window = proptest::option::of(1_u32..1_000);
+    let one = (0_usize..4, 1_usize..4, 1_u32..6, window);
+    proptest::collection::vec(one, 1..5).prop_map(|all| Flows {
+        duration: Span::from_secs(5),
+        flows: { all.into_iter().enumerate() }
+            .map(|(place, (from, other, count, window))| {
+                flow(
+                    format!("f{place}-"),
+                    [from, (from + other) % 4],
+                    count,
+                    window,
+                )
+            })
+            .collect(),
+        sockets: None,
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_flow_has_one_sender_and_one_receiver_with_one_port(flows in flows(), seed: u64) {
+        let (setting, seed) = (synthetic::setting(1_500, false), Seed::new(seed));
+        let tasks = tasks(&setting, &flows, &hosts(), seed, 7);
+        let outgoing: Vec<&Outgoing> = tasks.iter().flat_map(|task| &task.outgoing).collect();
+        let incoming = tasks.iter().flat_map(|task| &task.incoming);
+        let incoming: BTreeMap<u16, &Incoming> = incoming.map(|one| (one.at.port(), one)).collect();
+        let count: u32 = flows.flows.iter().map(|flow| flow.count).sum();
+        prop_assert_eq!((outgoing.len(), incoming.len()), (count as usize, count as usize));
+        for one in outgoing {
+            prop_assert_eq!(incoming[&one.to.port()].at, one.to);
+            prop_assert_ne!(one.from.ip(), one.to.ip());
+            prop_assert!(one.start >= Span::from_secs(1) && one.stop == flows.duration);
+        }
+        prop_assert!(tasks.iter().all(|task| task.begin == 7 && task.end == flows.duration));
+    }
+
+    #[test]
+    fn what_hosts_saw_is_that_of_their_flows(flows in flows(), seed: u64) {
+        let (setting, seed) = (synthetic::setting(1_500, false), Seed::new(seed));
+        let tasks = tasks(&setting, &flows, &hosts(), seed, 0);
+        // Each end reports the port of its flow as octets.
+        let outcomes: Vec<Outcome> = { tasks.iter() }.map(|task| Outcome {
+            sent: { task.outgoing.iter() }
+                .map(|one| Sent { octets: one.to.port().into(), ..Sent::default() })
+                .collect(),
+            received: { task.incoming.iter() }
+                .map(|one| Received { octets: one.at.port().into(), ..Received::default() })
+                .collect(),
+            ..Outcome::default()
+        }).collect();
+        let ends = ends(&flows, &hosts(), &outcomes);
+        for (port, (sent, received)) in (u64::from(FIRST_PORT)..).zip(&ends) {
+            prop_assert_eq!((sent.octets, received.octets), (port, port));
+        }
+    }
+}
+
+#[test]
+fn a_window_of_segments_is_one_of_their_octets() {
+    // Of 1500 octets 40 are IPv6's header, and 32 TCP's with timestamps.
+    let setting = synthetic::setting(1_500, false);
+    let flows = Flows {
+        duration: Span::from_secs(5),
+        flows: vec![flow("f".to_owned(), [0, 2], 1, Some(20))],
+        sockets: None,
+    };
+    let tasks = tasks(&setting, &flows, &hosts(), Seed::new(1), 0);
+    assert_eq!(tasks[2].incoming[0].window, Some(20 * (1_500 - 72)));
+}

@@ -1,0 +1,136 @@
+//! Settings that this world cannot build or measure as they are written.
+
+use experiment::Refusal;
+use plan::Setting;
+use plan::setting::{Destination, Domain, Flow, Graph, Instrument, Role, Sends, Traffic};
+use proto::traffic::Law;
+use queue::Trigger;
+
+use crate::world::segment_limit;
+
+/// The most nodes and links of a network that is no path: each node is a namespace, and
+/// each end of a link an interface that the emulator looks at.
+const MOST_NODES: usize = 64;
+
+/// Refuses what no key alone decides.
+pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
+    if let Some(graph) = &setting.network.graph {
+        check_nodes(graph)?;
+        check_links(setting)?;
+        if let Some(domain) = &setting.network.domain {
+            check_domain(domain)?;
+        }
+        check_traffic(setting)?;
+    }
+    segment_limit::check(setting)
+}
+
+fn check_nodes(graph: &Graph) -> Result<(), Refusal> {
+    if let Some(switch) = graph.nodes.iter().find(|node| node.role == Role::Switch) {
+        let why = format!(
+            "nodes.{}.role = \"switch\": between kernels the nodes of a network are hosts and routers; write \"router\", or --on sim",
+            switch.name
+        );
+        return refuse(vec![("nodes", Some(switch.name.clone()))], why);
+    }
+    if graph.nodes.len().max(graph.wires.len()) > MOST_NODES {
+        let why = format!(
+            "between kernels a network has at most {MOST_NODES} nodes and links; this one has {} and {}: write fewer, or --on sim",
+            graph.nodes.len(),
+            graph.wires.len()
+        );
+        return refuse(
+            vec![("network", Some("pairs".to_owned())), ("nodes", None)],
+            why,
+        );
+    }
+    Ok(())
+}
+
+fn check_links(setting: &Setting) -> Result<(), Refusal> {
+    let mut links = setting.network.links.iter();
+    match links.find(|link| link.cross.is_some()) {
+        None => Ok(()),
+        Some(link) => refuse(
+            vec![("links", Some(link.name.clone())), ("network", None)],
+            format!(
+                "links.{}.cross: only links of a path have cross traffic; write a flow of [flows] instead",
+                link.name
+            ),
+        ),
+    }
+}
+
+/// Refuses what live gateways do not do.
+fn check_domain(domain: &Domain) -> Result<(), Refusal> {
+    let busy = { domain.gather.as_ref() }
+        .is_some_and(|gather| matches!(gather.trigger, Trigger::EgressBusy(_)));
+    let (key, why) = match domain.destination {
+        Destination::FirstPacket => (
+            "destination",
+            "a live gateway addresses its peer: write \"egress\"",
+        ),
+        Destination::Label => (
+            "carriage",
+            "the routers of a test bed switch no labels: write \"ip\" or \"udp\"",
+        ),
+        Destination::Egress if busy => (
+            "trigger",
+            "an emulated link does not tell a gateway when it is free: write \"timer\" or \"full\"",
+        ),
+        Destination::Egress => return Ok(()),
+    };
+    refuse(
+        vec![("domain", Some(key.to_owned())), ("domain", None)],
+        format!("domain.{key}: {why}, or --on sim"),
+    )
+}
+
+fn check_traffic(setting: &Setting) -> Result<(), Refusal> {
+    let Traffic::Flows(flows) = &setting.traffic else {
+        return refuse(
+            vec![("traffic", Some("kind".to_owned())), ("traffic", None)],
+            "traffic.kind: a network that is no path carries kind = \"flows\"".to_owned(),
+        );
+    };
+    let sockets = flows.sockets.clone().unwrap_or_default();
+    for (key, is_asked) in [
+        ("log", sockets.log),
+        ("instrument", sockets.instrument != Instrument::Own),
+        ("nagle", sockets.nagle),
+    ] {
+        if is_asked {
+            let why = format!(
+                "traffic.{key}: connections of a network carry octets, not messages; leave it out"
+            );
+            return refuse(vec![("traffic", Some(key.to_owned()))], why);
+        }
+    }
+    flows.flows.iter().try_for_each(check_flow)
+}
+
+fn check_flow(flow: &Flow) -> Result<(), Refusal> {
+    let is_bulk = match &flow.sends {
+        Sends::Messages {
+            gaps,
+            bursts,
+            packets,
+            ..
+        } => *gaps == Law::Constant(0.0) && bursts.is_none() && packets.is_none(),
+        Sends::Datagrams { .. } | Sends::Octets { .. } => false,
+    };
+    match is_bulk && !flow.round_trip {
+        true => Ok(()),
+        false => refuse(
+            vec![("flows", Some(flow.name.clone()))],
+            format!(
+                "flows.{}: between kernels the flows of a network that is no path are connections that send as they may: write protocol = \"tcp\" without a schedule, or --on sim",
+                flow.name
+            ),
+        ),
+    }
+}
+
+fn refuse(places: Vec<(&'static str, Option<String>)>, why: String) -> Result<(), Refusal> {
+    Err(Refusal { places, why })
+}

@@ -1,0 +1,196 @@
+//! Connections among the hosts of a network, which carry octets that mean nothing from an
+//! instant on until another one.
+//!
+//! Each host runs the ends of all its connections in one loop, which sleeps until a socket
+//! is ready or an instant comes. Hosts that share a clock need no messages to agree on
+//! instants. Ports of namespaces are reached by nobody else.
+
+mod receiving;
+mod sending;
+
+use std::net::SocketAddr;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use units::{Bytes, Span, Time};
+
+use crate::clock;
+use crate::deadline::Deadline;
+use crate::error::{During, Error, Result};
+use crate::interrupt;
+use crate::meter::Process;
+use receiving::Receiving;
+use sending::Sending;
+
+/// The longest sleep: round trips are looked at so often.
+const LOOK: Span = Span::from_millis(50);
+
+/// The connections of one host. Times count from the beginning.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Task {
+    /// The beginning, in nanoseconds of CLOCK_MONOTONIC.
+    pub begin: u64,
+    /// When everything ends, data in flight included.
+    pub end: Span,
+    /// The connections that begin here.
+    pub outgoing: Vec<Outgoing>,
+    /// The connections that end here.
+    pub incoming: Vec<Incoming>,
+}
+
+/// The sending end of a connection.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Outgoing {
+    /// The address of this host, with any port.
+    pub from: SocketAddr,
+    /// The other end.
+    pub to: SocketAddr,
+    /// When it begins.
+    pub start: Span,
+    /// From when on nothing new is sent.
+    pub stop: Span,
+    /// The octets to send; `None`: until `stop`.
+    pub octets: Option<u64>,
+    /// Its congestion control, by the kernel's name.
+    pub congestion: String,
+    /// SO_SNDBUF; `None` leaves it to the kernel.
+    pub send_buffer: Option<Bytes>,
+}
+
+/// The receiving end of a connection.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Incoming {
+    /// Where it is accepted.
+    pub at: SocketAddr,
+    /// The largest window that is advertised, in octets; `None`: as the kernel has it.
+    pub window: Option<u32>,
+    /// SO_RCVBUF; `None` leaves it to the kernel.
+    pub receive_buffer: Option<Bytes>,
+}
+
+/// What a host saw of its connections, each in the order of the task.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Outcome {
+    /// The sending ends.
+    pub sent: Vec<Sent>,
+    /// The receiving ends.
+    pub received: Vec<Received>,
+    /// The processor time of this process meanwhile.
+    pub process: Process,
+}
+
+/// The sending end of a connection at its end.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Sent {
+    /// Octets that the kernel took.
+    pub octets: u64,
+    /// Segments sent, retransmissions included.
+    pub segments: u64,
+    /// Segments retransmitted.
+    pub retransmitted: u64,
+    /// The largest segment sent, in octets of payload.
+    pub segment_size: u64,
+    /// Number of looks at TCP's smoothed round-trip time, and their sum.
+    pub round_trips: (u64, Span),
+    /// The smoothed round-trip time at the end.
+    pub last_round_trip: Option<Span>,
+    /// The lateness of the beginning.
+    pub late: Span,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+}
+
+/// The receiving end of a connection at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Received {
+    /// Octets that arrived.
+    pub octets: u64,
+    /// When the first and the last of them were read.
+    pub span: Option<[Span; 2]>,
+}
+
+/// A host that listens at all its ports.
+pub struct Host {
+    begin: Time,
+    end: Time,
+    sending: Vec<Sending>,
+    receiving: Vec<Receiving>,
+    before: Process,
+}
+
+impl Host {
+    /// Opens the ports of `task` in the namespace of the calling process.
+    ///
+    /// # Errors
+    /// If the kernel refuses an option or a port.
+    pub fn open(task: Task) -> Result<Self> {
+        let before = Process::sample()?;
+        let begin = clock::monotonic_of(task.begin);
+        let receiving = task.incoming.into_iter().map(Receiving::open);
+        let sending = task.outgoing.into_iter();
+        Ok(Self {
+            begin,
+            end: begin + task.end,
+            receiving: receiving.collect::<Result<_>>()?,
+            sending: sending.map(|one| Sending::new(one, begin)).collect(),
+            before,
+        })
+    }
+
+    /// Carries the connections until the end of the task, or a signal of the user. Every
+    /// connection is then reset.
+    ///
+    /// # Errors
+    /// If the kernel does not wait for sockets. A connection that fails says so in its
+    /// outcome.
+    pub fn run(mut self) -> Result<Outcome> {
+        let deadline = Deadline::new(self.end, &Arc::default());
+        while deadline.permit().is_ok() {
+            let now = clock::monotonic();
+            for one in &mut self.sending {
+                one.advance(now);
+            }
+            for one in &mut self.receiving {
+                one.advance(self.begin, &deadline);
+            }
+            self.wait()?;
+        }
+        if interrupt::asked() {
+            return Err(Error::new("carrying connections", "interrupted"));
+        }
+        let sent = self.sending.into_iter().map(Sending::finish);
+        let received = self.receiving.into_iter().map(|one| one.received);
+        Ok(Outcome {
+            sent: sent.collect(),
+            received: received.collect(),
+            process: Process::sample()? - self.before,
+        })
+    }
+
+    /// Sleeps until a socket is ready, or an instant comes.
+    fn wait(&self) -> Result<()> {
+        let now = clock::monotonic();
+        let starts = self.sending.iter().filter_map(Sending::next_instant);
+        let until = starts.chain([self.end, now + LOOK]).min();
+        let left = until.and_then(|until| until.since(now)).unwrap_or_default();
+        let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
+        let out = self.sending.iter().filter_map(|one| one.waits_for(now));
+        let incoming = self.receiving.iter().map(Receiving::socket);
+        let mut watched: Vec<PollFd<'_>> = out
+            .map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLOUT))
+            .chain(incoming.map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLIN)))
+            .collect();
+        match poll(&mut watched, PollTimeout::from(millis)) {
+            Err(Errno::EINTR) => Ok(()),
+            result => result.map(drop).during(|| "waiting for connections"),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The sending end of a connection.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    MsgFlags, Shutdown, SockaddrStorage, bind, connect, send, setsockopt, shutdown, sockopt,
+};
+use units::{Span, Time};
+
+use super::receiving::{octets, stream};
+use super::{Outgoing, Sent};
+use crate::error::{During, Result};
+use crate::sys::{option, tcp_info};
+use crate::transfer::choose_congestion_control;
+
+/// Octets of one write, and of what waits unsent in the kernel at most (TCP_NOTSENT_LOWAT
+/// [tcp(7)]): a flow that stops has little left to send.
+const WRITE: usize = 4_096;
+const UNSENT: libc::c_int = 8_192;
+
+/// Writes before other connections have their turn.
+const TURN: usize = 16;
+
+/// A connection from its beginning on, or before.
+pub(super) struct Sending {
+    outgoing: Outgoing,
+    start: Time,
+    stop: Time,
+    socket: Option<OwnedFd>,
+    /// Whether everything was written, or nothing can be.
+    is_over: bool,
+    sent: Sent,
+}
+
+impl Sending {
+    /// A connection of a task that begins at `begin`.
+    pub(super) fn new(outgoing: Outgoing, begin: Time) -> Self {
+        Self {
+            start: begin + outgoing.start,
+            stop: begin + outgoing.stop,
+            outgoing,
+            socket: None,
+            is_over: false,
+            sent: Sent::default(),
+        }
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn advance(&mut self, now: Time) {
+        if self.is_over && self.socket.is_none() || now < self.start {
+            return;
+        }
+        if self.socket.is_none() {
+            self.sent.late = now.since(self.start).unwrap_or_default();
+            match opened(&self.outgoing) {
+                Ok(socket) => self.socket = Some(socket),
+                Err(error) => self.fail(&error.to_string()),
+            }
+        }
+        self.look();
+        if !self.is_over {
+            self.write(now);
+        }
+    }
+
+    /// The next instant at which something is due whatever sockets do.
+    pub(super) fn next_instant(&self) -> Option<Time> {
+        match (&self.socket, self.is_over) {
+            (None, false) => Some(self.start),
+            (Some(_), false) => Some(self.stop),
+            (_, true) => None,
+        }
+    }
+
+    /// The socket that is to become writable, if it matters.
+    pub(super) fn waits_for(&self, now: Time) -> Option<&OwnedFd> {
+        let matters = !self.is_over && now < self.stop;
+        self.socket.as_ref().filter(|_| matters)
+    }
+
+    /// The outcome; the connection is reset.
+    pub(super) fn finish(mut self) -> Sent {
+        let info = self
+            .socket
+            .as_ref()
+            .map(|socket| tcp_info::tcp_info(socket.as_fd()));
+        if let Some(Ok(info)) = info {
+            self.sent.segments = info.tcpi_segs_out.into();
+            self.sent.retransmitted = info.tcpi_total_retrans.into();
+            self.sent.segment_size = info.tcpi_snd_mss.into();
+            let last = Span::from_micros(info.tcpi_rtt.into());
+            self.sent.last_round_trip = Some(last).filter(|last| *last > Span::ZERO);
+        }
+        self.sent
+    }
+
+    fn write(&mut self, now: Time) {
+        let Some(socket) = &self.socket else { return };
+        for _ in 0..TURN {
+            let left = match self.outgoing.octets {
+                Some(octets) => octets - self.sent.octets,
+                None => WRITE as u64,
+            };
+            if left == 0 || now >= self.stop {
+                self.is_over = true;
+                // The peer sees the end once it has everything. A connection that has
+                // failed since has no end to tell.
+                let _ = shutdown(socket.as_raw_fd(), Shutdown::Write);
+                return;
+            }
+            let size = usize::try_from(left).unwrap_or(WRITE).min(WRITE);
+            let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
+            match send(socket.as_raw_fd(), &[0; WRITE][..size], flags) {
+                Ok(octets) => self.sent.octets += octets as u64,
+                // A connection that is being set up says EAGAIN, too.
+                Err(Errno::EAGAIN | Errno::EINTR) => return,
+                Err(error) => {
+                    self.fail(&format!("writing: {error}"));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Looks at the smoothed round-trip time [RFC6298 s2].
+    fn look(&mut self) {
+        let info = self
+            .socket
+            .as_ref()
+            .map(|socket| tcp_info::tcp_info(socket.as_fd()));
+        if let Some(Ok(info)) = info
+            && info.tcpi_rtt > 0
+            && !self.is_over
+        {
+            self.sent.round_trips.0 += 1;
+            self.sent.round_trips.1 += Span::from_micros(info.tcpi_rtt.into());
+        }
+    }
+
+    fn fail(&mut self, why: &str) {
+        self.is_over = true;
+        self.sent.failure = Some(why.to_owned());
+    }
+}
+
+/// A socket that connects.
+fn opened(outgoing: &Outgoing) -> Result<OwnedFd> {
+    let to = outgoing.to;
+    let socket = stream(to.is_ipv6())?;
+    let operation = || format!("connecting to {to}");
+    choose_congestion_control(socket.as_fd(), &outgoing.congestion)?;
+    if let Some(size) = outgoing.send_buffer {
+        setsockopt(&socket, sockopt::SndBuf, &octets(size)).during(operation)?;
+    }
+    let level = libc::IPPROTO_TCP;
+    option::set(socket.as_fd(), level, libc::TCP_NOTSENT_LOWAT, UNSENT).during(operation)?;
+    bind(socket.as_raw_fd(), &SockaddrStorage::from(outgoing.from)).during(operation)?;
+    match connect(socket.as_raw_fd(), &SockaddrStorage::from(to)) {
+        Ok(()) | Err(Errno::EINPROGRESS) => Ok(socket),
+        Err(error) => Err(error).during(operation),
+    }
+}
