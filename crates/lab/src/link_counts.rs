@@ -79,3 +79,54 @@ impl EmulatedCounts {
         self.series.as_mut().map(each);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use plan::synthetic;
+
+    use super::*;
+
+    #[test]
+    fn observations_of_a_queue_become_the_figures_of_its_windows() {
+        let mut link = synthetic::setting(1_500, false).network.links[0].clone();
+        link.counted.windows = vec![spec::Window {
+            name: "all".to_owned(),
+            from: Span::ZERO,
+            to: Span::from_secs(1),
+        }];
+        link.counted.series = Some(Span::from_millis(500));
+        let mut counts = EmulatedCounts::of(&link, Span::from_secs(1), true);
+        let begin = Time::ZERO + Span::from_secs(9);
+        let at = |millis: u64| begin + Span::from_millis(millis);
+        for observation in [
+            // Three packets wait from 0 to 500 ms, are one less then, and take 250 ms.
+            Observation::Arrived(at(0), 3, Some(1.0)),
+            Observation::InnerDropped(at(400), 1),
+            Observation::Sent([at(0), at(500), at(750)], 2),
+            Observation::Arrived(at(600), 1, Some(2.0)),
+            Observation::Dropped(at(600), 1),
+        ] {
+            counts.take(begin, observation);
+        }
+        let mut measurements = Measurements::default();
+        let series = counts.put(&mut measurements).unwrap();
+        for (metric, value) in [
+            ("drop_percent_all", 50.0),
+            ("inner_drop_percent_all", 50.0),
+            ("packets_per_frame_all", 2.0),
+            ("utilisation_percent_all", 25.0),
+            ("mean_queue_all", 0.5),
+            ("average_queue_all", 1.5),
+            ("queue_delay_all", 500.0),
+        ] {
+            assert!(
+                (measurements.metrics[metric] - value).abs() < 1e-9,
+                "{metric}"
+            );
+        }
+        assert_eq!(
+            (&series["arrivals"], &series["drops"]),
+            (&"1 1".into(), &"0 1".into())
+        );
+    }
+}

@@ -409,6 +409,21 @@ mod tests {
     }
 
     #[test]
+    fn without_framing_queues_see_the_octets_of_the_packet_alone() {
+        let pool = Pool::default();
+        for (frame, packet) in [(1_497, 1_483), (54, 40)] {
+            let bare = pool.keep(&vec![0; HEADER + frame], None).without_framing();
+            assert_eq!(bare.view().size, Bytes::new(packet));
+            assert_eq!(bare.again().view().size, Bytes::new(packet));
+        }
+        let octets: Vec<u8> = (0..100).collect();
+        let tagged = pool.keep(&octets, Some([0x81, 0x00, 0x20, 0x07]));
+        let packet = octets.len() - HEADER - 14;
+        let size = tagged.without_framing().view().size;
+        assert_eq!(size, Bytes::new(packet as u64));
+    }
+
+    #[test]
     fn class_and_precedence_are_those_of_the_field_and_a_mark_reaches_the_octets() {
         let pool = Pool::default();
         // Codepoints: default, CS6, AF11, AF22, AF43, EF; with ECT(0).

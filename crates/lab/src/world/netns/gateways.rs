@@ -99,3 +99,76 @@ fn header(ip: IpVersion) -> u64 {
     };
     ip + wire::bundle::HEADER_LEN as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use plan::setting::Destination;
+    use queue::{Carriage, Tick, Trigger};
+    use units::{Bytes, Span};
+
+    use super::*;
+
+    fn domain() -> Domain {
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        let route = |network: &str, length, egress| Route {
+            network: address(network),
+            length,
+            next_as: 0,
+            egress,
+            via: Vec::new(),
+        };
+        Domain {
+            edges: vec![1, 2],
+            gather: Some(GatherSettings {
+                mtu: Bytes::new(3_000),
+                trigger: Trigger::Timer(Span::from_millis(10)),
+                carriage: Carriage {
+                    header: Bytes::new(28 + 6),
+                    entry: Bytes::new(4),
+                    framing: Bytes::ZERO,
+                },
+                tick: Tick::Micro,
+                share: 1.0,
+            }),
+            addresses: vec![(0, address("10.1.0.1")), (3, address("10.2.0.3"))],
+            routes: vec![
+                route("0.0.0.0", 0, 1),
+                route("10.1.0.0", 16, 1),
+                route("10.2.0.0", 16, 2),
+            ],
+            destination: Destination::Egress,
+            shaping: true,
+        }
+    }
+
+    #[test]
+    fn what_a_gateway_carries_has_no_other_route_at_its_edge() {
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        let [near, far] = ["10.1.0.1", "10.2.0.3"].map(address);
+        assert_eq!(unrouted(&domain()), [(1, far), (2, near)]);
+        let mut without = domain();
+        without.gather = None;
+        assert!(unrouted(&without).is_empty());
+        // The longest prefix counts, and the default covers everything of its version.
+        assert_eq!(egress(&domain(), address("10.2.255.255")), Some(2));
+        assert_eq!(egress(&domain(), address("10.3.0.0")), Some(1));
+        assert_eq!(egress(&domain(), address("2001:db8::1")), None);
+    }
+
+    #[test]
+    fn a_gateway_has_the_rows_of_its_peers_and_the_settings_of_the_domain() {
+        let domain = domain();
+        let gather = domain.gather.as_ref().unwrap();
+        let ends = ["198.18.2.1", "198.18.2.2"].map(|text| text.parse().unwrap());
+        let made = gateway(
+            (&domain, gather),
+            IpVersion::V4,
+            "r1".to_owned(),
+            &[(2, ends)],
+        );
+        let network: IpAddr = "10.2.0.0".parse().unwrap();
+        assert_eq!(made.prefixes, [(network, 16, 0, 0)]);
+        assert_eq!((made.peers, made.mtu), (vec![ends], Bytes::new(3_000)));
+        assert!(made.in_udp && made.shaping && made.trigger == gather.trigger);
+    }
+}
