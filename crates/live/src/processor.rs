@@ -16,12 +16,24 @@ pub(crate) struct Pinned {
 impl Pinned {
     /// Pins the thread to its current processor.
     pub(crate) fn here() -> Result<Self> {
-        let operation = || "staying on one processor";
-        let before = sched_getaffinity(CALLER).during(operation)?;
-        let mut here = CpuSet::new();
-        here.set(sched_getcpu().during(operation)?)
-            .during(operation)?;
-        sched_setaffinity(CALLER, &here).during(operation)?;
+        let here = sched_getcpu().during(|| "staying on one processor")?;
+        Self::only(here, || "staying on one processor".to_owned())
+    }
+
+    /// Pins the thread to the processor of this number.
+    ///
+    /// # Errors
+    /// The machine has no such processor, or does not allow it to this thread.
+    pub(crate) fn to(processor: u32) -> Result<Self> {
+        let number = usize::try_from(processor).unwrap_or(usize::MAX);
+        Self::only(number, || format!("running on processor {processor}"))
+    }
+
+    fn only(processor: usize, operation: impl Fn() -> String) -> Result<Self> {
+        let before = sched_getaffinity(CALLER).during(&operation)?;
+        let mut one = CpuSet::new();
+        one.set(processor).during(&operation)?;
+        sched_setaffinity(CALLER, &one).during(&operation)?;
         Ok(Self { before })
     }
 }

@@ -212,6 +212,9 @@ impl Node {
         }
         for interface in &self.interfaces {
             self.set_offloads(interface, path.offloads())?;
+            if let Some(most) = path.segments_per_packet {
+                route.set_segments(&interface.name, most)?;
+            }
             if bridges {
                 route.join_bridge(&interface.name, "bridge")?;
             }

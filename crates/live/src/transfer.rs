@@ -78,6 +78,8 @@ pub struct Transfer {
     /// The largest segment of TCP in octets, TCP's own options included (TCP_MAXSEG);
     /// `None`: as the path's MTU allows.
     pub largest_segment: Option<u16>,
+    /// The processor on which both ends run meanwhile; `None`: any.
+    pub processor: Option<u32>,
     /// SO_SNDBUF; `None`: the kernel's default.
     pub send_buffer: Option<Bytes>,
     /// SO_RCVBUF; `None`: the kernel's default (UDP: the largest that the kernel

@@ -110,6 +110,8 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             offloads,
             congestion: "cubic".into(),
             nic: NicSetting::default(),
+            segments_per_packet: None,
+            processor: None,
             costs: Costs::default(),
         },
         traffic: Traffic::Transfer(Transfer {

@@ -18,6 +18,8 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
             .read_or("host.congestion", usual_control(tree), name(15))?
             .value,
         nic: nic(reader)?,
+        segments_per_packet: few(reader, "host.segments_per_packet", 1, MOST_SEGMENTS)?,
+        processor: few(reader, "host.processor", 0, MOST_PROCESSORS - 1)?,
         costs: costs(reader)?,
     })
 }
@@ -25,6 +27,26 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
 /// The most frames that a key can name, and the longest delay in microseconds: fields of 32
 /// bits hold them.
 const MOST: u32 = 1_000_000;
+
+/// The most segments of one packet: the kernel's limit on packets is 64 KiB.
+const MOST_SEGMENTS: u32 = 64;
+
+/// The processors that a set of the C library can name (`CPU_SETSIZE`).
+const MOST_PROCESSORS: u32 = 1024;
+
+/// A number or `any`. plan.toml has the key only if the experiment writes it.
+fn few(reader: &mut Reader<'_>, key: &str, least: u32, most: u32) -> Result<Option<u32>> {
+    let parse = |value: &Value| -> Parsed<Option<u32>> {
+        if matches!(value, Value::Text(text) if text == "any") {
+            return Ok((None, value.clone()));
+        }
+        let (found, canonical) =
+            number(least.into(), most.into())(value).map_err(|why| format!("{why}, or \"any\""))?;
+        Ok((u32::try_from(found).ok(), canonical))
+    };
+    let found = reader.optional(key, parse)?;
+    Ok(found.and_then(|found| found.value))
+}
 
 /// The settings of network cards. plan.toml has these keys only if the experiment writes them.
 fn nic(reader: &mut Reader<'_>) -> Result<NicSetting> {

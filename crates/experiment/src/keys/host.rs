@@ -54,6 +54,30 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 .predicted(measured(&["off"], "not predicted: hosts have no offloads")),
         },
         Key {
+            name: "segments_per_packet",
+            kind: "number, 1 to 64, or `any`",
+            default: DefaultValue::Absent,
+            meaning: "TCP segments in each packet that crosses an interface, at most, on links with `offloads = \"off\"` and `rate = \"none\"`. 1: the kernel makes each packet by itself; it otherwise makes up to 64 kB at once and cuts them in front of the interface. Above 1: packets of so many segments cross whole, as large as those of a larger MTU (`gso_max_segs`). Without this key, or with `any`: as `offloads` says.",
+            worlds: worlds(
+                HONOURED,
+                only(&["any"], "only kernels make packets of segments; write \"any\", or --on netns"),
+            )
+            .between_hosts(only(
+                &["any"],
+                "only interfaces of namespaces carry packets of several segments; write \"any\", or --on netns",
+            )),
+        },
+        Key {
+            name: "processor",
+            kind: "number, 0 to 1023, or `any`",
+            default: DefaultValue::Absent,
+            meaning: "The processor on which the agents of both hosts run during a transfer; between namespaces the kernel's work on their packets is there, too. Without this key, or with `any`: the scheduler chooses.",
+            worlds: worlds(
+                HONOURED.if_(", of transfers alone"),
+                only(&["any"], "the hosts have no processors of a machine; write \"any\", or --on netns"),
+            ),
+        },
+        Key {
             name: "congestion",
             kind: "name of a congestion control",
             default: DefaultValue::Follows("`\"cubic\"`; beside an agent of ns-2 `\"reno\"`"),

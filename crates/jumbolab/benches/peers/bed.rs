@@ -47,6 +47,7 @@ impl Bed {
             ip,
             addresses: Addresses::Static,
             offloads: false,
+            segments_per_packet: None,
             links: vec![Link { mtu, medium }],
         };
         Ok(Self {

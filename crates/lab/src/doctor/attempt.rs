@@ -224,6 +224,7 @@ fn path(ip: IpVersion) -> Path {
         ip,
         addresses: Addresses::Static,
         offloads: true,
+        segments_per_packet: None,
         links: vec![Link {
             mtu: IpMtu::new(9000, ip).expect("9000 is within the bounds of both protocols"),
             medium: medium(None),
@@ -269,6 +270,7 @@ fn transfer(testbed: &Testbed, path: &Path, protocol: Transport) -> Transfer {
         // Every kernel has it.
         congestion: "reno".to_owned(),
         largest_segment: None,
+        processor: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: false,

@@ -288,6 +288,13 @@ fn offloads_differ(setting: &Setting, path: &Path) -> bool {
     let mtu = |link: Option<&Link>| link.map_or(Bytes::ZERO, |link| link.mtu.bytes());
     let super_packets = inspection.largest_sent > mtu(links.first())
         || inspection.largest_received > mtu(links.last());
+    if let Some(segments) = setting.host.segments_per_packet {
+        // Flags of interfaces describe what the setting asked for; a packet has as many
+        // segments at most, none of them larger than the MTU.
+        let packet = |link: Option<&Link>| mtu(link) * u64::from(segments);
+        return inspection.largest_sent > packet(links.first())
+            || inspection.largest_received > packet(links.last());
+    }
     if !setting.host.offloads {
         return super_packets || !offloads.is_empty();
     }

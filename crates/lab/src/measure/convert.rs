@@ -30,6 +30,7 @@ pub(crate) fn transfer_of(
         echo: transfer::Echo::Off,
         congestion: setting.host.congestion.clone(),
         largest_segment: setting.network.largest_segment(),
+        processor: setting.host.processor,
         send_buffer: traffic.send_buffer,
         receive_buffer: traffic.receive_buffer,
         nagle: traffic.nagle,

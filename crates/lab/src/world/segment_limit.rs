@@ -1,13 +1,42 @@
-//! Settings whose packets only the segments of TCP limit to the MTU.
+//! Settings whose packets only the segments of TCP limit to the MTU, or that have packets
+//! of several segments.
 
 use experiment::Refusal;
 use plan::Setting;
-use plan::setting::{MtuBy, Sends, Traffic};
+use plan::setting::{LinkKind, MtuBy, Sends, Traffic};
 use proto::traffic::Law;
 use units::{Bytes, Transport};
 
-/// Refuses traffic between kernels that segments of TCP do not limit.
+/// Refuses traffic between kernels that segments of TCP do not limit, and packets of
+/// several segments on links that would cut or pace them.
 pub(super) fn check(setting: &Setting) -> Result<(), Refusal> {
+    packets_of_segments(setting)?;
+    limited_packets(setting)
+}
+
+/// A token bucket and an emulator count and carry packets of the MTU.
+fn packets_of_segments(setting: &Setting) -> Result<(), Refusal> {
+    let Some(segments) = setting.host.segments_per_packet else {
+        return Ok(());
+    };
+    let links = &setting.network.links;
+    let paced =
+        setting.network.link != LinkKind::Kernel || links.iter().any(|link| link.rate.is_some());
+    let why = if setting.host.offloads {
+        "offloads join segments by themselves; write host.offloads = \"off\""
+    } else if paced {
+        "a link that is paced carries one segment in a packet; write network.link = \"kernel\" and network.rate = \"none\""
+    } else {
+        return Ok(());
+    };
+    let key = "segments_per_packet";
+    Err(Refusal {
+        places: vec![("host", Some(key.to_owned())), ("host", None)],
+        why: format!("host.{key} = {segments}: {why}"),
+    })
+}
+
+fn limited_packets(setting: &Setting) -> Result<(), Refusal> {
     let refuse = |why: String| {
         let table = "network";
         Err(Refusal {

@@ -70,6 +70,7 @@ fn transfer(epoch: Epoch) -> Transfer {
         echo: Echo::Off,
         congestion: "reno".to_owned(),
         largest_segment: None,
+        processor: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: true,

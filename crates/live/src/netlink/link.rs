@@ -141,6 +141,13 @@ impl Route {
         })
     }
 
+    /// Sets how many TCP segments a super-packet has that leaves an interface, at most.
+    pub(crate) fn set_segments(&self, name: &str, most: u32) -> Result<()> {
+        self.set(name, vec![LinkAttribute::GsoMaxSegs(most)], || {
+            format!("allowing {most} segments in a packet of {name}")
+        })
+    }
+
     fn set(
         &self,
         name: &str,

@@ -53,6 +53,8 @@ pub(super) enum Offloads {
     /// The kernel segments at the last moment and aggregates at the first, so the wire
     /// carries frames of the MTU only, as with a card's offloads.
     AboveTheWire,
+    /// TCP's segmentation alone, so that packets of a few segments cross a veth pair.
+    OfTcp,
     /// All: super-packets cross a veth pair unsegmented.
     All,
 }
@@ -62,6 +64,7 @@ impl Offloads {
         match self {
             Self::None => false,
             Self::AboveTheWire => matches!(feature, "tx-generic-segmentation" | "rx-gro"),
+            Self::OfTcp => matches!(feature, "tx-tcp-segmentation" | "tx-tcp6-segmentation"),
             Self::All => true,
         }
     }

@@ -77,6 +77,8 @@ pub struct Path {
     pub addresses: Addresses,
     /// Whether interfaces use segmentation and receive offloads.
     pub offloads: bool,
+    /// TCP segments in each packet, at most; `None`: as the offloads say.
+    pub segments_per_packet: Option<u32>,
     /// The links, sender first, with a node between each two; with `graph` in any order.
     pub links: Vec<Link>,
     /// The nodes and the ends of the links of a network that is no path.
@@ -119,6 +121,7 @@ impl Path {
     pub(super) fn offloads(&self) -> Offloads {
         let emulated = |link: &Link| matches!(link.medium, Medium::Emulated { .. });
         match self.offloads {
+            false if self.segments_per_packet.is_some_and(|count| count > 1) => Offloads::OfTcp,
             false => Offloads::None,
             true if self.links.iter().any(emulated) => Offloads::AboveTheWire,
             true => Offloads::All,

@@ -20,6 +20,7 @@ use super::{Echo, Received, Transfer};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
+use crate::processor::Pinned;
 use crate::sockets::{stalled, wait};
 use crate::sys::tcp_info::{self, InOrder};
 use crate::trial_token::{BACKLOG, DataPort, Token};
@@ -64,6 +65,7 @@ impl Receiver {
     /// # Errors
     /// If no data arrive within the timeout, or the data are not ours.
     pub fn record(mut self) -> Result<Recorded> {
+        let _pinned = self.transfer.processor.map(Pinned::to).transpose()?;
         let before = Process::sample()?;
         let mut recorder = TransferRecorder::new(&self.transfer);
         let socket = self.data_port.admit(self.transfer.timeout)?;

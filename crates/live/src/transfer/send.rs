@@ -16,6 +16,7 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::pacing::Pacer;
+use crate::processor::Pinned;
 use crate::sockets::{stalled, wait};
 use crate::trial_token::{self, Token};
 
@@ -25,6 +26,7 @@ use crate::trial_token::{self, Token};
 /// If the kernel refuses an option, or the receiver makes no progress within the
 /// transfer's timeout.
 pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
+    let _pinned = transfer.processor.map(Pinned::to).transpose()?;
     let before = Process::sample()?;
     let mut sender = Sender::connect(transfer, token, port)?;
     sender.send_messages()?;

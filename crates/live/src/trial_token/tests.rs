@@ -38,6 +38,7 @@ fn transfer(protocol: Transport, timeout: Span) -> Transfer {
         echo: Echo::Off,
         congestion: "reno".to_owned(),
         largest_segment: None,
+        processor: None,
         send_buffer: None,
         receive_buffer: None,
         nagle: true,

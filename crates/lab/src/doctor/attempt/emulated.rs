@@ -172,6 +172,7 @@ pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
         addresses: Addresses::Static,
         // The default of experiments.
         offloads: false,
+        segments_per_packet: None,
         links: vec![Link {
             mtu,
             medium: Medium::Emulated {

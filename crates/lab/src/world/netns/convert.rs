@@ -65,6 +65,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
             spec::Addresses::Router => Addresses::Router,
         },
         offloads: setting.host.offloads,
+        segments_per_packet: setting.host.segments_per_packet,
         graph: network.graph.as_ref().map(|graph| graph_of(network, graph)),
         links: links_of(network)
             .enumerate()
