@@ -19,8 +19,10 @@ const SIZES_DIFFER: f64 = 1.01;
 /// One value of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
-    /// Octets of payload in a segment.
+    /// Octets of payload in a packet.
     pub segment: f64,
+    /// Whether its packets have several segments.
+    pub several: bool,
     /// Octets of the transfer.
     pub size: f64,
     /// The cost in seconds for each octet of payload; of a round trip all of it.
@@ -104,6 +106,9 @@ pub struct CostFit {
     pub covariance: [[f64; 3]; 3],
     /// The relative standard deviation of one trial.
     pub spread: f64,
+    /// The seconds that a packet of several segments costs besides; zero if no packet has,
+    /// or all have.
+    pub per_joined_packet: f64,
     /// The test of the form; `None` if there are no more cells than costs, or no repeats.
     pub lack_of_fit: Option<LackOfFit>,
     /// The largest relative distance of a cell's mean from its fitted value.
@@ -129,23 +134,29 @@ enum Term {
     Octet,
     Packet,
     Transfer,
+    /// Of packets of several segments, besides: the kernel joins and counts segments.
+    Joined,
 }
 
 impl Term {
     /// Its column, for an octet.
-    fn of(self, segment: f64, size: f64) -> f64 {
+    fn of(self, segment: f64, several: bool, size: f64) -> f64 {
         match self {
             Self::Octet => 1.0,
             Self::Packet => 1.0 / segment,
             Self::Transfer => 1.0 / size,
+            Self::Joined if several => 1.0 / segment,
+            Self::Joined => 0.0,
         }
     }
 
-    const fn place(self) -> usize {
+    /// Its place among the costs of packets of one segment.
+    const fn place(self) -> Option<usize> {
         match self {
-            Self::Octet => 0,
-            Self::Packet => 1,
-            Self::Transfer => 2,
+            Self::Octet => Some(0),
+            Self::Packet => Some(1),
+            Self::Transfer => Some(2),
+            Self::Joined => None,
         }
     }
 }
@@ -153,6 +164,7 @@ impl Term {
 /// The trials with equal segments and sizes.
 struct Cell {
     segment: f64,
+    several: bool,
     size: f64,
     values: Vec<f64>,
     mean: f64,
@@ -161,11 +173,14 @@ struct Cell {
 fn cells(observations: &[Observation]) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
     for one in observations {
-        let same = |cell: &&mut Cell| cell.segment == one.segment && cell.size == one.size;
+        let same = |cell: &&mut Cell| {
+            (cell.segment, cell.several, cell.size) == (one.segment, one.several, one.size)
+        };
         match cells.iter_mut().find(same) {
             Some(cell) => cell.values.push(one.seconds),
             None => cells.push(Cell {
                 segment: one.segment,
+                several: one.several,
                 size: one.size,
                 values: vec![one.seconds],
                 mean: 0.0,
@@ -202,6 +217,10 @@ pub fn fit(
     if sizes.1 > SIZES_DIFFER * sizes.0 {
         terms.push(Term::Transfer);
     }
+    let joined = cells.iter().filter(|cell| cell.several).count();
+    if (1..cells.len()).contains(&joined) {
+        terms.push(Term::Joined);
+    }
     let (trials, costs) = (observations.len(), terms.len());
     let least = match spread {
         Spread::Measured => costs + 1,
@@ -222,7 +241,7 @@ pub fn fit(
     let row = |cell: &Cell| -> Vec<f64> {
         let terms = terms.iter();
         terms
-            .map(|term| term.of(cell.segment, cell.size) / cell.mean)
+            .map(|term| term.of(cell.segment, cell.several, cell.size) / cell.mean)
             .collect()
     };
     let rows: Vec<Vec<f64>> = each().map(|(cell, _)| row(cell)).collect();
@@ -251,6 +270,7 @@ pub fn fit(
         per_octet: offset,
         ..Cost::default()
     };
+    let mut per_joined_packet = 0.0;
     let mut covariance = [[0.0; 3]; 3];
     for (one, term) in terms.iter().enumerate() {
         let estimate = solution.estimates[one];
@@ -258,16 +278,19 @@ pub fn fit(
             Term::Octet => cost.per_octet = estimate,
             Term::Packet => cost.per_packet = estimate,
             Term::Transfer => cost.per_transfer = estimate,
+            Term::Joined => per_joined_packet = estimate,
         }
         for (other, column) in terms.iter().enumerate() {
-            let cell = &mut covariance[term.place()][column.place()];
-            *cell = judged.variance * solution.inverse[one][other];
+            if let (Some(row), Some(column)) = (term.place(), column.place()) {
+                covariance[row][column] = judged.variance * solution.inverse[one][other];
+            }
         }
     }
     let mut fitted = CostFit {
         cost,
         covariance,
         spread: judged.spread,
+        per_joined_packet,
         lack_of_fit,
         misfit: 0.0,
         segments,
@@ -279,7 +302,9 @@ pub fn fit(
         freedom: judged.freedom,
     };
     let misfit = |cell: &Cell| {
-        (fitted.cost.seconds(cell.size, cell.segment) / cell.size / cell.mean - 1.0).abs()
+        let joined = fitted.per_joined_packet * Term::Joined.of(cell.segment, cell.several, 1.0);
+        let seconds = fitted.cost.seconds(cell.size, cell.segment) / cell.size + joined;
+        (seconds / cell.mean - 1.0).abs()
     };
     fitted.misfit = cells.iter().map(misfit).fold(0.0, f64::max);
     Ok(fitted)
@@ -380,7 +405,7 @@ impl CostFit {
         let row: Vec<f64> = self
             .terms
             .iter()
-            .map(|term| term.of(segment, size))
+            .map(|term| term.of(segment, false, size))
             .collect();
         let value = self.seconds(segment, size);
         let own = self.between + self.spread.powi(2) / f64::from(trials.max(1));

@@ -37,10 +37,12 @@ pub enum Offloads {
 /// One trial.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// The largest packet on the path.
+    /// The largest packet on the path, if it has one segment.
     pub mtu: u64,
-    /// Octets of payload in a segment.
+    /// Octets of payload in a packet.
     pub segment: f64,
+    /// Segments of TCP in a packet.
+    pub segments: u32,
     /// The values, each with the octets over which it was measured.
     pub values: Vec<(Quantity, f64, f64)>,
 }
@@ -53,15 +55,17 @@ impl Series {
         let own = values.filter(|(_, (other, _, _))| *other == quantity);
         own.map(|(point, (_, value, size))| Observation {
             segment: point.segment,
+            several: point.segments > 1,
             size: *size,
             seconds: quantity.seconds(*value),
         })
         .collect()
     }
 
-    /// The values of a quantity in the trials at an MTU.
+    /// The values of a quantity in the trials at an MTU, with packets of one segment.
     pub fn values(&self, quantity: Quantity, mtu: u64) -> Vec<f64> {
-        let points = self.points.iter().filter(|point| point.mtu == mtu);
+        let single = |point: &&Point| point.mtu == mtu && point.segments <= 1;
+        let points = self.points.iter().filter(single);
         let values = points.flat_map(|point| &point.values);
         let own = values.filter(|(other, _, _)| *other == quantity);
         own.map(|(_, value, _)| *value).collect()
@@ -71,7 +75,8 @@ impl Series {
     /// if they do not fit.
     pub fn segment(&self, mtu: u64) -> Option<f64> {
         let first = self.points.first()?;
-        let segment = mtu as f64 - (first.mtu as f64 - first.segment);
+        let headers = first.mtu as f64 - first.segment / f64::from(first.segments.max(1));
+        let segment = mtu as f64 - headers;
         (segment >= 1.0).then_some(segment)
     }
 
@@ -171,6 +176,8 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
         _ => return None,
     }
     alike.network.mtu_by = MtuBy::Interface;
+    // Whether the kernel makes packets one by one is a setting of its own.
+    alike.host.segments_per_packet = alike.host.segments_per_packet.map(|_| 1);
     for link in &mut alike.network.links {
         link.mtu = any;
         (link.burst, link.buffer) = (none, none);
@@ -196,15 +203,21 @@ fn point(setting: &Setting, trial: &Trial) -> Option<Point> {
         Some((quantity, quantity.of(trial)?, size.get().max(1) as f64))
     };
     let values: Vec<_> = QUANTITIES.into_iter().filter_map(value).collect();
+    let segments = setting.host.segments_per_packet.unwrap_or(1);
     (!values.is_empty()).then_some(Point {
         mtu: mtu.bytes().get(),
-        segment,
+        segment: segment * f64::from(segments),
+        segments,
         values,
     })
 }
 
-/// Whether offloads were on, by what the interfaces said, or else by the setting.
+/// Whether offloads were on, by what the interfaces said, or else by the setting. With a
+/// number of segments for each packet they are no bundles of unknown size.
 fn offloads(setting: &Setting, trial: &Trial) -> bool {
+    if setting.host.segments_per_packet.is_some() {
+        return false;
+    }
     let seen = trial.evidence.list("offloads_on");
     seen.map_or(setting.host.offloads, |on| !on.is_empty())
 }

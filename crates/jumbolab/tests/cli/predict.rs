@@ -139,17 +139,24 @@ fn the_costs_of_simulated_hosts_are_found_again() {
 }
 
 #[test]
-fn segments_are_swept_at_mtu_1500_and_larger_ones_predicted() {
+fn packets_of_segments_at_mtu_1500_predict_larger_mtus() {
     let dir = Dir::new();
     let set =
         "--set size=2MB --set cpu_size=2MB --set traffic.preroll=1MB --set trials.patience=none";
-    dir.run(&format!("run host-costs --repeat 2 {set} -o r"))
-        .ran();
+    dir.run(&format!(
+        "run host-costs --set segments=1,7 --repeat 2 {set} -o r"
+    ))
+    .ran();
     for trial in dir.trials("r", 12) {
         let mtu = trial["factors"]["mtu"].as_u64().unwrap();
         let evidence = &trial["evidence"];
         assert_eq!(evidence["segment_size"], mtu - 52, "{trial}");
-        assert_eq!(evidence["largest_packet_sent"], mtu, "{trial}");
+        let segments = trial["factors"]["segments"].as_u64().unwrap();
+        let packet = 52 + segments * (mtu - 52);
+        assert_eq!(evidence["largest_packet_sent"], packet, "{trial}");
+        assert_eq!(evidence["largest_packet_received"], packet, "{trial}");
+        let flags = trial["flags"].to_string();
+        assert!(!flags.contains("differ"), "{trial}");
     }
     let lines = dir.run("predict --from r --mtu 9000 --json").fine().json();
     let fit = lines.iter().find(|line| line["kind"] == "fit").unwrap();
@@ -157,7 +164,7 @@ fn segments_are_swept_at_mtu_1500_and_larger_ones_predicted() {
         (&fit["quantity"], &fit["trials"]),
         (&"throughput".into(), &12.into())
     );
-    assert_eq!(fit["segments"], serde_json::json!([524.0, 1448.0]));
+    assert_eq!(fit["segments"], serde_json::json!([708.0, 10136.0]));
     assert!(fit["lack_of_fit_p"].is_number(), "{fit}");
     let figure = lines
         .iter()
@@ -165,13 +172,29 @@ fn segments_are_swept_at_mtu_1500_and_larger_ones_predicted() {
         .unwrap();
     assert_eq!(
         (&figure["segment"], &figure["extrapolated"]),
-        (&8948.0.into(), &true.into())
+        (&8948.0.into(), &false.into())
     );
+    assert!(fit["per_joined_packet_s"].is_number(), "{fit}");
     dir.run("run host-costs --dry-run --set traffic.protocol=udp")
         .refused(&[
             "network.mtu_by = \"mss\"",
             "nothing cuts datagrams of 64000 octets",
         ]);
+    for (set, line) in [
+        (
+            "network.rate=1gbit --set segments=2",
+            "host.segments_per_packet = 2: a link that is paced",
+        ),
+        (
+            "offloads=on --set segments=2",
+            "host.segments_per_packet = 2: offloads join segments",
+        ),
+        ("segments=0", "host.segments_per_packet = 0"),
+        ("processor=-1", "host.processor = -1"),
+    ] {
+        dir.run(&format!("run host-costs --dry-run --set {set}"))
+            .refused(&[line]);
+    }
 }
 
 #[test]

@@ -54,6 +54,9 @@ struct CostFields {
     per_octet_s: f64,
     per_packet_s: f64,
     per_transfer_s: f64,
+    /// Of a packet of several segments, besides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_joined_packet_s: Option<f64>,
     covariance: [[f64; 3]; 3],
 }
 
@@ -98,6 +101,7 @@ pub fn of_costs(found: &CostPredictions<'_>) -> Prediction {
             fits.push(first().chain(fit_row(*quantity, fit)).collect());
             lines.push(json_line(&fit_line(one, *quantity, fit)));
         }
+        notes.extend(joined_note(one));
         for figure in &one.predicted.figures {
             figures.push(first().chain(figure_row(figure)).collect());
             lines.push(json_line(&figure_line(one, figure)));
@@ -169,6 +173,18 @@ pub fn of_costs(found: &CostPredictions<'_>) -> Prediction {
     }
 }
 
+/// The cost of packets of several segments, which no predicted packet has.
+fn joined_note(one: &PredictedSeries) -> Option<String> {
+    let (quantity, fit) = one.predicted.fits.first()?;
+    (fit.per_joined_packet != 0.0).then(|| {
+        format!(
+            "{}: a packet of several segments costs {} us more than one of the same size with one segment.",
+            quantity.words,
+            four_digits(fit.per_joined_packet * 1e6)
+        )
+    })
+}
+
 /// A cost with a sensible number of digits, or nothing if it was not fitted.
 fn cost(value: f64, scale: f64) -> String {
     match value {
@@ -233,6 +249,7 @@ fn fit_line<'a>(one: &'a PredictedSeries, quantity: Quantity, fit: &CostFit) -> 
         per_octet_s: fit.cost.per_octet,
         per_packet_s: fit.cost.per_packet,
         per_transfer_s: fit.cost.per_transfer,
+        per_joined_packet_s: (fit.per_joined_packet != 0.0).then_some(fit.per_joined_packet),
         covariance: fit.covariance,
     };
     FitLine {

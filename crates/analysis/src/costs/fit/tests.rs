@@ -21,6 +21,7 @@ fn trials(random: &mut Normal, repeats: usize, spread: f64) -> Vec<Observation> 
     });
     segments
         .map(|(segment, value)| Observation {
+            several: false,
             segment,
             size: 1e9,
             seconds: COST.per_payload_octet(segment) * value,
@@ -95,6 +96,7 @@ fn with_a_stated_spread_windows_is_not_of_the_form_and_linux_is() {
             .into_iter()
             .zip(figures)
             .map(|(segment, figure)| Observation {
+                several: false,
                 segment,
                 size: 5e6,
                 seconds: 8e-6 / figure,
@@ -119,6 +121,7 @@ fn a_cost_of_transfers_is_told_from_sizes() {
         .into_iter()
         .flat_map(|size| SEGMENTS.map(|segment| (size, segment)))
         .map(|(size, segment)| Observation {
+            several: false,
             segment,
             size,
             seconds: COST.per_payload_octet(segment) + 1e-4 / size,
@@ -132,6 +135,7 @@ fn a_cost_of_transfers_is_told_from_sizes() {
 #[test]
 fn what_cannot_be_told_apart_is_refused() {
     let one = |segment, size| Observation {
+        several: false,
         segment,
         size,
         seconds: 1e-9,
@@ -177,4 +181,41 @@ proptest! {
         prop_assert!(one.holds(value) && mean.holds(value));
         prop_assert!(mean.half() <= one.half());
     }
+}
+
+/// Packets of several segments reach the sizes of larger MTUs; their own cost is not that
+/// of packets of one segment.
+#[test]
+fn packets_of_several_segments_tell_octets_and_their_own_cost() {
+    let mut random = Normal::new(3);
+    let mut all = trials(&mut random, 6, 0.01);
+    for segments in [2.0, 4.0, 7.0] {
+        let segment = 1_448.0 * segments;
+        let seconds = COST.per_payload_octet(segment) + 0.2e-6 / segment;
+        all.extend(
+            random
+                .sample(6, 1.0, 0.01)
+                .into_iter()
+                .map(|value| Observation {
+                    segment,
+                    several: true,
+                    size: 1e9,
+                    seconds: seconds * value,
+                }),
+        );
+    }
+    let found = fit(&all, None, Spread::Measured).unwrap();
+    assert!(
+        (found.per_joined_packet - 0.2e-6).abs() < 0.05e-6,
+        "{found:?}"
+    );
+    let truth = COST.per_payload_octet(8_948.0);
+    let interval = found.interval(8_948.0, 1e9, 1);
+    assert!(
+        interval.holds(truth) && interval.half() < 0.05 * truth,
+        "{interval:?}"
+    );
+    assert!(!found.extrapolates(8_948.0) && found.misfit < 0.02);
+    let alone = fit(&all[30..], None, Spread::Measured).unwrap();
+    assert_eq!(alone.per_joined_packet, 0.0);
 }

@@ -7,6 +7,7 @@ fn series(figures: &[(u64, f64)]) -> Series {
     let point = |(mtu, figure): &(u64, f64)| Point {
         mtu: *mtu,
         segment: *mtu as f64 - 72.0,
+        segments: 1,
         values: vec![(throughput, *figure, 5e6)],
     };
     Series {

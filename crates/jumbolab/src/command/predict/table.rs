@@ -102,6 +102,7 @@ fn of(table: &CsvRows, name: &str, stack: &Stack) -> Result<Vec<Series>> {
         let point = Point {
             mtu: octets.get(),
             segment,
+            segments: 1,
             values,
         };
         match found.iter_mut().find(|series| series.factors == own) {
