@@ -55,7 +55,7 @@ pub(super) fn read(
     let has_kernels = matches!(world.profile().hosts, Hosts::Kernels);
     if has_kernels && !Shape::PATHS.contains(&shape) && kind != LinkKind::Emulated {
         return Err(written.refuse(
-            "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network]",
+            "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ));
     }
     let ip = reader.read("network.ip", ip_version)?.value;
