@@ -153,8 +153,11 @@ struct Agent {
 
 impl Agent {
     fn start(run: &str, connection: Option<&str>) -> Self {
-        let mut command = process::Command::new("/proc/self/exe");
+        // `nohup` would make it ignore one of the faults.
+        let mut command = process::Command::new("env");
         command
+            .arg("--default-signal=HUP")
+            .arg(std::env::current_exe().unwrap())
             .args([worker::ARGUMENT, "agent", run])
             .env_remove("SSH_CONNECTION")
             .envs(connection.map(|connection| ("SSH_CONNECTION", connection)))
