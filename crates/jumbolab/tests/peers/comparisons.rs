@@ -142,7 +142,7 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
             let throughput = goodput(netns, setting)?.0;
             trials.push(Trial {
                 id: format!("{}-{repeat}", cell.factors),
-                factors: cell.factors.clone(),
+                factors: cell.factors.clone().into(),
                 repeat,
                 attempt: 1,
                 start: None,
@@ -150,7 +150,7 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
                 failure: None,
                 flags: Vec::new(),
                 disturbed: Vec::new(),
-                metrics: [("throughput".to_owned(), throughput)].into(),
+                metrics: [("throughput", throughput)].into_iter().collect(),
                 evidence: Default::default(),
             });
         }

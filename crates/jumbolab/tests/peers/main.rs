@@ -22,18 +22,17 @@ mod undisturbed;
 mod worlds;
 
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
 use lab::measurements::Measurements;
 use lab::worker;
 use lab::world::netns::{Failure, Netns};
-use live::clock::Epoch;
+use live::clock::{self, Epoch};
 use plan::Setting;
 use plan::{Plan, World};
 use undisturbed::{Disturbed, until_undisturbed};
-use units::Seed;
+use units::{Seed, Span};
 
 /// The seed of all emulated links, so that runs are repeatable.
 const SEED: Seed = Seed::new(1);
@@ -128,14 +127,15 @@ fn checks() -> Result<()> {
     ensure!(!checks.is_empty(), "no check has {words:?} in its name");
     let count = checks.len();
     for (name, check) in checks {
-        let begun = Instant::now();
+        let begun = clock::monotonic();
         let outcome = check(&mut netns);
-        let seconds = begun.elapsed().as_secs();
+        let taken = clock::monotonic().since(begun);
+        let seconds = taken.map_or(0.0, Span::as_secs_f64);
         match outcome {
-            Ok(()) => println!("test {name} ... ok ({seconds} s)"),
+            Ok(()) => println!("test {name} ... ok ({seconds:.0} s)"),
             Err(error) => {
                 failed += 1;
-                println!("test {name} ... FAILED ({seconds} s): {error:#}");
+                println!("test {name} ... FAILED ({seconds:.0} s): {error:#}");
             }
         }
     }
