@@ -108,6 +108,17 @@ end() { # NODE...
         wait "$process"
     done
 }
+# Serves one connection of iperf3, at a new port each time: the server before may still be
+# ending.
+iperf3_port=5200
+serve_iperf3() { # NODE
+    iperf3_port=$((iperf3_port + 1))
+    in_node "$1" iperf3 -s -1 -D -p "$iperf3_port" >/dev/null
+    for try in $(seq 500); do
+        if in_node "$1" ss -tln | grep -q ":$iperf3_port "; then return; fi
+        sleep 0.01
+    done
+}
 # The gateways with packet sockets, or with TUN interfaces; more arguments for both.
 begin_packet() {
     begin ga --inside in --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"

@@ -36,9 +36,8 @@ fn under_mixed_load_memory_is_bounded_and_every_packet_is_counted() {
             # About a millisecond passes between two datagrams of each flow.
             in_node a python3 \"$PROBE\" send 10.2.0.2 5001 $(({seconds} * 500)) 2 2000 &
             in_node b python3 \"$PROBE\" send 10.1.0.2 5003 $(({seconds} * 500)) 2 2000 &
-            in_node b iperf3 -s -1 -D >/dev/null
-            for try in $(seq 500); do if in_node b ss -tln | grep -q :5201; then break; fi; sleep 0.01; done
-            in_node a iperf3 -c 10.2.0.2 -t {seconds} -b 2M --bidir >/dev/null &
+            serve_iperf3 b
+            in_node a iperf3 -c 10.2.0.2 -p $iperf3_port -t {seconds} -b 2M --bidir >/dev/null &
             tcp=$!
             in_node b ping -q -i 0.02 -w {seconds} fd01::2 >/dev/null &
             for second in $(seq {seconds}); do

@@ -54,12 +54,8 @@ fn pings_and_tcp_cross_both_ways_over_both_versions() {
             for host in 10.2.0.2 fd02::2; do
                 in_node a ping -q -c 5 -i 0.01 -w 10 $host | grep '5 received'
                 for way in '' -R; do
-                    in_node b iperf3 -s -1 -D -I server >/dev/null
-                    for try in $(seq 500); do
-                        if in_node b ss -tln | grep -q :5201; then break; fi
-                        sleep 0.01
-                    done
-                    in_node a iperf3 -c $host -n 8M --json $way >iperf
+                    serve_iperf3 b
+                    in_node a iperf3 -c $host -p $iperf3_port -n 8M --json $way >iperf
                     python3 -c 'import json; end = json.load(open(\"iperf\"))[\"end\"]; \
                         print(json.dumps({{\"octets\": end[\"sum_sent\"][\"bytes\"]}}))'
                 done
