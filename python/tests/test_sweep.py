@@ -51,8 +51,8 @@ def test_what_is_stored_is_not_run_again(
     storage = tmp_path / "store"
     swept(client, tmp_path / "r", storage=str(storage))
     before = marks(storage)
-    assert len(before) > 3
-    lost = sorted(before)[2]
+    assert len(before) >= 3
+    lost = sorted(before)[1]
     (storage / "shards" / lost).unlink()
     assert_same(swept(client, tmp_path / "s", storage=str(storage)), whole)
     after = marks(storage)
