@@ -13,8 +13,8 @@ use plan::World;
 use crate::{goodput, median, only_setting, share_of_limit};
 
 /// The number of rounds, of which the median counts: other load, including the
-/// hypervisor's, may slow two of them.
-const ROUNDS: usize = 5;
+/// hypervisor's, may slow one of them.
+const ROUNDS: usize = 3;
 
 /// The admissible relative difference of the median from that of iperf3. The
 /// queue of 500 kB may be full or empty when counting begins and ends. It is 1

@@ -14,7 +14,7 @@ use crate::{ATTEMPTS, SEED, median, only_setting, share_of_limit};
 
 /// The number of trials of a setting. Other load makes a transfer slower, never
 /// faster.
-const TRIALS: usize = 5;
+const TRIALS: usize = 3;
 
 /// Long transfers at unusual settings: the median of each reaches 0.97 of the
 /// link's limit, because TCP leaves part of the link idle after a loss, and
