@@ -73,7 +73,7 @@ pub struct Incoming {
     pub receive_buffer: Option<Bytes>,
 }
 
-/// What a host saw of its connections, each in the order of the task.
+/// The measurements of a host's connections, each in the order of the task.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outcome {

@@ -83,7 +83,7 @@ pub struct Report {
     pub counts: Counts,
     /// The packets that wait.
     pub waiting: Waiting,
-    /// What waits for the uplink, and the average on which its queue decides.
+    /// The backlog of the uplink, and the average on which its queue decides.
     pub uplink: Option<(Backlog, Option<f64>)>,
     /// The counters of each peer that the driver keeps.
     pub peers: Vec<PeerCounts>,

@@ -303,7 +303,7 @@ pub struct Host {
     pub congestion: String,
     /// The settings of its network card.
     pub nic: NicSetting,
-    /// TCP segments in each packet that crosses an interface, at most, not zero; `None`:
+    /// The largest number of TCP segments in a packet at an interface, not zero; `None`:
     /// as the offloads say.
     pub segments_per_packet: Option<u32>,
     /// The processor on which the agents of both hosts transfer; `None`: any.

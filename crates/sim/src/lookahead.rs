@@ -15,7 +15,7 @@ use crate::engine::Node;
 use crate::routes::{Routes, walk};
 use crate::{Scenario, Traffic};
 
-/// What follows behind a direction.
+/// The kind of place behind a direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Beyond {
     /// Each packet needs an event at its arrival.
@@ -27,7 +27,7 @@ pub(crate) enum Beyond {
     Host,
 }
 
-/// What brings packets to a direction or a host.
+/// The source of the packets that enter a direction or reach a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeder {
     Nothing,

@@ -57,7 +57,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             name: "segments_per_packet",
             kind: "number, 1 to 64, or `any`",
             default: DefaultValue::Absent,
-            meaning: "TCP segments in each packet that crosses an interface, at most, on links with `offloads = \"off\"` and `rate = \"none\"`. 1: the kernel makes each packet by itself; it otherwise makes up to 64 kB at once and cuts them in front of the interface. Above 1: packets of so many segments cross whole, as large as those of a larger MTU (`gso_max_segs`). Without this key, or with `any`: as `offloads` says.",
+            meaning: "The largest number of TCP segments in a packet at an interface. It needs links with `offloads = \"off\"` and `rate = \"none\"`. 1: the kernel makes each packet by itself; it otherwise makes up to 64 kB at once and cuts them in front of the interface. Above 1: packets of so many segments cross whole, as large as those of a larger MTU (`gso_max_segs`). Without this key, or with `any`: as `offloads` says.",
             worlds: worlds(
                 HONOURED,
                 only(&["any"], "only kernels make packets of segments; write \"any\", or --on netns"),

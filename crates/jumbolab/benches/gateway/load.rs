@@ -23,7 +23,7 @@ impl Load {
     pub(crate) const LOADED: &'static str = "rate-64,rate-200,paced-64,paced-200";
     pub(crate) const IDLE: &'static str = "idle";
 
-    /// What precedes the measurements.
+    /// Traffic before the measurements: afterwards caches are warm and neighbours are known.
     pub(crate) const WARM: Self = Self::new("warm", 64, Some(10_000), 16, 20);
 
     pub(crate) const ALL: [Self; 6] = [

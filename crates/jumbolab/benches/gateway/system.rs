@@ -1,6 +1,6 @@
 //! The systems that are compared.
 
-/// What carries packets between the two sites.
+/// A system that carries packets between the two sites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum System {
     /// Forwarding by the kernels.

@@ -170,7 +170,7 @@ fn facts(gateway: &Gateway) -> Facts {
     ]
 }
 
-/// What determines how long a gateway forwards, and how.
+/// The configuration file and the length of a gateway's run.
 struct Forwarding<'a> {
     config: Option<&'a Path>,
     length: Option<Span>,

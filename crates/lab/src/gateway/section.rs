@@ -232,7 +232,7 @@ fn text_of(value: &Value) -> Option<String> {
         .filter(|text| !text.contains(['\n', '\r']))
 }
 
-/// What may have been meant by an unknown name.
+/// A suggestion of the known name that an unknown one resembles.
 fn hint(name: &str, known: &[&str]) -> String {
     let near = known
         .iter()

@@ -105,8 +105,8 @@ pub(super) fn stream(is_v6: bool) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// What a socket has not sent when it is closed is given up, so that nothing of one trial
-/// is in the way of the next one.
+/// Makes the socket discard unsent octets when it is closed, so that no packet of one trial
+/// delays the next one.
 fn reset_on_close(socket: &OwnedFd) -> nix::Result<()> {
     let linger = libc::linger {
         l_onoff: 1,

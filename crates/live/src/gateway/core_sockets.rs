@@ -125,7 +125,7 @@ impl CoreSockets {
         })
     }
 
-    /// What to wait for.
+    /// The file descriptors to poll.
     pub(super) fn sources(&self) -> impl Iterator<Item = &dyn Source> {
         let sockets = self.sockets.iter().map(|socket| socket as &dyn Source);
         sockets.chain(self.labels.iter().map(|labels| labels as &dyn Source))

@@ -86,7 +86,7 @@ impl Inside {
         }
     }
 
-    /// What to wait for.
+    /// The file descriptors to poll.
     pub(super) fn sources(&self) -> Vec<&dyn Source> {
         match self {
             Self::Tun(tun) => vec![tun.as_ref()],

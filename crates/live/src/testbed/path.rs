@@ -77,7 +77,7 @@ pub struct Path {
     pub addresses: Addresses,
     /// Whether interfaces use segmentation and receive offloads.
     pub offloads: bool,
-    /// TCP segments in each packet, at most; `None`: as the offloads say.
+    /// The largest number of TCP segments in a packet; `None`: as the offloads say.
     pub segments_per_packet: Option<u32>,
     /// The links, sender first, with a node between each two; with `graph` in any order.
     pub links: Vec<Link>,

@@ -24,7 +24,7 @@ struct Taken {
     picos: u64,
     /// The fraction beyond the whole picoseconds, in picoseconds times the rate.
     remainder: u64,
-    /// What it lacks of another picosecond.
+    /// The fraction that is missing from the next whole picosecond, in the same unit.
     room: u64,
 }
 

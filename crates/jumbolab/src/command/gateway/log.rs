@@ -20,7 +20,7 @@ pub(super) struct Log {
     /// The line that waits to be repeated, with the number of repetitions, so that what
     /// happens each second does not fill a disk.
     latest: Option<String>,
-    /// What was written about the secret of a peer, by its name, so that it is written once.
+    /// The last complaint about the secret of each peer, by the peer's name, so that each is written once.
     complaints: BTreeMap<String, &'static str>,
 }
 
