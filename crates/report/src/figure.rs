@@ -307,6 +307,17 @@ pub(super) fn signed(number: f64, places: usize) -> String {
     }
 }
 
+/// A difference and its interval, with the decimal places that the interval justifies.
+pub(super) fn with_interval(difference: f64, Interval { low, high }: Interval) -> String {
+    let half = (high - low) / 2.0;
+    let places = (0..6)
+        .zip([10.0, 1.0, 0.1, 0.01, 0.001, 0.0001])
+        .find(|(_, least)| half >= *least)
+        .map_or(2, |(places, _)| places);
+    let difference = signed(difference, places);
+    format!("{difference} [{low:.places$}, {high:.places$}]")
+}
+
 /// A number with a sign if it is negative.
 fn plain(number: f64, places: usize) -> String {
     signed(number, places).trim_start_matches('+').into()

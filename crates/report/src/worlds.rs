@@ -2,6 +2,7 @@
 //! other and with published values.
 
 mod table;
+mod tcp;
 
 use analysis::across_worlds::AcrossWorlds;
 use analysis::compare::Comparison;
@@ -15,7 +16,7 @@ use crate::plots::metrics::figure;
 use crate::rows::heading;
 use crate::section::metrics::opening;
 use crate::section::{certificate, headline};
-use table::{left_out, table};
+use table::{held, left_out, table};
 
 /// The base of a change in per cent.
 const PERCENT: f64 = 100.0;
@@ -43,7 +44,13 @@ pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
                 badges: badges.collect(),
             },
             Block::Terminal(vec![Block::Paragraphs(Style::Plain, folders.collect())]),
-            Block::Paragraphs(Style::Answer, answers.chain(agreement(all)).collect()),
+            Block::Paragraphs(
+                Style::Answer,
+                answers
+                    .chain(agreement(all))
+                    .chain(tcp::differences(all))
+                    .collect(),
+            ),
         ],
         sections: vec![
             plots(all),
@@ -87,10 +94,15 @@ fn tables(all: &AcrossWorlds) -> Section {
             .flatten()
     };
     let heading = Block::Page(vec![Block::heading("Tables")]);
+    let held: Vec<String> = { held(all).into_iter() }
+        .map(|(name, level)| format!("{name} {}", all.plan.label(name, level)))
+        .collect();
+    let held = (!held.is_empty())
+        .then(|| Block::paragraph(Style::Plain, format!("In all rows: {}.", held.join(", "))));
     let tables = shown(all).into_iter().flat_map(of_metric);
     Section {
         id: "tables",
-        blocks: std::iter::once(heading).chain(tables).collect(),
+        blocks: std::iter::once(heading).chain(held).chain(tables).collect(),
     }
 }
 
@@ -145,7 +157,7 @@ fn agreement(all: &AcrossWorlds) -> Vec<String> {
         for other in one + 1..all.names.len() {
             let (mut met, mut apart) = (Vec::new(), Vec::new());
             let metrics = all.metrics().into_iter();
-            for metric in metrics.filter(|metric| metric.table().is_some()) {
+            for metric in metrics.filter(|metric| all.plan.leads(metric)) {
                 let rows = all.rows(metric);
                 let pairs = rows.iter().filter_map(|row| {
                     Some([range(row.of_runs[one]?)?, range(row.of_runs[other]?)?])
@@ -195,8 +207,8 @@ fn range(row: &Comparison) -> Option<Interval> {
     Some(change.ci95.unwrap_or(alone))
 }
 
-/// The metrics of the study that any run measured, and others that two runs
-/// measured.
+/// The metrics that the plan names or the study has and any run measured, and others
+/// that two runs measured; first those that the plan names.
 fn shown(all: &AcrossWorlds) -> Vec<&'static Metric> {
     let measured = |metric: &&'static Metric| {
         let rows = all.rows(metric);
@@ -204,9 +216,15 @@ fn shown(all: &AcrossWorlds) -> Vec<&'static Metric> {
             let mut rows = rows.iter().filter_map(|row| row.of_runs[run]);
             rows.any(|row| row.n > 0)
         });
-        runs.count() >= if metric.table().is_some() { 1 } else { 2 }
+        runs.count() >= if all.plan.leads(metric) { 1 } else { 2 }
     };
-    all.metrics().into_iter().filter(measured).collect()
+    let leading = &all.plan.leading;
+    let mut shown: Vec<&'static Metric> = all.metrics().into_iter().filter(measured).collect();
+    shown.sort_by_key(|metric| {
+        let place = leading.iter().position(|name| name == metric.name);
+        place.unwrap_or(leading.len())
+    });
+    shown
 }
 
 /// The heading of the table of `metric`.
@@ -235,7 +253,7 @@ fn kinds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Vec<String> {
 /// The explanation of the tables.
 fn reading(all: &AcrossWorlds, runs: &[Run<'_>]) -> String {
     format!(
-        "{}; paper: published. ± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published. \
+        "{}; paper: published. ± and [..] are 95 % intervals; a column \"%\" is the change against {} = {} of that world, \"paper\" what was published, \"less\" one world's mean less the other's. \
          Each world is judged as in its own report: a difference is found at 5 % over all its comparisons of the metric (Holm) and above its resolution. \
          Worlds have different hosts: their changes are to be compared, rather than their figures.",
         kinds(all, runs).join(", "),

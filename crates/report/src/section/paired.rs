@@ -2,11 +2,11 @@
 
 use analysis::Findings;
 use analysis::paired::{Paired, metrics};
-use analysis::statistics::{Interval, Mean};
+use analysis::statistics::Mean;
 use plan::Plan;
 
 use crate::document::{Block, Cell, Column, Section, Table};
-use crate::figure::{four_digits, signed};
+use crate::figure::{four_digits, with_interval};
 use crate::rows::{factor_cells, factor_names, metric_column};
 
 /// The differences; `None` if the plan requests none.
@@ -57,20 +57,8 @@ fn written(change: Option<&Mean>) -> String {
     };
     match change.ci95 {
         None => four_digits(change.mean),
-        Some(Interval { low, high }) => {
-            let places = places((high - low) / 2.0);
-            let mean = signed(change.mean, places);
-            format!("{mean} [{low:.places$}, {high:.places$}]")
-        }
+        Some(interval) => with_interval(change.mean, interval),
     }
-}
-
-/// The decimal places that show two digits of `half`, at most 6.
-fn places(half: f64) -> usize {
-    (0..6)
-        .zip([10.0, 1.0, 0.1, 0.01, 0.001, 0.0001])
-        .find(|(_, least)| half >= *least)
-        .map_or(2, |(places, _)| places)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use analysis::across_worlds::{AcrossWorlds, Row, WORLD};
 use analysis::compare::{Comparison, Difference};
+use analysis::statistics::difference;
 use plan::Level;
 use plan::metric::Metric;
 
@@ -16,8 +17,10 @@ pub(super) fn table(all: &AcrossWorlds, metric: &Metric) -> Table {
     let rows = all.rows(metric);
     let mut factors: Vec<&String> = Vec::new();
     let compared = &all.plan.compare.factor;
+    let held = held(all);
+    let is_held = |name: &String| held.iter().any(|(other, _)| *other == name);
     for (name, _) in rows.iter().flat_map(|row| &row.factors.0) {
-        if name != compared && !factors.contains(&name) {
+        if name != compared && !factors.contains(&name) && !is_held(name) {
             factors.push(name);
         }
     }
@@ -48,6 +51,12 @@ pub(super) fn table(all: &AcrossWorlds, metric: &Metric) -> Table {
         columns.push((name.clone(), column(figure::mean)));
         columns.push((format!("{name} %"), column(figure::change)));
     }
+    if let [one, other] = all.names.as_slice()
+        && all.plan.leading.iter().any(|name| name == metric.name)
+    {
+        let less = rows.iter().map(less).collect();
+        columns.push((format!("{other} less {one}"), less));
+    }
     let published =
         |of: fn(&analysis::verdict::PublishedFigures) -> Option<f64>| -> Vec<Option<f64>> {
             rows.iter().map(|row| of(row.published()?)).collect()
@@ -74,6 +83,35 @@ pub(super) fn table(all: &AcrossWorlds, metric: &Metric) -> Table {
             .collect(),
         ..Table::default()
     }
+}
+
+/// The mean of the second of two runs less that of the first.
+fn less(row: &Row<'_>) -> String {
+    let mean = |run: usize| row.of_runs[run]?.mean;
+    let Some((one, other)) = mean(0).zip(mean(1)) else {
+        return String::new();
+    };
+    let apart = other.mean - one.mean;
+    match difference(&other, &one) {
+        Some(interval) => figure::with_interval(apart, interval),
+        None => figure::four_digits(apart),
+    }
+}
+
+/// The factors, other than the compared one, of which every cell has the same level.
+pub(super) fn held(all: &AcrossWorlds) -> Vec<(&String, &Level)> {
+    let Some((first, others)) = all.plan.cells.split_first() else {
+        return Vec::new();
+    };
+    let of_run = |(name, _): &&(String, Level)| name != WORLD && *name != all.plan.compare.factor;
+    let factors = first.factors.0.iter().filter(of_run);
+    factors
+        .filter(|(name, level)| {
+            let mut others = others.iter().map(|cell| cell.factors.level(name));
+            others.all(|other| other == Some(level))
+        })
+        .map(|(name, level)| (name, level))
+        .collect()
 }
 
 /// A row as a table of several worlds can show it: simulated figures are exact,

@@ -2,8 +2,12 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::across_worlds::across_worlds;
+use plan::setting::{Flow, Flows, PathMtu, Sends, Traffic};
 use plan::synthetic::{facts, study};
-use plan::{Plan, RunFacts, Trial, World};
+use plan::{Level, Plan, RunFacts, Trial, World};
+use proto::tcp::{Control, Recovery, Settings};
+use proto::traffic::Law;
+use units::Span;
 
 use super::*;
 use crate::{html, worlds_json};
@@ -36,11 +40,15 @@ fn two() -> [(Plan, Vec<Trial>, RunFacts); 2] {
 }
 
 fn on<T>(ask: impl FnOnce(&AcrossWorlds, &[Run<'_>]) -> T) -> T {
-    let runs = two();
+    changed(|_| (), ask)
+}
+
+/// As [`on`], with `change` applied to both plans.
+fn changed<T>(change: impl Fn(&mut Plan), ask: impl FnOnce(&AcrossWorlds, &[Run<'_>]) -> T) -> T {
+    let mut runs = two();
+    runs.iter_mut().for_each(|(plan, ..)| change(plan));
     let folders = ["results/s", "results/n"];
-    let runs: Vec<Run<'_>> = runs
-        .iter()
-        .zip(folders)
+    let runs: Vec<Run<'_>> = { runs.iter().zip(folders) }
         .map(|((plan, trials, facts), folder)| Run {
             folder: Path::new(folder),
             found: Findings::of(plan, trials, facts),
@@ -80,6 +88,100 @@ fn both_worlds_and_the_paper_stand_in_one_row() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn what_the_plan_names_comes_first_with_the_difference_of_both_worlds() {
+    let named = ["retransmissions", "throughput"].map(str::to_owned);
+    let name = |plan: &mut Plan| plan.leading = named.to_vec();
+    let text = changed(name, |all, runs| crate::text(&of_worlds(all, runs), 140));
+    let at = |heading: &str| text.find(heading).expect(heading);
+    assert!(at("\nRetransmissions") < at("(Mbit/s)"), "{text}");
+    assert!(at("(Mbit/s)") < at("\nCPU utilisation"), "{text}");
+    assert!(text.contains("netns less sim"), "{text}");
+    // 989 and 940 Mbit/s, as the table of both has them.
+    assert!(text.contains(" +49"), "{text}");
+    let without = on(|all, runs| crate::text(&of_worlds(all, runs), 140));
+    assert!(!without.contains("netns less sim"), "{without}");
+}
+
+#[test]
+fn a_level_that_all_rows_have_is_told_once() {
+    let one = |plan: &mut Plan| {
+        for cell in &mut plan.cells {
+            let held = ("queue".to_owned(), Level::Text("red".to_owned()));
+            cell.factors.0.insert(0, held);
+        }
+    };
+    let text = changed(one, |all, runs| {
+        assert_eq!(held(all).len(), 1);
+        crate::text(&of_worlds(all, runs), 140)
+    });
+    assert!(text.contains("In all rows: queue red."), "{text}");
+    assert_eq!(on(|all, _| held(all).len()), 0);
+}
+
+#[test]
+fn other_tcp_in_the_simulator_than_in_the_kernel_is_told() {
+    let connected = |settings: Option<Settings>| {
+        let sends = match &settings {
+            Some(settings) => Sends::Octets {
+                settings: settings.clone(),
+                octets: None,
+                watch: None,
+            },
+            None => Sends::Messages {
+                gaps: Law::Constant(0.0),
+                payloads: Law::Constant(1_000.0),
+                bursts: None,
+                packets: None,
+                octets: None,
+                window: None,
+            },
+        };
+        Traffic::Flows(Flows {
+            duration: Span::from_secs(1),
+            flows: vec![Flow {
+                name: "f".to_owned(),
+                count: 1,
+                stagger: Span::ZERO,
+                start_within: Span::ZERO,
+                from: "a".to_owned(),
+                to: "b".to_owned(),
+                start: Span::ZERO,
+                stop: None,
+                sends,
+                round_trip: false,
+                path_mtu: PathMtu::Machine,
+                class: 0,
+                precedence: 0,
+            }],
+            sockets: None,
+        })
+    };
+    let told = |simulated: &Settings| {
+        let change = |plan: &mut Plan| {
+            let settings = (plan.world == World::Sim).then(|| simulated.clone());
+            for setting in plan
+                .cells
+                .iter_mut()
+                .filter_map(|cell| cell.setting.as_mut().ok())
+            {
+                setting.traffic = connected(settings.clone());
+            }
+        };
+        changed(change, |all, _| tcp::differences(all))
+    };
+    let of_ns2 = told(&Settings::ns2(Recovery::Sack, 1_000, 20)).unwrap();
+    assert!(of_ns2.starts_with(
+        "TCP differs: sim has an agent of ns-2 and a first window of 2 segments, netns"
+    ));
+    assert!(
+        told(&Settings::new(1_000))
+            .unwrap()
+            .contains("TCP of the standards")
+    );
+    assert_eq!(told(&Settings::linux(Control::Reno, 1_000)), None);
 }
 
 #[test]

@@ -1,0 +1,63 @@
+//! What tells the connections of simulated hosts from those of kernels.
+
+use analysis::across_worlds::{AcrossWorlds, WORLD};
+use plan::setting::{Sends, Traffic};
+use plan::{Cell, Setting};
+use proto::tcp::{Profile, Settings};
+
+/// Segments of a kernel's first window [RFC6928 s2].
+const KERNELS_FIRST_WINDOW: u32 = 10;
+
+/// A sentence if flows are connections of simulated hosts in one run and of kernels in
+/// another one, and differ: what losses are worth depends on it.
+pub(super) fn differences(all: &AcrossWorlds) -> Option<String> {
+    let settings = |cell: &Cell| Some((cell.factors.level(WORLD)?.to_string(), sent(cell)?));
+    let ends: Vec<(String, Ends)> = all.plan.cells.iter().filter_map(settings).collect();
+    let simulated = { ends.iter() }.find_map(|(run, ends)| match ends {
+        Ends::Simulated(settings) => Some((run, settings)),
+        Ends::OfKernels => None,
+    });
+    let (of_sim, settings) = simulated?;
+    let (of_kernels, _) = { ends.iter() }.find(|(_, ends)| *ends == Ends::OfKernels)?;
+    let agent = match settings.profile {
+        Profile::Ns2 => "an agent of ns-2",
+        Profile::Standard => match settings.lasting_reports {
+            // Linux's alone survive a timeout.
+            true => return None,
+            false => "TCP of the standards",
+        },
+    };
+    Some(format!(
+        "TCP differs: {of_sim} has {agent} and a first window of {}, {of_kernels} the kernel's own and one of {KERNELS_FIRST_WINDOW} segments. --set tcp.agent=linux simulates the kernel's.",
+        segments(settings)
+    ))
+}
+
+/// Whose connections the flows of a cell are.
+#[derive(Debug, PartialEq)]
+enum Ends {
+    Simulated(Settings),
+    OfKernels,
+}
+
+fn sent(cell: &Cell) -> Option<Ends> {
+    let Ok(Setting {
+        traffic: Traffic::Flows(flows),
+        ..
+    }) = &cell.setting
+    else {
+        return None;
+    };
+    flows.flows.iter().find_map(|flow| match &flow.sends {
+        Sends::Octets { settings, .. } => Some(Ends::Simulated(settings.clone())),
+        Sends::Messages { .. } => Some(Ends::OfKernels),
+        Sends::Datagrams { .. } => None,
+    })
+}
+
+fn segments(settings: &Settings) -> String {
+    match settings.initial_window {
+        1 => "1 segment".to_owned(),
+        many => format!("{many} segments"),
+    }
+}
