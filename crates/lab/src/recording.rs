@@ -18,6 +18,7 @@ use units::Time;
 pub use excerpt::excerpt;
 pub(crate) use excerpt::{Flows, excerpt_of};
 pub use read::{Decision, Recorded, Traced};
+pub(crate) use read::{ended_text, read_file};
 
 /// The version of the format.
 const FORMAT: u32 = 3;

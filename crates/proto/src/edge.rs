@@ -13,15 +13,19 @@
 //!
 //! The instants that the driver passes never decrease.
 
+mod gatherings;
 mod labels;
+mod outlets;
 mod prefix;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use queue::{BadGather, Bundle, Gather, GatherSettings, Packet, Release};
+use queue::{BadGather, Bundle, GatherSettings, Packet};
 use units::{Span, Time};
 
+use gatherings::Gatherings;
 pub use labels::{Hop, Labels};
+use outlets::Outlets;
 pub use prefix::{Exit, Prefix, longest_match};
 
 /// The settings of an edge.
@@ -108,37 +112,9 @@ pub struct Counts {
 #[derive(Debug)]
 pub struct Edge<P> {
     settings: Settings,
-    /// Packets that wait to be gathered, by exit.
-    gatherings: BTreeMap<Exit, Gathering<P>>,
-    /// Packets that wait to leave the domain, by the origin of their bundles.
-    outlets: BTreeMap<u64, Outlet<P>>,
-    /// Bundles closed because the latest packet did not fit.
-    full: VecDeque<Transmit<P>>,
-    /// Settings for single exits, which differ from those of all.
-    own: BTreeMap<Exit, GatherSettings>,
-    /// The gatherings that [`Edge::poll_transmit`] has not checked yet, the last one
-    /// first. A set would allocate memory for every packet.
-    pending: Vec<Exit>,
-    /// Whether it has not checked the outlets yet.
-    releasing: bool,
+    gatherings: Gatherings<P>,
+    outlets: Outlets<P>,
     counts: Counts,
-}
-
-/// Packets to one exit.
-#[derive(Debug)]
-struct Gathering<P> {
-    gather: Gather<P>,
-    address: Address,
-    /// Number of bundles sent.
-    sent: u64,
-}
-
-/// Packets unpacked from the bundles of one origin.
-#[derive(Debug)]
-struct Outlet<P> {
-    release: Release,
-    /// Packets in order, each with the instant of its release.
-    waiting: VecDeque<(Time, P)>,
 }
 
 impl<P: Packet> Edge<P> {
@@ -151,13 +127,9 @@ impl<P: Packet> Edge<P> {
             gather.check()?;
         }
         Ok(Self {
+            gatherings: Gatherings::new(),
+            outlets: Outlets::new(settings.shaping),
             settings,
-            gatherings: BTreeMap::new(),
-            outlets: BTreeMap::new(),
-            full: VecDeque::new(),
-            own: BTreeMap::new(),
-            pending: Vec::new(),
-            releasing: false,
             counts: Counts::default(),
         })
     }
@@ -172,20 +144,9 @@ impl<P: Packet> Edge<P> {
         else {
             return Some(packet);
         };
-        let own = &self.own;
-        let gathering = self.gatherings.entry(exit).or_insert_with(|| Gathering {
-            gather: Gather::new(*own.get(&exit).unwrap_or(&settings))
-                .expect("the settings were checked"),
-            address,
-            sent: 0,
-        });
-        let gone = gathering.gather.push(now, packet);
-        self.counts.gathered += 1;
-        if let Some(bundle) = gone {
-            let transmit = gathering.send(exit, bundle, &mut self.counts);
-            self.full.push_back(transmit);
-        }
-        self.check(exit);
+        let place = (exit, address);
+        self.gatherings
+            .receive(now, packet, place, settings, &mut self.counts);
         None
     }
 
@@ -201,20 +162,8 @@ impl<P: Packet> Edge<P> {
         exit: Exit,
         settings: GatherSettings,
     ) -> Result<(), BadGather> {
-        settings.check()?;
-        self.own.insert(exit, settings);
-        if let Some(gathering) = self.gatherings.get_mut(&exit) {
-            let anew = Gather::new(settings)?;
-            let before = std::mem::replace(&mut gathering.gather, anew);
-            for (packet, came) in before.into_waiting() {
-                if let Some(bundle) = gathering.gather.push_late(now, packet, came) {
-                    let transmit = gathering.send(exit, bundle, &mut self.counts);
-                    self.full.push_back(transmit);
-                }
-            }
-            self.check(exit);
-        }
-        Ok(())
+        self.gatherings
+            .set_gather(now, exit, settings, &mut self.counts)
     }
 
     /// Takes a bundle to be unpacked here. `origin` identifies its sender: packets of
@@ -231,52 +180,30 @@ impl<P: Packet> Edge<P> {
         packets: impl Iterator<Item = (P, Span)>,
         origin: u64,
     ) {
-        let shaping = self.settings.shaping;
-        let outlet = self.outlets.entry(origin).or_insert_with(|| Outlet {
-            release: Release::new(shaping),
-            waiting: VecDeque::new(),
-        });
-        let before = outlet.waiting.len();
-        let packets = outlet.release.schedule(now, packets);
-        outlet.waiting.extend(packets);
         self.counts.unpacked += 1;
-        self.counts.survivors += (outlet.waiting.len() - before) as u64;
-        self.releasing = true;
+        self.counts.survivors += self.outlets.receive(now, packets, origin);
     }
 
     /// Sends what is gathered with the next calls of [`Edge::poll_transmit`], whatever
     /// the trigger says.
     pub fn flush(&mut self, now: Time) {
-        for (exit, gathering) in &mut self.gatherings {
-            if let Some(bundle) = gathering.gather.flush(now) {
-                let transmit = gathering.send(*exit, bundle, &mut self.counts);
-                self.full.push_back(transmit);
-            }
-        }
+        self.gatherings.flush(now, &mut self.counts);
     }
 
     /// How many packets wait to be gathered, or to be sent after that.
-    pub fn gathering(&self) -> u64 {
-        let waiting = self.gatherings.values().map(|one| one.gather.len() as u64);
-        let full = self.full.iter().map(|transmit| match transmit {
-            Transmit::Bundle(outgoing) => u64::from(outgoing.bundle.live()),
-            Transmit::Bare(_) => 1,
-            Transmit::Released(_) => 0,
-        });
-        waiting.chain(full).sum()
+    pub const fn gathering(&self) -> u64 {
+        self.gatherings.waiting()
     }
 
     /// How many packets wait to leave the domain.
-    pub fn leaving(&self) -> u64 {
-        let outlets = self.outlets.values();
-        outlets.map(|outlet| outlet.waiting.len() as u64).sum()
+    pub const fn leaving(&self) -> u64 {
+        self.outlets.waiting()
     }
 
     /// Makes [`Edge::poll_transmit`] check all waiting packets.
-    pub fn handle_timeout(&mut self) {
-        self.pending.clear();
-        self.pending.extend(self.gatherings.keys().rev());
-        self.releasing = true;
+    pub const fn handle_timeout(&mut self) {
+        self.gatherings.check_all();
+        self.outlets.check();
     }
 
     /// The next packet or bundle to send at `now`. `free_at` returns the instant from
@@ -284,23 +211,10 @@ impl<P: Packet> Edge<P> {
     pub fn poll_transmit(
         &mut self,
         now: Time,
-        mut free_at: impl FnMut(Exit) -> Time,
+        free_at: impl FnMut(Exit) -> Time,
     ) -> Option<Transmit<P>> {
-        if let Some(full) = self.full.pop_front() {
-            return Some(full);
-        }
-        while let Some(exit) = self.pending.last().copied() {
-            if let Some(gathering) = self.gatherings.get_mut(&exit)
-                && gathering
-                    .due(|| free_at(exit))
-                    .is_some_and(|due| due <= now)
-                && let Some(bundle) = gathering.gather.flush(now)
-            {
-                return Some(gathering.send(exit, bundle, &mut self.counts));
-            }
-            self.pending.pop();
-        }
-        self.release(now).map(Transmit::Released)
+        let gathered = self.gatherings.poll(now, free_at, &mut self.counts);
+        gathered.or_else(|| self.outlets.release(now).map(Transmit::Released))
     }
 
     /// The counters so far.
@@ -310,12 +224,12 @@ impl<P: Packet> Edge<P> {
 
     /// The instant of the next call of [`Edge::handle_timeout`], valid once
     /// [`Edge::poll_transmit`] has returned `None`; `free_at` as there.
-    pub fn next_timeout(&self, mut free_at: impl FnMut(Exit) -> Time) -> Option<Time> {
-        let gatherings = self.gatherings.iter();
-        let gatherings = gatherings.filter_map(|(exit, one)| one.due(|| free_at(*exit)));
-        let outlets = self.outlets.values();
-        let outlets = outlets.filter_map(|outlet| Some(outlet.waiting.front()?.0));
-        gatherings.chain(outlets).min()
+    pub fn next_timeout(&self, free_at: impl FnMut(Exit) -> Time) -> Option<Time> {
+        let gathered = self.gatherings.next_timeout(free_at);
+        gathered
+            .into_iter()
+            .chain(self.outlets.next_timeout())
+            .min()
     }
 
     /// The address of bundles to `exit`; `None` if it needs a label and has none.
@@ -325,61 +239,6 @@ impl<P: Packet> Edge<P> {
             Addressing::FirstPacket => Some(Address::FirstPacket),
             Addressing::Label(labels) => labels.get(&exit).copied().map(Address::Label),
         }
-    }
-
-    /// Makes [`Edge::poll_transmit`] check the packets to `exit`.
-    fn check(&mut self, exit: Exit) {
-        let place = self.pending.binary_search_by(|other| exit.cmp(other));
-        if let Err(place) = place {
-            self.pending.insert(place, exit);
-        }
-    }
-
-    /// The next packet that leaves the domain by `now`.
-    fn release(&mut self, now: Time) -> Option<P> {
-        if !self.releasing {
-            return None;
-        }
-        for outlet in self.outlets.values_mut() {
-            if let Some((_, packet)) = outlet.waiting.pop_front_if(|(at, _)| *at <= now) {
-                return Some(packet);
-            }
-        }
-        self.releasing = false;
-        None
-    }
-}
-
-impl<P: Packet> Gathering<P> {
-    /// The instant at which the packets are sent: at the deadline, or earlier if the
-    /// link is idle.
-    fn due(&self, free_at: impl FnOnce() -> Time) -> Option<Time> {
-        let (must, may) = (self.gather.due(), self.gather.due_on_idle_link());
-        if must == may {
-            return must;
-        }
-        let may = may.map(|may| may.max(free_at()));
-        [must, may].into_iter().flatten().min()
-    }
-
-    /// Counts `bundle` and wraps it for sending.
-    fn send(&mut self, exit: Exit, bundle: Bundle<P>, counts: &mut Counts) -> Transmit<P> {
-        let bundle = match bundle.into_bare() {
-            Ok(packet) => {
-                counts.bare += 1;
-                return Transmit::Bare(packet);
-            }
-            Err(bundle) => bundle,
-        };
-        counts.bundles += 1;
-        counts.bundled += u64::from(bundle.live());
-        self.sent += 1;
-        Transmit::Bundle(Outgoing {
-            bundle,
-            exit,
-            address: self.address,
-            number: self.sent - 1,
-        })
     }
 }
 

@@ -14,35 +14,36 @@
 //! that are used again; what is sent is lent to the driver until its next call. In the
 //! steady state there is an allocation for a bundle, and none for a packet in it.
 
+mod arrivals;
 mod counts;
 mod inward;
+mod lost;
 mod order;
 pub mod outer;
 mod outward;
 mod packet;
+mod path;
+mod peers;
+mod pool;
 mod record;
 mod seal;
 mod settings;
 mod table;
 
 use std::collections::VecDeque;
-use std::net::IpAddr;
 
-use queue::Reason;
-use units::{Bytes, Framing, IpMtu, Span, Time};
-use wire::bundle::{self, Arrival};
-use wire::icmp_error::Cause as ErrorCause;
-use wire::ip_packet::{IpPacket, set_hop_limit};
+use units::{Framing, Span, Time};
 
-use crate::edge::{Addressing, Edge, Exit, Prefix, Transmit as EdgeTransmit};
-use crate::link::{Answers, Entered, Link, LinkObserver};
+use crate::edge::{Addressing, Edge, Prefix, Transmit as EdgeTransmit};
+use crate::link::{Answers, Link};
 pub use counts::{Cause, Counts, Drops, Inward, Outward, Refusal, Refusals, Traffic, Waiting};
-use order::Order;
+use lost::Lost;
 pub use order::Reorder;
-use packet::{Departing, Inner, Pool};
+use packet::{Departing, Inner};
+use peers::{Due, PeerState};
+use pool::Pool;
 use record::Record;
 pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
-use seal::Seal;
 pub use seal::Sealing;
 use settings::Origin;
 pub use settings::{Alone, BadSettings, Carriage, Gathering, Output, Peer, Settings, Uplink};
@@ -77,6 +78,10 @@ pub struct Gateway {
     edge: Edge<Inner>,
     table: Table,
     peers: Vec<PeerState>,
+    /// When something is due for them.
+    due: Due,
+    /// Bundles from them that wait for others before them.
+    held: u64,
     /// The number of the peer behind each origin, sorted.
     origins: Vec<(Origin, usize)>,
     uplink: Option<Link<Departing, Lost>>,
@@ -95,67 +100,15 @@ pub struct Gateway {
     unpacked: Vec<(Inner, Span)>,
     /// Room for a bundle that is opened.
     opened: Vec<u8>,
-    /// Whether greetings may be due.
-    greets: bool,
-    /// The octets that are lent to the driver.
+    /// The packet to the core that is lent to the driver.
     out: Vec<u8>,
+    /// The packet to the inside that is lent to the driver, out of the pool.
+    lent: Vec<u8>,
     /// The number of packets that were to be gathered.
     forwarded: u64,
     /// The record of events, if one is kept.
     record: Option<Box<Record>>,
     counts: Counts,
-}
-
-/// The state of a peer.
-struct PeerState {
-    /// The largest packet that passes.
-    mtu: Bytes,
-    /// Number of bundles sent.
-    sent: u64,
-    /// The exits to it that the edge has settings for.
-    exits: Vec<Exit>,
-    /// The keys shared with it.
-    seal: Option<Seal>,
-    /// The sequence of its bundles.
-    order: Order,
-}
-
-/// Drops of the uplink that nobody has counted yet.
-#[derive(Debug, Default)]
-struct Lost(Vec<LostPackets>);
-
-/// A drop of the uplink's queue.
-#[derive(Debug)]
-struct LostPackets {
-    at: Time,
-    peer: usize,
-    reason: Reason,
-    /// The numbers of the packets.
-    packets: Vec<u64>,
-    /// Whether their bundle went on without them.
-    taken_out: bool,
-}
-
-impl Lost {
-    fn note(&mut self, lost: &Departing, at: Time, reason: Option<Reason>, taken_out: bool) {
-        self.0.push(LostPackets {
-            at,
-            peer: lost.peer,
-            reason: reason.unwrap_or(Reason::Full),
-            packets: lost.numbers().map(|(number, _, _)| number).collect(),
-            taken_out,
-        });
-    }
-}
-
-impl LinkObserver<Departing> for Lost {
-    fn dropped(&mut self, packet: &Departing, _: Entered, at: Time, reason: Option<Reason>) {
-        self.note(packet, at, reason, false);
-    }
-
-    fn inner_dropped(&mut self, packet: &Departing, _: Entered, at: Time, reason: Reason) {
-        self.note(packet, at, Some(reason), true);
-    }
 }
 
 /// The service octet of greetings: that of internetwork control [RFC1812 s5.3.2].
@@ -188,16 +141,13 @@ impl Gateway {
             Link::observed(link, uplink.seed, Lost::default())
         });
         let peers = settings.peers.iter().enumerate();
-        let peers = peers.map(|(number, peer)| PeerState {
-            mtu: peer.mtu.bytes(),
-            sent: 0,
-            exits: Vec::new(),
-            seal: peer
-                .sealing
-                .clone()
-                .map(|sealing| Seal::new(sealing, entropy, number)),
-            order: Order::default(),
+        let mut due = Due::new();
+        let peers = peers.map(|(number, peer)| {
+            let mut state = PeerState::new(peer, number, entropy);
+            state.renew_greeting(number, &mut due);
+            state
         });
+        let peers = peers.collect();
         let origins = settings.peers.iter().enumerate();
         let mut origins: Vec<_> = origins
             .map(|(number, peer)| (peer.carriage.origin(), number))
@@ -206,7 +156,9 @@ impl Gateway {
         Ok(Self {
             edge: edge.map_err(bad)?,
             table: Table::new(&[]),
-            peers: peers.collect(),
+            peers,
+            due,
+            held: 0,
             origins,
             uplink: uplink.transpose()?,
             departing: VecDeque::new(),
@@ -217,8 +169,8 @@ impl Gateway {
             pool: Pool::default(),
             unpacked: Vec::new(),
             opened: Vec::new(),
-            greets: true,
             out: Vec::new(),
+            lent: Vec::new(),
             forwarded: 0,
             record: None,
             counts: Counts {
@@ -237,168 +189,17 @@ impl Gateway {
         self.table = Table::new(&known);
     }
 
-    /// Sets the largest packet that passes to `peer`, found by probes or told by a
-    /// router. It is never larger than configured, and never so small that a packet of
-    /// 1280 octets would not fit.
-    pub fn set_path_mtu(&mut self, now: Time, peer: usize, mtu: IpMtu) {
-        let (Some(known), Some(state)) = (self.settings.peers.get(peer), self.peers.get_mut(peer))
-        else {
-            return;
-        };
-        if let Some(record) = &mut self.record {
-            record.events.push(Event::Mtu { at: now, peer, mtu });
-        }
-        let least = self.settings.least_mtu(known);
-        state.mtu = mtu.bytes().max(least).min(known.mtu.bytes());
-        if let Some(gather) = self.settings.gathering(known, state.mtu) {
-            for exit in &state.exits {
-                // The smallest MTU has room for two packets.
-                let _ = self.edge.set_gather(now, *exit, gather);
-            }
-        }
-    }
-
-    /// The largest packet that passes to `peer`, and the largest packet from inside that
-    /// then fits.
-    pub fn path_mtu(&self, peer: usize) -> Option<(Bytes, Bytes)> {
-        let mtu = self.peers.get(peer)?.mtu;
-        Some((mtu, self.settings.room(&self.settings.peers[peer], mtu)))
-    }
-
-    /// Continues the sequences of bundles of `old`, which this gateway replaces, with each
-    /// peer of the same carriage: the peer would take new ones for late bundles. Keys go
-    /// on with each peer whose secret is the same.
-    pub fn succeed(&mut self, old: &mut Self) {
-        for (peer, state) in self.settings.peers.iter().zip(&mut self.peers) {
-            let same = |former: &Peer| former.carriage == peer.carriage;
-            if let Some(number) = old.settings.peers.iter().position(same) {
-                let former = &mut old.peers[number];
-                state.sent = former.sent;
-                state.order = std::mem::take(&mut former.order);
-                if let Some(sealing) = &peer.sealing
-                    && let Some(mut seal) = former.seal.take()
-                    && seal.adopt(sealing)
-                {
-                    state.seal = Some(seal);
-                }
-            }
-        }
-    }
-
     /// Says when the driver's link to the core is idle, for gatherings that wait for
     /// this. With an uplink the gateway knows it by itself.
     pub const fn set_core_free(&mut self, at: Time) {
         self.core_free = at;
     }
 
-    /// Takes an IP packet from an inside network. Octets behind the packet are ignored.
-    pub fn receive_inside(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let Ok(packet) = IpPacket::parse_whole(octets) else {
-            self.came(None, length);
-            self.lose(None, Cause::Malformed);
-            return;
-        };
-        let octets = &octets[..size(&packet)];
-        let [_, destination] = packet.addresses.ends();
-        let exit = self.table.exit(destination);
-        let peer = exit.map(|exit| exit.egress);
-        self.came(peer, octets.len() as u64);
-        if self.settings.counts_hops && packet.hop_limit <= 1 {
-            self.tell(now, octets, ErrorCause::HopLimitExceeded);
-            self.lose(peer, Cause::HopLimit);
-            return;
-        }
-        let Some((exit, peer)) = exit.zip(peer) else {
-            // No route to the network [RFC792] [RFC4443 s3.1].
-            self.tell(now, octets, ErrorCause::Unreachable { code: 0 });
-            self.lose(None, Cause::NoRoute);
-            return;
-        };
-        let mut buffer = self.pool.keep(octets);
-        if self.settings.counts_hops {
-            // A packet that was read has a hop limit.
-            let _ = set_hop_limit(&mut buffer, packet.hop_limit - 1);
-        }
-        let room = self.room(peer);
-        if Bytes::new(octets.len() as u64) > room {
-            self.divide(now, exit, octets, &buffer, room);
-            self.pool.give(buffer);
-        } else {
-            self.forward(now, Inner::new(buffer, exit));
-        }
-    }
-
-    /// Takes an IP packet from the core: a bundle of a peer, or a plain packet.
-    pub fn receive_core(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let Some(addresses) = bundle::addressed(octets) else {
-            return self.receive_plain(now, octets);
-        };
-        let origin = Origin::of(addresses);
-        let Some(peer) = self.peer_of(origin) else {
-            if self
-                .origins
-                .iter()
-                .all(|(known, _)| known.here() != origin.here())
-            {
-                return self.receive_plain(now, octets);
-            }
-            self.arrived(None, length);
-            return self.refuse(None, Refusal::Stranger);
-        };
-        self.arrived(Some(peer), length);
-        match Arrival::parse(octets) {
-            Ok(arrival) => {
-                let (bundle::Carriage::Ip { service, .. } | bundle::Carriage::Udp { service, .. }) =
-                    arrival.carriage
-                else {
-                    return self.refuse(Some(peer), Refusal::Malformed);
-                };
-                self.open(now, peer, service, arrival.payload, false);
-            }
-            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
-        }
-    }
-
-    /// Takes what an MPLS frame from the core carries: labels and a bundle.
-    pub fn receive_labelled(&mut self, now: Time, octets: &[u8]) {
-        let length = octets.len() as u64;
-        let arrival = Arrival::parse_labelled(octets);
-        let Ok(Arrival {
-            carriage: bundle::Carriage::Label { label, .. },
-            payload,
-        }) = arrival
-        else {
-            self.arrived(None, length);
-            return self.refuse(None, Refusal::Malformed);
-        };
-        let peer = self.peer_of(Origin::Label(label));
-        self.arrived(peer, length);
-        match peer {
-            Some(peer) => self.open(now, peer, outer::NOT_ECT, payload, true),
-            None => self.refuse(None, Refusal::Stranger),
-        }
-    }
-
-    /// Takes the payload of a datagram that a socket received: `ends` are its source and
-    /// destination, `service` is the service octet, as far as the socket tells it.
-    pub fn receive_payload(&mut self, now: Time, ends: [IpAddr; 2], service: u8, payload: &[u8]) {
-        let [there, here] = ends;
-        let peer = self.peer_of(Origin::Addresses { there, here });
-        self.arrived(peer, payload.len() as u64);
-        match peer {
-            Some(peer) => self.open(now, peer, service, payload, false),
-            None => self.refuse(None, Refusal::Stranger),
-        }
-    }
-
     /// Makes [`Gateway::poll_transmit`] check all that waits.
     pub fn handle_timeout(&mut self, now: Time) {
-        for peer in 0..self.peers.len() {
+        while let Some(peer) = self.due.bundles.first_due(now) {
             self.unpack_held(now, peer);
         }
-        self.greets = true;
         if let Some(record) = &mut self.record {
             record.checked = Some(now);
         }
@@ -417,9 +218,7 @@ impl Gateway {
 
     /// The next thing to send at `now`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Transmit<'_>> {
-        if self.greets
-            && let Some((peer, payload)) = self.greet(now)
-        {
+        if let Some((peer, payload)) = self.greet(now) {
             return Some(Transmit::Core {
                 peer,
                 octets: &self.out,
@@ -431,11 +230,14 @@ impl Gateway {
             // What waited may turn out to be too big further down.
             if let Some(error) = self.errors.pop_front() {
                 self.lend(error);
-                return Some(Transmit::Inside { octets: &self.out });
+                return Some(Transmit::Inside { octets: &self.lent });
             }
             if let Some(departing) = self.depart(now) {
                 self.note_departure(now, &departing);
-                let cause = match self.write(now, &departing) {
+                let written = self.write(now, &departing);
+                // A key may have had its time.
+                self.peers[departing.peer].renew_greeting(departing.peer, &mut self.due);
+                let cause = match written {
                     Ok((payload, service)) => {
                         let peer = departing.peer;
                         self.count_sent(departing);
@@ -475,7 +277,7 @@ impl Gateway {
                     inward.released += 1;
                     inward.released_octets += packet.octets.len() as u64;
                     self.lend(packet.octets);
-                    return Some(Transmit::Inside { octets: &self.out });
+                    return Some(Transmit::Inside { octets: &self.lent });
                 }
             }
         }
@@ -488,11 +290,7 @@ impl Gateway {
         let free = uplink.as_mut().map_or(core_free, |link| link.free_at(now));
         let edge = self.edge.next_timeout(|_| free);
         let uplink = uplink.as_ref().and_then(Link::next_timeout);
-        let peers = self.peers.iter().flat_map(|peer| {
-            let seal = peer.seal.as_ref().and_then(Seal::next_timeout);
-            [peer.order.next_timeout(), seal].into_iter().flatten()
-        });
-        peers.chain(edge).chain(uplink).min()
+        [edge, uplink, self.due.first()].into_iter().flatten().min()
     }
 
     /// The counters so far.
@@ -501,15 +299,11 @@ impl Gateway {
     }
 
     /// The packets that wait.
-    pub fn waiting(&self) -> Waiting {
+    pub const fn waiting(&self) -> Waiting {
         Waiting {
             outward: self.edge.gathering() + self.queued,
             inward: self.edge.leaving(),
-            bundles: self
-                .peers
-                .iter()
-                .map(|peer| peer.order.waiting() as u64)
-                .sum(),
+            bundles: self.held,
         }
     }
 
@@ -524,49 +318,11 @@ impl Gateway {
         Some((link.backlog(), link.average()))
     }
 
-    /// The largest packet from inside that fits toward `peer`.
-    fn room(&self, peer: usize) -> Bytes {
-        let mtu = self.peers[peer].mtu;
-        self.settings.room(&self.settings.peers[peer], mtu)
-    }
-
-    fn peer_of(&self, origin: Origin) -> Option<usize> {
-        let place = self
-            .origins
-            .binary_search_by_key(&origin, |(known, _)| *known);
-        Some(self.origins[place.ok()?].1)
-    }
-
-    /// Lends `octets` to the driver.
+    /// Lends a packet to the inside to the driver.
     fn lend(&mut self, octets: Vec<u8>) {
-        let before = std::mem::replace(&mut self.out, octets);
+        let before = std::mem::replace(&mut self.lent, octets);
         self.pool.give(before);
     }
-
-    fn came(&mut self, peer: Option<usize>, octets: u64) {
-        let outward = &mut self.counts.of(peer).outward;
-        outward.came += 1;
-        outward.came_octets += octets;
-    }
-
-    fn lose(&mut self, peer: Option<usize>, cause: Cause) {
-        self.counts.of(peer).outward.drops.add(cause, 1);
-    }
-
-    fn arrived(&mut self, peer: Option<usize>, octets: u64) {
-        let inward = &mut self.counts.of(peer).inward;
-        inward.arrived += 1;
-        inward.arrived_octets += octets;
-    }
-
-    fn refuse(&mut self, peer: Option<usize>, refusal: Refusal) {
-        self.counts.of(peer).inward.refusals.add(refusal);
-    }
-}
-
-/// Octets of a packet that is whole.
-fn size(packet: &IpPacket<'_>) -> usize {
-    usize::try_from(packet.size).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod stream;
 pub mod streaming_recorder;
 pub mod tcp;
 pub mod time_series;
+mod timers;
 pub mod traffic;
 pub mod trial_token;
 

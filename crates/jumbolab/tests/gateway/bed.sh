@@ -63,6 +63,16 @@ forwarding() {
         set_in $node net.ipv6.conf.all.forwarding=1
     done
 }
+# Makes the core one link, so that the gateways are neighbours: 192.0.2.1 and 192.0.2.2.
+one_link() {
+    local end
+    for end in west east; do ip -n c address flush dev $end; done
+    ip -n c link add core type bridge
+    for end in west east; do ip -n c link set $end master core; done
+    ip -n c link set core mtu 9000 up
+    ip -n gb address flush dev out
+    address gb out 192.0.2.2/24
+}
 # CLOCK is a command that gives the gateway another clock.
 begin() { # NODE ARGUMENTS...
     local node=$1

@@ -8,9 +8,9 @@ use super::{see, see_for};
 /// Seconds of load in the gate.
 const SECONDS: u64 = 6;
 
-/// The most kilobytes by which a gateway may grow: its pool keeps 4096 buffers, which grow
-/// to the sizes of bundles of 9000 octets as they are used.
-const POOL: u64 = 4_096 * 9_000 / 1_000;
+/// The most kilobytes by which a gateway may grow after the first third of the load: rooms
+/// for arrivals in batches, of which a longer batch uses more.
+const GROWTH: u64 = 4_000;
 
 /// A receiver of checked datagrams on b, and their sender on a.
 const CHECKED: &str = r#"
@@ -26,7 +26,8 @@ receive() { # NODE PORT PATIENCE
 #[test]
 fn under_mixed_load_memory_is_bounded_and_every_packet_is_counted() {
     let asked = std::env::var("JUMBOLAB_ENDURANCE").ok();
-    let seconds = asked.map_or(SECONDS, |text| text.parse().expect("a number of seconds"));
+    let seconds = asked.as_ref();
+    let seconds = seconds.map_or(SECONDS, |text| text.parse().expect("a number of seconds"));
     let seen = see_for(
         &format!(
             "{CHECKED}
@@ -58,7 +59,11 @@ fn under_mixed_load_memory_is_bounded_and_every_packet_is_counted() {
     let memory: Vec<u64> = memory.map(|size| size.parse().unwrap()).collect();
     let highest = |part: &[u64]| part.iter().max().copied().unwrap_or(0);
     let (early, late) = memory.split_at(memory.len() / 3);
-    assert!(highest(late) <= highest(early) + POOL, "kB: {memory:?}");
+    if asked.is_some() {
+        let last = seen.logs.each_ref().map(|log| log.last());
+        println!("kB, both gateways in turn: {memory:?}\n{last:?}");
+    }
+    assert!(highest(late) <= highest(early) + GROWTH, "kB: {memory:?}");
     let checked: Vec<Value> = seen.objects();
     let checked: Vec<&Value> = checked
         .iter()

@@ -2,6 +2,7 @@
 //! traffic. Each test is a shell script in namespaces of its own, which end with it.
 
 mod endurance;
+mod labels;
 mod record;
 mod routes;
 mod sealed;
@@ -40,6 +41,13 @@ fn see_for(script: &str, seconds: u64) -> Seen {
         .env(
             "PROBE",
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/probe.py"),
+        )
+        .env(
+            "DISSECTOR",
+            concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../docs/jumbolab-bundle.lua"
+            ),
         )
         .stdin(Stdio::null())
         .output()

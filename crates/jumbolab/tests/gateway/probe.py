@@ -4,6 +4,7 @@ send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 octets over FLOWS sou
 receive PORT SECONDS: prints what came until SECONDS passed without a further datagram
 flood HOST PORT COUNT: random octets
 capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
+frames INTERFACE COUNT FILE: keeps the frames with MPLS labels that come, as pcap
 again HOST FILE: sends them once more, with the addresses that they have
 """
 
@@ -86,6 +87,21 @@ def capture(interface, count, file):
         out.write("\n".join(kept))
 
 
+def frames(interface, count, file):
+    one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x8847))
+    one.bind((interface, 0x8847))
+    one.settimeout(20)
+    print("ready", flush=True)
+    # The header of pcap, for Ethernet.
+    kept = [struct.pack("=IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
+    while len(kept) <= count:
+        frame, (_, _, kind, _, _) = one.recvfrom(65536)
+        if kind != socket.PACKET_OUTGOING:
+            kept.append(struct.pack("=IIII", 0, 0, len(frame), len(frame)) + frame)
+    with open(file, "wb") as out:
+        out.write(b"".join(kept))
+
+
 def again(host, file):
     one = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     with open(file) as kept:
@@ -105,6 +121,8 @@ elif command == "flood":
     flood(arguments[0], *map(int, arguments[1:]))
 elif command == "capture":
     capture(arguments[0], int(arguments[1]), arguments[2])
+elif command == "frames":
+    frames(arguments[0], int(arguments[1]), arguments[2])
 elif command == "again":
     again(*arguments)
 else:

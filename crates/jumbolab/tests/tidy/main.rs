@@ -282,6 +282,26 @@ fn unsafe_code_lives_in_one_crate() {
 }
 
 #[test]
+fn a_step_of_the_wall_clock_does_not_reach_a_gateway() {
+    let is_of_gateways = |file: &String| {
+        ["gateway", "pacing"]
+            .iter()
+            .any(|name| file.starts_with(&format!("crates/live/src/{name}")))
+    };
+    let mut problems = Vec::new();
+    for file in rust_files().filter(is_of_gateways) {
+        for word in read(&file).split(|c: char| !is_identifier(c)) {
+            if ["Epoch", "monotonic_at", "wall_offset_nanos"].contains(&word) {
+                problems.push(format!(
+                    "{file}:1: `{word}` asks for the time of day; use `clock::monotonic`, which nobody sets"
+                ));
+            }
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
 fn files_are_written_in_one_crate() {
     let home = format!("crates/{FILES}/");
     let is_of_the_program = |file: &String| {

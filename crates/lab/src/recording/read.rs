@@ -69,9 +69,7 @@ impl Recorded {
     /// # Errors
     /// One line of text with the file and the invalid line.
     pub fn read(path: &Path) -> Result<Self> {
-        let place = path.display().to_string();
-        let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
-        Self::parse(file).with_context(|| place)
+        read_file(path, Self::parse)
     }
 
     /// Reads a recording.
@@ -194,13 +192,20 @@ impl Recorded {
     }
 }
 
+/// Reads the file at `path` by `parse`. Errors name the file.
+pub(crate) fn read_file<T>(path: &Path, parse: impl FnOnce(File) -> Result<T>) -> Result<T> {
+    let place = path.display().to_string();
+    let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
+    parse(file).with_context(|| place)
+}
+
 /// The next line without its end.
 fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
     Ok(ended_text(lines)?.map(|(line, _)| line))
 }
 
 /// Like [`text`], and whether the line has an end.
-fn ended_text(lines: &mut Lines<impl Read>) -> Result<Option<(&str, bool)>> {
+pub(crate) fn ended_text(lines: &mut Lines<impl Read>) -> Result<Option<(&str, bool)>> {
     let Some(line) = lines.next().transpose()? else {
         return Ok(None);
     };

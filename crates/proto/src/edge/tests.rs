@@ -128,6 +128,13 @@ fn drive<T>(
     loop {
         let free_at = |exit| free.get(&exit).copied().unwrap_or_default();
         let timeout = edge.next_timeout(free_at);
+        let looked = edge.gatherings.next_by_looking(free_at);
+        let looked = looked.into_iter().chain(edge.outlets.next_by_looking());
+        assert_eq!(
+            timeout,
+            looked.min(),
+            "what is due next is known without a look at all"
+        );
         let arrival = arrivals.peek().map(|(at, _)| *at);
         let now = match (timeout, arrival) {
             (Some(timeout), arrival) if arrival.is_none_or(|arrival| timeout < arrival) => {
@@ -150,12 +157,6 @@ fn drive<T>(
         all.extend(gone);
         check(edge);
     }
-}
-
-/// The number of packets waiting to be gathered.
-fn waiting(edge: &Edge<Numbered>) -> u64 {
-    let waiting = edge.gatherings.values().map(|one| one.gather.len());
-    waiting.map(|packets| packets as u64).sum()
 }
 
 fn triggers() -> impl Strategy<Value = (Trigger, Option<Span>)> {
@@ -196,12 +197,12 @@ proptest! {
         };
         let gone = drive(&mut edge, arrivals, take, |edge| {
             let counts = edge.counts();
-            assert_eq!(counts.gathered, counts.bare + counts.bundled + waiting(edge));
+            assert_eq!(counts.gathered, counts.bare + counts.bundled + edge.gathering());
         });
         let counts = edge.counts();
         prop_assert_eq!(counts.gathered, came.len() as u64);
         if longest.is_some() {
-            prop_assert_eq!(waiting(&edge), 0);
+            prop_assert_eq!(edge.gathering(), 0);
         }
         let bare = gone.iter().filter(|gone| gone.bundle.is_none()).count() as u64;
         prop_assert_eq!((counts.bare, counts.bundles), (bare, gone.len() as u64 - bare));
@@ -254,11 +255,10 @@ proptest! {
             bundles,
             |edge, now, bundle| edge.receive_bundle(now, bundle, 5),
             |edge| {
-                let waiting: usize = edge.outlets.values().map(|outlet| outlet.waiting.len()).sum();
-                assert!(waiting as u64 <= edge.counts().survivors);
+                assert!(edge.leaving() <= edge.counts().survivors);
             },
         );
-        prop_assert!(egress.outlets.values().all(|outlet| outlet.waiting.is_empty()));
+        prop_assert_eq!(egress.leaving(), 0);
         let survivors = expected.iter().map(Vec::len).sum::<usize>();
         prop_assert_eq!(egress.counts().survivors, survivors as u64);
         prop_assert_eq!(egress.counts().unpacked, expected.len() as u64);

@@ -39,7 +39,6 @@ impl Gateway {
             Err(_) => self.refuse(Some(peer), Refusal::Malformed),
             Ok(Sealed::Greeting(greeting)) => match seal.greeted(now, &greeting) {
                 Ok(new) => {
-                    self.greets = true;
                     self.counts.of(Some(peer)).inward.greetings += 1;
                     if new {
                         // The peer may have started again.
@@ -54,14 +53,12 @@ impl Gateway {
                 opened.extend_from_slice(rest);
                 match seal.open(now, header, &mut opened) {
                     Ok(length) => self.take(now, peer, service, &opened[..length], false),
-                    Err(refused) => {
-                        self.greets = true;
-                        self.refuse(Some(peer), refused.into());
-                    }
+                    Err(refused) => self.refuse(Some(peer), refused.into()),
                 }
                 self.opened = opened;
             }
         }
+        self.peers[peer].renew_greeting(peer, &mut self.due);
     }
 
     /// Takes a bundle that is known to be from `peer`, in its turn.
@@ -76,6 +73,7 @@ impl Gateway {
             Verdict::Next => self.unpack(now, peer, service, body),
             Verdict::Early => {
                 let kept = self.pool.keep(&octets[..body.size()]);
+                self.held += 1;
                 order.hold(now, (sequence, service), kept, reorder);
             }
             Verdict::Duplicate => self.refuse(Some(peer), Refusal::Duplicate),
@@ -88,12 +86,14 @@ impl Gateway {
     pub(super) fn unpack_held(&mut self, now: Time, peer: usize) {
         let reorder = self.settings.reorder;
         while let Some(held) = self.peers[peer].order.pop(now, reorder) {
+            self.held -= 1;
             match Body::parse(&held.octets, false) {
                 Ok(body) => self.unpack(now, peer, held.service, body),
                 Err(_) => self.refuse(Some(peer), Refusal::Malformed),
             }
             self.pool.give(held.octets);
         }
+        self.peers[peer].renew_bundles(peer, &mut self.due);
     }
 
     /// Takes an IP packet for one of the addresses of this gateway's own tunnels: a
@@ -178,7 +178,7 @@ impl Gateway {
                 },
             );
         };
-        let octets = &octets[..super::size(&packet)];
+        let octets = &octets[..super::arrivals::size(&packet)];
         let [source, _] = packet.addresses.ends();
         let peer = self.table.exit(source).map(|exit| exit.egress);
         self.arrived(peer, length);
@@ -227,7 +227,7 @@ impl From<Refused> for Refusal {
 fn judge(octets: &[u8], outside: u8) -> Result<Option<u8>, Cause> {
     let packet = IpPacket::parse_whole(octets).map_err(|_| Cause::Malformed)?;
     let inside = frame::service_of(octets).ok_or(Cause::Malformed)?;
-    if super::size(&packet) != octets.len() {
+    if super::arrivals::size(&packet) != octets.len() {
         return Err(Cause::Malformed);
     }
     let ecn = outer::inner_ecn(inside, outside).ok_or(Cause::Congestion)?;

@@ -66,8 +66,7 @@ impl Gateway {
         // The packet becomes its fragments.
         outward.fragments += (fragments.clone().count() as u64).saturating_sub(1);
         for fragment in fragments {
-            let mut buffer = self.pool.keep(&[]);
-            buffer.resize(fragment.buffer_len(), 0);
+            let mut buffer = self.pool.zeros(fragment.buffer_len());
             match fragment.emit(&mut buffer) {
                 Ok(()) => self.forward(now, Inner::new(buffer, exit)),
                 Err(_) => self.lose(peer, Cause::Malformed),
@@ -88,8 +87,7 @@ impl Gateway {
             self.counts.errors_withheld += 1;
             return;
         };
-        let mut buffer = self.pool.keep(&[]);
-        buffer.resize(error.buffer_len(), 0);
+        let mut buffer = self.pool.zeros(error.buffer_len());
         if error.emit(&mut buffer).is_ok() {
             self.counts.errors += 1;
             self.errors.push_back(buffer);
@@ -257,21 +255,17 @@ impl Gateway {
         if self.settings.output == Output::Packets {
             carriage.enclose(out).map_err(|_| Cause::Unwritten)?;
         }
-        // A key may have had its time.
-        self.greets |= tag > 0;
         Ok((payload, service))
     }
 
     /// Writes a greeting that is due. Returns the number of its receiver, and where the
     /// payload of the carriage begins.
     pub(super) fn greet(&mut self, now: Time) -> Option<(usize, usize)> {
-        let peers = self.peers.iter_mut().enumerate();
-        let due = peers.filter_map(|(number, peer)| Some((number, peer.seal.as_mut()?)));
-        let due = due.filter_map(|(number, seal)| Some((number, seal.poll_greeting(now)?)));
-        let Some((peer, greeting)) = { due }.next() else {
-            self.greets = false;
-            return None;
-        };
+        let peer = self.due.greetings.first_due(now)?;
+        let state = &mut self.peers[peer];
+        let greeting = state.seal.as_mut().and_then(|seal| seal.poll_greeting(now));
+        state.renew_greeting(peer, &mut self.due);
+        let greeting = greeting?;
         let carriage = self.settings.peers[peer].carriage;
         let carriage = carriage.emitted(super::GREETING_SERVICE);
         let payload = carriage.header_len();

@@ -1,4 +1,4 @@
-//! Packets inside a gateway: octets in buffers that are used again and again.
+//! Packets inside a gateway.
 
 use queue::{Advertised, Bundle, InnerDrop, Packet, View};
 use units::{Bytes, Framing, Time};
@@ -221,30 +221,5 @@ impl Packet for Departing {
             }
         };
         bundle.drop_inner(inner_drop, &mut each)
-    }
-}
-
-/// Buffers that wait to be used again.
-#[derive(Debug, Default)]
-pub(super) struct Pool(Vec<Vec<u8>>);
-
-/// The most buffers that are kept; with the largest packets they take 256 MiB, with those
-/// that are worth gathering a few.
-const MOST: usize = 1 << 12;
-
-impl Pool {
-    /// A buffer with a copy of `octets`.
-    pub(super) fn keep(&mut self, octets: &[u8]) -> Vec<u8> {
-        let mut buffer = self.0.pop().unwrap_or_default();
-        buffer.clear();
-        buffer.extend_from_slice(octets);
-        buffer
-    }
-
-    /// Takes a buffer back.
-    pub(super) fn give(&mut self, buffer: Vec<u8>) {
-        if self.0.len() < MOST {
-            self.0.push(buffer);
-        }
     }
 }

@@ -1,5 +1,6 @@
 mod crossing;
 mod hostile;
+mod memory;
 mod record;
 mod router;
 mod sealed;

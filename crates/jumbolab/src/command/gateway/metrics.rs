@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use live::gateway::{PeerCounts, Report};
-use proto::gateway::{Cause, Refusal, Traffic};
+use proto::gateway::{Cause, Drops, Refusal, Traffic};
 
 /// A metric, and how its value is read from a `V`.
 struct Metric<V> {
@@ -222,39 +222,40 @@ pub(super) fn text(report: &Report) -> String {
             let _ = writeln!(text, "{name}{{peer=\"{}\"}} {value}", escaped(peer));
         }
     }
-    let name = head(
+    let labels = |drops: &Drops, direction: &str| {
+        let row = |cause: Cause| {
+            let labels = format!("direction=\"{direction}\",cause=\"{}\"", cause.name());
+            (labels, drops.of(cause))
+        };
+        Cause::ALL.map(row)
+    };
+    by_peer(
         &mut text,
-        "dropped_packets",
-        "counter",
-        "Packets dropped, by direction and cause.",
+        [
+            "dropped_packets",
+            "Packets dropped, by direction and cause.",
+        ],
+        peers().map(|(peer, (traffic, _))| {
+            let (out, inward) = (&traffic.outward.drops, &traffic.inward.drops);
+            let rows = [labels(out, "out"), labels(inward, "in")];
+            (peer, rows.into_iter().flatten())
+        }),
     );
-    for (peer, (traffic, _)) in peers() {
-        for (direction, drops) in [("out", traffic.outward.drops), ("in", traffic.inward.drops)] {
-            for cause in Cause::ALL {
-                let (peer, cause, value) = (escaped(peer), cause.name(), drops.of(cause));
-                let _ = writeln!(
-                    text,
-                    "{name}{{peer=\"{peer}\",direction=\"{direction}\",cause=\"{cause}\"}} {value}"
-                );
-            }
-        }
-    }
-    let name = head(
+    by_peer(
         &mut text,
-        "refused_arrivals",
-        "counter",
-        "Arrivals from the core that were not unpacked, by reason.",
+        [
+            "refused_arrivals",
+            "Arrivals from the core that were not unpacked, by reason.",
+        ],
+        peers().map(|(peer, (traffic, _))| {
+            let refusals = traffic.inward.refusals;
+            let rows = Refusal::ALL.into_iter().map(move |refusal| {
+                let labels = format!("reason=\"{}\"", refusal.name());
+                (labels, refusals.of(refusal))
+            });
+            (peer, rows)
+        }),
     );
-    for (peer, (traffic, _)) in peers() {
-        for refusal in Refusal::ALL {
-            let (peer, value) = (escaped(peer), traffic.inward.refusals.of(refusal));
-            let _ = writeln!(
-                text,
-                "{name}{{peer=\"{peer}\",reason=\"{}\"}} {value}",
-                refusal.name()
-            );
-        }
-    }
     for metric in GATEWAY_METRICS {
         let name = head(&mut text, metric.name, metric.kind, metric.help);
         let _ = writeln!(text, "{name} {}", (metric.value)(report));
@@ -291,6 +292,22 @@ pub(super) fn text(report: &Report) -> String {
         }
     }
     text + "# EOF\n"
+}
+
+/// Writes a counter that has rows with further labels for each peer; `about` is its name
+/// and what it counts.
+fn by_peer<'a, R: Iterator<Item = (String, u64)>>(
+    text: &mut String,
+    about: [&str; 2],
+    peers: impl Iterator<Item = (&'a str, R)>,
+) {
+    let name = head(text, about[0], "counter", about[1]);
+    for (peer, rows) in peers {
+        for (labels, value) in rows {
+            let peer = escaped(peer);
+            let _ = writeln!(text, "{name}{{peer=\"{peer}\",{labels}}} {value}");
+        }
+    }
 }
 
 /// Writes the head of a metric; returns the name of its samples.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::str::{self, FromStr, Split};
+use std::str::{FromStr, Split};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use files::Lines;
@@ -12,6 +12,7 @@ use proto::gateway::{Decision, Event, RecordedArrival as Arrival};
 use units::{Bytes, IpMtu, IpVersion, Span, Time};
 
 use super::{Described, END, FORMAT, FirstLine, MAGIC, REASONS, SETTINGS};
+use crate::recording::{ended_text, read_file};
 
 /// The longest line: a bundle of 65535 packets takes less.
 const LONGEST_LINE: u64 = 1 << 21;
@@ -56,9 +57,7 @@ impl Recording {
     /// # Errors
     /// One line of text with the file and the invalid line.
     pub fn read(path: &Path) -> Result<Self> {
-        let place = path.display().to_string();
-        let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
-        Self::parse(file).with_context(|| place)
+        read_file(path, Self::parse)
     }
 
     /// Reads a recording.
@@ -107,12 +106,8 @@ impl Recording {
 
 /// The next line that has an end, without it.
 fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
-    let Some(line) = lines.next().transpose()? else {
-        return Ok(None);
-    };
-    Ok(str::from_utf8(line)
-        .context("not text in UTF-8")?
-        .strip_suffix('\n'))
+    let line = ended_text(lines)?;
+    Ok(line.and_then(|(line, has_end)| has_end.then_some(line)))
 }
 
 struct Reader {

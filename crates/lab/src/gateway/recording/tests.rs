@@ -103,6 +103,12 @@ fn parsed(text: &str) -> Recording {
     Recording::parse(text.as_bytes()).unwrap()
 }
 
+/// The settings of all its parts.
+fn described(whole: &Recording) -> Vec<Described> {
+    let settings = whole.sections.iter().map(|one| one.settings.clone());
+    settings.collect()
+}
+
 #[test]
 fn a_recording_is_replayed_decision_by_decision() {
     let whole = parsed(&burst());
@@ -119,11 +125,7 @@ fn a_recording_is_replayed_decision_by_decision() {
 #[test]
 fn other_settings_give_other_outcomes() {
     let whole = parsed(&burst());
-    let described: Vec<Described> = whole
-        .sections
-        .iter()
-        .map(|one| one.settings.clone())
-        .collect();
+    let described = described(&whole);
     let asked = ["gather.wait=200us,4ms", "uplink.rate=1gbit"].map(str::to_owned);
     let variants = variants(&described, &asked).unwrap();
     let [short, long] = &variants[..] else {
@@ -139,11 +141,7 @@ fn other_settings_give_other_outcomes() {
 #[test]
 fn settings_that_cannot_be_are_refused_in_one_line() {
     let whole = parsed(&burst());
-    let described: Vec<Described> = whole
-        .sections
-        .iter()
-        .map(|one| one.settings.clone())
-        .collect();
+    let described = described(&whole);
     for (set, words) in [
         (
             "network.rate=1gbit",
@@ -209,8 +207,7 @@ proptest! {
             }
             Ok(recording) => {
                 let _ = reproduce(&recording);
-                let described = [recording.sections[0].settings.clone()];
-                if let Ok(variants) = variants(&described, &["gather.wait=2ms".to_owned()]) {
+                if let Ok(variants) = variants(&described(&recording)[..1], &["gather.wait=2ms".to_owned()]) {
                     let _ = replay_with(&recording, &variants[0]);
                 }
             }

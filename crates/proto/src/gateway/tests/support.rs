@@ -3,7 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use units::IpVersion;
+pub(super) use units::{Bytes, IpMtu};
 use wire::datagram::Datagram;
+pub(super) use wire::ip_packet::{IpPacket, set_hop_limit};
 use wire::protocol::ip::Addresses;
 
 use super::super::*;

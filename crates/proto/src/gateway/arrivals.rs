@@ -1,0 +1,148 @@
+//! What comes: packets from inside, and packets, frames and datagrams from the core.
+
+use std::net::IpAddr;
+
+use units::{Bytes, Time};
+use wire::bundle::{self, Arrival};
+use wire::icmp_error::Cause as ErrorCause;
+use wire::ip_packet::{IpPacket, set_hop_limit};
+
+use super::packet::Inner;
+use super::settings::Origin;
+use super::{Cause, Gateway, Refusal, outer};
+
+impl Gateway {
+    /// Takes an IP packet from an inside network. Octets behind the packet are ignored.
+    pub fn receive_inside(&mut self, now: Time, octets: &[u8]) {
+        let length = octets.len() as u64;
+        let Ok(packet) = IpPacket::parse_whole(octets) else {
+            self.came(None, length);
+            self.lose(None, Cause::Malformed);
+            return;
+        };
+        let octets = &octets[..size(&packet)];
+        let [_, destination] = packet.addresses.ends();
+        let exit = self.table.exit(destination);
+        let peer = exit.map(|exit| exit.egress);
+        self.came(peer, octets.len() as u64);
+        if self.settings.counts_hops && packet.hop_limit <= 1 {
+            self.tell(now, octets, ErrorCause::HopLimitExceeded);
+            self.lose(peer, Cause::HopLimit);
+            return;
+        }
+        let Some((exit, peer)) = exit.zip(peer) else {
+            // No route to the network [RFC792] [RFC4443 s3.1].
+            self.tell(now, octets, ErrorCause::Unreachable { code: 0 });
+            self.lose(None, Cause::NoRoute);
+            return;
+        };
+        let mut buffer = self.pool.keep(octets);
+        if self.settings.counts_hops {
+            // A packet that was read has a hop limit.
+            let _ = set_hop_limit(&mut buffer, packet.hop_limit - 1);
+        }
+        let room = self.room(peer);
+        if Bytes::new(octets.len() as u64) > room {
+            self.divide(now, exit, octets, &buffer, room);
+            self.pool.give(buffer);
+        } else {
+            self.forward(now, Inner::new(buffer, exit));
+        }
+    }
+
+    /// Takes an IP packet from the core: a bundle of a peer, or a plain packet.
+    pub fn receive_core(&mut self, now: Time, octets: &[u8]) {
+        let length = octets.len() as u64;
+        let Some(addresses) = bundle::addressed(octets) else {
+            return self.receive_plain(now, octets);
+        };
+        let origin = Origin::of(addresses);
+        let Some(peer) = self.peer_of(origin) else {
+            if self
+                .origins
+                .iter()
+                .all(|(known, _)| known.here() != origin.here())
+            {
+                return self.receive_plain(now, octets);
+            }
+            self.arrived(None, length);
+            return self.refuse(None, Refusal::Stranger);
+        };
+        self.arrived(Some(peer), length);
+        match Arrival::parse(octets) {
+            Ok(arrival) => {
+                let (bundle::Carriage::Ip { service, .. } | bundle::Carriage::Udp { service, .. }) =
+                    arrival.carriage
+                else {
+                    return self.refuse(Some(peer), Refusal::Malformed);
+                };
+                self.open(now, peer, service, arrival.payload, false);
+            }
+            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+        }
+    }
+
+    /// Takes what an MPLS frame from the core carries: labels and a bundle.
+    pub fn receive_labelled(&mut self, now: Time, octets: &[u8]) {
+        let length = octets.len() as u64;
+        let arrival = Arrival::parse_labelled(octets);
+        let Ok(Arrival {
+            carriage: bundle::Carriage::Label { label, .. },
+            payload,
+        }) = arrival
+        else {
+            self.arrived(None, length);
+            return self.refuse(None, Refusal::Malformed);
+        };
+        let peer = self.peer_of(Origin::Label(label));
+        self.arrived(peer, length);
+        match peer {
+            Some(peer) => self.open(now, peer, outer::NOT_ECT, payload, true),
+            None => self.refuse(None, Refusal::Stranger),
+        }
+    }
+
+    /// Takes the payload of a datagram that a socket received: `ends` are its source and
+    /// destination, `service` is the service octet, as far as the socket tells it.
+    pub fn receive_payload(&mut self, now: Time, ends: [IpAddr; 2], service: u8, payload: &[u8]) {
+        let [there, here] = ends;
+        let peer = self.peer_of(Origin::Addresses { there, here });
+        self.arrived(peer, payload.len() as u64);
+        match peer {
+            Some(peer) => self.open(now, peer, service, payload, false),
+            None => self.refuse(None, Refusal::Stranger),
+        }
+    }
+
+    pub(super) fn peer_of(&self, origin: Origin) -> Option<usize> {
+        let place = self
+            .origins
+            .binary_search_by_key(&origin, |(known, _)| *known);
+        Some(self.origins[place.ok()?].1)
+    }
+
+    fn came(&mut self, peer: Option<usize>, octets: u64) {
+        let outward = &mut self.counts.of(peer).outward;
+        outward.came += 1;
+        outward.came_octets += octets;
+    }
+
+    pub(super) fn lose(&mut self, peer: Option<usize>, cause: Cause) {
+        self.counts.of(peer).outward.drops.add(cause, 1);
+    }
+
+    pub(super) fn arrived(&mut self, peer: Option<usize>, octets: u64) {
+        let inward = &mut self.counts.of(peer).inward;
+        inward.arrived += 1;
+        inward.arrived_octets += octets;
+    }
+
+    pub(super) fn refuse(&mut self, peer: Option<usize>, refusal: Refusal) {
+        self.counts.of(peer).inward.refusals.add(refusal);
+    }
+}
+
+/// Octets of a packet that is whole.
+pub(super) fn size(packet: &IpPacket<'_>) -> usize {
+    usize::try_from(packet.size).unwrap_or(usize::MAX)
+}
