@@ -24,6 +24,7 @@ receive() { # NODE PORT PATIENCE
 "#;
 
 #[test]
+#[expect(clippy::print_stdout, reason = "figures of a long run")]
 fn under_mixed_load_memory_is_bounded_and_every_packet_is_counted() {
     let asked = std::env::var("JUMBOLAB_ENDURANCE").ok();
     let seconds = asked.as_ref();
