@@ -1,16 +1,18 @@
-//! Connections among the hosts of a network, which carry octets that mean nothing from an
-//! instant on until another one.
+//! Connections and flows of datagrams among the hosts of a network, which carry octets that
+//! mean nothing from an instant on until another one.
 //!
 //! Each host runs the ends of all its connections in one loop, which sleeps until a socket
-//! is ready or an instant comes. Hosts that share a clock need no messages to agree on
+//! is ready or an instant comes; [`datagrams`] have threads of their own. Hosts that share a clock need no messages to agree on
 //! instants. Ports of namespaces are reached by nobody else.
 
+pub mod datagrams;
 mod receiving;
 mod sending;
 
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::thread;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -21,13 +23,14 @@ use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
 use crate::interrupt;
 use crate::meter::Process;
+use datagrams::{Arrivals, Arriving, Departed, Departing, Departures, Receiver};
 use receiving::Receiving;
 use sending::Sending;
 
 /// The longest sleep: round trips are looked at so often.
 const LOOK: Span = Span::from_millis(50);
 
-/// The connections of one host. Times count from the beginning.
+/// The flows of one host. Times count from the beginning.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Task {
@@ -39,6 +42,10 @@ pub struct Task {
     pub outgoing: Vec<Outgoing>,
     /// The connections that end here.
     pub incoming: Vec<Incoming>,
+    /// The flows of datagrams that begin here.
+    pub departing: Vec<Departing>,
+    /// The end of flows of datagrams here, if there is one.
+    pub arriving: Option<Arriving>,
 }
 
 /// The sending end of a connection.
@@ -73,7 +80,7 @@ pub struct Incoming {
     pub receive_buffer: Option<Bytes>,
 }
 
-/// The measurements of a host's connections, each in the order of the task.
+/// The measurements of a host's flows, each in the order of the task.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outcome {
@@ -81,6 +88,10 @@ pub struct Outcome {
     pub sent: Vec<Sent>,
     /// The receiving ends.
     pub received: Vec<Received>,
+    /// The departures of each flow of datagrams.
+    pub departed: Vec<Departed>,
+    /// Their arrivals.
+    pub arrived: Arrivals,
     /// The processor time of this process meanwhile.
     pub process: Process,
 }
@@ -123,6 +134,8 @@ pub struct Host {
     end: Time,
     sending: Vec<Sending>,
     receiving: Vec<Receiving>,
+    departures: Departures,
+    receiver: Option<Receiver>,
     before: Process,
 }
 
@@ -141,17 +154,77 @@ impl Host {
             end: begin + task.end,
             receiving: receiving.collect::<Result<_>>()?,
             sending: sending.map(|one| Sending::new(one, begin)).collect(),
+            departures: Departures::open(task.departing)?,
+            receiver: task.arriving.as_ref().map(Receiver::open).transpose()?,
             before,
         })
     }
 
-    /// Carries the connections until the end of the task, or a signal of the user. Every
+    /// Carries the flows until the end of the task, or a signal of the user. Every
     /// connection is then reset.
     ///
     /// # Errors
-    /// If the kernel does not wait for sockets. A connection that fails says so in its
-    /// outcome.
-    pub fn run(mut self) -> Result<Outcome> {
+    /// If the kernel does not wait for sockets, or no thread is to be had. A connection that
+    /// fails says so in its outcome.
+    pub fn run(self) -> Result<Outcome> {
+        let Self {
+            begin,
+            end,
+            sending,
+            receiving,
+            departures,
+            receiver,
+            before,
+        } = self;
+        let mut ends = Ends {
+            begin,
+            end,
+            sending,
+            receiving,
+        };
+        let ((sent, received), departed, arrived) = thread::scope(|scope| {
+            let named = |name: &str| thread::Builder::new().name(name.to_owned());
+            let arrivals = receiver.map(|receiver| {
+                let thread =
+                    named("arrivals").spawn_scoped(scope, move || receiver.run(begin, end));
+                thread.during(|| "starting a thread")
+            });
+            let departures = named("departures").spawn_scoped(scope, move || departures.run(begin));
+            let departures = departures.during(|| "starting a thread")?;
+            ends.carry()?;
+            let carried = ends.finish();
+            let panicked = |_| Error::new("carrying datagrams", "a thread panicked");
+            let departed = departures.join().map_err(panicked)??;
+            let arrived = match arrivals.transpose()? {
+                Some(arrivals) => arrivals.join().map_err(panicked)??,
+                None => Arrivals::default(),
+            };
+            Ok::<_, Error>((carried, departed, arrived))
+        })?;
+        if interrupt::asked() {
+            return Err(Error::new("carrying connections", "interrupted"));
+        }
+        Ok(Outcome {
+            sent,
+            received,
+            departed,
+            arrived,
+            process: Process::sample()? - before,
+        })
+    }
+}
+
+/// The ends of connections.
+struct Ends {
+    begin: Time,
+    end: Time,
+    sending: Vec<Sending>,
+    receiving: Vec<Receiving>,
+}
+
+impl Ends {
+    /// Carries them until the end, or a signal of the user.
+    fn carry(&mut self) -> Result<()> {
         let deadline = Deadline::new(self.end, &Arc::default());
         while deadline.permit().is_ok() {
             let now = clock::monotonic();
@@ -163,16 +236,14 @@ impl Host {
             }
             self.wait()?;
         }
-        if interrupt::asked() {
-            return Err(Error::new("carrying connections", "interrupted"));
-        }
+        Ok(())
+    }
+
+    /// The outcome of each; all connections are reset.
+    fn finish(self) -> (Vec<Sent>, Vec<Received>) {
         let sent = self.sending.into_iter().map(Sending::finish);
         let received = self.receiving.into_iter().map(|one| one.received);
-        Ok(Outcome {
-            sent: sent.collect(),
-            received: received.collect(),
-            process: Process::sample()? - self.before,
-        })
+        (sent.collect(), received.collect())
     }
 
     /// Sleeps until a socket is ready, or an instant comes.

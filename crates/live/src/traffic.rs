@@ -14,7 +14,7 @@ mod delays;
 mod echo;
 mod flow;
 mod intervals;
-mod options;
+pub(crate) mod options;
 mod paced;
 mod path_mtu;
 mod receive;

@@ -6,7 +6,7 @@ mod sockets;
 
 use std::collections::BTreeSet;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use plan::setting::{Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Role, Sends, Traffic};
 use plan::{Hosts, World};
 use units::{IpVersion, Span, Transport};
@@ -23,6 +23,10 @@ const MOST_FLOWS: u32 = 10_000;
 /// The maximum number of flows between kernels: each has a thread and a socket
 /// at both ends, and they share the machine's CPUs.
 const MOST_SOCKETS: u64 = 64;
+
+/// The maximum number of flows of datagrams in a network that is no path: each has a
+/// socket at its sender, and a process is to have 1024 files at most.
+const MOST_SENDERS: u64 = 1_000;
 
 /// The maximum length of a flow's name.
 const LONGEST_NAME: usize = 32;
@@ -77,8 +81,17 @@ pub(super) fn read(
     if all > u64::from(MOST_FLOWS) {
         return Err(reader.missing("flows", many()));
     }
-    if sockets.is_some() && all > MOST_SOCKETS {
-        return Err(too_many(reader, &flows)?);
+    if sockets.is_some() {
+        let of_network =
+            |flow: &&Flow| network.graph.is_some() && matches!(flow.sends, Sends::Datagrams { .. });
+        let (senders, others): (Vec<&Flow>, Vec<&Flow>) = flows.iter().partition(of_network);
+        hold(
+            reader,
+            &senders,
+            MOST_SENDERS,
+            "of datagrams in a network between kernels",
+        )?;
+        hold(reader, &others, MOST_SOCKETS, "between kernels")?;
     }
     unique(reader, &flows)?;
     Ok(Traffic::Flows(Flows {
@@ -88,15 +101,17 @@ pub(super) fn read(
     }))
 }
 
-/// The error for too many flows between kernels, at the flow with the most
-/// copies.
-fn too_many(reader: &mut Reader<'_>, flows: &[Flow]) -> Result<Error> {
-    let why = "at most 64 flows between kernels; write fewer, or say --on sim";
-    let most = flows.iter().max_by_key(|flow| flow.count);
-    let path = most.map_or_else(String::new, |flow| format!("flows.{}.count", flow.name));
-    Ok(match reader.find(&path)? {
+/// Rejects more than `most` flows of a `kind`, at the flow with the most copies.
+fn hold(reader: &mut Reader<'_>, flows: &[&Flow], most: u64, kind: &str) -> Result<()> {
+    if flows.iter().map(|flow| u64::from(flow.count)).sum::<u64>() <= most {
+        return Ok(());
+    }
+    let why = format!("at most {most} flows {kind}; write fewer, or say --on sim");
+    let many = flows.iter().max_by_key(|flow| flow.count);
+    let path = many.map_or_else(String::new, |flow| format!("flows.{}.count", flow.name));
+    Err(match reader.find(&path)? {
         Some(Node { value, origin }) => refusal(origin, &path, value, why),
-        None => reader.missing("flows", why),
+        None => reader.missing("flows", &why),
     })
 }
 

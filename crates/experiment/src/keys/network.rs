@@ -29,7 +29,7 @@ const OF_GRAPHS: Worlds = everywhere()
     .predicted(no_effect("its shape is not predicted"));
 
 /// The condition for networks that are no path between kernels.
-const GRAPHS: &str = r#"; `dumbbell` and `explicit` with `link = "emulated"` and flows of TCP, see [Networks between kernels](#networks-between-kernels)"#;
+const GRAPHS: &str = r#"; `dumbbell` and `explicit` with `link = "emulated"` and `kind = "flows"`, see [Networks between kernels](#networks-between-kernels)"#;
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {

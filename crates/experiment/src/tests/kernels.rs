@@ -47,6 +47,35 @@ fn a_connection_between_kernels_may_have_a_schedule_and_needs_none() {
 }
 
 #[test]
+fn a_network_carries_many_small_datagrams_and_few_connections() {
+    let text = FLOWS.replace(
+        "[flows.bulk]",
+        "[network]\nshape = \"dumbbell\"\nlink = \"emulated\"\n[flows.bulk]",
+    );
+    let many = flows(&plan(
+        &text,
+        &["flows.voice.count=1000", "flows.voice.message=16"],
+    ));
+    assert_eq!((many.flows[0].count, many.flows[1].count), (1_000, 1));
+    for (set, line) in [
+        (
+            "flows.voice.count=1001",
+            "--set flows.voice.count=1001: flows.voice.count = 1001: at most 1000 flows of datagrams in a network between kernels; write fewer, or say --on sim",
+        ),
+        (
+            "flows.bulk.count=65",
+            "--set flows.bulk.count=65: flows.bulk.count = 65: at most 64 flows between kernels; write fewer, or say --on sim",
+        ),
+        (
+            "flows.voice.message=15",
+            "--set flows.voice.message=15: flows.voice.message = 15: between kernels a message has at least the 16 octets of our header",
+        ),
+    ] {
+        check_refused(&text, &[set], line);
+    }
+}
+
+#[test]
 fn sockets_are_those_that_were_asked_for() {
     let usual = flows(&plan(FLOWS, &[])).sockets.unwrap();
     assert_eq!(usual, Sockets::default());

@@ -188,6 +188,48 @@ fn small_packets_gathered_for_less_than_a_millisecond_relieve_the_core_twentyfol
     assert!(on("off") && on("t900us"));
 }
 
+#[test]
+fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
+    let dir = Dir::new();
+    let cells = "--set traffic=voip2k --set frame=9000 --set gather=off,t10ms";
+    let live = "--set on.netns.network.lateness=5s --set on.netns.trials.repeat=1 --repeat 1";
+    dir.run(&format!(
+        "run jumbogen-scaling --on sim,netns -o r {cells} {live}"
+    ));
+    let of = |world: &str| {
+        let trials = dir.trials(&format!("r/{world}"), 2);
+        ["off", "t10ms"].map(|gather| {
+            let of_cell = |trial: &&Value| trial["factors"]["gather"] == gather;
+            trials.iter().find(of_cell).unwrap().clone()
+        })
+    };
+    for ([simulated, live], gathers) in of("sim")
+        .into_iter()
+        .zip(of("netns"))
+        .map(<[_; 2]>::from)
+        .zip([false, true])
+    {
+        assert_eq!(live["failure"], Value::Null, "{live}");
+        let metric = |trial: &Value, name: &str| trial["metrics"][name].as_f64().unwrap_or(-1.0);
+        let both = |name: &str| [&simulated, &live].map(|trial| metric(trial, name));
+        // The same datagrams are due; 40 calls with 50 packets a second both ways.
+        let [there, here] = both("packet_rate_busy");
+        assert!(
+            (there - 2_000.0).abs() < 100.0 && (here - there).abs() < 200.0,
+            "{live}"
+        );
+        let [_, gathered] = both("packets_per_frame_busy");
+        assert_eq!(gathered > 5.0, gathers, "{live}");
+        let [_, delay] = both("delay");
+        assert!(delay > 2.0 && metric(&live, "loss") < 5.0, "{live}");
+        assert!(
+            live["evidence"]["messages_sent"].as_u64() > Some(700),
+            "{live}"
+        );
+    }
+    dir.expect_no_process();
+}
+
 /// A short trial of few connections, whose average follows the queue at once.
 const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --repeat 1";
 

@@ -27,8 +27,8 @@ const SUPER_PACKET: Bytes = Bytes::new(1 << 16);
 const LATE: Span = Span::from_micros(100);
 
 /// The 99th percentile of lateness above which messages no longer follow their
-/// schedule, in nanoseconds.
-const TOO_LATE: u64 = 1_000_000;
+/// schedule.
+const TOO_LATE: Span = Span::from_millis(1);
 
 /// The share of one CPU above which the trial measures an end host and not the
 /// link.
@@ -120,7 +120,10 @@ pub(super) fn flags_of_flows(
     let ends = || seeing.sent.iter().zip(seeing.received);
     let datagrams = || ends().filter(|(sent, _)| sent.tcp.is_none());
     let lost: u64 = datagrams().map(|(_, came)| came.summary.lost).sum();
-    let late = |sent: &Departed| sent.lateness.is_some_and(|[_, late, _]| late > TOO_LATE);
+    let late = |sent: &Departed| {
+        let late = sent.lateness.map(|[_, late, _]| Span::from_nanos(late));
+        late.is_some_and(is_too_late)
+    };
     let congestion = &setting.host.congestion;
     let other =
         |sent: &Departed| (sent.tcp.as_ref()).is_some_and(|tcp| tcp.congestion != *congestion);
@@ -148,6 +151,12 @@ pub(super) fn flags_of_flows(
     .into_iter()
     .filter_map(|(flag, holds)| holds.then_some(flag))
     .collect()
+}
+
+/// Whether messages whose 99th percentile of lateness is `p99` no longer follow their
+/// schedule.
+pub(super) fn is_too_late(p99: Span) -> bool {
+    p99 > TOO_LATE
 }
 
 /// The flags of a latency breakdown.

@@ -1,9 +1,12 @@
-//! A trial of connections among the hosts of a network that is no path.
+//! A trial of flows among the hosts of a network that is no path.
+
+mod datagrams;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
 use live::clock;
+use live::connections::datagrams::{Arrived, Departed};
 use live::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
 use plan::setting::{self as spec, Flows, Sends, Sockets};
 use plan::{Flag, Setting};
@@ -27,7 +30,7 @@ const FIRST_PORT: u16 = 20_000;
 /// Octets of TCP's header with timestamps [RFC9293 s3.1] [RFC7323 App A].
 const TCP_HEADER: u32 = 32;
 
-/// Carries the flows of `setting`, all of which are connections.
+/// Carries the flows of `setting`.
 pub(super) fn network(
     pair: &mut Pair<'_>,
     setting: &Setting,
@@ -45,11 +48,18 @@ pub(super) fn network(
     })?;
     disturbance.valid()?;
     let ends = ends(flows, &pair.path.hosts, &outcomes);
-    if ends.iter().all(|(_, received)| received.octets == 0) {
+    if ends.iter().all(End::is_empty) {
         return Err(disturbance.failure("nothing arrived".to_owned()));
     }
     let mut measurements = Measurements::default();
     measurements.put_flows(flows, &stats(setting, flows, seed, &ends), Spread::Omitted);
+    datagrams::support(
+        &mut measurements,
+        setting,
+        &ends,
+        &outcomes,
+        disturbance.dropped(),
+    );
     let mut series = Map::new();
     for (wire, link) in counted {
         let gathers = setting.network.domain.is_some();
@@ -63,13 +73,17 @@ pub(super) fn network(
     if !series.is_empty() {
         measurements.note("series", series.into());
     }
-    let failures: Vec<&str> = { ends.iter() }
-        .filter_map(|(sent, _)| sent.failure.as_deref())
-        .collect();
+    let sent = || {
+        ends.iter().filter_map(|end| match end {
+            End::Connection(sent, _) => Some(sent),
+            End::Datagrams(..) => None,
+        })
+    };
+    let failures: Vec<&str> = sent().filter_map(|sent| sent.failure.as_deref()).collect();
     if !failures.is_empty() {
         measurements.note("failed_connections", json!(failures));
     }
-    let late = ends.iter().map(|(sent, _)| sent.late).max();
+    let late = sent().map(|sent| sent.late).max();
     measurements.note("start_late_ms", json!(late.map(Span::as_millis_f64)));
     if clock_stepped(disturbance.clock_step) {
         measurements.flags.push(Flag::ClockStepped);
@@ -86,9 +100,26 @@ fn counted(setting: &Setting) -> impl Iterator<Item = (usize, &spec::Link)> {
     links.filter(|(_, link)| link.counted.is_any())
 }
 
+/// Both ends of a flow.
+enum End {
+    Connection(Sent, Received),
+    Datagrams(Departed, Option<Box<Arrived>>),
+}
+
+impl End {
+    /// Whether nothing arrived.
+    const fn is_empty(&self) -> bool {
+        match self {
+            Self::Connection(_, received) => received.octets == 0,
+            Self::Datagrams(_, arrived) => arrived.is_none(),
+        }
+    }
+}
+
 /// One flow of a trial.
 struct One<'a> {
     flow: &'a spec::Flow,
+    name: String,
     from: String,
     to: String,
     port: u16,
@@ -106,15 +137,16 @@ fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
             let later = flow.stagger * u64::from(number);
             (
                 flow,
-                number,
+                (number, name),
                 flow.start + later + Span::from_picos(within.unwrap_or(0)),
             )
         })
     });
     (FIRST_PORT..)
         .zip(copies)
-        .map(|(port, (flow, number, start))| One {
+        .map(|(port, (flow, (number, name), start))| One {
             flow,
+            name,
             from: spec::Flow::end(&flow.from, number + 1),
             to: spec::Flow::end(&flow.to, number + 1),
             port,
@@ -123,7 +155,7 @@ fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
         })
 }
 
-/// The connections of each of `hosts`.
+/// The flows of each of `hosts`.
 fn tasks(
     setting: &Setting,
     flows: &Flows,
@@ -143,6 +175,9 @@ fn tasks(
             end: flows.duration,
             ..Task::default()
         };
+        let address = |name: &str| addresses.get(name).copied();
+        (task.departing, task.arriving) =
+            datagrams::task((name, *own), setting, (flows, sockets), seed, &address);
         for one in all(flows, seed) {
             let Sends::Messages { octets, window, .. } = &one.flow.sends else {
                 continue;
@@ -184,23 +219,29 @@ fn segment(setting: &Setting) -> u32 {
 }
 
 /// Both ends of each flow, in the order of the flows.
-fn ends(flows: &Flows, hosts: &[(String, IpAddr)], outcomes: &[Outcome]) -> Vec<(Sent, Received)> {
+fn ends(flows: &Flows, hosts: &[(String, IpAddr)], outcomes: &[Outcome]) -> Vec<End> {
     let mut of_host: BTreeMap<&str, _> = hosts
         .iter()
         .zip(outcomes)
         .map(|((name, _), outcome)| {
-            let ends = (outcome.sent.iter(), outcome.received.iter());
-            (name.as_str(), ends)
+            let sent = (outcome.sent.iter(), outcome.departed.iter());
+            (name.as_str(), (sent, outcome.received.iter()))
         })
         .collect();
-    let both = all(flows, Seed::new(0)).map(|one| {
-        let sent = of_host
-            .get_mut(one.from.as_str())
-            .and_then(|(sent, _)| sent.next());
-        let received = of_host
-            .get_mut(one.to.as_str())
-            .and_then(|(_, received)| received.next());
-        (
+    let mut arrived = datagrams::by_flow(outcomes);
+    let both = (0..).zip(all(flows, Seed::new(0))).map(|(number, one)| {
+        if matches!(one.flow.sends, Sends::Datagrams { .. }) {
+            let departed = { of_host.get_mut(one.from.as_str()) }
+                .and_then(|((_, departed), _)| departed.next());
+            return End::Datagrams(
+                departed.copied().unwrap_or_default(),
+                arrived.remove(&number).map(Box::new),
+            );
+        }
+        let sent = { of_host.get_mut(one.from.as_str()) }.and_then(|((sent, _), _)| sent.next());
+        let received =
+            { of_host.get_mut(one.to.as_str()) }.and_then(|(_, received)| received.next());
+        End::Connection(
             sent.cloned().unwrap_or_default(),
             received.copied().unwrap_or_default(),
         )
@@ -209,14 +250,18 @@ fn ends(flows: &Flows, hosts: &[(String, IpAddr)], outcomes: &[Outcome]) -> Vec<
 }
 
 /// The statistics of each flow.
-fn stats(
-    setting: &Setting,
-    flows: &Flows,
-    seed: Seed,
-    ends: &[(Sent, Received)],
-) -> Vec<FlowStats> {
+fn stats(setting: &Setting, flows: &Flows, seed: Seed, ends: &[End]) -> Vec<FlowStats> {
     let segment = u64::from(segment(setting)).max(1);
-    let one = |(one, (sent, received)): (One<'_>, &(Sent, Received))| FlowStats {
+    let one = |(one, end): (One<'_>, &End)| match end {
+        End::Connection(sent, received) => connection(&one, segment, sent, received),
+        End::Datagrams(departed, arrived) => datagrams::stats(departed, arrived.as_deref()),
+    };
+    all(flows, seed).zip(ends).map(one).collect()
+}
+
+/// The statistics of a connection with segments of `segment` octets.
+fn connection(one: &One<'_>, segment: u64, sent: &Sent, received: &Received) -> FlowStats {
+    FlowStats {
         sent: sent.octets.div_ceil(segment),
         octets: sent.octets,
         lost: None,
@@ -241,8 +286,7 @@ fn stats(
             smoothed_rtt: sent.last_round_trip,
         }),
         ..FlowStats::default()
-    };
-    all(flows, seed).zip(ends).map(one).collect()
+    }
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub fn sizes(transport: Option<Transport>, to: IpAddr) -> (Bytes, Bytes) {
 }
 
 /// A socket for `transport` to or from `address`, without options.
-pub(super) fn open(transport: Transport, address: IpAddr) -> Result<OwnedFd> {
+pub(crate) fn open(transport: Transport, address: IpAddr) -> Result<OwnedFd> {
     let kind = match transport {
         Transport::Udp => SockType::Datagram,
         Transport::Tcp => SockType::Stream,
@@ -115,7 +115,7 @@ pub(crate) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
 
 impl Options {
     /// Sets the options on a socket that will send to `to`.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &self,
         socket: &OwnedFd,
         transport: Option<Transport>,
@@ -206,7 +206,7 @@ pub(crate) fn receive_buffer(socket: BorrowedFd<'_>, size: Bytes) -> Result<()> 
 }
 
 /// Sets the longest time of a blocking call on the socket.
-pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
+pub(crate) fn set_read_timeout(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
     let micros = i64::try_from(span.as_nanos() / 1_000).unwrap_or(i64::MAX);
     let limit = TimeVal::new(micros / 1_000_000, micros % 1_000_000);
     setsockopt(&socket, sockopt::ReceiveTimeout, &limit)

@@ -1,4 +1,4 @@
-//! What tells the connections of simulated hosts from those of kernels.
+//! Differences between connections of simulated hosts and those of kernels.
 
 use analysis::across_worlds::{AcrossWorlds, WORLD};
 use plan::setting::{Sends, Traffic};
@@ -27,9 +27,14 @@ pub(super) fn differences(all: &AcrossWorlds) -> Option<String> {
             false => "TCP of the standards",
         },
     };
+    let first = match settings.initial_window {
+        KERNELS_FIRST_WINDOW => String::new(),
+        many => {
+            format!(" and a first window of {many} in place of {KERNELS_FIRST_WINDOW} segments")
+        }
+    };
     Some(format!(
-        "TCP differs: {of_sim} has {agent} and a first window of {}, {of_kernels} the kernel's own and one of {KERNELS_FIRST_WINDOW} segments. --set tcp.agent=linux simulates the kernel's.",
-        segments(settings)
+        "TCP differs: {of_sim} has {agent}{first}, {of_kernels} the kernel's own. --set tcp.agent=linux simulates that."
     ))
 }
 
@@ -53,11 +58,4 @@ fn sent(cell: &Cell) -> Option<Ends> {
         Sends::Messages { .. } => Some(Ends::OfKernels),
         Sends::Datagrams { .. } => None,
     })
-}
-
-fn segments(settings: &Settings) -> String {
-    match settings.initial_window {
-        1 => "1 segment".to_owned(),
-        many => format!("{many} segments"),
-    }
 }

@@ -173,14 +173,13 @@ fn other_tcp_in_the_simulator_than_in_the_kernel_is_told() {
         changed(change, |all, _| tcp::differences(all))
     };
     let of_ns2 = told(&Settings::ns2(Recovery::Sack, 1_000, 20)).unwrap();
-    assert!(of_ns2.starts_with(
-        "TCP differs: sim has an agent of ns-2 and a first window of 2 segments, netns"
-    ));
-    assert!(
-        told(&Settings::new(1_000))
-            .unwrap()
-            .contains("TCP of the standards")
+    assert_eq!(
+        of_ns2,
+        "TCP differs: sim has an agent of ns-2 and a first window of 2 in place of 10 segments, netns the kernel's own. --set tcp.agent=linux simulates that."
     );
+    let standard = told(&Settings::new(1_000)).unwrap();
+    let expected = "sim has TCP of the standards, netns the kernel's own.";
+    assert!(standard.contains(expected), "{standard}");
     assert_eq!(told(&Settings::linux(Control::Reno, 1_000)), None);
 }
 

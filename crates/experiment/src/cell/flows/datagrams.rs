@@ -12,6 +12,9 @@ use crate::quantity::{number, size_or, switch};
 use crate::reader::{Reader, refusal};
 use crate::tree::Node;
 
+/// The header of datagrams in a network that is no path.
+const NUMBERED: Bytes = Bytes::new(wire::numbered::LEN as u64);
+
 /// The traffic of `flow` through `network`.
 pub(super) fn read(
     reader: &mut Reader<'_>,
@@ -21,7 +24,13 @@ pub(super) fn read(
 ) -> Result<Sends> {
     let laws = laws::read(reader, flow, network)?;
     match world.profile().hosts {
-        Hosts::Kernels => hold_a_header(reader, flow, &laws.payloads)?,
+        Hosts::Kernels => {
+            let header = match network.graph {
+                Some(_) => NUMBERED,
+                None => MESSAGE_HEADER,
+            };
+            hold_a_header(reader, flow, &laws.payloads, header)?;
+        }
         Hosts::Simulated => {}
     }
     let (packets, octets) = limits(reader, flow)?;
@@ -45,7 +54,7 @@ pub(super) fn read_messages(
     window: Option<u32>,
 ) -> Result<Sends> {
     let laws = laws::read_unpaced(reader, flow, network)?;
-    hold_a_header(reader, flow, &laws.payloads)?;
+    hold_a_header(reader, flow, &laws.payloads, MESSAGE_HEADER)?;
     let (packets, octets) = limits(reader, flow)?;
     Ok(Sends::Messages {
         gaps: laws.gaps,
@@ -71,12 +80,12 @@ fn limits(reader: &mut Reader<'_>, flow: &str) -> Result<(Option<u64>, Option<By
     ))
 }
 
-/// Messages between kernels start with Jumbolab's header. A law without a
+/// Messages between kernels start with a header of Jumbolab's. A law without a
 /// minimum may sometimes draw a smaller size; such messages are not sent, but
 /// counted.
-fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law) -> Result<()> {
+fn hold_a_header(reader: &mut Reader<'_>, flow: &str, payloads: &Law, header: Bytes) -> Result<()> {
     let (least, largest) = payloads.range();
-    let header = MESSAGE_HEADER.get();
+    let header = header.get();
     let room = Law::Constant(f64::from(u32::try_from(header).unwrap_or(u32::MAX)));
     if !largest.is_finite() || least >= room.mean() {
         return Ok(());

@@ -96,9 +96,67 @@ proptest! {
             ..Outcome::default()
         }).collect();
         let ends = ends(&flows, &hosts(), &outcomes);
-        for (port, (sent, received)) in (u64::from(FIRST_PORT)..).zip(&ends) {
+        for (port, end) in (u64::from(FIRST_PORT)..).zip(&ends) {
+            let End::Connection(sent, received) = end else {
+                return Err(TestCaseError::fail("a connection is no flow of datagrams"));
+            };
             prop_assert_eq!((sent.octets, received.octets), (port, port));
         }
+    }
+}
+
+/// The same with the flows of even places as datagrams.
+fn mixed(mut flows: Flows) -> Flows {
+    for flow in flows.flows.iter_mut().step_by(2) {
+        flow.sends = Sends::Datagrams {
+            gaps: Law::Exponential(1e9),
+            payloads: Law::Constant(18.0),
+            bursts: None,
+            packets: None,
+            octets: None,
+            dont_fragment: false,
+        };
+    }
+    flows
+}
+
+proptest! {
+    #[test]
+    fn datagrams_and_connections_come_back_to_their_own_flows(flows in flows(), seed: u64) {
+        let (flows, seed) = (mixed(flows), Seed::new(seed));
+        let setting = synthetic::setting(1_500, false);
+        let tasks = tasks(&setting, &flows, &hosts(), seed, 0);
+        // Each flow sends as many octets as its number, or its port.
+        let outcomes: Vec<Outcome> = { tasks.iter() }.map(|task| Outcome {
+            sent: { task.outgoing.iter() }
+                .map(|one| Sent { octets: one.to.port().into(), ..Sent::default() })
+                .collect(),
+            departed: { task.departing.iter() }
+                .map(|one| Departed { octets: one.flow.into(), ..Departed::default() })
+                .collect(),
+            ..Outcome::default()
+        }).collect();
+        let ends = ends(&flows, &hosts(), &outcomes);
+        let arriving = || tasks.iter().filter_map(|task| task.arriving.as_ref());
+        for ((number, one), end) in (0_u32..).zip(all(&flows, seed)).zip(&ends) {
+            match end {
+                End::Connection(sent, _) => prop_assert_eq!(sent.octets, u64::from(one.port)),
+                End::Datagrams(departed, _) => {
+                    prop_assert_eq!(departed.octets, u64::from(number));
+                    let departing = { tasks.iter().flat_map(|task| &task.departing) }
+                        .find(|departing| departing.flow == number)
+                        .unwrap();
+                    prop_assert_eq!(departing.start, one.start);
+                    // The schedule of the simulator's flow of this name.
+                    let drawn = seed.derive(&format!("flow/{}", one.name)).get();
+                    prop_assert_eq!(departing.seed, drawn);
+                    let to = arriving().find(|there| there.flows.contains(&number)).unwrap();
+                    prop_assert_eq!(to.at, departing.to);
+                }
+            }
+        }
+        let count = arriving().map(|there| there.flows.len()).sum::<usize>();
+        prop_assert_eq!(count, tasks.iter().map(|task| task.departing.len()).sum::<usize>());
     }
 }
 

@@ -101,7 +101,7 @@ fn check_traffic(setting: &Setting) -> Result<(), Refusal> {
     ] {
         if is_asked {
             let why = format!(
-                "traffic.{key}: connections of a network carry octets, not messages; leave it out"
+                "traffic.{key}: flows of a network that is no path have neither logs nor other generators; leave it out"
             );
             return refuse(vec![("traffic", Some(key.to_owned()))], why);
         }
@@ -110,21 +110,22 @@ fn check_traffic(setting: &Setting) -> Result<(), Refusal> {
 }
 
 fn check_flow(flow: &Flow) -> Result<(), Refusal> {
-    let is_bulk = match &flow.sends {
+    let is_carried = match &flow.sends {
         Sends::Messages {
             gaps,
             bursts,
             packets,
             ..
         } => *gaps == Law::Constant(0.0) && bursts.is_none() && packets.is_none(),
-        Sends::Datagrams { .. } | Sends::Octets { .. } => false,
+        Sends::Datagrams { .. } => true,
+        Sends::Octets { .. } => false,
     };
-    match is_bulk && !flow.round_trip {
+    match is_carried && !flow.round_trip {
         true => Ok(()),
         false => refuse(
             vec![("flows", Some(flow.name.clone()))],
             format!(
-                "flows.{}: between kernels the flows of a network that is no path are connections that send as they may: write protocol = \"tcp\" without a schedule, or --on sim",
+                "flows.{}: between kernels the flows of a network that is no path go one way, and those of TCP send as they may: leave out the schedule and round trips, or --on sim",
                 flow.name
             ),
         ),
