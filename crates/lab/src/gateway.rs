@@ -105,6 +105,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     // The kernel lowers the hop limit of what it routes to a TUN interface.
     settings.counts_hops = !is_tun;
     settings.output = Output::Payloads;
+    settings.probe = probe(&core)?;
     for address in inside.all_parsed::<IpAddr>("addresses", "addresses, for instance 10.1.0.1")? {
         settings.inside[usize::from(address.is_ipv6())] = Some(address);
     }
@@ -210,6 +211,22 @@ fn quantity<T: std::str::FromStr<Err = units::BadText>>(
             .map_err(|bad: units::BadText| section.refuse(key, &bad.to_string()))
     };
     section.text(key)?.map(read).transpose()
+}
+
+/// The interval of probes.
+fn probe(core: &Section) -> Result<Option<Span>> {
+    if matches!(core.text("probe")?, None | Some("off")) {
+        return Ok(None);
+    }
+    let period = quantity(core, "probe")?;
+    let range = Span::from_millis(100)..=Span::from_secs(3_600);
+    match period.filter(|period| range.contains(period)) {
+        Some(period) => Ok(Some(period)),
+        None => Err(core.refuse(
+            "probe",
+            "write off, or a time from 100ms to 3600s, for instance 10s",
+        )),
+    }
 }
 
 fn gathering(gather: &Section) -> Result<Gathering> {

@@ -372,7 +372,6 @@ impl Gateway {
     /// Sends what is due.
     fn transmit(&mut self, now: Time) -> Result<()> {
         self.core.handle_timeout(now);
-        let mut before = sent_so_far(&self.core);
         loop {
             match self.core.poll_transmit(now) {
                 None => break,
@@ -382,16 +381,15 @@ impl Gateway {
                     octets,
                     payload,
                     service,
+                    packets,
                 }) => {
                     self.holds.record(octets, payload);
                     let sent = self.sockets.send(peer, octets, payload, service)?;
-                    let packets = sent_so_far(&self.core).saturating_sub(before);
-                    before += packets;
                     if sent != Sent::Yes
                         && let Some(counts) = self.peers.get_mut(peer)
                     {
                         counts.unsent += packets;
-                        counts.unsent_bundles += 1;
+                        counts.unsent_bundles += u64::from(packets > 0);
                         if sent == Sent::TooBig {
                             self.look_at_path(now, peer);
                         }
@@ -464,12 +462,6 @@ impl PeerCounts {
         self.unsent_bundles += other.unsent_bundles;
         self.path_errors += other.path_errors;
     }
-}
-
-/// The packets that the gateway handed over so far.
-fn sent_so_far(core: &proto::gateway::Gateway) -> u64 {
-    let sent = |traffic: &Traffic| traffic.outward.bundled + traffic.outward.alone;
-    core.counts().peers.iter().map(sent).sum()
 }
 
 /// The settings with the addresses of the interfaces inside, unless they are stated, and

@@ -25,6 +25,7 @@ mod packet;
 mod path;
 mod peers;
 mod pool;
+mod prober;
 mod record;
 mod seal;
 mod settings;
@@ -69,6 +70,8 @@ pub enum Transmit<'a> {
         payload: usize,
         /// The service octet (DSCP and ECN) of the outer header.
         service: u8,
+        /// Number of packets from inside that it carries: none in greetings and probes.
+        packets: u64,
     },
 }
 
@@ -140,11 +143,11 @@ impl Gateway {
             };
             Link::observed(link, uplink.seed, Lost::default())
         });
-        let peers = settings.peers.iter().enumerate();
         let mut due = Due::new();
-        let peers = peers.map(|(number, peer)| {
-            let mut state = PeerState::new(peer, number, entropy);
+        let peers = (0..settings.peers.len()).map(|number| {
+            let mut state = PeerState::new(&settings, number, entropy);
             state.renew_greeting(number, &mut due);
+            state.renew_path(number, &mut due);
             state
         });
         let peers = peers.collect();
@@ -224,6 +227,16 @@ impl Gateway {
                 octets: &self.out,
                 payload,
                 service: GREETING_SERVICE,
+                packets: 0,
+            });
+        }
+        if let Some((peer, payload, service)) = self.ask(now) {
+            return Some(Transmit::Core {
+                peer,
+                octets: &self.out,
+                payload,
+                service,
+                packets: 0,
             });
         }
         loop {
@@ -239,13 +252,14 @@ impl Gateway {
                 self.peers[departing.peer].renew_greeting(departing.peer, &mut self.due);
                 let cause = match written {
                     Ok((payload, service)) => {
-                        let peer = departing.peer;
+                        let (peer, packets) = (departing.peer, departing.packets());
                         self.count_sent(departing);
                         return Some(Transmit::Core {
                             peer,
                             octets: &self.out,
                             payload,
                             service,
+                            packets,
                         });
                     }
                     Err(cause) => cause,

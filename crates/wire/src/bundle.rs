@@ -33,6 +33,7 @@ mod fuzz;
 mod gaps;
 mod offsets;
 mod packing;
+mod path;
 mod sealed;
 #[cfg(test)]
 mod tests;
@@ -45,6 +46,7 @@ pub use arrival::{Arrival, Body, addressed};
 pub use carriage::{Carriage, PORT, PROTOCOL};
 pub use carried::{Carried, Inner, InnerDropped};
 pub use packing::{Packing, Piece, emit_body};
+pub use path::{PATH_MESSAGE_LEN, PathMessage, PathProbe};
 pub use sealed::{
     GREETING_LEN, Greeting, NONCE_LEN, SEALED_HEADER_LEN, Sealed, SealedHeader, TAG_LEN, is_sealed,
 };

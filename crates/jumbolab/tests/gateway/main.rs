@@ -3,6 +3,7 @@
 
 mod endurance;
 mod labels;
+mod path;
 mod record;
 mod routes;
 mod sealed;

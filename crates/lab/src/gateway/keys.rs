@@ -103,6 +103,12 @@ pub(super) const KEYS: &[Key] = &[
         "headers of bundles: udp (port 50253), ip (protocol 253) or mpls",
     ),
     key(
+        "core",
+        "probe",
+        "\"off\"",
+        "how often the path MTU to each peer is confirmed by a probe, which the peer answers, for instance 10s; larger sizes are searched for after ten times as long; off: what the kernel and routers say counts",
+    ),
+    key(
         "gather",
         "trigger",
         "\"timer\"",

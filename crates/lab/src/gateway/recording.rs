@@ -15,7 +15,7 @@ pub use read::{Recording, Section};
 pub use write::RecordingFile;
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The prefix of the first line, before its JSON.
 const MAGIC: &str = "# jumbolab gateway recording ";
@@ -66,7 +66,18 @@ fn write_event(event: &Event, origin: Time, line: &mut String) {
         Event::Checked(at) => writeln!(line, "checked,{}", since(*at)),
         Event::Polled(at) => writeln!(line, "polled,{}", since(*at)),
         Event::Flushed(at) => writeln!(line, "flushed,{}", since(*at)),
-        Event::Mtu { at, peer, mtu } => writeln!(line, "mtu,{},{peer},{}", since(*at), mtu.get()),
+        Event::Mtu {
+            at,
+            peer,
+            bundle,
+            alone,
+        } => writeln!(
+            line,
+            "mtu,{},{peer},{},{}",
+            since(*at),
+            bundle.get(),
+            alone.get()
+        ),
         Event::Decided(Decision::Sent {
             at,
             peer,

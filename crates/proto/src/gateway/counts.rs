@@ -198,13 +198,15 @@ pub struct Outward {
     pub taken_out: u64,
     /// Greetings sent.
     pub greetings: u64,
+    /// Probes of the path, answers to them, and messages that bundles are missed, sent.
+    pub probes: u64,
     /// Packets dropped.
     pub drops: Drops,
 }
 
 /// Counters toward the inside. Each arrival was unpacked, was plain, was for this gateway
 /// itself, was refused, or waits for bundles before it:
-/// `arrived = bundles + plain + greetings + notices + refusals + waiting`. Each packet was let out, was dropped, or
+/// `arrived = bundles + plain + greetings + probes + notices + refusals + waiting`. Each packet was let out, was dropped, or
 /// waits: `unpacked + plain = released + drops + waiting`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inward {
@@ -222,6 +224,8 @@ pub struct Inward {
     pub plain: u64,
     /// Greetings of peers that were in order.
     pub greetings: u64,
+    /// Probes of peers, their answers, and their messages that bundles are missed.
+    pub probes: u64,
     /// Messages of routers that bundles are too big, which were believed.
     pub notices: u64,
     /// Packets let out to the inside.
@@ -304,6 +308,7 @@ impl Traffic {
             (&mut outward.marked, other.outward.marked),
             (&mut outward.taken_out, other.outward.taken_out),
             (&mut outward.greetings, other.outward.greetings),
+            (&mut outward.probes, other.outward.probes),
             (&mut inward.arrived, other.inward.arrived),
             (&mut inward.arrived_octets, other.inward.arrived_octets),
             (&mut inward.bundles, other.inward.bundles),
@@ -311,6 +316,7 @@ impl Traffic {
             (&mut inward.missing, other.inward.missing),
             (&mut inward.plain, other.inward.plain),
             (&mut inward.greetings, other.inward.greetings),
+            (&mut inward.probes, other.inward.probes),
             (&mut inward.notices, other.inward.notices),
             (&mut inward.released, other.inward.released),
             (&mut inward.released_octets, other.inward.released_octets),

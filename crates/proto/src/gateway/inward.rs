@@ -1,7 +1,7 @@
 //! The way of packets from the core to the inside.
 
 use units::{IpMtu, Span, Time};
-use wire::bundle::{self, Body, Sealed, is_sealed};
+use wire::bundle::{self, Body, PathMessage, Sealed, is_sealed};
 use wire::frame;
 use wire::ip_packet::{IpPacket, set_hop_limit};
 
@@ -29,10 +29,13 @@ impl Gateway {
         let Some(seal) = &mut self.peers[peer].seal else {
             return match is_sealed(payload) {
                 false => self.take(now, peer, service, payload, padded),
-                true => self.refuse(Some(peer), Refusal::UnknownKey),
+                true => match PathMessage::parse(payload) {
+                    Ok(message) => self.heed(now, peer, message, payload.len()),
+                    Err(_) => self.refuse(Some(peer), Refusal::UnknownKey),
+                },
             };
         };
-        if !is_sealed(payload) {
+        if !is_sealed(payload) || PathMessage::parse(payload).is_ok() {
             return self.refuse(Some(peer), Refusal::Unsealed);
         }
         match Sealed::parse(payload) {
@@ -52,6 +55,12 @@ impl Gateway {
                 opened.clear();
                 opened.extend_from_slice(rest);
                 match seal.open(now, header, &mut opened) {
+                    Ok(length) if is_sealed(&opened[..length]) => {
+                        match PathMessage::parse(&opened[..length]) {
+                            Ok(message) => self.heed(now, peer, message, length),
+                            Err(_) => self.refuse(Some(peer), Refusal::Malformed),
+                        }
+                    }
                     Ok(length) => self.take(now, peer, service, &opened[..length], false),
                     Err(refused) => self.refuse(Some(peer), refused.into()),
                 }
@@ -59,6 +68,7 @@ impl Gateway {
             }
         }
         self.peers[peer].renew_greeting(peer, &mut self.due);
+        self.peers[peer].renew_path(peer, &mut self.due);
     }
 
     /// Takes a bundle that is known to be from `peer`, in its turn.
@@ -85,8 +95,10 @@ impl Gateway {
     /// Unpacks bundles of `peer` that need not wait for others any more.
     pub(super) fn unpack_held(&mut self, now: Time, peer: usize) {
         let reorder = self.settings.reorder;
+        let mut misses = false;
         while let Some(held) = self.peers[peer].order.pop(now, reorder) {
             self.held -= 1;
+            misses |= held.gap > 0;
             match Body::parse(&held.octets, false) {
                 Ok(body) => self.unpack(now, peer, held.service, body),
                 Err(_) => self.refuse(Some(peer), Refusal::Malformed),
@@ -94,6 +106,9 @@ impl Gateway {
             self.pool.give(held.octets);
         }
         self.peers[peer].renew_bundles(peer, &mut self.due);
+        if misses {
+            self.miss(now, peer);
+        }
     }
 
     /// Takes an IP packet for one of the addresses of this gateway's own tunnels: a
@@ -115,7 +130,7 @@ impl Gateway {
         match told {
             Some((peer, mtu)) => {
                 self.counts.of(Some(peer)).inward.notices += 1;
-                if mtu.bytes() < self.peers[peer].mtu {
+                if mtu.bytes() < self.peers[peer].told {
                     self.set_path_mtu(now, peer, mtu);
                 }
             }

@@ -63,6 +63,8 @@ pub(super) struct Held {
     /// The service octet outside.
     pub(super) service: u8,
     pub(super) octets: Vec<u8>,
+    /// Numbers before it that did not come, once it need not wait any more.
+    pub(super) gap: u16,
 }
 
 impl Order {
@@ -105,6 +107,7 @@ impl Order {
             until: now + reorder.wait,
             service,
             octets,
+            gap: 0,
         });
     }
 
@@ -119,7 +122,9 @@ impl Order {
             return None;
         }
         self.advance(now, first.sequence, gap + 1);
-        Some(self.held.swap_remove(place))
+        let mut held = self.held.swap_remove(place);
+        held.gap = gap;
+        Some(held)
     }
 
     /// When a bundle has waited long enough.

@@ -26,7 +26,7 @@ impl Gateway {
         if self.settings.gather.is_some() && !state.exits.contains(&exit) {
             state.exits.push(exit);
             let peer = &self.settings.peers[exit.egress];
-            if let Some(gather) = self.settings.gathering(peer, state.mtu) {
+            if let Some(gather) = self.settings.gathering(peer, state.sizes.bundle) {
                 // See `Gateway::set_path_mtu`.
                 let _ = self.edge.set_gather(now, exit, gather);
             }

@@ -1,24 +1,66 @@
-//! The largest packets that pass to peers.
+//! The largest packets that pass to peers, and the messages by which they are found.
 
 use units::{Bytes, IpMtu, Time};
+use wire::bundle::{PATH_MESSAGE_LEN, PathMessage, SEALED_HEADER_LEN, TAG_LEN};
 
-use super::{Event, Gateway};
+use super::prober::Sizes;
+use super::{Event, Gateway, Output, Refusal};
 
 impl Gateway {
-    /// Sets the largest packet that passes to `peer`, found by probes or told by a
-    /// router. It is never larger than configured, and never so small that a packet of
-    /// 1280 octets would not fit.
+    /// Sets the largest packet toward `peer` of which the driver or a router knows. It is
+    /// never larger than configured, and never so small that a packet of 1280 octets would
+    /// not fit. Probes may find less.
     pub fn set_path_mtu(&mut self, now: Time, peer: usize, mtu: IpMtu) {
         let (Some(known), Some(state)) = (self.settings.peers.get(peer), self.peers.get_mut(peer))
         else {
             return;
         };
-        if let Some(record) = &mut self.record {
-            record.events.push(Event::Mtu { at: now, peer, mtu });
-        }
         let least = self.settings.least_mtu(known);
-        state.mtu = mtu.bytes().max(least).min(known.mtu.bytes());
-        if let Some(gather) = self.settings.gathering(known, state.mtu) {
+        let told = mtu.bytes().max(least).min(known.mtu.bytes());
+        if told > state.told {
+            state.path.may_have_grown(now);
+        }
+        state.told = told;
+        self.adopt_sizes(now, peer);
+    }
+
+    /// Adopts what is known of the path to `peer`.
+    fn adopt_sizes(&mut self, now: Time, peer: usize) {
+        let (known, state) = (&self.settings.peers[peer], &mut self.peers[peer]);
+        let least = self.settings.least_mtu(known);
+        let sizes = state.path.sizes(state.told, least);
+        state.renew_path(peer, &mut self.due);
+        if state.sizes == sizes {
+            return;
+        }
+        if let Some(record) = &mut self.record {
+            record.events.push(Event::Mtu {
+                at: now,
+                peer,
+                bundle: sizes.bundle,
+                alone: sizes.alone,
+            });
+        }
+        self.set_sizes(now, peer, sizes);
+    }
+
+    /// These sizes, within what `peer` is configured with.
+    pub(super) fn sizes_within(&self, peer: usize, bundle: Bytes, alone: Bytes) -> Sizes {
+        let known = &self.settings.peers[peer];
+        let least = self.settings.least_mtu(known);
+        let within = |size: Bytes| size.max(least).min(known.mtu.bytes());
+        Sizes {
+            bundle: within(bundle),
+            alone: within(alone),
+        }
+    }
+
+    /// Sets the largest packets that pass to `peer`.
+    pub(super) fn set_sizes(&mut self, now: Time, peer: usize, sizes: Sizes) {
+        let (known, state) = (&self.settings.peers[peer], &mut self.peers[peer]);
+        let gathers_anew = state.sizes.bundle != sizes.bundle;
+        state.sizes = sizes;
+        if gathers_anew && let Some(gather) = self.settings.gathering(known, sizes.bundle) {
             for exit in &state.exits {
                 // The smallest MTU has room for two packets.
                 let _ = self.edge.set_gather(now, *exit, gather);
@@ -26,16 +68,88 @@ impl Gateway {
         }
     }
 
-    /// The largest packet that passes to `peer`, and the largest packet from inside that
-    /// then fits.
+    /// The largest bundle that passes to `peer`, and the largest packet from inside that
+    /// is taken.
     pub fn path_mtu(&self, peer: usize) -> Option<(Bytes, Bytes)> {
-        let mtu = self.peers.get(peer)?.mtu;
-        Some((mtu, self.settings.room(&self.settings.peers[peer], mtu)))
+        let bundle = self.peers.get(peer)?.sizes.bundle;
+        Some((bundle, self.room(peer)))
     }
 
     /// The largest packet from inside that fits toward `peer`.
     pub(super) fn room(&self, peer: usize) -> Bytes {
-        let mtu = self.peers[peer].mtu;
-        self.settings.room(&self.settings.peers[peer], mtu)
+        let alone = self.peers[peer].sizes.alone;
+        self.settings.room(&self.settings.peers[peer], alone)
+    }
+
+    /// Takes a message about the path to `peer`, in a payload of `length` octets.
+    pub(super) fn heed(&mut self, now: Time, peer: usize, message: PathMessage, length: usize) {
+        let around = self.around(peer);
+        let state = &mut self.peers[peer];
+        if let PathMessage::Probe(probe) = message
+            && usize::try_from(probe.size).is_ok_and(|size| length + around < size)
+        {
+            return self.refuse(Some(peer), Refusal::Malformed);
+        }
+        match state.path.heard(now, message) {
+            true => self.counts.of(Some(peer)).inward.probes += 1,
+            false => self.refuse(Some(peer), Refusal::Limited),
+        }
+        self.adopt_sizes(now, peer);
+    }
+
+    /// Writes a message about a path that is due. Returns the number of its receiver, where
+    /// the payload of the carriage begins, and the service octet.
+    pub(super) fn ask(&mut self, now: Time) -> Option<(usize, usize, u8)> {
+        let peer = self.due.path.first_due(now)?;
+        let state = &mut self.peers[peer];
+        let message = state.path.poll(now, state.told);
+        self.adopt_sizes(now, peer);
+        let message = message?;
+        let around = self.around(peer);
+        let size = match message {
+            PathMessage::Probe(probe) => usize::try_from(probe.size).ok()?,
+            _ => around + PATH_MESSAGE_LEN,
+        };
+        let settings = &self.settings.peers[peer];
+        let service = settings.dscp.unwrap_or(0) << 2;
+        let carriage = settings.carriage.emitted(service);
+        let payload = carriage.header_len();
+        self.out.clear();
+        self.out.resize(size, 0);
+        match &mut self.peers[peer].seal {
+            None => message.emit(&mut self.out[payload..]).ok()?,
+            Some(seal) => {
+                let (header, key) = seal.next(now)?;
+                let begin = payload + SEALED_HEADER_LEN;
+                let body = self.out.get_mut(begin..size - TAG_LEN)?;
+                message.emit(body).ok()?;
+                let tag = key.seal(header, body)?;
+                self.out[payload..begin].copy_from_slice(&header.octets());
+                self.out[size - TAG_LEN..].copy_from_slice(&tag);
+            }
+        }
+        self.peers[peer].renew_greeting(peer, &mut self.due);
+        if self.settings.output == Output::Packets {
+            carriage.enclose(&mut self.out).ok()?;
+        }
+        self.counts.of(Some(peer)).outward.probes += 1;
+        Some((peer, payload, service))
+    }
+
+    /// Notes that bundles of `peer` are missed.
+    pub(super) fn miss(&mut self, now: Time, peer: usize) {
+        let state = &mut self.peers[peer];
+        state.path.miss(now);
+        state.renew_path(peer, &mut self.due);
+    }
+
+    /// Octets around a message about the path to `peer`.
+    fn around(&self, peer: usize) -> usize {
+        let peer = &self.settings.peers[peer];
+        let sealed = peer
+            .sealing
+            .as_ref()
+            .map_or(0, |_| SEALED_HEADER_LEN + TAG_LEN);
+        peer.carriage.emitted(0).header_len() + sealed
     }
 }

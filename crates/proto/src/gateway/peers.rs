@@ -3,15 +3,20 @@
 use units::{Bytes, Time};
 
 use super::order::Order;
-use super::seal::Seal;
-use super::{Gateway, Peer};
+use super::prober::{Path, Sizes};
+use super::seal::{self, Seal};
+use super::{Gateway, Peer, Settings};
 use crate::edge::Exit;
 use crate::timers::Timers;
 
 /// The state of a peer.
 pub(super) struct PeerState {
-    /// The largest packet that passes.
-    pub(super) mtu: Bytes,
+    /// The largest packet toward it of which the driver or a router knows.
+    pub(super) told: Bytes,
+    /// The largest packets that pass.
+    pub(super) sizes: Sizes,
+    /// What is told and asked about the path to it.
+    pub(super) path: Path,
     /// Number of bundles sent.
     pub(super) sent: u64,
     /// The exits to it that the edge has settings for.
@@ -23,6 +28,7 @@ pub(super) struct PeerState {
     /// When something is due, as [`Due`] has it.
     bundles_due: Option<Time>,
     greeting_due: Option<Time>,
+    path_due: Option<Time>,
 }
 
 /// When something is due for peers, by their numbers.
@@ -31,6 +37,8 @@ pub(super) struct Due {
     pub(super) bundles: Timers<usize>,
     /// Greetings.
     pub(super) greetings: Timers<usize>,
+    /// Messages about the path.
+    pub(super) path: Timers<usize>,
 }
 
 impl Due {
@@ -38,27 +46,35 @@ impl Due {
         Self {
             bundles: Timers::new(),
             greetings: Timers::new(),
+            path: Timers::new(),
         }
     }
 
     /// When the first of them is due.
     pub(super) fn first(&self) -> Option<Time> {
-        let all = [self.bundles.first(), self.greetings.first()];
-        all.into_iter().flatten().min()
+        let all = [&self.bundles, &self.greetings, &self.path];
+        all.into_iter().map(Timers::first).flatten().min()
     }
 }
 
 impl PeerState {
-    pub(super) fn new(peer: &Peer, number: usize, entropy: [u8; 32]) -> Self {
+    /// The state of the peer with this number.
+    pub(super) fn new(settings: &Settings, number: usize, entropy: [u8; 32]) -> Self {
+        let peer = &settings.peers[number];
+        let (least, most) = (settings.least_mtu(peer), peer.mtu.bytes());
         let sealing = peer.sealing.clone();
+        let mut path = Path::new(settings.probe, [least, most], seal::seed(entropy, number));
         Self {
-            mtu: peer.mtu.bytes(),
+            told: most,
+            sizes: path.sizes(most, least),
+            path,
             sent: 0,
             exits: Vec::new(),
             seal: sealing.map(|sealing| Seal::new(sealing, entropy, number)),
             order: Order::default(),
             bundles_due: None,
             greeting_due: None,
+            path_due: None,
         }
     }
 
@@ -73,6 +89,14 @@ impl PeerState {
         let at = self.seal.as_ref().and_then(Seal::next_timeout);
         due.greetings.set(number, &mut self.greeting_due, at);
     }
+
+    /// Enters when a message about the path is due. To be called when keys or the path may
+    /// have changed: without a key nothing is told or asked.
+    pub(super) fn renew_path(&mut self, number: usize, due: &mut Due) {
+        let is_ready = self.seal.as_ref().is_none_or(Seal::is_ready);
+        let at = self.path.next_timeout().filter(|_| is_ready);
+        due.path.set(number, &mut self.path_due, at);
+    }
 }
 
 impl Gateway {
@@ -84,8 +108,15 @@ impl Gateway {
         for (peer, (number, state)) in self.settings.peers.iter().zip(states) {
             let same = |former: &Peer| former.carriage == peer.carriage;
             if let Some(place) = old.settings.peers.iter().position(same) {
+                let same_path = old.settings.probe == self.settings.probe
+                    && old.settings.peers[place].mtu == peer.mtu
+                    && old.settings.peers[place].sealing.is_some() == peer.sealing.is_some();
                 let former = &mut old.peers[place];
                 state.sent = former.sent;
+                if same_path {
+                    std::mem::swap(&mut state.path, &mut former.path);
+                    state.sizes = former.sizes;
+                }
                 state.order = std::mem::take(&mut former.order);
                 if let Some(sealing) = &peer.sealing
                     && let Some(mut seal) = former.seal.take()
@@ -96,6 +127,7 @@ impl Gateway {
             }
             state.renew_bundles(number, &mut self.due);
             state.renew_greeting(number, &mut self.due);
+            state.renew_path(number, &mut self.due);
             self.held += state.order.waiting() as u64;
         }
     }

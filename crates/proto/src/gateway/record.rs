@@ -3,7 +3,7 @@
 //! again, and a replay under other settings tells what would have been.
 
 use queue::Reason;
-use units::{Bytes, IpMtu, Time};
+use units::{Bytes, Time};
 
 use super::packet::{Departing, Inner};
 use super::{BadSettings, Gateway, Settings};
@@ -26,8 +26,10 @@ pub enum Event {
         at: Time,
         /// The number of the peer.
         peer: usize,
-        /// The largest packet that passes.
-        mtu: IpMtu,
+        /// The largest bundle that passes.
+        bundle: Bytes,
+        /// The largest packet that passes alone.
+        alone: Bytes,
     },
     /// A decision.
     Decided(Decision),
@@ -108,7 +110,20 @@ impl Gateway {
     /// Starts a record for [`Gateway::take_events`]. It must be started before the first
     /// packet comes, because a replay begins with nothing.
     pub fn record(&mut self) {
+        // What is less than configured before the first packet.
+        let sizes = self.peers.iter().enumerate();
+        let events = sizes.map(|(peer, state)| Event::Mtu {
+            at: Time::ZERO,
+            peer,
+            bundle: state.sizes.bundle,
+            alone: state.sizes.alone,
+        });
+        let events = match self.settings.probe {
+            Some(_) => events.collect(),
+            None => Vec::new(),
+        };
         self.record = Some(Box::new(Record {
+            events,
             before: self.peers.iter().map(|peer| peer.sent).collect(),
             ..Record::default()
         }));
@@ -157,6 +172,10 @@ pub fn replay(
     events: &[Event],
     follow: bool,
 ) -> Result<Vec<Decision>, BadSettings> {
+    let settings = Settings {
+        probe: None,
+        ..settings
+    };
     let mut gateway = Gateway::new(settings)?;
     // Sealing is of no account but for its headers, which the settings have.
     for peer in &mut gateway.peers {
@@ -189,7 +208,17 @@ pub fn replay(
             }
             Event::Checked(_) if follow => gateway.handle_timeout(now),
             Event::Flushed(_) => gateway.flush(now),
-            Event::Mtu { peer, mtu, .. } => gateway.set_path_mtu(now, *peer, *mtu),
+            Event::Mtu {
+                peer,
+                bundle,
+                alone,
+                ..
+            } => {
+                if *peer < gateway.peers.len() {
+                    let sizes = gateway.sizes_within(*peer, *bundle, *alone);
+                    gateway.set_sizes(now, *peer, sizes);
+                }
+            }
             Event::Polled(_) | Event::Decided(Decision::Sent { .. }) if follow => {
                 drain(&mut gateway, now);
             }

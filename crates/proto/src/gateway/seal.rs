@@ -12,7 +12,7 @@ mod window;
 
 use std::collections::VecDeque;
 
-use units::{Span, Time};
+use units::{Seed, Span, Time};
 use wire::bundle::{Greeting, NONCE_LEN, SealedHeader, TAG_LEN};
 
 use crate::control::Secret;
@@ -69,6 +69,12 @@ pub(super) enum Refused {
     Replayed,
     /// More greetings came than are looked at.
     Limited,
+}
+
+/// A secret seed for other purposes than nonces, for the peer with this number.
+pub(super) fn seed(entropy: [u8; 32], peer: usize) -> Seed {
+    let [a, b, c, d, e, f, g, h, ..] = Nonces::new(entropy, u64::MAX - peer as u64).draw();
+    Seed::new(u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
 /// The keys shared with one peer.

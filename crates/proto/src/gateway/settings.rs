@@ -35,8 +35,13 @@ pub struct Settings {
     pub most_waiting: usize,
     /// How long bundles that overtook others wait for them.
     pub reorder: Reorder,
+    /// How often the path MTU to each peer is confirmed by a probe; searches for a larger
+    /// one are ten times as rare. `None`: this gateway does not probe. It answers probes
+    /// either way.
+    pub probe: Option<Span>,
     /// Octets that nobody can foresee, different for each gateway, even of one process:
-    /// nonces are drawn from them. Of no use without a peer that shares a secret.
+    /// nonces and probes are drawn from them. Of no use without a peer that shares a secret,
+    /// and without probes.
     pub entropy: [u8; 32],
 }
 
@@ -194,8 +199,8 @@ pub enum BadSettings {
         /// The number of the peer.
         peer: usize,
     },
-    /// A secret without entropy.
-    #[error("nonces for secrets need entropy from the system; 32 zeros are none")]
+    /// A secret or probes without entropy.
+    #[error("nonces for secrets and probes need entropy from the system; 32 zeros are none")]
     Entropy,
     /// Addresses for errors that are not one of each version.
     #[error("of the addresses toward the inside, the first is of IPv4 and the second of IPv6")]
@@ -221,6 +226,7 @@ impl Settings {
             output: Output::Packets,
             most_waiting: 1 << 16,
             reorder: Reorder::default(),
+            probe: None,
             entropy: [0; 32],
         }
     }
@@ -296,7 +302,8 @@ impl Settings {
     /// The entropy for nonces.
     pub(super) fn entropy(&self) -> Result<[u8; 32], BadSettings> {
         let sealed = self.peers.iter().any(|peer| peer.sealing.is_some());
-        match sealed && self.entropy == [0; 32] {
+        let needed = sealed || self.probe.is_some();
+        match needed && self.entropy == [0; 32] {
             true => Err(BadSettings::Entropy),
             false => Ok(self.entropy),
         }

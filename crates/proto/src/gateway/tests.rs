@@ -1,6 +1,7 @@
 mod crossing;
 mod hostile;
 mod memory;
+mod path;
 mod record;
 mod router;
 mod sealed;

@@ -107,6 +107,20 @@ impl Discovery {
         }
     }
 
+    /// Packets of the confirmed size may have been lost: it is confirmed at once.
+    pub fn doubt(&mut self, now: Time) {
+        if self.state == State::SearchComplete {
+            self.confirm_at = Some(now);
+        }
+    }
+
+    /// The path may carry more than before: larger sizes are searched for at once.
+    pub fn raise(&mut self, now: Time) {
+        if self.state == State::SearchComplete {
+            self.raise_at = Some(now);
+        }
+    }
+
     /// Other packets show this loss, whatever their size: it takes the place of
     /// [`Settings::ordinary_loss`].
     pub const fn assume_loss(&mut self, share: f64) {

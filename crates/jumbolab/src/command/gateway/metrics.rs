@@ -86,6 +86,16 @@ const PEER_METRICS: &[Metric<OfPeer>] = &[
         "Errors that routers or the peer's host reported.",
         |_, driver| driver.path_errors,
     ),
+    counter(
+        "out_probes",
+        "Probes of the path, answers to them and notes that bundles are missed, sent.",
+        |traffic, _| traffic.outward.probes,
+    ),
+    counter(
+        "in_probes",
+        "Those that came and were heeded.",
+        |traffic, _| traffic.inward.probes,
+    ),
     gauge(
         "path_mtu_octets",
         "Largest IP packet toward the peer.",

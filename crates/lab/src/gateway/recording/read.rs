@@ -187,8 +187,8 @@ impl Reader {
             "mtu" => Event::Mtu {
                 at,
                 peer: fields.next("peer")?,
-                mtu: IpMtu::new(fields.next("MTU")?, IpVersion::V4)
-                    .map_err(|bad| anyhow!("MTU: {bad}"))?,
+                bundle: fields.mtu("MTU of bundles")?,
+                alone: fields.mtu("MTU of packets alone")?,
             },
             "sent" => Event::Decided(Decision::Sent {
                 at,
@@ -246,6 +246,11 @@ impl<'a> Fields<'a> {
             let shown = plan::shortened(text, MOST_SHOWN);
             anyhow!("{name}: `{shown}` is not a valid number")
         })
+    }
+
+    fn mtu(&mut self, name: &str) -> Result<Bytes> {
+        let mtu = IpMtu::new(self.next(name)?, IpVersion::V4);
+        Ok(mtu.map_err(|bad| anyhow!("{name}: {bad}"))?.bytes())
     }
 
     /// The entries of a list with spaces between.

@@ -19,8 +19,13 @@ fn secret(settings: Settings, entropy: u8) -> Settings {
 
 /// Two gateways with a secret.
 pub(super) fn sealed_pair() -> [Gateway; 2] {
+    sealed_pair_with(|settings| settings)
+}
+
+/// The same with other settings, apart from their entropy.
+pub(super) fn sealed_pair_with(change: impl Fn(Settings) -> Settings) -> [Gateway; 2] {
     [(HERE_V4, THERE_V4, 1), (THERE_V4, HERE_V4, 2)]
-        .map(|(here, there, entropy)| gateway(secret(settings(udp(here, there)), entropy)))
+        .map(|(here, there, entropy)| gateway(secret(change(settings(udp(here, there))), entropy)))
 }
 
 /// Lets all that is due now pass between the gateways. What each lets out.

@@ -164,6 +164,7 @@ pub(super) fn conserved(gateway: &Gateway) {
         inward.bundles
             + inward.plain
             + inward.greetings
+            + inward.probes
             + inward.notices
             + inward.refusals.total()
             + waiting.bundles,

@@ -1,0 +1,52 @@
+//! Path MTUs that gateways find by probes.
+
+use serde_json::json;
+
+use super::see;
+use super::traffic::DATAGRAMS;
+
+/// A router between the gateways that drops what is too large without a word, both ways.
+const SILENT: &str = r#"
+ip -n c rule add iif lo ipproto icmp pref 1 blackhole
+limit() { ip -n c link set east mtu $1; }
+probing() { # NODE LOCAL PEER PREFIXES
+    cat >$1.toml <<END
+[inside]
+interfaces = ["in"]
+[core]
+probe = "500ms"
+[peers.other]
+address = "$3"
+local = "$2"
+prefixes = [$4]
+secret_file = "key"
+END
+    begin $1 --config $1.toml
+}
+"$JUMBOLAB" gateway --new-secret key
+limit 4000
+probing ga 192.0.2.1 198.51.100.1 '"10.2.0.0/24", "fd02::/64"'
+probing gb 198.51.100.1 192.0.2.1 '"10.1.0.0/24", "fd01::/64"'
+crosses_after start
+"#;
+
+#[test]
+fn black_holes_that_no_router_reports_are_found_and_followed() {
+    let seen = see(&format!(
+        "{SILENT}
+        sleep 5
+        {DATAGRAMS}
+        limit 9000
+        until_said ga '\"before\":4000.*\"octets\":9000'
+        limit 2500
+        until_said ga '\"octets\":2500'
+        in_node a ping -q -c 5 -i 0.01 -w 5 -s 1400 -M do 10.2.0.2 | grep '5 received'
+        end ga gb\n"
+    ));
+    let expected = json!({"received": 6_000, "damaged": 0, "misordered": 0});
+    let received = seen.objects();
+    let of_receivers = received.iter().filter(|one| one.get("received").is_some());
+    assert_eq!(of_receivers.collect::<Vec<_>>(), [&expected; 3]);
+    // Hosts were never told of less than what passes.
+    assert_eq!(seen.last(0, "fragments"), 0);
+}
