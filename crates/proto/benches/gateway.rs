@@ -117,6 +117,41 @@ fn step(
     }
 }
 
+/// Packets to so many peers in turn, with all that a driver asks after each batch.
+#[divan::bench(args = [1, 100, 1_000])]
+fn into_bundles_to_many_peers(bencher: Bencher<'_, '_>, peers: usize) {
+    let packets = packets(SIZES[0]);
+    let peer = |number: usize| {
+        let [high, low] = u16::try_from(number).unwrap().to_be_bytes();
+        let ends = [[198, 51, 100, 1].into(), [198, 18, high, low].into()];
+        Peer {
+            carriage: Carriage::Udp {
+                addresses: Addresses::V4(ends),
+                port: 49_152,
+            },
+            mtu: IpMtu::new(9_000, IpVersion::V4).unwrap(),
+            dscp: None,
+            sealing: None,
+        }
+    };
+    let mut gateway = Gateway::new(Settings::new((0..peers).map(peer).collect())).unwrap();
+    let row = |flow: usize| {
+        let [high, low] = u16::try_from(flow).unwrap().to_be_bytes();
+        Prefix {
+            network: [192, 0, high, low].into(),
+            length: 32,
+            next_as: 0,
+            egress: flow % peers,
+        }
+    };
+    gateway.set_table(&(0..FLOWS).map(row).collect::<Vec<_>>());
+    let (mut next, mut now) = (0, Time::ZERO);
+    bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
+        step(&mut gateway, &packets, &mut next, &mut now, |_, _| ());
+        divan::black_box((gateway.next_timeout(now), gateway.waiting()));
+    });
+}
+
 #[divan::bench(args = SIZES)]
 fn into_bundles(bencher: Bencher<'_, '_>, size: usize) {
     let packets = packets(size);

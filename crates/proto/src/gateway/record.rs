@@ -111,17 +111,17 @@ impl Gateway {
     /// packet comes, because a replay begins with nothing.
     pub fn record(&mut self) {
         // What is less than configured before the first packet.
-        let sizes = self.peers.iter().enumerate();
-        let events = sizes.map(|(peer, state)| Event::Mtu {
+        let configured = self.settings.peers.iter().map(|peer| peer.mtu.bytes());
+        let sizes = self.peers.iter().map(|state| state.sizes);
+        let smaller = configured.zip(sizes).enumerate();
+        let smaller = smaller.filter(|(_, (configured, sizes))| sizes.bundle < *configured);
+        let events = smaller.map(|(peer, (_, sizes))| Event::Mtu {
             at: Time::ZERO,
             peer,
-            bundle: state.sizes.bundle,
-            alone: state.sizes.alone,
+            bundle: sizes.bundle,
+            alone: sizes.alone,
         });
-        let events = match self.settings.probe {
-            Some(_) => events.collect(),
-            None => Vec::new(),
-        };
+        let events = events.collect();
         self.record = Some(Box::new(Record {
             events,
             before: self.peers.iter().map(|peer| peer.sent).collect(),

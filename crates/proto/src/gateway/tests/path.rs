@@ -35,7 +35,7 @@ impl Way {
         }
     }
 
-    /// Goes on for `span`. Each millisecond the first gateway gets `load` packets.
+    /// Goes on for `span`. Each three milliseconds the first gateway gets `load` packets.
     fn run(&mut self, span: Span, load: u32) {
         let end = self.now + span;
         let mut arrival = self.now;
@@ -47,7 +47,7 @@ impl Way {
                 .now
                 .max(if load > 0 { next.min(arrival) } else { next });
             if load > 0 && self.now >= arrival {
-                arrival += Span::from_millis(1);
+                arrival += Span::from_millis(3);
                 for number in 0..load {
                     let sample = Sample {
                         number,
@@ -132,7 +132,7 @@ fn missed_bundles_have_the_size_confirmed_before_its_time() {
     way.run(SECOND * 5, 20);
     assert_eq!(way.found(), [9_000; 2]);
     way.mtu = 4_000;
-    // Of 20 packets of a kilobyte in a millisecond, the last do not fill a bundle.
+    // Of 20 packets of a kilobyte, the last four do not fill a bundle.
     way.run(SECOND * 10, 20);
     assert_eq!(way.found(), [4_000, 9_000]);
 }
@@ -187,7 +187,7 @@ fn a_path_without_faults_gets_few_probes() {
     let mut way = Way::new(false, SECOND * 60, 9_000);
     way.run(SECOND * 3_600, 0);
     let probes = way.gateways[0].counts().total().outward.probes;
-    // Of both, once a minute, and answers; a search takes two or three.
-    assert!((120..160).contains(&probes), "{probes}");
+    // One a minute and an answer to one; what a search for larger sizes confirms counts, too.
+    assert!((100..140).contains(&probes), "{probes}");
     assert!(way.crossed.len() < 400, "{}", way.crossed.len());
 }
