@@ -81,7 +81,7 @@ fn bird_feeds_the_tables_of_two_systems_and_a_withdrawn_prefix_leaves() {
         until_said gb '\"prefixes\":1'
         in_node a ping -q -c 5 -i 0.01 -w 5 10.2.0.2 | grep '5 received'
         sed -i '/^protocol static/c protocol static {{ ipv4; }}' gb.conf
-        in_node a ping -q -i 0.02 -w 3 10.2.0.2 >withdrawing &
+        in_node a ping -q -i 0.02 -c 150 -W 1 10.2.0.2 >withdrawing &
         pings=$!
         # From the first sign: the withdrawal is on its way to a's BIRD and kernel then.
         date +%s%N >withdrawn

@@ -9,7 +9,7 @@ use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 use wire::probe::Fragments;
 
 use super::packet::{Departing, Inner, Load};
-use super::{Alone, Cause, Decision, Event, Gateway, Output, outer};
+use super::{Alone, Cause, Decision, Event, Gateway, outer};
 use crate::edge::{Exit, Outgoing};
 use crate::link::Link;
 
@@ -252,7 +252,7 @@ impl Gateway {
             out[payload..begin].copy_from_slice(&header.octets());
             out[end..].copy_from_slice(&tag);
         }
-        if self.settings.output == Output::Packets {
+        if self.settings.encloses(&carriage) {
             carriage.enclose(out).map_err(|_| Cause::Unwritten)?;
         }
         Ok((payload, service))
@@ -273,7 +273,7 @@ impl Gateway {
         self.out.resize(payload + GREETING_LEN, 0);
         // There is room, and a greeting fits every packet.
         greeting.emit(&mut self.out[payload..]).ok()?;
-        if self.settings.output == Output::Packets {
+        if self.settings.encloses(&carriage) {
             carriage.enclose(&mut self.out).ok()?;
         }
         self.counts.of(Some(peer)).outward.greetings += 1;

@@ -4,7 +4,7 @@ use units::{Bytes, IpMtu, Time};
 use wire::bundle::{PATH_MESSAGE_LEN, PathMessage, SEALED_HEADER_LEN, TAG_LEN};
 
 use super::prober::Sizes;
-use super::{Event, Gateway, Output, Refusal};
+use super::{Event, Gateway, Refusal};
 
 impl Gateway {
     /// Sets the largest packet toward `peer` of which the driver or a router knows. It is
@@ -129,7 +129,7 @@ impl Gateway {
             }
         }
         self.peers[peer].renew_greeting(peer, &mut self.due);
-        if self.settings.output == Output::Packets {
+        if self.settings.encloses(&carriage) {
             carriage.enclose(&mut self.out).ok()?;
         }
         self.counts.of(Some(peer)).outward.probes += 1;

@@ -126,7 +126,7 @@ pub enum Output {
     #[default]
     Packets,
     /// The payload of UDP or IP, for a socket whose kernel adds the headers. The room
-    /// of the headers in front of it stays.
+    /// of the headers in front of it stays. Labels are written, because no socket adds them.
     Payloads,
 }
 
@@ -274,6 +274,11 @@ impl Settings {
             tick,
             share,
         })
+    }
+
+    /// Whether the headers of `carriage` are written: no socket adds labels.
+    pub(super) fn encloses(&self, carriage: &bundle::Carriage) -> bool {
+        self.output == Output::Packets || matches!(carriage, bundle::Carriage::Label { .. })
     }
 
     /// Whether a gateway can work so, given entropy.

@@ -148,3 +148,23 @@ fn a_bundle_has_the_headers_of_its_carriage_and_as_many_octets_as_counted() {
     assert_eq!((outward.bundles, outward.bundled), (1, 3));
     assert_eq!(outward.sent_octets, core[0].len() as u64);
 }
+
+#[test]
+fn labels_are_written_even_where_a_socket_adds_all_other_headers() {
+    let carriage = Carriage::Label {
+        to: 1_000,
+        from: 2_000,
+    };
+    let mut one = gateway(Settings {
+        output: Output::Payloads,
+        ..settings(carriage)
+    });
+    one.receive_inside(at(0), &Sample::SMALL.octets());
+    one.flush(at(0));
+    let (_, core) = polled(&mut one, at(0));
+    let arrival = wire::bundle::Arrival::parse_labelled(&core[0]).unwrap();
+    let wire::bundle::Carriage::Label { label, .. } = arrival.carriage else {
+        panic!("{arrival:?}");
+    };
+    assert_eq!(label, 1_000);
+}
