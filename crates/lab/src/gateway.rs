@@ -218,7 +218,7 @@ fn probe(core: &Section) -> Result<Option<Span>> {
     if matches!(core.text("probe")?, None | Some("off")) {
         return Ok(None);
     }
-    let period = quantity(core, "probe")?;
+    let period: Option<Span> = quantity(core, "probe")?;
     let range = Span::from_millis(100)..=Span::from_secs(3_600);
     match period.filter(|period| range.contains(period)) {
         Some(period) => Ok(Some(period)),
