@@ -53,7 +53,7 @@ impl Due {
     /// When the first of them is due.
     pub(super) fn first(&self) -> Option<Time> {
         let all = [&self.bundles, &self.greetings, &self.path];
-        all.into_iter().map(Timers::first).flatten().min()
+        all.into_iter().filter_map(Timers::first).min()
     }
 }
 

@@ -114,7 +114,7 @@ impl Path {
     /// Notes that bundles of the peer are missed.
     pub(super) fn miss(&mut self, now: Time) {
         if self.is_probed {
-            self.missed.get_or_insert(now.max(self.next_missed));
+            self.missed.get_or_insert_with(|| now.max(self.next_missed));
         }
     }
 
