@@ -32,20 +32,11 @@ fn packets(size: usize) -> Vec<Vec<u8>> {
     let packet = |flow: usize| {
         let length = u16::try_from(size - 20).unwrap();
         let [high, low] = u16::try_from(flow).unwrap().to_be_bytes();
-        let datagram = Datagram {
-            ethernet: None,
-            addresses: Addresses::V4([
-                Ipv4Addr::new(10, 0, high, low),
-                Ipv4Addr::new(192, 0, high, low),
-            ]),
-            ports: [4_000, 5_000],
-            service: 0,
-            identification: 0,
-            whole: length,
-            offset: 0,
-            length,
-            dont_fragment: true,
-        };
+        let addresses = Addresses::V4([
+            Ipv4Addr::new(10, 0, high, low),
+            Ipv4Addr::new(192, 0, high, low),
+        ]);
+        let datagram = Datagram::unfragmented(addresses, [4_000, 5_000], length);
         let mut octets = vec![0; datagram.packet_len()];
         datagram.emit(&mut octets).unwrap();
         octets

@@ -26,17 +26,8 @@ impl Packet for Ip {
 impl Ip {
     /// A UDP datagram of `length` octets to the address that ends with `host`.
     fn to(host: u8, length: u16) -> Self {
-        let datagram = Datagram {
-            ethernet: None,
-            addresses: Addresses::V4([Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(192, 0, 2, host)]),
-            ports: [4_000, 5_000],
-            service: 0,
-            identification: 0,
-            whole: length,
-            offset: 0,
-            length,
-            dont_fragment: true,
-        };
+        let addresses = Addresses::V4([Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(192, 0, 2, host)]);
+        let datagram = Datagram::unfragmented(addresses, [4_000, 5_000], length);
         let mut octets = vec![0; datagram.packet_len()];
         datagram.emit(&mut octets).unwrap();
         Self(octets)

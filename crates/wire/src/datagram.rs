@@ -34,6 +34,22 @@ pub struct Datagram {
 }
 
 impl Datagram {
+    /// A packet without a frame around it that carries a whole datagram of `length`
+    /// octets, its UDP header included, and may not be fragmented.
+    pub const fn unfragmented(addresses: Addresses, ports: [u16; 2], length: u16) -> Self {
+        Self {
+            ethernet: None,
+            addresses,
+            ports,
+            service: 0,
+            identification: 0,
+            whole: length,
+            offset: 0,
+            length,
+            dont_fragment: true,
+        }
+    }
+
     /// Octets of the headers.
     pub const fn header_len(&self) -> usize {
         let udp = if self.offset == 0 { udp::HEADER_LEN } else { 0 };

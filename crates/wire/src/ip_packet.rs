@@ -144,6 +144,19 @@ impl<'a> IpPacket<'a> {
     }
 }
 
+/// Source and destination of the packet at the start of `octets`, of whose headers no
+/// other field is read.
+///
+/// # Errors
+/// [`Error::Truncated`] if they are cut short, [`Error::Malformed`] for another version.
+pub fn addresses(octets: &[u8]) -> Result<Addresses, Error> {
+    match ip::version(octets)? {
+        4 => Ok(Addresses::V4(ipv4::Header::of(octets).addresses()?)),
+        6 => Ok(Addresses::V6(ipv6::Fields::parse(octets)?.addresses)),
+        _ => Err(Error::Malformed(Field::Version)),
+    }
+}
+
 /// Writes a hop limit into the packet in `octets`, and updates the header checksum of
 /// IPv4.
 ///

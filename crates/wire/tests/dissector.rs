@@ -77,17 +77,7 @@ const CARRIAGES: [(Carriage, [u8; 2], &str); 5] = [
 fn inner(number: u16) -> Vec<u8> {
     let addresses = if number.is_multiple_of(2) { V4 } else { V6 };
     let length = 28 + number % 2;
-    let datagram = Datagram {
-        ethernet: None,
-        addresses,
-        ports: [40_000 + number, 9],
-        service: 0,
-        identification: 0,
-        whole: length,
-        offset: 0,
-        length,
-        dont_fragment: true,
-    };
+    let datagram = Datagram::unfragmented(addresses, [40_000 + number, 9], length);
     let mut octets = vec![0; datagram.packet_len()];
     datagram.emit(&mut octets).unwrap();
     octets

@@ -74,16 +74,11 @@ fn frame(load: &Load, to: [u8; 6], flow: usize, probe: Option<u64>) -> Result<Ve
         Some(_) => (2, PORT),
         None => (3, 9),
     };
+    let addresses = Addresses::V4([[10, 1, 0, 2].into(), [10, 2, 0, host].into()]);
+    let ports = [10_000 + u16::try_from(flow)?, port];
     let datagram = Datagram {
         ethernet: Some([to, [2, 0, 0, 0, 0, 1]]),
-        addresses: Addresses::V4([[10, 1, 0, 2].into(), [10, 2, 0, host].into()]),
-        ports: [10_000 + u16::try_from(flow)?, port],
-        service: 0,
-        identification: 0,
-        whole: length,
-        offset: 0,
-        length,
-        dont_fragment: true,
+        ..Datagram::unfragmented(addresses, ports, length)
     };
     let mut octets = vec![0; datagram.packet_len()];
     datagram.emit(&mut octets)?;

@@ -1,10 +1,10 @@
 //! Compares `jumbolab gateway` with kernel forwarding and other tunnels, in turn in the
 //! same network namespaces:
 //!
-//!     cargo bench -p jumbolab --bench gateway -- 5 plain packet tun copy
+//!     cargo bench -p jumbolab --bench gateway -- 5 plain xdp packet tun copy
 //!
 //! The arguments are the number of rounds, and systems or parts of their names: plain,
-//! packet, tun, copy, wireguard, simplemux. It needs root, iproute2 and two CPUs. The
+//! xdp, packet, tun, copy, wireguard, simplemux. It needs root, iproute2 and two CPUs. The
 //! environment variables `WIREGUARD_GO` and `SIMPLEMUX` name the programs of these
 //! names; without them these rows are left out. A round of one system takes seven
 //! seconds.
@@ -24,6 +24,8 @@ mod asked;
 mod copy;
 mod generate;
 mod load;
+#[path = "../shared/machine.rs"]
+mod machine;
 mod measure;
 mod sink;
 #[path = "../shared/statistics.rs"]
@@ -75,7 +77,7 @@ fn compare() -> Result<()> {
             None => true,
         })
         .collect();
-    println!("{}", table::machine());
+    println!("{}", machine::machine());
     let mut runs = vec![Vec::new(); systems.len()];
     for round in 0..rounds {
         // Every other round is in reverse order, so that no system always follows the

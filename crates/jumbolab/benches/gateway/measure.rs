@@ -69,8 +69,7 @@ pub(crate) fn run(loads: &str) -> Result<()> {
         let begun = clock::monotonic();
         let sent = generate(load.name, &to)?;
         let took = clock::monotonic().since(begun).unwrap_or_default();
-        clock::sleep(Span::from_millis(60));
-        let after = Counters::read(near, far)?;
+        let after = Counters::at_rest(near, far)?;
         let mut delays = String::new();
         output.read_to_string(&mut delays)?;
         sink.wait()?;
@@ -155,6 +154,19 @@ struct Counters {
 }
 
 impl Counters {
+    /// Those after the last datagram: two readings, between which programs start and end
+    /// for several milliseconds, show the same.
+    fn at_rest(near: &str, far: &str) -> Result<Self> {
+        let mut latest = Self::read(near, far)?;
+        loop {
+            let next = Self::read(near, far)?;
+            if [next.core, next.delivered] == [latest.core, latest.delivered] {
+                return Ok(next);
+            }
+            latest = next;
+        }
+    }
+
     fn read(near: &str, far: &str) -> Result<Self> {
         Ok(Self {
             core: frames("c", "west")?,

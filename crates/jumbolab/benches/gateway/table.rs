@@ -1,28 +1,9 @@
 //! Prints the tables.
 
-use std::fs;
-
 use crate::load::Load;
 use crate::measure::Outcome;
 use crate::statistics::{median, sorted};
 use crate::system::System;
-
-/// A description of the machine.
-pub(crate) fn machine() -> String {
-    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
-    let processors = read("/proc/cpuinfo");
-    let models: Vec<&str> = processors
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim()))
-        .collect();
-    format!(
-        "{} processors ({}), Linux {}, load {}",
-        models.len(),
-        models.first().unwrap_or(&"unknown"),
-        read("/proc/sys/kernel/osrelease").trim(),
-        read("/proc/loadavg").trim()
-    )
-}
 
 /// A column: its heading, its digits, and its value in a round, of which the second
 /// outcome is that of kernel forwarding.

@@ -27,6 +27,8 @@ mod bed;
 mod counters;
 mod floor;
 mod install;
+#[path = "../shared/machine.rs"]
+mod machine;
 mod observer;
 mod outcome;
 #[path = "../shared/processor.rs"]
@@ -72,7 +74,7 @@ fn main() -> ExitCode {
 fn compare() -> Result<()> {
     let Asked { rounds, names } = Asked::read(ROUNDS, &WORKS.map(|work| work.name))?;
     let here = install::programs();
-    println!("{}", table::machine());
+    println!("{}", machine::machine());
     let folder = tempfile::tempdir()?;
     let _sandbox = live::Sandbox::enter()?;
     for work in WORKS.iter().filter(|work| names.contains(&work.name)) {

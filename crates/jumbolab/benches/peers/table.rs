@@ -1,7 +1,6 @@
 //! Prints the tables.
 
-use std::fs;
-
+use crate::machine::load;
 use crate::outcome::Outcome;
 use crate::program::Program;
 use crate::statistics::{median, sorted};
@@ -17,23 +16,6 @@ const FEWEST: usize = 6;
 /// The drift of departures over a run that counts as none, in microseconds: the
 /// variation of the frames' transit time.
 const DRIFT: f64 = 10.0;
-
-/// A description of the machine.
-pub(crate) fn machine() -> String {
-    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
-    let processors = read("/proc/cpuinfo");
-    let models: Vec<&str> = processors
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("model name")?.split_once(':')?.1.trim()))
-        .collect();
-    format!(
-        "{} processors ({}), Linux {}, load {}",
-        models.len(),
-        models.first().unwrap_or(&"unknown"),
-        read("/proc/sys/kernel/osrelease").trim(),
-        load()
-    )
-}
 
 /// Prints the table of a work; failed runs are absent. `floors` are the results
 /// of [`crate::floor::watch`] of each round, in order.
@@ -219,10 +201,4 @@ fn ends(sorted: &[f64]) -> (f64, f64) {
 
 fn count(number: usize) -> f64 {
     u32::try_from(number).map_or(f64::INFINITY, f64::from)
-}
-
-/// The load average of the last minute.
-fn load() -> String {
-    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ').next().unwrap_or("unknown").to_owned()
 }

@@ -37,17 +37,9 @@ fn name(seen: Seen) -> Name {
 /// The octets of the packet with this name.
 fn octets((flow, number, size): Name) -> Vec<u8> {
     let length = u16::try_from(size - 20).unwrap();
-    let datagram = Datagram {
-        ethernet: None,
-        addresses: Addresses::V4([[10, 0, 0, 1].into(), [192, 0, 2, 1].into()]),
-        ports: [4_000 + u16::try_from(flow).unwrap(), 5_000],
-        service: 0,
-        identification: 0,
-        whole: length,
-        offset: 0,
-        length,
-        dont_fragment: true,
-    };
+    let addresses = Addresses::V4([[10, 0, 0, 1].into(), [192, 0, 2, 1].into()]);
+    let ports = [4_000 + u16::try_from(flow).unwrap(), 5_000];
+    let datagram = Datagram::unfragmented(addresses, ports, length);
     let mut octets = vec![0; datagram.packet_len()];
     datagram.emit(&mut octets).unwrap();
     octets[28..36].copy_from_slice(&number.to_be_bytes());
