@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use experiment::queue_of;
-use live::gateway::{Configuration, Follow, InsidePath, NextAs, RouteFilter, TableSource};
+use live::gateway::{Configuration, Follow, InsidePath, NextAs, RouteFilter, Sending, TableSource};
 use proto::control::Secret;
 use proto::edge::Prefix;
 use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
@@ -155,17 +155,26 @@ fn built(sections: &Sections) -> Result<Gateway> {
 
 fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
     let interfaces = inside.texts("interfaces").to_vec();
-    let usual = if interfaces.is_empty() {
-        "tun"
-    } else {
-        "packet"
+    let sending = match inside.text("path")? {
+        None => (!interfaces.is_empty()).then_some(Sending::PacketSocket),
+        Some(_) => inside.word(
+            "path",
+            "tun",
+            &[
+                ("tun", None),
+                ("packet", Some(Sending::PacketSocket)),
+                ("xdp", Some(Sending::Ring)),
+                ("auto", Some(Sending::Fastest)),
+            ],
+        )?,
     };
-    let is_tun = inside.word("path", usual, &[("tun", true), ("packet", false)])?;
     let installs = inside.word("routes", "install", &[("install", true), ("leave", false)])?;
-    if !is_tun && interfaces.is_empty() {
-        return Err(inside.refuse("path", "packet needs `interfaces`, for instance [\"eth1\"]"));
+    if sending.is_some() && interfaces.is_empty() {
+        let path = inside.text("path")?.unwrap_or_default();
+        let problem = format!("{path} needs `interfaces`, for instance [\"eth1\"]");
+        return Err(inside.refuse("path", &problem));
     }
-    if is_tun && !interfaces.is_empty() {
+    if sending.is_none() && !interfaces.is_empty() {
         return Err(inside.refuse(
             "interfaces",
             "with path = \"tun\" the kernel routes packets from all interfaces; leave it out",
@@ -179,12 +188,13 @@ fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
         ));
     }
     let mtu = mtu_of(inside, "mtu", 1_500)?;
-    let path = match is_tun {
-        true => InsidePath::Tun { name, mtu },
-        false => InsidePath::Packet {
+    let path = match sending {
+        None => InsidePath::Tun { name, mtu },
+        Some(sending) => InsidePath::Packet {
             interfaces,
             name,
             mtu,
+            sending,
         },
     };
     Ok((path, installs))

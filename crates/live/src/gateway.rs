@@ -11,38 +11,31 @@ mod delivery;
 mod holds;
 mod inside;
 mod labels;
+mod outlet;
 mod recorder;
+mod report;
 mod table;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use proto::gateway::{Carriage, Counts, Settings, Traffic, Transmit, Waiting};
-use queue::Backlog;
+use proto::gateway::{Transmit, Waiting};
 use units::{IpMtu, IpVersion, Span, Time};
 
 use crate::clock;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
-use crate::meter::Process;
 pub use crate::netlink::{KernelRoute, RouteFilter};
 use crate::pacing::{Poller, Round, Source, Stop};
-use crate::port::Purpose;
-use crate::random::random;
-pub use configuration::{Configuration, Follow, InsidePath, NextAs, TableSource};
+pub use configuration::{Configuration, Follow, InsidePath, NextAs, Sending, TableSource};
 use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
 use inside::Inside;
 pub use inside::InsideCounts;
 pub use recorder::{Recorded, Recorder};
+use report::Past;
+pub use report::{PeerCounts, Report};
 use table::EgressTable;
-
-/// The purpose of ports, for messages.
-const PURPOSE: Purpose = Purpose {
-    noun: "a gateway",
-    verb: "forwarding",
-};
 
 /// The interval of what is not done for each packet: path MTUs, neighbours, errors.
 const LOOK: Span = Span::from_millis(200);
@@ -58,48 +51,6 @@ const BATCHES: usize = 4;
 /// inside while others wait for company anyway, and timers. A wake-up costs as much as
 /// the work on several packets.
 const GRAIN: Span = Span::from_micros(50);
-
-/// The driver's counts for a peer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeerCounts {
-    /// Packets in bundles that the kernel did not send.
-    pub unsent: u64,
-    /// Bundles for which it did not.
-    pub unsent_bundles: u64,
-    /// Errors of the path toward the peer, which routers or the peer's host sent.
-    pub path_errors: u64,
-    /// The largest packet that passes.
-    pub path_mtu: u64,
-    /// Whether bundles to it can be sealed; `None` without a secret.
-    pub has_key: Option<bool>,
-}
-
-/// A report of a gateway.
-#[derive(Clone, Debug)]
-pub struct Report {
-    /// The names of the peers.
-    pub names: Vec<String>,
-    /// The counters of the gateway without I/O, since the start.
-    pub counts: Counts,
-    /// The packets that wait.
-    pub waiting: Waiting,
-    /// The backlog of the uplink, and the average on which its queue decides.
-    pub uplink: Option<(Backlog, Option<f64>)>,
-    /// The counters of each peer that the driver keeps.
-    pub peers: Vec<PeerCounts>,
-    /// The counters of the path to the inside.
-    pub inside: InsideCounts,
-    /// Datagrams and frames from the core that the kernel dropped for lack of room.
-    pub core_overrun: u64,
-    /// Number of prefixes in the egress table.
-    pub prefixes: usize,
-    /// The time that packets waited in bundles, since the last report.
-    pub holds: Holds,
-    /// Processor time of the process since its start.
-    pub cpu: Span,
-    /// Problems since the last report.
-    pub problems: Vec<String>,
-}
 
 /// The arrivals of a round.
 #[derive(Clone, Copy, Debug, Default)]
@@ -124,11 +75,7 @@ pub struct Gateway {
     problems: Vec<String>,
     /// The instant of the next look at what is not done for each packet.
     look: Time,
-    /// Counters of settings that were replaced, by the name of the peer; those of no peer
-    /// have the empty name.
-    past: Vec<(String, Traffic, PeerCounts)>,
-    past_errors: [u64; 2],
-    past_overrun: u64,
+    past: Past,
     recorder: Option<Box<dyn Recorder>>,
     /// For the deadlines of reads: the loop itself sees every stop.
     stop: Arc<AtomicBool>,
@@ -144,10 +91,10 @@ impl Gateway {
         let bad = |error: proto::gateway::BadSettings| {
             Error::new("setting up the gateway", error.to_string())
         };
-        let settings = completed(&configuration)?;
+        let settings = configuration.completed()?;
         let core = proto::gateway::Gateway::new(settings).map_err(bad)?;
         let sockets = open_sockets(&configuration)?;
-        let inside = Inside::open(&configuration.inside)?;
+        let (inside, problems) = Inside::open(&configuration.inside)?;
         let table = EgressTable::open(configuration.table.clone(), tun_of(&configuration))?;
         let mut gateway = Self {
             core,
@@ -158,11 +105,9 @@ impl Gateway {
             peers: vec![PeerCounts::default(); configuration.names.len()],
             prefixes: 0,
             holds: Holds::default(),
-            problems: Vec::new(),
+            problems,
             look: clock::monotonic(),
-            past: Vec::new(),
-            past_errors: [0; 2],
-            past_overrun: 0,
+            past: Past::default(),
             recorder,
             stop: Arc::default(),
             configuration,
@@ -213,7 +158,10 @@ impl Gateway {
                 true => next,
                 false => next.max(now + GRAIN),
             }),
-            longest: Some(if rests { GRAIN } else { LOOK }),
+            longest: Some(match rests || self.inside.has_waiting() {
+                true => GRAIN,
+                false => LOOK,
+            }),
         };
         let inside = match rests {
             true => Vec::new(),
@@ -259,10 +207,10 @@ impl Gateway {
             let problem = "the interfaces have changed; start the gateway again";
             return Err(Error::new("reading the configuration again", problem));
         }
-        let settings = completed(&configuration)?;
+        let settings = configuration.completed()?;
         let mut core = proto::gateway::Gateway::new(settings)
             .map_err(|bad| Error::new("reading the configuration again", bad.to_string()))?;
-        let same_peers = carriages(&configuration) == carriages(old)
+        let same_peers = configuration.carriages() == old.carriages()
             && configuration.label_next_hops == old.label_next_hops;
         let left = self.drain()?;
         if left != Waiting::default() {
@@ -299,48 +247,15 @@ impl Gateway {
         sealed.map(|(_, name)| name.clone()).collect()
     }
 
+    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
+    /// `xdp`.
+    pub fn inside_paths(&self) -> Vec<(String, &'static str)> {
+        self.inside.paths()
+    }
+
     /// Number of prefixes in the egress table.
     pub const fn prefixes(&self) -> usize {
         self.prefixes
-    }
-
-    /// The counters so far; hold times and problems start anew.
-    ///
-    /// # Errors
-    /// If an interface has disappeared.
-    pub fn report(&mut self) -> Result<Report> {
-        self.hand_over();
-        let mut counts = self.core.counts().clone();
-        let mut peers = self.peers.clone();
-        for (number, counts) in peers.iter_mut().enumerate() {
-            counts.has_key = self.core.has_key(number);
-        }
-        for (name, traffic, driver) in &self.past {
-            let known = self.configuration.names.iter().position(|own| own == name);
-            match known {
-                Some(number) => {
-                    counts.peers[number].add(traffic);
-                    peers[number].add(driver);
-                }
-                None => counts.other.add(traffic),
-            }
-        }
-        let [errors, withheld] = self.past_errors;
-        counts.errors += errors;
-        counts.errors_withheld += withheld;
-        Ok(Report {
-            names: self.configuration.names.clone(),
-            counts,
-            waiting: self.core.waiting(),
-            uplink: self.core.uplink(),
-            peers,
-            inside: self.inside.counts()?,
-            core_overrun: self.past_overrun + self.sockets.overrun()?,
-            prefixes: self.prefixes,
-            holds: std::mem::take(&mut self.holds),
-            cpu: Process::sample()?.cpu,
-            problems: std::mem::take(&mut self.problems),
-        })
     }
 
     /// Receives from both sides.
@@ -436,72 +351,11 @@ impl Gateway {
             counts.path_mtu = mtu.get();
         }
     }
-
-    /// Keeps the counters of a configuration that is replaced.
-    fn keep_past(&mut self) -> Result<()> {
-        let report = self.report()?;
-        self.problems = report.problems;
-        self.holds = report.holds;
-        self.past_errors = [report.counts.errors, report.counts.errors_withheld];
-        self.past_overrun = report.core_overrun;
-        // Those of no peer hold what is known of peers that are no more.
-        self.past.clear();
-        self.past
-            .push((String::new(), report.counts.other, PeerCounts::default()));
-        let counts = report.counts.peers.into_iter().zip(report.peers);
-        for (name, (traffic, driver)) in report.names.into_iter().zip(counts) {
-            self.past.push((name, traffic, driver));
-        }
-        Ok(())
-    }
-}
-
-impl PeerCounts {
-    const fn add(&mut self, other: &Self) {
-        self.unsent += other.unsent;
-        self.unsent_bundles += other.unsent_bundles;
-        self.path_errors += other.path_errors;
-    }
-}
-
-/// The settings with the addresses of the interfaces inside, unless they are stated, and
-/// with entropy for secrets: each time anew, so that no nonce is drawn twice.
-fn completed(configuration: &Configuration) -> Result<Settings> {
-    let mut settings = configuration.settings.clone();
-    settings.entropy = random()?;
-    let found = match &configuration.inside {
-        InsidePath::Packet { interfaces, .. } => inside::own_addresses(interfaces)?,
-        InsidePath::Tun { .. } => [None, None],
-    };
-    let of_core: Vec<IpAddr> = settings
-        .peers
-        .iter()
-        .filter_map(|peer| here(&peer.carriage))
-        .collect();
-    for (place, (stated, found)) in settings.inside.iter_mut().zip(found).enumerate() {
-        let of_version = |address: &&IpAddr| usize::from(address.is_ipv6()) == place;
-        let core = of_core.iter().find(of_version).copied();
-        *stated = stated.or(found).or(core);
-    }
-    Ok(settings)
-}
-
-/// The address of this gateway in a carriage.
-fn here(carriage: &Carriage) -> Option<IpAddr> {
-    match carriage {
-        Carriage::Ip { addresses } | Carriage::Udp { addresses, .. } => Some(addresses.ends()[0]),
-        Carriage::Label { .. } => None,
-    }
-}
-
-fn carriages(configuration: &Configuration) -> Vec<Carriage> {
-    let peers = configuration.settings.peers.iter();
-    peers.map(|peer| peer.carriage).collect()
 }
 
 fn open_sockets(configuration: &Configuration) -> Result<CoreSockets> {
     CoreSockets::open(
-        &carriages(configuration),
+        &configuration.carriages(),
         &configuration.label_next_hops,
         configuration.core.as_deref(),
     )

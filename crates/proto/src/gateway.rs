@@ -332,6 +332,11 @@ impl Gateway {
         Some((link.backlog(), link.average()))
     }
 
+    /// Whether anything looks at the flow of a packet: the queue of an uplink, or a record.
+    const fn tells_flows(&self) -> bool {
+        self.uplink.is_some() || self.record.is_some()
+    }
+
     /// Lends a packet to the inside to the driver.
     fn lend(&mut self, octets: Vec<u8>) {
         let before = std::mem::replace(&mut self.lent, octets);

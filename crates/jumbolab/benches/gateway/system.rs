@@ -5,6 +5,8 @@
 pub(crate) enum System {
     /// Forwarding by the kernels.
     Plain,
+    /// `jumbolab gateway` with packet sockets, and rings of AF_XDP toward the hosts.
+    Xdp,
     /// `jumbolab gateway` with packet sockets.
     Packet,
     /// `jumbolab gateway` with TUN interfaces.
@@ -17,8 +19,9 @@ pub(crate) enum System {
     Simplemux,
 }
 
-pub(crate) const SYSTEMS: [System; 6] = [
+pub(crate) const SYSTEMS: [System; 7] = [
     System::Plain,
+    System::Xdp,
     System::Packet,
     System::Tun,
     System::Copy,
@@ -53,6 +56,7 @@ impl System {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
+            Self::Xdp => "xdp",
             Self::Packet => "packet",
             Self::Tun => "tun",
             Self::Copy => "copy",
@@ -64,6 +68,7 @@ impl System {
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Plain => "kernel forwarding",
+            Self::Xdp => "gateway, AF_XDP",
             Self::Packet => "gateway, packet sockets",
             Self::Tun => "gateway, TUN",
             Self::Copy => "TUN copy loop",
@@ -97,7 +102,10 @@ ip -n ga route add 10.2.0.0/24 via 192.0.2.9
 ip -n c route add 10.2.0.0/24 via 198.51.100.1
 "
             .to_owned(),
-            Self::Packet => format!("{CONFIGURE}both 'interfaces = [\"in\"]' {gather}\n"),
+            Self::Xdp | Self::Packet => {
+                let inside = format!("interfaces = [\"in\"]\npath = \"{}\"", self.name());
+                format!("{CONFIGURE}both '{inside}' {gather}\n")
+            }
             Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {gather}\n"),
             Self::Copy => "
 ip netns exec ga \"$BENCH\" role:copy copya 192.0.2.1 198.51.100.1 & ga=$!

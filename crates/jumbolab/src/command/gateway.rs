@@ -163,7 +163,10 @@ fn privileges(error: live::Error) -> anyhow::Error {
 
 /// The facts of a start or of a new configuration.
 fn facts(gateway: &Gateway) -> Facts {
+    let inside = gateway.inside_paths().into_iter();
+    let inside = inside.map(|(interface, path)| (interface, path.into()));
     vec![
+        ("inside", serde_json::Value::Object(inside.collect())),
         ("peers", gateway.names().into()),
         ("sealed", gateway.sealed().into()),
         ("prefixes", gateway.prefixes().into()),

@@ -5,6 +5,7 @@ mod endurance;
 mod labels;
 mod path;
 mod record;
+mod rings;
 mod routes;
 mod sealed;
 mod traffic;

@@ -1,6 +1,7 @@
 """Traffic for the tests of the gateway: datagrams whose octets can be checked.
 
-send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 octets over FLOWS source ports
+send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 octets (to LARGEST, a variable of
+the environment) over FLOWS source ports
 receive PORT SECONDS: prints what came until SECONDS passed without a further datagram
 flood HOST PORT COUNT: random octets
 capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
@@ -10,6 +11,7 @@ again HOST FILE: sends them once more, with the addresses that they have
 
 import hashlib
 import json
+import os
 import random
 import socket
 import struct
@@ -17,6 +19,7 @@ import sys
 import time
 
 MAGIC = b"gate"
+LARGEST = int(os.environ.get("LARGEST", "1000"))
 
 
 def family(host):
@@ -25,7 +28,7 @@ def family(host):
 
 def payload(flow, number):
     seed = hashlib.sha256(struct.pack("!II", flow, number)).digest()
-    length = 20 + int.from_bytes(seed[:4], "big") % 981
+    length = 20 + int.from_bytes(seed[:4], "big") % (LARGEST - 19)
     octets = (seed * (length // len(seed) + 1))[: length - 12]
     return MAGIC + struct.pack("!II", flow, number) + octets
 

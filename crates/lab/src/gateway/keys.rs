@@ -63,19 +63,19 @@ pub(super) const KEYS: &[Key] = &[
         "inside",
         "path",
         "\"tun\"",
-        "`packet` (packet sockets on `interfaces`) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
+        "`packet` (packet sockets on `interfaces`), `xdp` (the same, with rings of AF_XDP toward the hosts), `auto` (xdp if the machine has it, otherwise packet) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
     ),
     key(
         "inside",
         "interfaces",
         "[\"eth1\"]",
-        "interfaces toward the hosts, for packet; the kernel must not forward from them itself",
+        "interfaces toward the hosts, for xdp and packet; the kernel must not forward from them itself",
     ),
     key(
         "inside",
         "name",
         "\"jumbo0\"",
-        "name of the TUN interface, to which the egress prefixes are routed; packet has one, too, for packets of this host",
+        "name of the TUN interface, to which the egress prefixes are routed; xdp and packet have one, too, for packets of this host",
     ),
     key("inside", "mtu", "1500", "MTU of the TUN interface"),
     key(

@@ -93,6 +93,14 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "g.toml:2: inside.path = packet: packet needs `interfaces`",
         ),
         (
+            "[inside]\npath = \"xdp\"\n@",
+            "g.toml:2: inside.path = xdp: xdp needs `interfaces`",
+        ),
+        (
+            "[inside]\npath = \"afxdp\"\n@",
+            "g.toml:2: inside.path = afxdp: write one of tun, packet, xdp, auto",
+        ),
+        (
             "[gather]\nwait = \"0s\"\n@",
             "g.toml:2: gather.wait = 0s: write a time above 0",
         ),

@@ -3,10 +3,20 @@
 use std::net::IpAddr;
 
 use proto::edge::Prefix;
-use proto::gateway::Settings;
+use proto::gateway::{Carriage, Settings};
 use units::IpMtu;
 
+use super::inside::own_addresses;
+use crate::error::Result;
 use crate::netlink::RouteFilter;
+use crate::port::Purpose;
+use crate::random::random;
+
+/// The purpose of ports, for messages.
+pub(super) const PURPOSE: Purpose = Purpose {
+    noun: "a gateway",
+    verb: "forwarding",
+};
 
 /// The path to the hosts inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +38,21 @@ pub enum InsidePath {
         name: String,
         /// Its MTU.
         mtu: IpMtu,
+        /// The way of frames to the interfaces.
+        sending: Sending,
     },
+}
+
+/// The way of frames to inside interfaces; all frames from them come through packet
+/// sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// Rings of AF_XDP where the machine has them, otherwise packet sockets.
+    Fastest,
+    /// Rings of AF_XDP.
+    Ring,
+    /// Packet sockets.
+    PacketSocket,
 }
 
 impl InsidePath {
@@ -89,4 +113,42 @@ pub struct Configuration {
     pub settings: Settings,
     /// The egress table.
     pub table: TableSource,
+}
+
+impl Configuration {
+    /// The settings with the addresses of the interfaces inside, unless they are stated,
+    /// and with entropy for secrets: each time anew, so that no nonce is drawn twice.
+    ///
+    /// # Errors
+    /// If the kernel does not tell the addresses, or has no entropy.
+    pub(super) fn completed(&self) -> Result<Settings> {
+        let mut settings = self.settings.clone();
+        settings.entropy = random()?;
+        let found = match &self.inside {
+            InsidePath::Packet { interfaces, .. } => own_addresses(interfaces)?,
+            InsidePath::Tun { .. } => [None, None],
+        };
+        let peers = settings.peers.iter();
+        let of_core: Vec<IpAddr> = peers.filter_map(|peer| here(&peer.carriage)).collect();
+        for (place, (stated, found)) in settings.inside.iter_mut().zip(found).enumerate() {
+            let of_version = |address: &&IpAddr| usize::from(address.is_ipv6()) == place;
+            let core = of_core.iter().find(of_version).copied();
+            *stated = stated.or(found).or(core);
+        }
+        Ok(settings)
+    }
+
+    /// The carriage of each peer.
+    pub(super) fn carriages(&self) -> Vec<Carriage> {
+        let peers = self.settings.peers.iter();
+        peers.map(|peer| peer.carriage).collect()
+    }
+}
+
+/// The address of this gateway in a carriage.
+fn here(carriage: &Carriage) -> Option<IpAddr> {
+    match carriage {
+        Carriage::Ip { addresses } | Carriage::Udp { addresses, .. } => Some(addresses.ends()[0]),
+        Carriage::Label { .. } => None,
+    }
 }

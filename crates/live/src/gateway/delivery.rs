@@ -7,16 +7,14 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use nix::sys::socket::{setsockopt, sockopt};
 use units::{IpVersion, Span, Time};
-use wire::ip_packet::IpPacket;
+use wire::ip_packet::addresses;
 use wire::protocol::ethernet;
 
 use super::InsideCounts;
 use crate::error::{During, Result};
 use crate::netlink::Route;
-use crate::port::Port;
 use crate::sys::datagrams::{self, Outgoing};
 use crate::sys::option;
-use crate::sys::packet::{BATCH, HEADER};
 
 /// Places of the memory of ways.
 const PLACES: usize = 1 << 12;
@@ -33,14 +31,11 @@ const MOST_QUESTIONS: u32 = 200;
 
 pub(super) struct Delivery {
     route: Route,
-    /// Indices of the interfaces, and their Ethernet addresses.
+    /// Indices of the interfaces.
     indices: Vec<u32>,
-    own: Vec<[u8; 6]>,
     /// Raw sockets of IPv4 and IPv6, for packets whose headers are complete.
     through_kernel: [OwnedFd; 2],
     ways: Vec<Option<(IpAddr, Way, Time)>>,
-    /// Frames that wait to be sent, by interface.
-    frames: Vec<Frames>,
     /// Questions since an instant.
     asked: (u32, Time),
 }
@@ -55,15 +50,19 @@ enum Way {
     Astray,
 }
 
-/// Frames of one interface; the first `count` are to be sent.
-#[derive(Default)]
-struct Frames {
-    octets: Vec<Vec<u8>>,
-    count: usize,
+/// A place for a packet on an inside interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Host {
+    /// The number of the interface.
+    pub(super) number: usize,
+    /// The Ethernet address.
+    pub(super) link: [u8; 6],
+    /// The Ethernet type of the packet.
+    pub(super) kind: u16,
 }
 
 impl Delivery {
-    pub(super) fn open(indices: Vec<u32>, own: Vec<[u8; 6]>) -> Result<Self> {
+    pub(super) fn open(indices: Vec<u32>) -> Result<Self> {
         let open = |family, level, name| -> Result<OwnedFd> {
             let operation = || "opening a socket for packets to the inside";
             let protocol = u8::try_from(libc::IPPROTO_RAW).unwrap_or(u8::MAX);
@@ -73,29 +72,26 @@ impl Delivery {
             setsockopt(&socket, sockopt::SndBuf, &(1 << 20)).during(operation)?;
             Ok(socket)
         };
-        let frames = indices.iter().map(|_| Frames::default()).collect();
         Ok(Self {
             route: Route::open()?,
             indices,
-            own,
             through_kernel: [
                 open(libc::AF_INET, libc::IPPROTO_IP, libc::IP_HDRINCL)?,
                 open(libc::AF_INET6, libc::IPPROTO_IPV6, libc::IPV6_HDRINCL)?,
             ],
             ways: vec![None; PLACES],
-            frames,
             asked: (0, Time::ZERO),
         })
     }
 
-    /// Takes a packet. Returns the number of an interface whose frames are to be sent
-    /// before the next packet.
-    pub(super) fn add(
+    /// The place of the host that `packet` is for; `None` if the packet went another way,
+    /// or nowhere.
+    pub(super) fn host(
         &mut self,
         now: Time,
         packet: &[u8],
         counts: &mut InsideCounts,
-    ) -> Result<Option<usize>> {
+    ) -> Result<Option<Host>> {
         let Some(destination) = destination(packet) else {
             counts.refused += 1;
             return Ok(None);
@@ -106,8 +102,7 @@ impl Delivery {
                     IpAddr::V4(_) => ethernet::ip_type(IpVersion::V4),
                     IpAddr::V6(_) => ethernet::ip_type(IpVersion::V6),
                 };
-                self.frames[number].push(link, self.own[number], kind, packet);
-                Ok((self.frames[number].count == BATCH).then_some(number))
+                Ok(Some(Host { number, link, kind }))
             }
             Way::Unknown => {
                 let socket = &self.through_kernel[usize::from(destination.is_ipv6())];
@@ -127,27 +122,6 @@ impl Delivery {
                 Ok(None)
             }
         }
-    }
-
-    /// Sends the frames that wait for the interface `number` through `port`.
-    pub(super) fn flush(
-        &mut self,
-        number: usize,
-        port: &mut Port,
-        counts: &mut InsideCounts,
-    ) -> Result<()> {
-        let frames = &mut self.frames[number];
-        let all = &frames.octets[..frames.count];
-        if all.is_empty() {
-            return Ok(());
-        }
-        let before = port.refused().unsent;
-        port.send_pieces(all, |octets| [octets.as_slice(), &[]])?;
-        let refused = port.refused().unsent - before;
-        counts.refused += refused;
-        counts.sent += all.len() as u64 - refused;
-        frames.count = 0;
-        Ok(())
     }
 
     pub(super) fn forget(&mut self) {
@@ -191,28 +165,9 @@ impl Delivery {
     }
 }
 
-impl Frames {
-    fn push(&mut self, to: [u8; 6], from: [u8; 6], kind: u16, packet: &[u8]) {
-        if self.octets.len() == self.count {
-            self.octets.push(Vec::new());
-        }
-        let octets = &mut self.octets[self.count];
-        octets.clear();
-        octets.resize(HEADER + ethernet::HEADER_LEN, 0);
-        let fields = ethernet::Fields {
-            addresses: [to, from],
-            kind,
-        };
-        // The room is that of the header.
-        let _ = fields.emit(&mut octets[HEADER..]);
-        octets.extend_from_slice(packet);
-        self.count += 1;
-    }
-}
-
 /// The destination of an IP packet.
 fn destination(packet: &[u8]) -> Option<IpAddr> {
-    let [_, destination] = IpPacket::parse(packet).ok()?.addresses.ends();
+    let [_, destination] = addresses(packet).ok()?.ends();
     Some(destination)
 }
 

@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use super::delivery::Delivery;
-use super::{InsidePath, PURPOSE};
+use super::configuration::{InsidePath, PURPOSE};
+use super::delivery::{Delivery, Host};
+use super::outlet::Outlet;
 use crate::error::Result;
 use crate::netlink::Route;
 use crate::offload::Cutter;
@@ -45,43 +46,60 @@ pub(super) struct Ports {
     counts: InsideCounts,
 }
 
-/// An interface with its packet socket.
+/// An interface with its packet socket, and the way of frames to it.
 struct InsidePort {
     port: Port,
-    own: [u8; 6],
+    outlet: Outlet,
 }
 
 impl Inside {
-    /// Opens the path.
+    /// Opens the path. Returns its shortcomings, too, each as a line.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub(super) fn open(path: &InsidePath) -> Result<Self> {
-        match path {
-            InsidePath::Tun { name, mtu } => Ok(Self::Tun(Box::new(Tun::create(name, *mtu)?))),
+    pub(super) fn open(path: &InsidePath) -> Result<(Self, Vec<String>)> {
+        let (interfaces, name, mtu, sending) = match path {
+            InsidePath::Tun { name, mtu } => {
+                return Ok((Self::Tun(Box::new(Tun::create(name, *mtu)?)), Vec::new()));
+            }
             InsidePath::Packet {
                 interfaces,
                 name,
                 mtu,
-            } => {
-                let route = Route::open()?;
-                let open = |name: &String| -> Result<InsidePort> {
-                    Ok(InsidePort {
-                        port: Port::open(name, PURPOSE)?,
-                        own: route.ethernet_address(name)?,
-                    })
-                };
-                let ports = interfaces.iter().map(open).collect::<Result<Vec<_>>>()?;
-                let indices = interfaces.iter().map(|name| route.index(name));
-                let indices = indices.collect::<Result<Vec<_>>>()?;
-                let own = ports.iter().map(|port| port.own).collect();
-                Ok(Self::Packet(Box::new(Ports {
-                    ports,
-                    tun: Tun::create(name, *mtu)?,
-                    cutter: Cutter::new(),
-                    delivery: Delivery::open(indices, own)?,
-                    counts: InsideCounts::default(),
-                })))
+                sending,
+            } => (interfaces, name, *mtu, *sending),
+        };
+        let route = Route::open()?;
+        let (mut ports, mut indices, mut problems) = (Vec::new(), Vec::new(), Vec::new());
+        for name in interfaces {
+            let (index, mtu) = (route.index(name)?, route.mtu(name)?);
+            let own = route.ethernet_address(name)?;
+            let (outlet, missing) = Outlet::open(name, index, mtu.into(), own, sending)?;
+            problems.extend(missing.map(|reason| {
+                format!("frames to {name} go through a packet socket, not AF_XDP: {reason}")
+            }));
+            let port = Port::open(name, PURPOSE)?;
+            ports.push(InsidePort { port, outlet });
+            indices.push(index);
+        }
+        let ports = Ports {
+            ports,
+            tun: Tun::create(name, mtu)?,
+            cutter: Cutter::new(),
+            delivery: Delivery::open(indices)?,
+            counts: InsideCounts::default(),
+        };
+        Ok((Self::Packet(Box::new(ports)), problems))
+    }
+
+    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
+    /// `xdp`.
+    pub(super) fn paths(&self) -> Vec<(String, &'static str)> {
+        match self {
+            Self::Tun(tun) => vec![(tun.name().to_owned(), "tun")],
+            Self::Packet(ports) => {
+                let ports = ports.ports.iter();
+                ports.map(|inside| inside.outlet.path()).collect()
             }
         }
     }
@@ -117,7 +135,8 @@ impl Inside {
             ..
         } = ports.as_mut();
         let mut more = tun.receive(&mut take)?;
-        for InsidePort { port, own } in ports {
+        for InsidePort { port, outlet } in ports {
+            let own = outlet.own();
             more |= port.receive_raw(|octets| {
                 let frame = octets.get(HEADER..).unwrap_or_default();
                 let Ok(header) = ethernet::Fields::parse(frame) else {
@@ -125,7 +144,7 @@ impl Inside {
                 };
                 // What is for others on the segment, or for groups, is none of ours.
                 let is_ip = matches!(header.kind, ether_type::IPV4 | ether_type::IPV6);
-                if !is_ip || header.addresses[0] != *own {
+                if !is_ip || header.addresses[0] != own {
                     return;
                 }
                 match cutter.pass(octets, ethernet::HEADER_LEN, &mut take) {
@@ -151,10 +170,11 @@ impl Inside {
                     counts,
                     ..
                 } = ports.as_mut();
-                if let Some(full) = delivery.add(now, packet, counts)? {
-                    delivery.flush(full, &mut ports[full].port, counts)?;
-                }
-                Ok(())
+                let Some(Host { number, link, kind }) = delivery.host(now, packet, counts)? else {
+                    return Ok(());
+                };
+                let InsidePort { port, outlet } = &mut ports[number];
+                outlet.push(port, (link, kind), packet, counts)
             }
         }
     }
@@ -165,17 +185,20 @@ impl Inside {
     /// If an interface is gone.
     pub(super) fn flush(&mut self) -> Result<()> {
         if let Self::Packet(ports) = self {
-            let Ports {
-                ports,
-                delivery,
-                counts,
-                ..
-            } = ports.as_mut();
-            for (number, inside) in ports.iter_mut().enumerate() {
-                delivery.flush(number, &mut inside.port, counts)?;
+            let Ports { ports, counts, .. } = ports.as_mut();
+            for InsidePort { port, outlet } in ports {
+                outlet.flush(port, counts)?;
             }
         }
         Ok(())
+    }
+
+    /// Whether packets wait because an interface had no room for them.
+    pub(super) fn has_waiting(&self) -> bool {
+        match self {
+            Self::Tun(_) => false,
+            Self::Packet(ports) => ports.ports.iter().any(|inside| inside.outlet.has_waiting()),
+        }
     }
 
     /// The counters so far.

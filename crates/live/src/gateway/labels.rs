@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use wire::protocol::ethernet::{self, ether_type};
 
-use super::PURPOSE;
+use super::configuration::PURPOSE;
 use super::core_sockets::Sent;
 use crate::error::Result;
 use crate::netlink::Route;

@@ -1,7 +1,7 @@
-//! Integer socket options that no crate wraps.
+//! Socket options that no crate wraps.
 
 use std::io;
-use std::mem::size_of;
+use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 /// Opens a raw socket, which does not block, for a protocol that no crate names.
@@ -23,14 +23,24 @@ pub(crate) fn set(
     option: libc::c_int,
     value: libc::c_int,
 ) -> io::Result<()> {
-    let length = libc::socklen_t::try_from(size_of::<libc::c_int>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel reads one int, which outlives the call.
+    set_data(socket, level, option, &value)
+}
+
+/// Sets an option that is plain data, which the kernel reads as octets.
+pub(super) fn set_data<T>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    let length = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
+    // SAFETY: the pointer and the length are those of `value`.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             level,
             option,
-            (&raw const value).cast(),
+            std::ptr::from_ref(value).cast(),
             length,
         )
     };
@@ -38,6 +48,34 @@ pub(crate) fn set(
         Err(io::Error::last_os_error())
     } else {
         Ok(())
+    }
+}
+
+/// Reads an option that is plain data; what the kernel does not write is zero.
+///
+/// # Safety
+/// Every pattern of bits must be a value of `T`.
+pub(super) unsafe fn data<T>(
+    socket: BorrowedFd<'_>,
+    level: libc::c_int,
+    option: libc::c_int,
+) -> io::Result<T> {
+    let mut value = MaybeUninit::<T>::zeroed();
+    let mut length = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
+    // SAFETY: the kernel writes at most `length` octets, the size of the zeroed buffer,
+    // of which the caller promises that every bit pattern is valid.
+    unsafe {
+        let result = libc::getsockopt(
+            socket.as_raw_fd(),
+            level,
+            option,
+            value.as_mut_ptr().cast(),
+            &raw mut length,
+        );
+        if result < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(value.assume_init())
     }
 }
 
@@ -57,25 +95,8 @@ pub(crate) fn receive_memory(socket: BorrowedFd<'_>) -> io::Result<u32> {
 /// The first numbers that the kernel states of a socket's memory
 /// [LinuxUapi sock_diag.h].
 fn memory<const COUNT: usize>(socket: BorrowedFd<'_>) -> io::Result<[u32; COUNT]> {
-    let mut numbers = [0_u32; COUNT];
-    let mut length =
-        libc::socklen_t::try_from(size_of::<[u32; COUNT]>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes 32-bit numbers, at most as many as fit, to memory that
-    // outlives the call.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_MEMINFO,
-            numbers.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(numbers)
-    }
+    // SAFETY: numbers.
+    unsafe { data(socket, libc::SOL_SOCKET, libc::SO_MEMINFO) }
 }
 
 /// Reads an option that is an int.
@@ -84,22 +105,6 @@ pub(crate) fn number(
     level: libc::c_int,
     option: libc::c_int,
 ) -> io::Result<libc::c_int> {
-    let mut value: libc::c_int = 0;
-    let mut length =
-        libc::socklen_t::try_from(size_of::<libc::c_int>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes one int at most, to memory that outlives the call.
-    let result = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            level,
-            option,
-            (&raw mut value).cast(),
-            &raw mut length,
-        )
-    };
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(value)
-    }
+    // SAFETY: a number.
+    unsafe { data(socket, level, option) }
 }

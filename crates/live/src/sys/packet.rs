@@ -2,8 +2,10 @@
 //! virtio header with the offloads still to be done [packet(7)].
 
 use std::io;
-use std::mem::{MaybeUninit, size_of, zeroed};
+use std::mem::zeroed;
 use std::os::fd::{AsRawFd, BorrowedFd};
+
+use super::option;
 
 /// Octets of the virtio network header in front of each frame [Virtio s5.1.6].
 pub(crate) const HEADER: usize = 10;
@@ -67,44 +69,13 @@ pub(crate) fn hear_all(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()>
 
 /// Frames dropped for lack of room in the socket since the last call.
 pub(crate) fn dropped(socket: BorrowedFd<'_>) -> io::Result<u64> {
-    let mut statistics = MaybeUninit::<libc::tpacket_stats>::zeroed();
-    let mut length =
-        libc::socklen_t::try_from(size_of::<libc::tpacket_stats>()).map_err(io::Error::other)?;
-    // SAFETY: the kernel writes at most `length` octets, the size of the
-    // zeroed buffer, of which every bit pattern is valid.
-    let statistics = unsafe {
-        let result = libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            libc::PACKET_STATISTICS,
-            statistics.as_mut_ptr().cast(),
-            &raw mut length,
-        );
-        if result < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        statistics.assume_init()
-    };
+    // SAFETY: the statistics are numbers.
+    let statistics: libc::tpacket_stats =
+        unsafe { option::data(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS) }?;
     Ok(u64::from(statistics.tp_drops))
 }
 
-/// Sets an option of packet sockets that is plain data, which the kernel reads as
-/// octets.
+/// Sets an option of packet sockets.
 pub(super) fn set<T>(socket: BorrowedFd<'_>, option: libc::c_int, value: &T) -> io::Result<()> {
-    let length = libc::socklen_t::try_from(size_of::<T>()).map_err(io::Error::other)?;
-    // SAFETY: the pointer and the length are those of `value`.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            option,
-            std::ptr::from_ref(value).cast(),
-            length,
-        )
-    };
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    option::set_data(socket, libc::SOL_PACKET, option, value)
 }

@@ -8,9 +8,9 @@ use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 use wire::protocol::vlan;
 
+use super::mapped::Mapped;
 use super::packet::{HEADER, set};
 
 /// Minimum size of a ring in octets: the data of 67 ms at 1 Gbit/s.
@@ -27,8 +27,7 @@ const BEFORE: usize = 128;
 
 /// A ring of frames waiting to be read, oldest first.
 pub(crate) struct PacketRing {
-    memory: NonNull<u8>,
-    length: NonZeroUsize,
+    mapped: Mapped,
     block: usize,
     slot: usize,
     slots: usize,
@@ -74,20 +73,8 @@ impl PacketRing {
         };
         set(socket, libc::PACKET_RX_RING, &request)?;
         let length = NonZeroUsize::new(block * blocks).expect("a ring has blocks");
-        // SAFETY: a new mapping at a place of the kernel's choice.
-        let memory = unsafe {
-            mmap(
-                None,
-                length,
-                ProtFlags::PROT_READ | ProtFlags::PROT_WRITE,
-                MapFlags::MAP_SHARED | MapFlags::MAP_POPULATE,
-                socket,
-                0,
-            )?
-        };
         Ok(Self {
-            memory: memory.cast(),
-            length,
+            mapped: Mapped::shared(socket, length, 0)?,
             block,
             slot,
             slots,
@@ -159,9 +146,7 @@ impl PacketRing {
     fn place(&self) -> NonNull<u8> {
         let per_block = self.block / self.slot;
         let offset = self.next / per_block * self.block + self.next % per_block * self.slot;
-        // SAFETY: `next` is below the number of slots, so that the offset is
-        // inside the mapping.
-        unsafe { self.memory.add(offset) }
+        self.mapped.place(offset, self.slot)
     }
 }
 
@@ -171,14 +156,6 @@ fn block(slot: usize) -> usize {
         .map(|power| 1 << power)
         .find(|&block| block >= slot && block % slot <= block / 8)
         .unwrap_or_else(|| slot.next_power_of_two())
-}
-
-impl Drop for PacketRing {
-    fn drop(&mut self) {
-        // SAFETY: it was mapped with this length, and no reference into it outlives
-        // this value. A failure would mean that it is unmapped already.
-        let _ = unsafe { munmap(self.memory.cast(), self.length.get()) };
-    }
 }
 
 #[cfg(test)]

@@ -46,7 +46,8 @@ impl Gateway {
             self.divide(now, exit, octets, &buffer, room);
             self.pool.give(buffer);
         } else {
-            self.forward(now, Inner::new(buffer, exit));
+            let packet = Inner::new(buffer, exit, self.tells_flows());
+            self.forward(now, packet);
         }
     }
 

@@ -68,7 +68,10 @@ impl Gateway {
         for fragment in fragments {
             let mut buffer = self.pool.zeros(fragment.buffer_len());
             match fragment.emit(&mut buffer) {
-                Ok(()) => self.forward(now, Inner::new(buffer, exit)),
+                Ok(()) => {
+                    let packet = Inner::new(buffer, exit, self.tells_flows());
+                    self.forward(now, packet);
+                }
                 Err(_) => self.lose(peer, Cause::Malformed),
             }
         }

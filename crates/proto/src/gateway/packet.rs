@@ -26,13 +26,15 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    /// The IP packet in `octets`, which is whole.
-    pub(super) fn new(octets: Vec<u8>, exit: Exit) -> Self {
+    /// The IP packet in `octets`, which is whole. Its flow is only told `with_flow`: the
+    /// hash of its addresses and ports takes time.
+    pub(super) fn new(octets: Vec<u8>, exit: Exit, with_flow: bool) -> Self {
         let service = frame::service_of(&octets).unwrap_or(0);
+        let flow = with_flow.then(|| frame::flow_of(&octets));
         Self {
             view: View {
                 size: Bytes::new(octets.len() as u64),
-                flow: frame::flow_of(&octets),
+                flow: flow.unwrap_or(0),
                 class: wire::dscp::class_of(service),
                 precedence: wire::dscp::precedence_of(service),
             },
@@ -67,7 +69,7 @@ impl Inner {
         if let [version, service, ..] = &mut octets[..] {
             (*version, *service) = (0x45, arrival.service);
         }
-        let mut packet = Self::new(octets, arrival.exit);
+        let mut packet = Self::new(octets, arrival.exit, false);
         packet.view.size = arrival.size;
         packet.view.flow = arrival.flow;
         packet

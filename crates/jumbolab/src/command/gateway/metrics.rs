@@ -266,6 +266,19 @@ pub(super) fn text(report: &Report) -> String {
             (peer, rows)
         }),
     );
+    let name = head(
+        &mut text,
+        "inside_path",
+        "gauge",
+        "1 for the path of packets to an interface inside.",
+    );
+    for (interface, path) in &report.paths {
+        let interface = escaped(interface);
+        let _ = writeln!(
+            text,
+            "{name}{{interface=\"{interface}\",path=\"{path}\"}} 1"
+        );
+    }
     for metric in GATEWAY_METRICS {
         let name = head(&mut text, metric.name, metric.kind, metric.help);
         let _ = writeln!(text, "{name} {}", (metric.value)(report));

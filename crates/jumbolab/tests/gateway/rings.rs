@@ -1,0 +1,105 @@
+//! Paths of packets to the hosts: through rings of AF_XDP, and through packet sockets.
+
+use serde_json::{Value, json};
+
+use super::see;
+
+/// Gateways that send to their hosts as `WAY` says, and links to the hosts that carry
+/// packets larger than a piece of a ring.
+const GATEWAYS: &str = r#"
+for link in "a eth0" "ga in" "gb in" "b eth0"; do
+    set -- $link
+    ip -n $1 link set $2 mtu 5000
+done
+configure() { # NODE LOCAL PEER PREFIX
+    cat >"$1.toml" <<END
+[inside]
+interfaces = ["in"]
+$WAY
+[peers.far]
+address = "$3"
+local = "$2"
+prefixes = ["$4"]
+END
+}
+begin_a() { configure ga 192.0.2.1 198.51.100.1 10.2.0.0/24; begin ga --config ga.toml; }
+begin_b() { configure gb 198.51.100.1 192.0.2.1 10.1.0.0/24; begin gb --config gb.toml; }
+checked() { # COUNT
+    in_node b python3 "$PROBE" receive 5001 2 >received &
+    receiver=$!
+    for try in $(seq 500); do if grep -q ready received; then break; fi; sleep 0.01; done
+    in_node a python3 "$PROBE" send 10.2.0.2 5001 $1 4 200 >/dev/null
+    wait $receiver
+    cat received
+}
+crosses() { in_node a ping -q -c 3 -i 0.05 -w 5 10.2.0.2 | grep -E ' [3-9][0-9]* received'; }
+"#;
+
+/// The paths to the interfaces inside, as the log of a gateway names them at each start.
+fn paths(log: &[Value]) -> Vec<&Value> {
+    let started = log.iter().filter(|line| line["event"] == "started");
+    started.map(|line| &line["inside"]).collect()
+}
+
+#[test]
+fn each_path_keeps_octets_and_order_and_works_again_after_kill_9_and_a_flap() {
+    for path in ["xdp", "packet"] {
+        let seen = see(&format!(
+            "{GATEWAYS}
+            WAY='path = \"{path}\"'
+            # Large ones among the small ones, which do not fit a ring.
+            export LARGEST=3000
+            begin_a; begin_b
+            crosses
+            checked 500
+            ip -n gb link set in down
+            in_node a ping -q -c 3 -i 0.01 -W 1 10.2.0.2 >/dev/null || true
+            ip -n gb link set in up
+            crosses_after flap >/dev/null
+            kill -9 $gb; wait $gb || true
+            begin_b
+            crosses_after restart >/dev/null
+            checked 50
+            end ga gb\n"
+        ));
+        let objects = seen.objects();
+        for (place, count) in [2_000, 200].into_iter().enumerate() {
+            let expected = json!({"received": count, "damaged": 0, "misordered": 0});
+            assert_eq!(objects[place], expected, "{path}: {}", seen.printed);
+        }
+        // The log is that of the second start.
+        assert_eq!(paths(&seen.logs[1]), [&json!({"in": path})]);
+    }
+}
+
+#[test]
+fn where_another_program_holds_the_queue_a_gateway_says_so() {
+    let seen = see(&format!(
+        "{GATEWAYS}
+        WAY='path = \"xdp\"'
+        begin_a
+        # Another gateway on the same interface.
+        WAY='path = \"xdp\"
+name = \"jumbo1\"
+routes = \"leave\"
+[core]
+carriage = \"ip\"'
+        configure gb 192.0.2.1 192.0.2.77 10.9.0.0/24
+        if in_node ga \"$JUMBOLAB\" gateway --config gb.toml 2>refused; then exit 1; fi
+        cat refused
+        sed -i 's/^path.*/path = \"auto\"/' gb.toml
+        ip netns exec ga \"$JUMBOLAB\" gateway --log gb.log --config gb.toml 2>gb.said &
+        gb=$!
+        for try in $(seq 500); do if [ -s gb.log ]; then break; fi; sleep 0.01; done
+        until_said gb '\"problem\"'
+        end gb ga\n"
+    ));
+    let refused = "opening a ring of AF_XDP on in (path = \"xdp\"): another program uses AF_XDP on its first queue";
+    assert!(seen.printed.contains(refused), "{}", seen.printed);
+    let log = &seen.logs[1];
+    assert_eq!(paths(log), [&json!({"in": "packet"})]);
+    let problem = log.iter().find(|line| line["event"] == "problem");
+    let text = problem.expect("until_said")["text"].as_str().unwrap();
+    let said = "frames to in go through a packet socket, not AF_XDP: another program uses AF_XDP on its first queue";
+    assert_eq!(text, said);
+}
