@@ -30,6 +30,8 @@ pub(crate) struct Direction {
     pub(crate) beyond: Beyond,
     /// The latest arrival at the far end that was counted as an event.
     pub(crate) latest: Time,
+    /// The latest arrival of an acknowledgement that was not delivered ahead of time.
+    pub(crate) held_until: Time,
     /// Whether its packets arrive one after the other, and so can be in a row of
     /// `Arrivals`, and which row that is.
     pub(crate) in_rows: bool,
@@ -104,6 +106,7 @@ impl Direction {
             ahead: false,
             beyond: Beyond::Unknown,
             latest: Time::ZERO,
+            held_until: Time::ZERO,
             in_rows: settings
                 .rate
                 .is_some_and(|rate| rate.bits_per_second() <= FASTEST),

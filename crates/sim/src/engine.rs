@@ -244,7 +244,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
             self.cut(node, packet, piece, mtu);
             return;
         }
-        match self.enter(hop, packet) {
+        match self.enter(self.now, hop, packet, true) {
             None => self.nodes[node].counts.forwarded += 1,
             Some(refused) => self.answer(node, &refused, mtu),
         }

@@ -99,6 +99,13 @@ impl EventQueue {
         }
     }
 
+    /// The instant for which `element` is scheduled; later than all others if there is
+    /// none.
+    #[inline]
+    pub(crate) fn due(&self, element: usize) -> Time {
+        Time::from_picos(self.entries[element].due)
+    }
+
     /// The next instant and its element, if it is no later than `limit`.
     #[inline]
     pub(crate) fn first(&mut self, limit: Time) -> Option<(Time, usize)> {

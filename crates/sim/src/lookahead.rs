@@ -4,9 +4,10 @@
 //! A fast link knows at the arrival of a packet when it will deliver it. Where all that
 //! enters the next link comes from this one, packets enter both in the same order, so
 //! the next link can decide its fate at once, too. A host that only receives, and at
-//! most acknowledges every segment at once, goes on in the same way. No event is then
-//! needed between the first link and the last. All instants and decisions are the same
-//! as with an event for each arrival.
+//! most acknowledges every segment at once, goes on in the same way. So does a host that
+//! is nothing but the sender of one connection, as long as no timer of the connection
+//! comes first. No event is then needed between the first link and the last. All instants
+//! and decisions are the same as with an event for each arrival.
 
 use proto::tcp::Acknowledging;
 
@@ -25,6 +26,9 @@ pub(crate) enum Beyond {
     Links,
     /// A host whose flows can be delivered ahead of time.
     Host,
+    /// A host that sends one connection, to which acknowledgements can be delivered
+    /// ahead of time.
+    Sender,
 }
 
 /// The source of the packets that enter a direction or reach a host.
@@ -54,14 +58,19 @@ struct Duties {
     arrivals: Feeder,
     /// The first directions of its acknowledgements.
     replies: Vec<usize>,
-    sends: bool,
+    /// The flows that begin here, and the first direction of the latest one.
+    flows: usize,
+    first: Option<usize>,
     /// Whether an arrival needs its instant: it is processed, or has consequences
     /// besides an acknowledgement.
     needs_time: bool,
+    /// Whether a sender's acknowledgement needs its instant.
+    sender_needs_time: bool,
 }
 
 /// Finds the directions that packets can enter ahead of time, and those behind which
-/// they can go on. `deliveries`: whether hosts can be reached ahead of time, too.
+/// they can go on. `deliveries`: whether hosts can be reached ahead of time, too, and
+/// `senders`: whether senders can.
 ///
 /// No packet may be in the network but those of flows and acknowledgements: no router
 /// answers, gathers, or notifies sources.
@@ -71,15 +80,21 @@ pub(crate) fn look(
     directions: &mut [Direction],
     nodes: &[Node],
     deliveries: bool,
+    senders: bool,
 ) {
     let mut feeders = vec![Feeder::Nothing; directions.len()];
     let mut duties: Vec<Duties> = nodes
         .iter()
-        .map(|node| Duties {
-            arrivals: Feeder::Nothing,
-            replies: Vec::new(),
-            sends: false,
-            needs_time: !deliveries || node.receive.is_some() || node.send.is_some(),
+        .map(|node| {
+            let works = node.receive.is_some() || node.send.is_some();
+            Duties {
+                arrivals: Feeder::Nothing,
+                replies: Vec::new(),
+                flows: 0,
+                first: None,
+                needs_time: !deliveries || works,
+                sender_needs_time: !senders || works,
+            }
         })
         .collect();
     let mut follow = |path: &[(usize, usize)], to: usize, duties: &mut [Duties]| {
@@ -99,11 +114,14 @@ pub(crate) fn look(
             return;
         }
         follow(&forth, flow.to, &mut duties);
-        duties[flow.from].sends = true;
+        duties[flow.to].sender_needs_time = true;
+        duties[flow.from].flows += 1;
+        duties[flow.from].first = forth.first().map(|at| at.1);
         if let Traffic::Tcp(tcp) = &flow.traffic {
             let back = walk(scenario, routes, flow.to, flow.from);
             follow(&back, flow.from, &mut duties);
             duties[flow.from].needs_time = true;
+            duties[flow.from].sender_needs_time |= tcp.messages.is_some();
             let to = &mut duties[flow.to];
             to.needs_time |= tcp.messages.is_some();
             to.needs_time |= tcp.settings.acknowledging != Acknowledging::Each;
@@ -124,16 +142,26 @@ pub(crate) fn look(
         // Its acknowledgements leave in order only if nothing else leaves.
         let mut replies = duties.replies.iter();
         let prompt =
-            duties.replies.is_empty() || !duties.sends && replies.all(|reply| known[*reply]);
-        if let Feeder::Direction(last) = duties.arrivals
-            && known[last]
-            && prompt
-            && !duties.needs_time
-        {
+            duties.replies.is_empty() || duties.flows == 0 && replies.all(|reply| known[*reply]);
+        let Feeder::Direction(last) = duties.arrivals else {
+            continue;
+        };
+        if !known[last] {
+            continue;
+        }
+        if prompt && !duties.needs_time {
             directions[last].beyond = Beyond::Host;
             for reply in duties.replies {
                 directions[reply].ahead = true;
             }
+        } else if duties.flows == 1
+            && duties.replies.is_empty()
+            && let Some(first) = duties.first
+            && known[first]
+            && feeders[first] == Feeder::Host
+            && !duties.sender_needs_time
+        {
+            directions[last].beyond = Beyond::Sender;
         }
     }
 }

@@ -143,6 +143,12 @@ impl Contents {
         self.leaving.extend(inside.map(|header| header.content));
     }
 
+    /// Frees the index of a packet whose content is no longer needed.
+    #[inline]
+    pub(crate) fn release(&mut self, packet: &Header) {
+        self.free.push(packet.content);
+    }
+
     /// Frees the indices of removed packets.
     #[inline]
     pub(crate) fn forget(&mut self) {

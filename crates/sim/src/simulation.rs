@@ -174,6 +174,7 @@ impl Simulation {
                 &mut engine.directions,
                 &engine.nodes,
                 deliveries,
+                !W::AWAKE,
             );
         }
         engine

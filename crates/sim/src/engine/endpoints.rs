@@ -72,7 +72,7 @@ impl<W: Tracer> Engine<'_, W> {
             self.send(from);
             return;
         }
-        while let Some(header) = self.next_segment(number) {
+        while let Some(header) = self.next_segment(number, self.now) {
             self.nodes[from].counts.sent += 1;
             self.depart(from, Packet::bare(header));
         }
@@ -81,9 +81,9 @@ impl<W: Tracer> Engine<'_, W> {
 
     /// The next segment that the sender of a connection has ready.
     #[inline]
-    fn next_segment(&mut self, number: usize) -> Option<Header> {
+    fn next_segment(&mut self, number: usize, now: Time) -> Option<Header> {
         match &mut self.flows[number].endpoints {
-            Endpoints::Tcp(connection) => connection.next_segment(self.now, &mut self.contents),
+            Endpoints::Tcp(connection) => connection.next_segment(now, &mut self.contents),
             Endpoints::Datagrams(_) => None,
         }
     }
@@ -150,6 +150,38 @@ impl<W: Tracer> Engine<'_, W> {
             false => self.contents.replace(packet.content, content),
         };
         Some(Header { content, ..reply })
+    }
+
+    /// Whether nothing happens to the sender of a connection before `at`. Arrivals come
+    /// before timers of the same instant.
+    #[inline]
+    pub(super) fn is_sender_free(&self, flow: usize, at: Time) -> bool {
+        self.event_queue.due(self.elements.sources + flow) >= at
+    }
+
+    /// Delivers an acknowledgement that arrives at `at` to its sender, ahead of time.
+    pub(super) fn act_ahead(&mut self, node: usize, at: Time, packet: &Header) {
+        self.latest = self.latest.max(at);
+        self.nodes[node].counts.received += 1;
+        let number = packet.flow as usize;
+        let content = self.contents.of(packet);
+        let (Body::Segment(Segment::Ack(ack)), Endpoints::Tcp(connection)) =
+            (&content.body, &mut self.flows[number].endpoints)
+        else {
+            unreachable!("only acknowledgements reach a host that only sends");
+        };
+        connection.receive_ack(at, ack);
+        self.contents.release(packet);
+        while let Some(header) = self.next_segment(number, at) {
+            self.nodes[node].counts.sent += 1;
+            let packet = Packet::bare(header);
+            if let Some(hop) = self.next_hop(node, &packet)
+                && let Some(refused) = self.enter(at, hop, packet, false)
+            {
+                self.contents.discard(&refused);
+            }
+        }
+        self.settle_sender(number);
     }
 
     /// Delivers a packet to an endpoint of a connection, which may respond at once.

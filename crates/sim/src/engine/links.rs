@@ -102,15 +102,22 @@ impl<W: Tracer> Engine<'_, W> {
     #[inline]
     pub(super) fn transmit(&mut self, node: usize, packet: Packet) -> Option<Packet> {
         let hop = self.next_hop(node, &packet)?;
-        self.enter(hop, packet)
+        self.enter(self.now, hop, packet, false)
     }
 
-    /// Puts a packet on its next hop. Returns it if it is too big for that link, which
-    /// has counted it.
-    pub(super) fn enter(&mut self, hop: (usize, u32), mut packet: Packet) -> Option<Packet> {
+    /// Puts a packet on its next hop at `at`, perhaps ahead of time. Returns it if it is
+    /// too big for that link, which has counted it. `senders_act`: an acknowledgement
+    /// that reaches its sender ahead of time is delivered, too; not allowed while a
+    /// sender has more to send at this instant.
+    pub(super) fn enter(
+        &mut self,
+        mut at: Time,
+        hop: (usize, u32),
+        mut packet: Packet,
+        senders_act: bool,
+    ) -> Option<Packet> {
         let (mut direction, to) = hop;
         packet.header.to = to;
-        let mut at = self.now;
         loop {
             let link = &mut self.directions[direction];
             packet.header.frame = link.frame(packet.header.size);
@@ -140,6 +147,16 @@ impl<W: Tracer> Engine<'_, W> {
                     self.events += u64::from(at > link.latest);
                     link.latest = at;
                     let node = link.to;
+                    if beyond == Beyond::Sender {
+                        let flow = packet.header.flow as usize;
+                        let none_before = link.held_until < self.now;
+                        if senders_act && none_before && self.is_sender_free(flow, at) {
+                            self.act_ahead(node, at, &packet.header);
+                            return None;
+                        }
+                        self.directions[direction].held_until = at;
+                        break;
+                    }
                     if beyond == Beyond::Host {
                         packet.header = self.deliver_ahead(node, at, &packet.header)?;
                     }

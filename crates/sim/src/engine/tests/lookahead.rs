@@ -228,3 +228,34 @@ fn a_packet_of_a_line_needs_one_step_for_all_its_links() {
     assert_eq!((outcome.flows[0].received, outcome.events), (7, 7 * 6));
     assert_eq!(steps, 7);
 }
+
+#[test]
+fn a_segment_between_hosts_of_its_own_needs_a_step_at_each_shared_link() {
+    let limit = Limit::Packets(1_000);
+    let rate = Rate::from_bits_per_second(8_000_000);
+    let direction = || Settings {
+        delay: Span::from_millis(2),
+        ..Settings::perfect(rate, Spec::DropTail { limit })
+    };
+    let tcp = Tcp {
+        octets: Some(960 * 300),
+        ..Tcp::new(tcp::Settings::ns2(Recovery::Sack, 960, 20))
+    };
+    let access = (0..2 * HOSTS).map(|_| (direction(), direction())).collect();
+    let flow = |host: usize| (host, host, false, 0, Traffic::Tcp(tcp.clone()));
+    let flows = vec![flow(0), flow(1)];
+    let middle = vec![(direction(), direction(), false)];
+    let network = network((middle, access, flows, vec![false; 2 * HOSTS], 1));
+    let simulation = network.check().unwrap();
+    let (outcome, steps) = ran(&simulation, &mut (), true);
+    let segments: u64 = outcome.flows.iter().map(|flow| flow.packets).sum();
+    assert_eq!(segments, 2 * 301);
+    // Data at the first router and acknowledgements at the second one; each sender is
+    // also woken at its start, and by a timer that was postponed in the meantime.
+    assert!(
+        (2 * segments..2 * segments + 10).contains(&steps),
+        "{steps}"
+    );
+    let (_, steps) = ran(&simulation, &mut (), false);
+    assert!(steps > 5 * segments, "{steps}");
+}
