@@ -46,8 +46,6 @@ const RUNS: [(&str, f64); 7] = [
 const TOLERANCE: f64 = 3.0;
 /// The recorded counts: a name and a number per line.
 const RECORD: &str = "benches/instructions.txt";
-/// Memory of the largest networks.
-const BUDGET: Bytes = Bytes::new(1 << 33);
 
 fn main() -> ExitCode {
     // Cargo adds options of its own.
@@ -108,8 +106,7 @@ fn network(name: &str, seconds: f64) -> Option<Scenario> {
 /// Runs one network, and prints what its first link carried, and a digest of the
 /// outcome: a change that is for speed alone leaves it.
 fn run(name: &str, seconds: &str) -> Result<bool> {
-    let mut scenario = network(name, seconds.parse()?).ok_or("no such network")?;
-    scenario.budget = BUDGET;
+    let scenario = network(name, seconds.parse()?).ok_or("no such network")?;
     let outcome = scenario.check()?.run();
     let [forth, _] = &outcome.links[0].directions;
     println!(

@@ -2,9 +2,10 @@
 //! ns-3 on the same dumbbells [Ns2] [Ns3].
 //!
 //!     cargo bench -p jumbolab --bench simulators -- 5 a b
+//!     cargo bench -p jumbolab --bench simulators -- 5 paper
 //!     cargo bench -p jumbolab --bench simulators -- 5 --page
 //!
-//! The second runs all scenarios and writes docs/speed.md and docs/speed-history.csv.
+//! The last runs all scenarios and writes docs/speed.md and docs/speed-history.csv.
 //! Needs `ns` (Debian: ns2), and `g++` with libns3-dev. Runs take turns, so
 //! that other load affects all alike. The set-up, measured as a run of the
 //! first 50 ms, is subtracted from each. A ratio counts only if drop rate and
@@ -19,6 +20,7 @@
 #[path = "../shared/asked.rs"]
 mod asked;
 mod page;
+mod paper;
 #[path = "../shared/processor.rs"]
 mod processor;
 mod program;
@@ -31,6 +33,7 @@ use std::process::ExitCode;
 
 use asked::Asked;
 use page::Rate;
+use paper::PAPER;
 use program::Result;
 use scenario::{SCENARIOS, Scenario};
 use simulator::{Outcome, Simulator};
@@ -57,7 +60,12 @@ fn main() -> ExitCode {
 }
 
 fn compare() -> Result<()> {
-    let Asked { rounds, names } = Asked::read(ROUNDS, &SCENARIOS.map(|one| one.name))?;
+    let known: Vec<&str> = SCENARIOS
+        .iter()
+        .chain([&PAPER])
+        .map(|one| one.name)
+        .collect();
+    let Asked { rounds, names } = Asked::read(ROUNDS, &known)?;
     let folder = tempfile::tempdir()?;
     let simulators = Simulator::all(folder.path())?;
     let mut table = String::new();
@@ -89,8 +97,13 @@ fn compare() -> Result<()> {
             rates.push(rate);
         }
     }
+    let mut of_runs = String::new();
+    if names.contains(&PAPER.name) {
+        of_runs = paper::compare(&simulators, rounds)?;
+        print!("\n{of_runs}");
+    }
     if std::env::args().any(|word| word == "--page") {
-        page::write(rounds, &table, &rates)?;
+        page::write(rounds, &[table, of_runs].join("\n"), &rates)?;
     }
     Ok(())
 }
@@ -134,7 +147,7 @@ fn row(
     let line = format!(
         "| {}: {} Mb/s, {} flows, {} B | {simulator} | {} s | {:.0} k | {:.0} to {:.0} k | {drops:.2} | {busy:.1} | {:.1} | {faster} |",
         scenario.name,
-        scenario.megabits,
+        scenario.megabits(),
         scenario.flows,
         scenario.octets,
         simulator.share_of(scenario).seconds,

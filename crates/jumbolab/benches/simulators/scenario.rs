@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    pub(crate) megabits: u32,
+    pub(crate) kilobits: u32,
     pub(crate) flows: u32,
     pub(crate) seconds: f64,
     /// Octets of a data packet, IP and TCP headers included.
@@ -22,7 +22,7 @@ const STARTS: f64 = 0.2;
 pub(crate) const SCENARIOS: [Scenario; 4] = [
     Scenario {
         name: "a",
-        megabits: 100,
+        kilobits: 100_000,
         flows: 100,
         seconds: 60.0,
         octets: 1_500,
@@ -30,7 +30,7 @@ pub(crate) const SCENARIOS: [Scenario; 4] = [
     },
     Scenario {
         name: "b",
-        megabits: 1_000,
+        kilobits: 1_000_000,
         flows: 200,
         seconds: 10.0,
         octets: 1_500,
@@ -38,7 +38,7 @@ pub(crate) const SCENARIOS: [Scenario; 4] = [
     },
     Scenario {
         name: "b9000",
-        megabits: 1_000,
+        kilobits: 1_000_000,
         flows: 200,
         seconds: 10.0,
         octets: 9_000,
@@ -46,7 +46,7 @@ pub(crate) const SCENARIOS: [Scenario; 4] = [
     },
     Scenario {
         name: "c",
-        megabits: 10_000,
+        kilobits: 10_000_000,
         flows: 2_000,
         seconds: 5.0,
         octets: 1_500,
@@ -65,10 +65,15 @@ impl Scenario {
         Self { flows: 1, ..self }
     }
 
+    /// The rate of all links.
+    pub(crate) fn megabits(&self) -> f64 {
+        f64::from(self.kilobits) / 1e3
+    }
+
     /// Packets that may wait at the bottleneck: what it carries in 20 ms, at
     /// least 100.
     fn limit(&self) -> u32 {
-        let bits = u64::from(self.megabits) * 1_000_000 / 50;
+        let bits = u64::from(self.kilobits) * 1_000 / 50;
         let packets = bits / (8 * u64::from(self.octets));
         u32::try_from(packets).unwrap_or(u32::MAX).max(100)
     }
@@ -82,18 +87,17 @@ impl Scenario {
     /// The arguments for the ns-2 and ns-3 programs.
     pub(crate) fn words(&self) -> Vec<String> {
         let [min, max] = self.thresholds();
-        [self.megabits, self.flows]
+        [self.megabits(), self.flows.into(), self.seconds]
             .map(|number| number.to_string())
             .into_iter()
-            .chain([self.seconds.to_string()])
             .chain([self.octets, self.limit(), min, max].map(|number| number.to_string()))
             .collect()
     }
 
-    /// The experiment for Jumbolab.
-    pub(crate) fn experiment(&self) -> String {
+    /// The experiment for Jumbolab, with so many runs.
+    pub(crate) fn experiment(&self, runs: u32) -> String {
         let Self {
-            megabits,
+            kilobits,
             flows,
             seconds,
             octets,
@@ -111,7 +115,7 @@ name = \"speed\"
 shape = \"dumbbell\"
 pairs = {flows}
 ip = 4
-rate = \"{megabits}mbit\"
+rate = \"{kilobits}kbit\"
 framing = \"none\"
 delay = \"2ms\"
 buffer = \"1000 packets\"
@@ -144,7 +148,7 @@ stagger = \"{}us\"
 \"network.mtu\" = [{octets}]
 
 [trials]
-repeat = 1
+repeat = {runs}
 ",
             micros(*seconds),
             micros(stagger),

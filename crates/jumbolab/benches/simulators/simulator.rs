@@ -50,6 +50,16 @@ pub(crate) struct Outcome {
     pub(crate) memory: f64,
 }
 
+/// The cost of a run among many, and what happens at the bottleneck.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sweep {
+    /// CPU seconds of a run.
+    pub(crate) seconds: f64,
+    /// The share of packets that is dropped, and the utilisation.
+    pub(crate) dropped: f64,
+    pub(crate) busy: f64,
+}
+
 impl Outcome {
     /// Packets carried by the bottleneck per CPU second, forward direction.
     pub(crate) fn rate(&self) -> f64 {
@@ -134,11 +144,31 @@ impl Simulator {
         })
     }
 
+    /// The cost of a run where Jumbolab makes `runs` in one process, each with a seed of
+    /// its own, and reports them; the others start once for each run.
+    pub(crate) fn sweep(&self, scenario: &Scenario, runs: u32) -> Result<Sweep> {
+        let (run, trials) = match self.is_ours() {
+            true => self.trials(scenario, runs)?,
+            false => {
+                let (run, counts) = self.once(scenario)?;
+                (run, vec![counts])
+            }
+        };
+        let number: f64 = trials.iter().map(|_| 1.0).sum();
+        let sum = |of: fn(&[f64; 3]) -> f64| trials.iter().map(of).sum::<f64>();
+        Ok(Sweep {
+            seconds: run.seconds / number,
+            dropped: sum(|counts| counts[1]) / sum(|counts| counts[0]),
+            busy: sum(|counts| counts[2]) / number,
+        })
+    }
+
     /// One run; returns the packets that arrived at the bottleneck, its drops,
     /// and its utilisation.
     fn once(&self, scenario: &Scenario) -> Result<(Run, [f64; 3])> {
         if self.is_ours() {
-            return self.once_ours(scenario);
+            let (run, trials) = self.trials(scenario, 1)?;
+            return Ok((run, *trials.first().ok_or("no trial")?));
         }
         let words = [self.first.clone(), scenario.words()].concat();
         let run = run(&self.program, &words, &self.folder)?;
@@ -147,14 +177,15 @@ impl Simulator {
             return Err(format!("{self} printed {}", run.output).into());
         };
         let octets: f64 = octets.parse()?;
-        let busy = octets * 8.0 / (f64::from(scenario.megabits) * 1e6 * scenario.seconds);
+        let busy = octets * 8.0 / (scenario.megabits() * 1e6 * scenario.seconds);
         let counts = [arrived.parse()?, dropped.parse()?, busy];
         Ok((run, counts))
     }
 
-    fn once_ours(&self, scenario: &Scenario) -> Result<(Run, [f64; 3])> {
+    /// So many runs of Jumbolab in one process, and the same for each.
+    fn trials(&self, scenario: &Scenario, runs: u32) -> Result<(Run, Vec<[f64; 3]>)> {
         let file = self.folder.join("speed.toml");
-        fs::write(&file, scenario.experiment())?;
+        fs::write(&file, scenario.experiment(runs))?;
         let results = tempfile::tempdir_in(&self.folder)?;
         let words = format!(
             "run {} --on sim --threads 1 -o {}",
@@ -164,15 +195,20 @@ impl Simulator {
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
         let run = run(&self.program, &words, &self.folder)?;
         let journal = journal(results.path())?;
-        let trial: Value = serde_json::from_str(journal.lines().next().ok_or("no trial")?)?;
-        let evidence = &trial["evidence"];
-        let number = |at: &str| evidence.pointer(at).and_then(Value::as_f64).unwrap_or(0.0);
-        let packets = evidence["packets"].as_array().ok_or("no packets")?;
-        let sent: f64 = packets.iter().filter_map(Value::as_f64).sum();
-        // Access links drop nothing: all sent packets arrive at the bottleneck.
-        let counts = [sent, number("/dropped/0/0"), number("/utilisation/0/0")];
-        Ok((run, counts))
+        let trials = journal.lines().map(counts).collect::<Result<_>>()?;
+        Ok((run, trials))
     }
+}
+
+/// The packets that arrived at the bottleneck in a trial, its drops, and its utilisation.
+fn counts(line: &str) -> Result<[f64; 3]> {
+    let trial: Value = serde_json::from_str(line)?;
+    let evidence = &trial["evidence"];
+    let number = |at: &str| evidence.pointer(at).and_then(Value::as_f64).unwrap_or(0.0);
+    let packets = evidence["packets"].as_array().ok_or("no packets")?;
+    let sent: f64 = packets.iter().filter_map(Value::as_f64).sum();
+    // Access links drop nothing: all sent packets arrive at the bottleneck.
+    Ok([sent, number("/dropped/0/0"), number("/utilisation/0/0")])
 }
 
 impl fmt::Display for Simulator {
