@@ -12,7 +12,7 @@ from jumbolab._ranges import Range, calibration, cut
 
 #: Measured, in seconds (docs/scaling.md): a shard beside its trials, and the time of client
 #: and scheduler for a task, which they have for one after the other.
-SHARD = 0.43
+SHARD = 0.11
 TASK = 0.0006
 
 #: A plan has at most so many trials; more are several plans, one after the other.

@@ -90,6 +90,16 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         ),
         End::Waiting => "this part of the round is done; run the others in this folder, then each of them again with --resume".to_owned(),
     });
+    if shard.is_some() && end != End::Complete {
+        // Findings need the other parts.
+        return match args.json {
+            true => Ok(()),
+            false => output::print(&format!(
+                "{runs} trials are in {path}; `jumbolab report {path}` reports what is there\n",
+                path = path.display()
+            )),
+        };
+    }
     print(&study, folder.trials(), &path, (args.json, args.detail))
 }
 

@@ -159,7 +159,13 @@ fn two_parts_of_a_search_in_one_folder_are_the_search() {
             let line = format!(
                 "robustness planted.toml --budget runs=5000 -o parts --shard {part} {resume}"
             );
-            dir.run(&line).fine();
+            let said = dir.run(&line).fine();
+            if resume.is_empty() {
+                let words = "trials are in parts; `jumbolab report parts`";
+                assert!(said.stdout.contains(words), "{}", said.stdout);
+                let page = dir.path().join("parts/report.html");
+                assert!(!page.exists(), "findings need the other parts");
+            }
         }
     }
     let [whole, parts] = ["whole", "parts"].map(|name| {
