@@ -93,7 +93,7 @@ pub fn across_worlds(runs: &[&Findings<'_>]) -> Result<AcrossWorlds, String> {
             setting: cell.setting.clone(),
         }));
         all.trials.extend(run.trials.iter().map(|trial| Trial {
-            id: format!("{name} {}", trial.id),
+            id: format!("{name} {}", trial.id).into(),
             factors: in_world(name, &trial.factors).into(),
             ..trial.clone()
         }));

@@ -6,6 +6,7 @@ mod sample_size;
 mod sensitivity;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use plan::metric::{Metric, measured, position};
 use plan::{COPY, Cell, Factors, Plan, Trial};
@@ -181,13 +182,21 @@ pub fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
             .or_default()
             .push(position);
     }
+    let of = |factors: &Factors| -> Vec<usize> {
+        let alike = named.get(&factors.to_string()).into_iter().flatten();
+        alike
+            .copied()
+            .filter(|&position| plan.cells[position].factors == *factors)
+            .collect()
+    };
+    // Trials that were read from a folder share the factors of their cell.
+    let mut known: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut found = vec![Vec::new(); plan.cells.len()];
     for trial in trials {
-        let alike = named.get(&trial.factors.to_string());
-        for &position in alike.into_iter().flatten() {
-            if plan.cells[position].factors == *trial.factors {
-                found[position].push(trial);
-            }
+        let factors = Arc::as_ptr(&trial.factors).addr();
+        let positions = known.entry(factors).or_insert_with(|| of(&trial.factors));
+        for &position in &*positions {
+            found[position].push(trial);
         }
     }
     found

@@ -78,7 +78,7 @@ impl Score {
             n: 0,
             right: [Answers::default(); 3],
             cost: [None; 3],
-            failure: last.failure.clone(),
+            failure: last.failure.as_deref().map(str::to_owned),
         })
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let mut silent = trial([100.0; 3], 60.0);
         silent.metrics.remove("hop_right");
         let failed = Trial {
-            failure: Some("not run: no program `scamper`".to_owned()),
+            failure: Some("not run: no program `scamper`".into()),
             ..trial([100.0; 3], 60.0)
         };
         let other = trial([100.0, 0.0, 0.0], 60.0);
@@ -160,13 +160,13 @@ mod tests {
         let hop = Answers { right: 0, given: 1 };
         assert_eq!((score.n, score.right[2], score.wrong()), (2, hop, 1));
         assert_eq!((not_run.n, not_run.wrong()), (0, 0));
-        assert_eq!(not_run.failure, failed.failure);
+        assert_eq!(not_run.failure.as_deref(), failed.failure.as_deref());
     }
 
     #[test]
     fn failed_trials_and_other_traffic_have_no_score() {
         let failed = Trial {
-            failure: Some("no route".to_owned()),
+            failure: Some("no route".into()),
             ..trial([100.0; 3], 60.0)
         };
         let (_, others) = plan::synthetic::study();

@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 
 /// The permission of the group to write, and all permissions of others [inode(7)]. That of
 /// the group to read also stands for a list of single readers [acl(5)].
 const OF_OTHERS: u32 = 0o027;
+
+/// The octets that are read at once of a line at an offset.
+const BLOCK: usize = 1 << 12;
 
 /// Reads the file at a path that the user named, of at most `most` octets. It
 /// may be a pipe.
@@ -111,6 +114,30 @@ impl<R: Read> Lines<R> {
                 Some(Err(io::Error::new(ErrorKind::InvalidData, why)))
             }
             Ok(_) => Some(Ok(&self.line)),
+        }
+    }
+}
+
+/// The line of `file` that begins at `offset`, without its newline.
+///
+/// # Errors
+/// There is none, it is longer than `longest` octets, or it cannot be read.
+pub fn line_at(file: &File, offset: u64, longest: u64) -> io::Result<Vec<u8>> {
+    let mut line = Vec::with_capacity(BLOCK);
+    loop {
+        let read = line.len();
+        line.resize(read + BLOCK.max(read), 0);
+        let more = file.read_at(&mut line[read..], offset + read as u64)?;
+        line.truncate(read + more);
+        if let Some(end) = line[read..].iter().position(|&octet| octet == b'\n') {
+            line.truncate(read + end);
+            return Ok(line);
+        }
+        if more == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        if line.len() as u64 > longest {
+            return Err(too_large(longest));
         }
     }
 }

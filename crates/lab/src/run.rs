@@ -169,7 +169,7 @@ impl Bench {
         progress: &mut dyn Progress,
     ) -> Result<()> {
         let ours = |position: usize| shard.is_none_or(|shard| shard.has(position));
-        let slots: Vec<Slot> = order(plan)
+        let mut slots: Vec<Slot> = order(plan)
             .enumerate()
             .filter(|(position, slot)| {
                 ours(*position) && !folder.holds(&plan.cells[slot.cell].factors, slot.repeat)
@@ -182,7 +182,7 @@ impl Bench {
             let places = Places::of(plan);
             again.retain(|slot| places.of_trial(&slot.id()).is_some_and(ours));
         }
-        let slots = [slots, again].concat();
+        slots.append(&mut again);
         let done = folder.trials().len();
         progress.begin(slots.len() + done, done);
         let mut sink = TrialSink {

@@ -30,7 +30,7 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
     let best = attempts.iter().min_by_key(rank)?;
     let mut trial = best.clone();
     trial.attempt = attempts.iter().map(|one| one.attempt).max()?;
-    for pass in &mut trial.disturbed {
+    for pass in trial.disturbed.iter_mut() {
         let sound = |other: &&Trial| {
             other.failure.is_none() && !has(other, &pass.pass) && !has(other, DisturbedPass::WHOLE)
         };
@@ -51,11 +51,13 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
                 None => trial.evidence.remove(name),
             }
         }
-        let further = other
+        let further: Vec<_> = other
             .flags
             .iter()
-            .filter(|flag| !trial.flags.contains(flag));
-        trial.flags.extend(further.cloned().collect::<Vec<_>>());
+            .filter(|flag| !trial.flags.contains(flag))
+            .cloned()
+            .collect();
+        trial.flags.extend(further);
         pass.replaced_by = Some(other.attempt);
     }
     if !trial.is_disturbed() {
@@ -85,6 +87,9 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
 /// cell's values, or fewer than two, are undisturbed: then the figure is one of a disturbed machine
 /// and must show its spread.
 pub fn leave_out_disturbed(trials: &mut [Trial]) {
+    if !trials.iter().any(Trial::is_disturbed) {
+        return;
+    }
     let mut cells: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (position, trial) in trials.iter().enumerate() {
         if trial.failure.is_none() {

@@ -8,6 +8,7 @@
 
 pub mod attempts;
 pub mod command_line;
+mod compact;
 mod escaped;
 mod factors;
 mod facts;
@@ -31,6 +32,7 @@ mod until;
 mod values;
 mod world;
 
+pub use compact::{Rare, TrialName};
 pub use escaped::{acts_on_terminals, escaped, shortened};
 pub use factors::{COPY, Factors, Level};
 pub use facts::{HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
@@ -45,7 +47,7 @@ pub use report_figure::{PrintedPoint, ReportFigure, Shows};
 pub use setting::Setting;
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
-pub use values::{Evidence, Metrics, Shared};
+pub use values::{Evidence, EvidenceStore, Metrics, Shared};
 pub use world::{Hosts, World, WorldProfile};
 
 /// The placeholder in a time series for an interval without arrivals.

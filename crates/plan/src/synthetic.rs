@@ -12,7 +12,7 @@ use crate::setting::{
     Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
-    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Report,
+    Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare, Report,
     RunFacts, Setting, Trial, World,
 };
 
@@ -58,15 +58,15 @@ pub fn full_factors(scenario: &str, offloads: &str, mtu: i64) -> Factors {
 /// A finished trial with these metrics and without evidence.
 pub fn trial(factors: Factors, repeat: u32, metrics: &[(&str, f64)]) -> Trial {
     Trial {
-        id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")),
+        id: format!("{}-r{repeat:02}", factors.to_string().replace(' ', "-")).into(),
         factors: factors.into(),
         repeat,
         attempt: 1,
         start: Some("2026-01-02T03:04:05.678Z".into()),
         seconds: 0.5,
         failure: None,
-        disturbed: Vec::new(),
-        flags: Vec::new(),
+        disturbed: Rare::default(),
+        flags: Rare::default(),
         metrics: metrics.iter().copied().collect(),
         evidence: Evidence::default(),
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::compact::{Rare, TrialName};
 use crate::{Evidence, Factors, Flag, Metrics};
 
 /// The bound of the absolute value of a metric, in any unit: no trial comes
@@ -15,7 +16,7 @@ pub const LARGEST_FIGURE: f64 = 1e18;
 pub struct Trial {
     /// The name of the trial within the plan: cell number and repeat,
     /// `c03-r07`.
-    pub id: String,
+    pub id: TrialName,
     /// The factors of its cell.
     #[serde(serialize_with = "of_cell", deserialize_with = "shared")]
     pub factors: Arc<Factors>,
@@ -28,21 +29,21 @@ pub struct Trial {
     /// The start time, RFC 3339 in UTC with milliseconds; simulated trials have
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<String>,
+    pub start: Option<Box<str>>,
     /// The duration including set-up, in seconds; of a simulated trial, the
     /// simulated time.
     pub seconds: f64,
     /// The reason of a failure. A failed trial has no metrics and is never
     /// averaged in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Box<str>>,
     /// The flags of a finished trial. A flagged trial is kept and averaged, and
     /// the certificate lists the flag. See [`crate::Flag`] for the names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub flags: Vec<String>,
+    #[serde(default, skip_serializing_if = "none")]
+    pub flags: Rare<String>,
     /// The passes of the trial that other work on the machine disturbed.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub disturbed: Vec<DisturbedPass>,
+    #[serde(default, skip_serializing_if = "none")]
+    pub disturbed: Rare<DisturbedPass>,
     /// Values by metric name, in the units of [`crate::metric`].
     pub metrics: Metrics,
     /// Evidence for the values: counters, read-backs and limits, as numbers or
@@ -89,6 +90,10 @@ fn of_cell<S: Serializer>(factors: &Arc<Factors>, serializer: S) -> Result<S::Ok
 
 fn shared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Factors>, D::Error> {
     Factors::deserialize(deserializer).map(Arc::new)
+}
+
+fn none<T: 'static>(list: &Rare<T>) -> bool {
+    list.is_empty()
 }
 
 const fn first() -> u32 {

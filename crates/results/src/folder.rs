@@ -8,11 +8,13 @@
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use files::Folder as Files;
 
 mod attempts;
+mod places;
 mod record;
 mod shard;
 
@@ -20,10 +22,9 @@ use attempts::Attempts;
 use record::{PLAN, read_plan, write_plan};
 pub use shard::Shard;
 
-use crate::journal::Journal;
-use plan::Trial;
+use crate::journal::{Journal, StoredEvidence};
 use plan::attempts::leave_out_disturbed;
-use plan::{Factors, Plan, Resumed, RunFacts};
+use plan::{EvidenceStore, Factors, Plan, Resumed, RunFacts, Trial};
 use units::Time;
 
 /// The version of the folder's layout, see docs/formats.md.
@@ -67,6 +68,8 @@ pub struct Folder {
     path: PathBuf,
     facts: RunFacts,
     journal: Journal,
+    /// The evidence of that journal.
+    evidence: Arc<dyn EvidenceStore>,
     attempts: Attempts,
     /// Held while the folder is open; the kernel releases it when the process
     /// ends.
@@ -121,6 +124,7 @@ impl Folder {
             return Err(error);
         }
         let journal = Journal::open(&files, &own)?;
+        let evidence = Arc::new(StoredEvidence::of(&files, &own)?);
         let trials = trials(&files)?;
         // The recorded facts: the program that started the run, and those that
         // continued it by force.
@@ -129,6 +133,7 @@ impl Folder {
             path,
             facts,
             journal,
+            evidence,
             attempts: trials,
             _lock: lock,
         })
@@ -187,16 +192,16 @@ impl Folder {
 
     /// Appends a trial durably: it survives a crash once this returns.
     pub fn append(&mut self, trial: Trial) -> Result<()> {
-        self.journal.append(&trial)?;
-        self.take(trial);
+        let offset = self.journal.append(&trial)?;
+        self.take(trial, offset);
         Ok(())
     }
 
     /// Appends a reproducible trial: see [`Journal::append_soon`]. `now` is the
     /// time of a monotonic clock.
     pub fn append_soon(&mut self, trial: Trial, now: Time) -> Result<()> {
-        self.journal.append_soon(&trial, now)?;
-        self.take(trial);
+        let offset = self.journal.append_soon(&trial, now)?;
+        self.take(trial, offset);
         Ok(())
     }
 
@@ -205,8 +210,8 @@ impl Folder {
         self.journal.sync()
     }
 
-    fn take(&mut self, trial: Trial) {
-        self.attempts.take(trial);
+    fn take(&mut self, trial: Trial, offset: u64) {
+        self.attempts.take(trial, &self.evidence, offset);
     }
 }
 
@@ -347,7 +352,10 @@ fn trials(files: &Files) -> Result<Attempts> {
     names.retain(|name| name.starts_with("trials.") && name.ends_with(".jsonl"));
     let mut all = Attempts::default();
     for name in names {
-        Journal::read(files, &name, |trial| all.take(trial))?;
+        let evidence: Arc<dyn EvidenceStore> = Arc::new(StoredEvidence::of(files, &name)?);
+        Journal::read(files, &name, |trial, offset| {
+            all.take(trial, &evidence, offset);
+        })?;
     }
     Ok(all)
 }

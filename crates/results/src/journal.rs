@@ -7,6 +7,7 @@
 //! times a second.
 
 mod check;
+mod stored;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -16,6 +17,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use files::{Folder, Lines};
 use plan::Trial;
 use units::{Span, Time};
+
+pub(crate) use stored::StoredEvidence;
 
 /// The maximum length of a line: 16 MiB. A trial with the times of 65 000
 /// message sizes takes about 5 MB.
@@ -71,7 +74,7 @@ impl Journal {
                 path.display()
             )
         })?;
-        let lines = Complete::of(folder, name, drop)?;
+        let lines = Complete::of(folder, name, |_, _| ())?;
         if lines.is_torn {
             file.cut(lines.octets).with_context(|| {
                 format!(
@@ -84,8 +87,9 @@ impl Journal {
     }
 
     /// Reads the complete lines of the journal `name` without changing it, and
-    /// hands the trial of each to `take`. A missing journal is empty.
-    pub fn read(folder: &Folder, name: &str, take: impl FnMut(Trial)) -> Result<()> {
+    /// hands the trial of each to `take`, with the offset of its line. A missing journal
+    /// is empty.
+    pub fn read(folder: &Folder, name: &str, take: impl FnMut(Trial, u64)) -> Result<()> {
         Complete::of(folder, name, take).map(drop)
     }
 }
@@ -102,23 +106,23 @@ impl<S: Store> Journal<S> {
         }
     }
 
-    /// Appends a trial durably: it survives a crash once this returns. On
-    /// failure the journal is unchanged.
-    pub fn append(&mut self, trial: &Trial) -> Result<()> {
+    /// Appends a trial durably: it survives a crash once this returns. Returns the
+    /// offset of its line. On failure the journal is unchanged.
+    pub fn append(&mut self, trial: &Trial) -> Result<u64> {
         self.write(trial, true)
     }
 
     /// Appends a reproducible trial. It survives a crash of this program at
     /// once, and a crash of the machine after at most 200 ms. `now` must come
-    /// from the same clock in every call.
-    pub fn append_soon(&mut self, trial: &Trial, now: Time) -> Result<()> {
+    /// from the same clock in every call. Returns the offset of its line.
+    pub fn append_soon(&mut self, trial: &Trial, now: Time) -> Result<u64> {
         let since = *self.unsynced_since.get_or_insert(now);
         let due = now.since(since).is_none_or(|span| span >= GROUP);
-        self.write(trial, due)?;
+        let offset = self.write(trial, due)?;
         if due {
             self.unsynced_since = None;
         }
-        Ok(())
+        Ok(offset)
     }
 
     /// Flushes appended trials to disk.
@@ -134,7 +138,7 @@ impl<S: Store> Journal<S> {
         })
     }
 
-    fn write(&mut self, trial: &Trial, sync: bool) -> Result<()> {
+    fn write(&mut self, trial: &Trial, sync: bool) -> Result<u64> {
         if let Some((name, value)) = trial.metrics.iter().find(|(_, value)| !value.is_finite()) {
             bail!(
                 "trial {} has {name} = {value}, which is not a finite number: report this as a bug",
@@ -151,9 +155,10 @@ impl<S: Store> Journal<S> {
             let _ = self.store.cut(self.whole);
             return Err(self.lost(trial, error));
         }
+        let offset = self.whole;
         self.whole += line.len() as u64;
         self.kept += 1;
-        Ok(())
+        Ok(offset)
     }
 
     /// The error message for a trial that could not be appended.
@@ -190,7 +195,7 @@ struct Complete {
 impl Complete {
     /// Reads the journal `name` line by line. A line is complete if it ends with a
     /// newline; a complete line that is no valid trial is an error.
-    fn of(folder: &Folder, name: &str, mut take: impl FnMut(Trial)) -> Result<Self> {
+    fn of(folder: &Folder, name: &str, mut take: impl FnMut(Trial, u64)) -> Result<Self> {
         let path = folder.path().join(name);
         let file = match folder.open_file(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
@@ -218,9 +223,9 @@ impl Complete {
                 )
             })?;
             check::finite_and_in_range(&trial).with_context(place)?;
+            take(trial, complete.octets);
             complete.octets += line.len() as u64;
             complete.trials += 1;
-            take(trial);
         }
         Ok(complete)
     }
@@ -246,7 +251,7 @@ mod tests {
 
     fn read(folder: &Folder, name: &str) -> Result<Vec<Trial>> {
         let mut trials = Vec::new();
-        Journal::read(folder, name, |trial| trials.push(trial))?;
+        Journal::read(folder, name, |trial, _| trials.push(trial))?;
         Ok(trials)
     }
 

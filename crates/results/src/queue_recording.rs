@@ -35,7 +35,7 @@ pub fn read(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueReco
     let file = file.with_context(place)?;
     let window = window(file, from).with_context(place)?;
     Ok(window.map(|window| QueueRecording {
-        trial: trial.id.clone(),
+        trial: trial.id.to_string(),
         factors: (*trial.factors).clone(),
         link,
         window,
@@ -49,7 +49,7 @@ fn recorded(trial: &Trial) -> Option<(String, String)> {
         .iter()
         .filter_map(|file| file.as_str()?.strip_prefix("watch/"));
     let mut found = names.filter_map(|name| {
-        let own = name.strip_prefix(&trial.id)?.strip_prefix('-')?;
+        let own = name.strip_prefix(trial.id.as_str())?.strip_prefix('-')?;
         Some((name.to_owned(), own.strip_suffix(ENDING)?.to_owned()))
     });
     found.next()

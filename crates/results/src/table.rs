@@ -1,6 +1,8 @@
 //! Tables of columns, written as Parquet or CSV.
 
+use std::borrow::Borrow;
 use std::io::Write;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,8 +10,11 @@ use anyhow::Result;
 use files::Folder;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::Result as Written;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::{
+    SerializedColumnWriter, SerializedFileWriter, SerializedRowGroupWriter,
+};
 use parquet::schema::types::Type;
 
 /// One column: a name, and a value for each row that has one.
@@ -32,18 +37,45 @@ pub enum Values {
 
 /// Writes a table to a Parquet file at `path`, atomically.
 pub fn write_table(path: &Path, columns: &[Column]) -> Result<()> {
-    files::replace(path, |file| Ok(write_columns([columns], file)?))
+    files::replace(path, |file| Ok(write_columns(columns, file)?))
 }
 
-/// Writes a table to a Parquet file at `path`, atomically, a row group for each of
-/// `groups`, which have the same columns.
-pub fn write_groups(path: &Path, groups: impl IntoIterator<Item = Vec<Column>>) -> Result<()> {
-    files::replace(path, |file| Ok(write_columns(groups, file)?))
+/// The rows of a row group. Larger groups take more memory; a table of fewer rows is
+/// one group.
+const GROUP: usize = 100_000;
+
+/// The rows of one column that are made at once: memory for these is enough.
+pub(crate) const PART: usize = 8192;
+
+/// Writes a table of `rows` rows to a Parquet file at `path`, atomically, in row groups.
+/// `fields` are its columns, without values; `part` makes the values of some rows of one
+/// of them.
+pub(crate) fn write_parts(
+    path: &Path,
+    fields: &[Column],
+    rows: usize,
+    part: impl Fn(usize, Range<usize>) -> Values,
+) -> Result<()> {
+    let write = |file: &mut _| {
+        let mut file = writer(fields, file)?;
+        for first in (0..rows.max(1)).step_by(GROUP) {
+            let mut group = file.next_row_group()?;
+            let last = rows.min(first + GROUP);
+            for field in 0..fields.len() {
+                let parts = (first..last).step_by(PART);
+                let parts = parts.map(|begin| part(field, begin..last.min(begin + PART)));
+                write_column(&mut group, parts)?;
+            }
+            group.close()?;
+        }
+        file.close().map(drop)
+    };
+    files::replace(path, |file| Ok(write(file)?))
 }
 
 /// Writes a table to the Parquet file `name` of `folder`, atomically.
 pub fn write_table_in(folder: &Folder, name: &str, columns: &[Column]) -> Result<()> {
-    folder.replace(name, |file| Ok(write_columns([columns], file)?))
+    folder.replace(name, |file| Ok(write_columns(columns, file)?))
 }
 
 /// Writes a table of `rows` rows as CSV, with a header line.
@@ -78,7 +110,7 @@ impl Column {
         .unwrap_or_default()
     }
 
-    fn schema(&self) -> parquet::errors::Result<Arc<Type>> {
+    fn schema(&self) -> Written<Arc<Type>> {
         let (physical, logical) = match self.values {
             Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Values::Integer(_) => (Physical::INT64, None),
@@ -92,67 +124,65 @@ impl Column {
     }
 }
 
-/// Writes row groups of the same columns, one after the other. Their number is at
-/// least one.
-fn write_columns<C: AsRef<[Column]>>(
-    groups: impl IntoIterator<Item = C>,
-    output: &mut (impl Write + Send),
-) -> parquet::errors::Result<()> {
-    let mut groups = groups.into_iter().peekable();
-    let fields = groups.peek().map(|columns| columns.as_ref().iter());
-    let fields = { fields.into_iter().flatten() }
-        .map(Column::schema)
-        .collect::<parquet::errors::Result<_>>()?;
+/// Writes a table as one row group.
+fn write_columns(columns: &[Column], output: &mut (impl Write + Send)) -> Written<()> {
+    let mut file = writer(columns, output)?;
+    let mut group = file.next_row_group()?;
+    for column in columns {
+        write_column(&mut group, [&column.values])?;
+    }
+    group.close()?;
+    file.close().map(drop)
+}
+
+/// The writer of a table with the columns of `fields`.
+fn writer<W: Write + Send>(fields: &[Column], output: W) -> Written<SerializedFileWriter<W>> {
+    let fields = fields.iter().map(Column::schema).collect::<Written<_>>()?;
     let schema = Type::group_type_builder("trial")
         .with_fields(fields)
         .build()?;
     let properties = WriterProperties::builder()
         .set_compression(Compression::LZ4_RAW)
         .build();
-    let mut file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))?;
-    for columns in groups {
-        write_group(file.next_row_group()?, columns.as_ref())?;
-    }
-    file.close()?;
-    Ok(())
+    SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties))
 }
 
-fn write_group(
-    mut rows: SerializedRowGroupWriter<'_, impl Write + Send>,
-    columns: &[Column],
-) -> parquet::errors::Result<()> {
-    for column in columns {
-        match &column.values {
+/// Writes the next column of a row group, part by part.
+fn write_column<V: Borrow<Values>>(
+    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+    parts: impl IntoIterator<Item = V>,
+) -> Written<()> {
+    let Some(mut column) = group.next_column()? else {
+        return Ok(());
+    };
+    for part in parts {
+        match part.borrow() {
             Values::Text(values) => {
                 let octets = |text: &String| ByteArray::from(text.as_str());
-                write_column::<ByteArrayType, _>(&mut rows, values, octets)?;
+                write_part::<ByteArrayType, _>(&mut column, values, octets)?;
             }
             Values::Integer(values) => {
-                write_column::<Int64Type, _>(&mut rows, values, |value| *value)?;
+                write_part::<Int64Type, _>(&mut column, values, |value| *value)?;
             }
             Values::Real(values) => {
-                write_column::<DoubleType, _>(&mut rows, values, |value| *value)?;
+                write_part::<DoubleType, _>(&mut column, values, |value| *value)?;
             }
         }
     }
-    rows.close()?;
-    Ok(())
+    column.close()
 }
 
-fn write_column<T: DataType, V>(
-    rows: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
+fn write_part<T: DataType, V>(
+    column: &mut SerializedColumnWriter<'_>,
     values: &[Option<V>],
     convert: impl Fn(&V) -> T::T,
-) -> parquet::errors::Result<()> {
+) -> Written<()> {
     let present: Vec<T::T> = values.iter().flatten().map(convert).collect();
     let levels: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
-    if let Some(mut column) = rows.next_column()? {
-        column
-            .typed::<T>()
-            .write_batch(&present, Some(&levels), None)?;
-        column.close()?;
-    }
-    Ok(())
+    column
+        .typed::<T>()
+        .write_batch(&present, Some(&levels), None)
+        .map(drop)
 }
 
 /// Quotes a text as a CSV field.

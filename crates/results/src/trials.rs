@@ -2,14 +2,14 @@
 //! journal.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
 use plan::metric::Metric;
 use plan::{Level, Trial};
 
-use crate::table::{Column, Values, csv_header, csv_rows, write_groups};
+use crate::table::{Column, PART, Values, csv_header, csv_rows, write_parts};
 
 /// The name of the Parquet file in a results folder.
 pub const FILE: &str = "trials.parquet";
@@ -19,41 +19,53 @@ const FIXED: [&str; 7] = [
     "id", "repeat", "start", "seconds", "failure", "flags", "evidence",
 ];
 
-/// The trials that are written at once, a row group of the Parquet file. Larger
-/// groups take more memory; a table of fewer trials is one group.
-const ROWS: usize = 100_000;
-
 /// Writes `trials.parquet` at `path`, atomically.
 pub fn write(path: &Path, trials: &[Trial]) -> Result<()> {
     let layout = Layout::of(trials);
-    write_groups(path, groups(trials).map(|group| layout.columns(group)))
+    let fields: Vec<Column> = { layout.fields.iter() }
+        .map(|field| layout.column(*field, &[]))
+        .collect();
+    write_parts(path, &fields, trials.len(), |field, rows| {
+        layout.values(layout.fields[field], &trials[rows])
+    })
 }
 
-/// Writes the same table as CSV [RFC4180], with a header line.
-pub fn csv(trials: &[Trial], output: &mut impl Write) -> Result<()> {
+/// Hands the same table as CSV [RFC4180] to `print`, with a header line, in pieces of
+/// whole lines.
+pub fn csv(trials: &[Trial], mut print: impl FnMut(&str) -> Result<()>) -> Result<()> {
     let layout = Layout::of(trials);
-    for (number, group) in groups(trials).enumerate() {
-        let columns = layout.columns(group);
-        if number == 0 {
-            csv_header(&columns, output)?;
-        }
-        csv_rows(&columns, group.len(), output)?;
+    let of = |part: &[Trial]| -> Vec<Column> {
+        let fields = layout.fields.iter();
+        fields.map(|field| layout.column(*field, part)).collect()
+    };
+    let mut text = Vec::new();
+    csv_header(&of(&[]), &mut text)?;
+    for part in trials.chunks(PART) {
+        csv_rows(&of(part), part.len(), &mut text)?;
+        print(&String::from_utf8_lossy(&text))?;
+        text.clear();
     }
-    Ok(())
+    print(&String::from_utf8_lossy(&text))
 }
 
-/// The groups of rows of the table: at least one.
-fn groups(trials: &[Trial]) -> impl Iterator<Item = &[Trial]> {
-    let count = trials.len().div_ceil(ROWS).max(1);
-    (0..count).map(|number| &trials[number * ROWS..trials.len().min((number + 1) * ROWS)])
-}
-
-/// The columns that depend on the trials of a table.
+/// The columns of a table.
 struct Layout<'a> {
-    /// The factors in the order in which trials name them.
-    factors: Vec<(&'a str, Kind)>,
-    /// The metrics by name.
-    metrics: BTreeSet<&'a str>,
+    /// In the order of docs/formats.md.
+    fields: Vec<Field<'a>>,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy)]
+enum Field<'a> {
+    Id,
+    Factor(&'a str, Kind),
+    Repeat,
+    Start,
+    Seconds,
+    Failure,
+    Flags,
+    Metric(&'a str),
+    Evidence,
 }
 
 /// The narrowest type that all levels of a factor have.
@@ -76,57 +88,95 @@ impl Kind {
 
 impl<'a> Layout<'a> {
     fn of(trials: &'a [Trial]) -> Self {
-        let mut layout = Self {
-            factors: Vec::new(),
-            metrics: BTreeSet::new(),
-        };
+        // The factors in the order in which trials name them, the metrics by name.
+        let mut factors: Vec<(&str, Kind)> = Vec::new();
+        let mut metrics = BTreeSet::new();
+        let mut before: Option<&Trial> = None;
         for trial in trials {
-            layout.metrics.extend(trial.metrics.keys());
-            for (name, level) in &trial.factors.0 {
-                let kind = Kind::of(level);
-                match layout.factors.iter_mut().find(|(other, _)| other == name) {
-                    Some((_, widest)) => *widest = kind.max(*widest),
-                    None => layout.factors.push((name, kind)),
+            if before.is_none_or(|before| !before.metrics.has_names_of(&trial.metrics)) {
+                metrics.extend(trial.metrics.keys());
+            }
+            if before.is_none_or(|before| !Arc::ptr_eq(&before.factors, &trial.factors)) {
+                for (name, level) in &trial.factors.0 {
+                    let kind = Kind::of(level);
+                    match factors.iter_mut().find(|(other, _)| other == name) {
+                        Some((_, widest)) => *widest = kind.max(*widest),
+                        None => factors.push((name, kind)),
+                    }
                 }
             }
+            before = Some(trial);
         }
-        layout
+        let mut fields = vec![Field::Id];
+        fields.extend(
+            factors
+                .iter()
+                .map(|(name, kind)| Field::Factor(name, *kind)),
+        );
+        fields.extend([
+            Field::Repeat,
+            Field::Start,
+            Field::Seconds,
+            Field::Failure,
+            Field::Flags,
+        ]);
+        fields.extend(metrics.into_iter().map(Field::Metric));
+        fields.push(Field::Evidence);
+        Self { fields }
     }
 
-    /// The columns of some trials in the order of docs/formats.md.
-    fn columns(&self, trials: &[Trial]) -> Vec<Column> {
-        let column = |name: &str, values: Values| Column {
-            name: name.into(),
-            values,
+    /// The column of `field` with the values of some trials.
+    fn column(&self, field: Field<'_>, trials: &[Trial]) -> Column {
+        let name = match field {
+            Field::Id => "id",
+            Field::Repeat => "repeat",
+            Field::Start => "start",
+            Field::Seconds => "seconds",
+            Field::Failure => "failure",
+            Field::Flags => "flags",
+            Field::Evidence => "evidence",
+            Field::Metric(name) => name,
+            // A factor may have the name of a metric, such as `delay` or `loss`.
+            Field::Factor(name, _) if FIXED.contains(&name) || Metric::named(name).is_some() => {
+                &format!("factor_{name}")
+            }
+            Field::Factor(name, _) => name,
         };
-        let text = |name: &str, value: &dyn Fn(&Trial) -> Option<String>| {
-            column(name, Values::Text(trials.iter().map(value).collect()))
+        Column {
+            name: name.to_owned(),
+            values: self.values(field, trials),
+        }
+    }
+
+    /// The values of `field` in some trials.
+    fn values(&self, field: Field<'_>, trials: &[Trial]) -> Values {
+        let text = |value: &dyn Fn(&Trial) -> Option<String>| {
+            Values::Text(trials.iter().map(value).collect())
         };
-        let real = |name: &str, value: &dyn Fn(&Trial) -> Option<f64>| {
-            column(name, Values::Real(trials.iter().map(value).collect()))
+        let real = |value: &dyn Fn(&Trial) -> Option<f64>| {
+            Values::Real(trials.iter().map(value).collect())
         };
-        let repeats = trials.iter().map(|trial| Some(i64::from(trial.repeat)));
-        let mut columns = vec![text("id", &|trial| Some(trial.id.clone()))];
-        let factors = self.factors.iter();
-        columns.extend(factors.map(|(name, kind)| factor(name, *kind, trials)));
-        columns.extend([
-            column("repeat", Values::Integer(repeats.collect())),
-            text("start", &|trial| trial.start.clone()),
-            real("seconds", &|trial| Some(trial.seconds)),
-            text("failure", &|trial| trial.failure.clone()),
-            text("flags", &|trial| Some(trial.flags.join(" "))),
-        ]);
-        let metrics = self.metrics.iter();
-        columns.extend(metrics.map(|name| real(name, &|trial| trial.metrics.get(name).copied())));
-        columns.push(text("evidence", &|trial| Some(trial.evidence.json())));
-        columns
+        match field {
+            Field::Id => text(&|trial| Some(trial.id.to_string())),
+            Field::Factor(name, kind) => factor(name, kind, trials),
+            Field::Repeat => {
+                let repeats = trials.iter().map(|trial| Some(i64::from(trial.repeat)));
+                Values::Integer(repeats.collect())
+            }
+            Field::Start => text(&|trial| trial.start.as_deref().map(str::to_owned)),
+            Field::Seconds => real(&|trial| Some(trial.seconds)),
+            Field::Failure => text(&|trial| trial.failure.as_deref().map(str::to_owned)),
+            Field::Flags => text(&|trial| Some(trial.flags.join(" "))),
+            Field::Metric(name) => real(&|trial| trial.metrics.get(name).copied()),
+            Field::Evidence => text(&|trial| Some(trial.evidence.json())),
+        }
     }
 }
 
-/// The column of one factor.
-fn factor(name: &str, kind: Kind, trials: &[Trial]) -> Column {
+/// The levels of one factor.
+fn factor(name: &str, kind: Kind, trials: &[Trial]) -> Values {
     let levels = trials.iter().map(|trial| trial.factors.level(name));
-    let values = match kind {
+    match kind {
         Kind::Integer => {
             let integer = |level: Option<&Level>| match level {
                 Some(Level::Integer(number)) => Some(*number),
@@ -146,16 +196,6 @@ fn factor(name: &str, kind: Kind, trials: &[Trial]) -> Column {
             let text = |level: Option<&Level>| level.map(ToString::to_string);
             Values::Text(levels.map(text).collect())
         }
-    };
-    // A factor may have the name of a metric, such as `delay` or `loss`.
-    let taken = FIXED.contains(&name) || Metric::named(name).is_some();
-    Column {
-        name: if taken {
-            format!("factor_{name}")
-        } else {
-            name.into()
-        },
-        values,
     }
 }
 
@@ -163,10 +203,12 @@ fn factor(name: &str, kind: Kind, trials: &[Trial]) -> Column {
 mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::{Field, RowAccessor};
+    use parquet::record::{Field as Value, RowAccessor};
     use plan::synthetic::{full_factors, trial};
     use std::fs::File;
-    use std::sync::Arc;
+
+    /// The rows of a group of the table.
+    const GROUP: usize = 100_000;
 
     fn two() -> Vec<Trial> {
         let mut failed = trial(full_factors("LU-LU", "on", 9000), 2, &[]);
@@ -179,9 +221,19 @@ mod tests {
             1,
             &[("throughput", 938.88), ("rtt", 0.25)],
         );
-        good.flags = vec!["disturbed".into(), "host-drops".into()];
+        good.flags = vec!["disturbed".into(), "host-drops".into()].into();
         good.evidence.insert("congestion", "cubic".into());
         vec![good, failed]
+    }
+
+    fn csv_of(trials: &[Trial]) -> String {
+        let mut all = String::new();
+        csv(trials, |text| {
+            all.push_str(text);
+            Ok(())
+        })
+        .unwrap();
+        all
     }
 
     #[test]
@@ -227,9 +279,9 @@ mod tests {
             rows[0].get_string(12).unwrap(),
             "{\"congestion\":\"cubic\"}"
         );
-        let fields: Vec<&Field> = rows[1].get_column_iter().map(|(_, field)| field).collect();
-        assert_eq!(fields[4], &Field::Str("1%".into()));
-        assert_eq!(fields[10], &Field::Null);
+        let fields: Vec<&Value> = rows[1].get_column_iter().map(|(_, field)| field).collect();
+        assert_eq!(fields[4], &Value::Str("1%".into()));
+        assert_eq!(fields[10], &Value::Null);
         assert_eq!(rows[1].get_string(8).unwrap(), "timed out, \"again\"");
     }
 
@@ -247,10 +299,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trials.parquet");
         let one = |repeat| trial(full_factors("LU-LU", "off", 1500), repeat, &[("rtt", 1.0)]);
-        let last = u32::try_from(ROWS).unwrap() + 1;
+        let last = u32::try_from(GROUP).unwrap() + 1;
         let mut trials: Vec<Trial> = (1..=last).map(one).collect();
-        trials[ROWS].metrics.insert("delay", 2.0);
-        Arc::make_mut(&mut trials[ROWS].factors).0[2].1 = Level::Float(0.5);
+        trials[GROUP].metrics.insert("delay", 2.0);
+        Arc::make_mut(&mut trials[GROUP].factors).0[2].1 = Level::Float(0.5);
         write(&path, &trials).unwrap();
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().num_row_groups(), 2);
@@ -259,15 +311,13 @@ mod tests {
             let found = row.get_column_iter().find(|(other, _)| *other == name);
             found.unwrap().1.clone()
         };
-        assert_eq!(named("repeat"), Field::Long(last.into()));
+        assert_eq!(named("repeat"), Value::Long(last.into()));
         assert_eq!(
             (named("mtu"), named("delay")),
-            (Field::Double(0.5), Field::Double(2.0))
+            (Value::Double(0.5), Value::Double(2.0))
         );
-        let mut text = Vec::new();
-        csv(&trials, &mut text).unwrap();
-        let text = String::from_utf8(text).unwrap();
-        assert_eq!(text.lines().count(), ROWS + 2);
+        let text = csv_of(&trials);
+        assert_eq!(text.lines().count(), GROUP + 2);
         assert!(
             text.lines().nth(1).unwrap().contains(",1500,1,"),
             "{:?}",
@@ -277,10 +327,8 @@ mod tests {
 
     #[test]
     fn csv_quotes_what_needs_it() {
-        let mut output = Vec::new();
-        csv(&two(), &mut output).unwrap();
         assert_eq!(
-            String::from_utf8(output).unwrap(),
+            csv_of(&two()),
             "\
 id,scenario,offloads,mtu,factor_loss,repeat,start,seconds,failure,flags,rtt,throughput,evidence
 scenario=LU-LU-offloads=off-mtu=1500-r01,LU-LU,off,1500,,1,2026-01-02T03:04:05.678Z,0.5,,disturbed host-drops,0.25,938.88,\"{\"\"congestion\"\":\"\"cubic\"\"}\"

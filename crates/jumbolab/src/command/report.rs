@@ -24,11 +24,24 @@ pub(crate) fn run(args: &Report) -> Result<Ending> {
         .iter()
         .map(|folder| ReadRun::read(folder))
         .collect::<Result<_>>()?;
+    let ending = of_runs(args, &runs)?;
+    runs.iter()
+        .try_for_each(|run| evidence_was_read(&run.trials))?;
+    Ok(ending)
+}
+
+/// Checks that all evidence could be read that was asked for.
+pub(super) fn evidence_was_read(trials: &[Trial]) -> Result<()> {
+    let failure = trials.iter().find_map(|trial| trial.evidence.failure());
+    failure.map_or(Ok(()), |why| bail!("{why}"))
+}
+
+fn of_runs(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
     let one_world = |runs: &[ReadRun<'_>]| {
         runs.iter()
             .all(|other| other.plan.world == runs[0].plan.world)
     };
-    match runs.as_slice() {
+    match runs {
         [one] => match searched(one)? {
             Some(study) if !args.csv => {
                 robustness::print(&study, &one.trials, one.folder, (args.json, args.detail))
@@ -36,7 +49,7 @@ pub(crate) fn run(args: &Report) -> Result<Ending> {
             }
             _ => alone(args, one),
         },
-        [first, second] if one_world(&runs) => changes(args, first, second),
+        [first, second] if one_world(runs) => changes(args, first, second),
         all if one_world(all) => bail!(
             "cannot compare {} runs in world {}; give two runs, or runs in different worlds",
             all.len(),
@@ -144,9 +157,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
     }
     let page = page.ok();
     if args.csv {
-        let mut lines = Vec::new();
-        results::trials::csv(&read.trials, &mut lines)?;
-        output::print_table(&String::from_utf8_lossy(&lines))?;
+        results::trials::csv(&read.trials, output::print_table)?;
     } else if args.json {
         output::print_lines(report::json_lines(&found))?;
         let paths = Paths {

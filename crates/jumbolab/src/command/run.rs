@@ -18,6 +18,7 @@ use results::folder::{Folder, Opening, Resume, Shard};
 use serde_json::{Value, json};
 
 use super::programs::Programs;
+use super::report::evidence_was_read;
 use super::{page, printed, replay};
 use crate::args::{self, Run};
 use crate::exit::{Ending, done};
@@ -203,6 +204,7 @@ impl Measured {
             ))?;
         }
         self.written([table])?;
+        evidence_was_read(trials)?;
         let state = certify(self.folder.facts(), trials).state();
         Ok(Ending::of(state, args.strict))
     }
@@ -229,6 +231,7 @@ impl Measured {
             printed::run(&found, &document, files, args.detail)?;
         }
         self.written([page, table])?;
+        evidence_was_read(self.folder.trials())?;
         Ok(Ending::of(found.state(), args.strict))
     }
 }

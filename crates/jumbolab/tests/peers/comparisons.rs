@@ -4,7 +4,7 @@ use analysis::compare::{Difference, Shift, compare, diff};
 use anyhow::{Context, Result, ensure};
 use lab::world::netns::Netns;
 use plan::Plan;
-use plan::Trial;
+use plan::{Rare, Trial};
 
 use crate::{goodput, plan};
 
@@ -141,15 +141,15 @@ fn trials(netns: &mut Netns, plan: &Plan) -> Result<Vec<Trial>> {
                 .map_err(|reason| anyhow::anyhow!(reason.clone()))?;
             let throughput = goodput(netns, setting)?.0;
             trials.push(Trial {
-                id: format!("{}-{repeat}", cell.factors),
+                id: format!("{}-{repeat}", cell.factors).into(),
                 factors: cell.factors.clone().into(),
                 repeat,
                 attempt: 1,
                 start: None,
                 seconds: 0.0,
                 failure: None,
-                flags: Vec::new(),
-                disturbed: Vec::new(),
+                flags: Rare::default(),
+                disturbed: Rare::default(),
                 metrics: [("throughput", throughput)].into_iter().collect(),
                 evidence: Default::default(),
             });

@@ -28,7 +28,7 @@ pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueR
     let files = trial.evidence.list("recordings").unwrap_or_default();
     let mut names = files.iter().filter_map(|file| {
         let name = file.as_str()?.strip_prefix(FOLDER)?.strip_prefix('/')?;
-        let link = name.strip_prefix(&trial.id)?.strip_prefix('-')?;
+        let link = name.strip_prefix(trial.id.as_str())?.strip_prefix('-')?;
         Some((name, link.strip_suffix(".csv")?))
     });
     let Some((name, link)) = names.next() else {
@@ -53,7 +53,7 @@ pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueR
     let (direction, part) = Excerpt::of_link(parts);
     let all = recorded.directions[direction].packets.len() as u64;
     Ok(Some(QueueRecording {
-        trial: trial.id.clone(),
+        trial: trial.id.to_string(),
         factors: (*trial.factors).clone(),
         link: link.to_owned(),
         window: flows.window(direction, part, all),

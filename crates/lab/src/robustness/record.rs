@@ -80,7 +80,7 @@ impl Records {
     /// are the first ones.
     pub(super) fn take(&mut self, study: &Study, tasks: &[Task], trials: &[Trial]) {
         for (position, trial) in trials.iter().enumerate().skip(self.seen) {
-            self.index.insert(trial.id.clone(), position);
+            self.index.insert(trial.id.to_string(), position);
         }
         self.seen = trials.len();
         for task in tasks {

@@ -22,14 +22,14 @@ impl Job<'_> {
     /// The trial that came of it, without its times.
     pub(super) fn trial(self, measurements: Measurements, failure: Option<String>) -> Trial {
         Trial {
-            id: self.id,
+            id: self.id.into(),
             factors: self.factors.into(),
             repeat: self.repeat,
             attempt: self.attempt,
             start: None,
             seconds: 0.0,
-            failure,
-            disturbed: measurements.disturbed,
+            failure: failure.map(String::into_boxed_str),
+            disturbed: measurements.disturbed.into(),
             flags: measurements
                 .flags
                 .iter()

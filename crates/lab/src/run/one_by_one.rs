@@ -140,7 +140,7 @@ fn trial(world: &mut dyn RealTime, job: Job<'_>, seed: Seed, results: &Path) -> 
         }
     };
     Ok(Trial {
-        start: Some(rfc3339(epoch.unix_nanos())),
+        start: Some(rfc3339(epoch.unix_nanos()).into()),
         seconds: clock::monotonic()
             .since(begun)
             .map_or(0.0, Span::as_secs_f64),

@@ -6,16 +6,20 @@ use std::sync::{Mutex, PoisonError};
 use super::flow::{of_flow, split};
 use super::window::{self, OF_WINDOWS};
 use super::{METRICS, Metric, OF_LATENCY_BREAKDOWN};
-use crate::Trial;
+use crate::{Metrics, Trial};
 
 /// The metrics that `trials` measured: the catalogue's metrics in its order,
 /// each followed by its single-flow metrics; then those of latency breakdowns;
 /// then those of windows, by name.
 pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
-    let names: BTreeSet<&str> = trials
-        .iter()
-        .flat_map(|trial| trial.metrics.keys())
-        .collect();
+    let mut names = BTreeSet::new();
+    let mut before: Option<&Metrics> = None;
+    for metrics in trials.iter().map(|trial| &trial.metrics) {
+        if before.is_none_or(|before| !before.has_names_of(metrics)) {
+            names.extend(metrics.keys());
+        }
+        before = Some(metrics);
+    }
     let mut found = Vec::new();
     for metric in METRICS {
         if names.contains(metric.name) {

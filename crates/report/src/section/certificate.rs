@@ -83,19 +83,23 @@ pub(crate) fn whole(lines: Vec<String>) -> Block {
     })
 }
 
+/// The most trials of a list; all are in the table of trials.
+const MOST_SHOWN: usize = 1000;
+
 /// The trials that failed or have a flag, one row each.
 fn remarkable(trials: &[Trial]) -> Option<Block> {
     let reported = |trial: &&Trial| trial.failure.is_some() || !trial.flags.is_empty();
-    let trials: Vec<&Trial> = trials.iter().filter(reported).collect();
-    let row = |trial: &&Trial| {
+    let count = trials.iter().filter(reported).count();
+    let shown = trials.iter().filter(reported).take(MOST_SHOWN);
+    let row = |trial: &Trial| {
         let failure = trial.failure.as_ref().map(|failure| Remark {
-            detail: failure.clone(),
+            detail: failure.to_string(),
             ..Remark::new(Tone::Neutral, "failed")
         });
         let flags = (!trial.flags.is_empty()).then(|| trial.flags.join(", "));
         let flags = flags.map(|flags| Remark::new(Tone::Aside, flags));
         vec![
-            Cell::Text(trial.id.clone()),
+            Cell::Text(trial.id.to_string()),
             Cell::Text(trial.factors.to_string()),
             Cell::figure(trial.repeat.to_string()),
             Cell::Remarks(failure.into_iter().chain(flags).collect()),
@@ -103,11 +107,15 @@ fn remarkable(trials: &[Trial]) -> Option<Block> {
     };
     let table = Table {
         columns: ["trial", "cell", "repeat", "what"].map(Column::new).into(),
-        rows: trials.iter().map(row).collect(),
+        rows: shown.map(row).collect(),
         ..Table::default()
     };
-    (!trials.is_empty()).then(|| Block::Fold {
-        summary: format!("{} trials that failed or have a flag", trials.len()),
+    let summary = format!("{count} trials that failed or have a flag");
+    (count > 0).then(|| Block::Fold {
+        summary: match count > MOST_SHOWN {
+            true => format!("{summary}, of which the first {MOST_SHOWN}"),
+            false => summary,
+        },
         blocks: vec![Block::Table(table)],
     })
 }

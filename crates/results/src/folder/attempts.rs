@@ -4,44 +4,63 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plan::attempts::combined;
-use plan::{Factors, Shared, Trial};
+use plan::{EvidenceStore, Factors, Shared, Trial};
 
-/// A cell by its number in [`Attempts::cells`], and a repeat.
-type TrialKey = (usize, u32);
+use super::places::{Places, TrialKey};
+
+/// The octets of evidence that stay in memory; what trials after these have is read
+/// from their journals again.
+const EVIDENCE_IN_MEMORY: usize = 16 << 20;
 
 /// The trials of a folder.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Attempts {
     /// One trial for each repeat of a cell, in order of the first attempts.
     trials: Vec<Trial>,
     /// The place of each of them.
-    places: BTreeMap<TrialKey, usize>,
+    places: Places,
     /// All attempts at trials whose first one may be replaced.
     all: BTreeMap<TrialKey, Vec<Trial>>,
     /// The cells by their factors as text: numbers in order of their first trials,
     /// and the factors, which their trials share.
-    cells: BTreeMap<String, (usize, Arc<Factors>)>,
-    /// The names of values, which trials share.
-    names: Shared,
+    cells: BTreeMap<String, (u32, Arc<Factors>)>,
+    /// What trials have in common.
+    shared: Shared,
+    /// The octets of evidence that may still stay in memory.
+    room: usize,
+}
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self::keeping(EVIDENCE_IN_MEMORY)
+    }
 }
 
 impl Attempts {
-    /// Adds an attempt. The same attempt twice counts once: a full run in
-    /// addition to a shard may have repeated the same trial, with the same
-    /// result.
-    pub(super) fn take(&mut self, mut trial: Trial) {
-        self.names.share(&mut trial);
-        let number = self.cells.len();
-        let new = || (number, Arc::clone(&trial.factors));
-        let (cell, factors) = self
-            .cells
-            .entry(trial.factors.to_string())
-            .or_insert_with(new);
-        if *factors == trial.factors {
-            trial.factors = Arc::clone(factors);
+    /// No trials yet. So many octets of their evidence may stay in memory.
+    fn keeping(room: usize) -> Self {
+        Self {
+            trials: Vec::new(),
+            places: Places::default(),
+            all: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            shared: Shared::default(),
+            room,
         }
-        let key = (*cell, trial.repeat);
-        let Some(&place) = self.places.get(&key) else {
+    }
+
+    /// Adds an attempt; `evidence` has its evidence at `offset`. The same attempt twice
+    /// counts once: a full run in addition to a shard may have repeated the same trial,
+    /// with the same result.
+    pub(super) fn take(
+        &mut self,
+        mut trial: Trial,
+        evidence: &Arc<dyn EvidenceStore>,
+        offset: u64,
+    ) {
+        self.share(&mut trial, evidence, offset);
+        let key = (self.cell(&mut trial), trial.repeat);
+        let Some(place) = self.places.get(key) else {
             self.places.insert(key, self.trials.len());
             self.trials.push(trial);
             return;
@@ -58,10 +77,33 @@ impl Attempts {
         }
     }
 
+    /// Makes a trial keep in memory what it alone has.
+    fn share(&mut self, trial: &mut Trial, evidence: &Arc<dyn EvidenceStore>, offset: u64) {
+        self.shared.share(trial);
+        match self.room.checked_sub(trial.evidence.octets()) {
+            Some(room) => self.room = room,
+            None => self.shared.leave(trial, evidence, offset),
+        }
+    }
+
+    /// The number of the cell of `trial`, which then shares its factors.
+    fn cell(&mut self, trial: &mut Trial) -> u32 {
+        let number = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
+        let new = || (number, Arc::clone(&trial.factors));
+        let (cell, factors) = self
+            .cells
+            .entry(trial.factors.to_string())
+            .or_insert_with(new);
+        if *factors == trial.factors {
+            trial.factors = Arc::clone(factors);
+        }
+        *cell
+    }
+
     /// Whether there is an attempt at this repeat of a cell.
     pub(super) fn holds(&self, factors: &Factors, repeat: u32) -> bool {
         let cell = self.cells.get(&factors.to_string());
-        cell.is_some_and(|(cell, _)| self.places.contains_key(&(*cell, repeat)))
+        cell.is_some_and(|(cell, _)| self.places.get((*cell, repeat)).is_some())
     }
 
     /// One trial for each repeat of a cell, the combination of its attempts.
@@ -93,8 +135,46 @@ impl Attempts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::DisturbedPass;
     use plan::synthetic::{factors, trial};
+    use plan::{DisturbedPass, Evidence};
+
+    /// Evidence that no test asks for.
+    #[derive(Debug)]
+    struct Unread;
+
+    impl EvidenceStore for Unread {
+        fn read(&self, _: u64) -> Evidence {
+            Evidence::default()
+        }
+
+        fn failure(&self) -> Option<&str> {
+            None
+        }
+    }
+
+    fn taken(trials: impl IntoIterator<Item = Trial>, room: usize) -> Vec<Trial> {
+        let mut attempts = Attempts::keeping(room);
+        let store: Arc<dyn EvidenceStore> = Arc::new(Unread);
+        for trial in trials {
+            attempts.take(trial, &store, 0);
+        }
+        attempts.combined()
+    }
+
+    #[test]
+    fn evidence_beyond_its_room_is_left_to_the_journal() {
+        let of = |repeat| {
+            let mut trial = trial(factors(1500), repeat, &[]);
+            trial.evidence.insert("events", 12345.into());
+            trial
+        };
+        let octets = of(1).evidence.octets();
+        assert!(octets > 0);
+        let found = taken((1..=3).map(of), 2 * octets);
+        let kept = found.iter().map(|trial| trial.evidence.octets());
+        assert_eq!(kept.collect::<Vec<_>>(), [octets, octets, 0]);
+        assert!(found[2].evidence.contains_key("events"));
+    }
 
     #[test]
     fn a_later_attempt_replaces_a_disturbed_one_in_its_place() {
@@ -106,17 +186,16 @@ mod tests {
         disturbed
             .disturbed
             .push(DisturbedPass::of_trial("steal 20 %"));
-        let mut attempts = Attempts::default();
-        for trial in [
-            disturbed.clone(),
-            of(2, 1, 905.0),
-            of(1, 2, 900.0),
-            disturbed,
-            of(1, 2, 1.0),
-        ] {
-            attempts.take(trial);
-        }
-        let found = attempts.combined();
+        let found = taken(
+            [
+                disturbed.clone(),
+                of(2, 1, 905.0),
+                of(1, 2, 900.0),
+                disturbed,
+                of(1, 2, 1.0),
+            ],
+            0,
+        );
         let values: Vec<_> = { found.iter() }
             .map(|trial| (trial.repeat, trial.attempt, trial.metrics["throughput"]))
             .collect();

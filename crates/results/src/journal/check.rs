@@ -39,9 +39,9 @@ pub(super) fn finite_and_in_range(trial: &Trial) -> Result<()> {
         }
     }
     for (name, value) in trial.evidence.iter() {
-        evidence(name, &value)?;
-        if LISTS.contains(&name) {
-            lists(name, &value)?;
+        evidence(&name, &value)?;
+        if LISTS.contains(&name.as_str()) {
+            lists(&name, &value)?;
         }
     }
     Ok(())

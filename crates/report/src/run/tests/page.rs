@@ -161,7 +161,7 @@ fn a_hundred_and_twenty_trials_take_less_than_three_megabytes() {
         for trial in one.iter().filter(|trial| trial.repeat == 1) {
             let mut trial = trial.clone();
             trial.repeat = repeat;
-            trial.id = format!("c00-r{repeat:02}");
+            trial.id = format!("c00-r{repeat:02}").into();
             // Metrics of request-response traffic do not occur together with
             // the others.
             let metrics = plan::metric::METRICS.iter();
@@ -273,9 +273,9 @@ proptest! {
             for trial in &mut trials {
                 let factors = Arc::make_mut(&mut trial.factors);
                 factors.0.push((words.to_owned(), Level::Text(words.to_owned())));
-                words.clone_into(&mut trial.id);
+                trial.id = words.into();
                 trial.flags.push(words.to_owned());
-                trial.failure = trial.failure.as_ref().map(|_| words.to_owned());
+                trial.failure = trial.failure.as_ref().map(|_| words.into());
                 trial.evidence.insert("congestion", words.into());
             }
             let mut facts = facts();

@@ -83,7 +83,7 @@ fn beside_each_other() -> (plan::Plan, Vec<Trial>) {
                 trial.factors = cell.factors.clone().into();
                 let is_missing = prober == "scamper" && fault == "silent";
                 let why = "not run: no program `scamper`; apt-get install scamper";
-                trial.failure = is_missing.then(|| why.to_owned());
+                trial.failure = is_missing.then(|| why.into());
                 let figures = [100.0, 100.0, 0.0, 68.0, 284_644.0, 160.0];
                 let names = RIGHT.into_iter().chain(COST).map(str::to_owned);
                 trial.metrics = names.zip(figures).collect();

@@ -1,0 +1,308 @@
+//! The evidence of a trial.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::Names;
+
+/// How the names of evidence begin that stays in memory: findings ask each trial for it.
+const STAYS: &str = "resolution_";
+
+/// Evidence that is not in memory.
+pub trait EvidenceStore: fmt::Debug + Send + Sync {
+    /// The evidence at `place`; none if it cannot be read, which [`Self::failure`] tells.
+    fn read(&self, place: u64) -> Evidence;
+
+    /// Why evidence could not be read, if it could not.
+    fn failure(&self) -> Option<&str>;
+}
+
+/// The evidence of a trial: values of JSON by name, sorted. It is kept as text, and
+/// read where it is asked for. In large runs the text is not in memory.
+#[derive(Clone)]
+pub struct Evidence(Kept);
+
+#[derive(Clone)]
+enum Kept {
+    /// All of it in memory.
+    Here(Text),
+    /// At a place of a store.
+    There { known: Arc<Known>, place: u64 },
+}
+
+/// Names and values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Text {
+    names: Names,
+    /// The values, each with a line break behind it.
+    values: Box<str>,
+}
+
+/// What is in memory of stored evidence. Many trials share it.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// All names; the values of those that do not stay are empty.
+    text: Text,
+    store: Arc<dyn EvidenceStore>,
+}
+
+impl Known {
+    /// By what two of them differ.
+    pub(super) fn key(&self) -> impl Ord + use<'_> {
+        (&self.text, Arc::as_ptr(&self.store).addr())
+    }
+}
+
+impl Text {
+    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.names.iter().map(AsRef::as_ref);
+        names.zip(self.values.lines())
+    }
+
+    /// The text of one value.
+    fn get(&self, name: &str) -> Option<&str> {
+        self.values.lines().nth(self.names.place(name)?)
+    }
+}
+
+impl Evidence {
+    /// The value of `name`.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        let parsed = |text: &str| serde_json::from_str(text).ok();
+        match &self.0 {
+            Kept::Here(text) => parsed(text.get(name)?),
+            Kept::There { known, place } => match known.text.get(name)? {
+                "" => known.store.read(*place).get(name),
+                kept => parsed(kept),
+            },
+        }
+    }
+
+    /// The object called `name`; `None` also if its value is another one.
+    pub fn object(&self, name: &str) -> Option<Map<String, Value>> {
+        match self.get(name)? {
+            Value::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The list called `name`; `None` also if its value is another one.
+    pub fn list(&self, name: &str) -> Option<Vec<Value>> {
+        match self.get(name)? {
+            Value::Array(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// Whether there is a value of `name`.
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.names().place(name).is_some()
+    }
+
+    /// Names and values, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = (String, Value)> {
+        let parsed = |(name, text): (&str, &str)| {
+            let value = serde_json::from_str(text).ok()?;
+            Some((name.to_owned(), value))
+        };
+        let all: Vec<_> = self.text().iter().filter_map(parsed).collect();
+        all.into_iter()
+    }
+
+    /// Gives `name` this value.
+    pub fn insert(&mut self, name: &str, value: Value) {
+        self.change(|all| drop(all.insert(name.to_owned(), value)));
+    }
+
+    /// Removes the value of `name`.
+    pub fn remove(&mut self, name: &str) {
+        self.retain(|other| other != name);
+    }
+
+    /// Keeps the values whose names are `wanted`.
+    pub fn retain(&mut self, wanted: impl Fn(&str) -> bool) {
+        if !self.names().iter().all(|name| wanted(name)) {
+            self.change(|all| all.retain(|name, _| wanted(name)));
+        }
+    }
+
+    /// The values as one object of JSON.
+    pub fn json(&self) -> String {
+        let text = self.text();
+        let mut json = String::with_capacity(text.values.len() + 16 * text.names.len());
+        for (name, text) in text.iter() {
+            json.push(if json.is_empty() { '{' } else { ',' });
+            json.push_str(&Value::from(name).to_string());
+            json.push(':');
+            json.push_str(text);
+        }
+        if json.is_empty() {
+            json.push('{');
+        }
+        json.push('}');
+        json
+    }
+
+    /// The octets of values that are in memory for this trial alone.
+    pub fn octets(&self) -> usize {
+        match &self.0 {
+            Kept::Here(text) => text.values.len(),
+            Kept::There { .. } => 0,
+        }
+    }
+
+    /// Why evidence of this store could not be read, if it could not.
+    pub fn failure(&self) -> Option<&str> {
+        match &self.0 {
+            Kept::Here(_) => None,
+            Kept::There { known, .. } => known.store.failure(),
+        }
+    }
+
+    /// What of it stays in memory if `store` has it; `None` if a store has it already.
+    pub(super) fn known(&self, store: &Arc<dyn EvidenceStore>) -> Option<Known> {
+        let Kept::Here(text) = &self.0 else {
+            return None;
+        };
+        let mut values = String::new();
+        for (name, value) in text.iter() {
+            if name.starts_with(STAYS) {
+                values.push_str(value);
+            }
+            values.push('\n');
+        }
+        let text = Text {
+            names: text.names.clone(),
+            values: values.into(),
+        };
+        let store = Arc::clone(store);
+        Some(Known { text, store })
+    }
+
+    /// The same evidence at `place` of the store of `known`.
+    pub(super) const fn at(known: Arc<Known>, place: u64) -> Self {
+        Self(Kept::There { known, place })
+    }
+
+    /// The names, if they are of this trial alone.
+    pub(super) const fn own_names(&mut self) -> Option<&mut Names> {
+        match &mut self.0 {
+            Kept::Here(text) => Some(&mut text.names),
+            Kept::There { .. } => None,
+        }
+    }
+
+    fn names(&self) -> &Names {
+        match &self.0 {
+            Kept::Here(text) => &text.names,
+            Kept::There { known, .. } => &known.text.names,
+        }
+    }
+
+    /// All of it.
+    fn text(&self) -> Cow<'_, Text> {
+        match &self.0 {
+            Kept::Here(text) => Cow::Borrowed(text),
+            Kept::There { known, place } => {
+                Cow::Owned(known.store.read(*place).text().into_owned())
+            }
+        }
+    }
+
+    fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, Value>)) {
+        let mut all = self.iter().collect();
+        change(&mut all);
+        *self = all.into();
+    }
+}
+
+impl Default for Evidence {
+    fn default() -> Self {
+        Self(Kept::Here(Text::default()))
+    }
+}
+
+impl PartialEq for Evidence {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl From<BTreeMap<String, Value>> for Evidence {
+    fn from(all: BTreeMap<String, Value>) -> Self {
+        let mut text = String::new();
+        for value in all.values() {
+            // Text of JSON on one line: line breaks in strings are escaped.
+            text.push_str(&value.to_string());
+            text.push('\n');
+        }
+        Self(Kept::Here(Text {
+            names: all.into_keys().map(String::into_boxed_str).collect(),
+            values: text.into(),
+        }))
+    }
+}
+
+impl fmt::Debug for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Evidence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(BTreeMap::<String, Value>::deserialize(deserializer)?.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            ".{0,8}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(2, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(".{0,4}", inner, 0..4)
+                    .prop_map(|all| Value::Object(all.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn evidence_is_the_map_that_it_was_made_of(
+            all in prop::collection::btree_map(".{0,6}", any_json(), 0..6),
+        ) {
+            let evidence = Evidence::from(all.clone());
+            for (name, value) in &all {
+                prop_assert_eq!(evidence.get(name), Some(value.clone()));
+            }
+            prop_assert_eq!(evidence.get("no such name"), None);
+            let text = serde_json::to_string(&all).unwrap();
+            prop_assert_eq!(&evidence.json(), &text);
+            prop_assert_eq!(&serde_json::to_string(&evidence).unwrap(), &text);
+            prop_assert_eq!(serde_json::from_str::<Evidence>(&text).unwrap(), evidence);
+        }
+    }
+}
