@@ -32,13 +32,13 @@ pub(super) struct Attempts {
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self::keeping(EVIDENCE_IN_MEMORY)
+        Self::with_room(EVIDENCE_IN_MEMORY)
     }
 }
 
 impl Attempts {
     /// No trials yet. So many octets of their evidence may stay in memory.
-    fn keeping(room: usize) -> Self {
+    fn with_room(room: usize) -> Self {
         Self {
             trials: Vec::new(),
             places: Places::default(),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     fn taken(trials: impl IntoIterator<Item = Trial>, room: usize) -> Vec<Trial> {
-        let mut attempts = Attempts::keeping(room);
+        let mut attempts = Attempts::with_room(room);
         let store: Arc<dyn EvidenceStore> = Arc::new(Unread);
         for trial in trials {
             attempts.take(trial, &store, 0);
