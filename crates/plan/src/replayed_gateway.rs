@@ -1,5 +1,5 @@
-//! What a recorded gateway did with the packets that came to it, and what it would have
-//! done under other settings.
+//! The decisions of a recorded gateway on the packets that it received, and those it would have
+//! made under other settings.
 
 use units::Span;
 

@@ -54,7 +54,7 @@ struct Layout<'a> {
     fields: Vec<Field<'a>>,
 }
 
-/// What a column holds.
+/// The contents of a column.
 #[derive(Clone, Copy)]
 enum Field<'a> {
     Id,

@@ -43,7 +43,7 @@ struct Text {
     values: Box<str>,
 }
 
-/// What is in memory of stored evidence. Many trials share it.
+/// The part of stored evidence that is in memory. Many trials share it.
 #[derive(Debug)]
 pub(super) struct Known {
     /// All names; the values of those that do not stay are empty.
@@ -164,7 +164,7 @@ impl Evidence {
         }
     }
 
-    /// What of it stays in memory if `store` has it; `None` if a store has it already.
+    /// The part that stays in memory if `store` has the rest; `None` if a store has it already.
     pub(super) fn known(&self, store: &Arc<dyn EvidenceStore>) -> Option<Known> {
         let Kept::Here(text) = &self.0 else {
             return None;

@@ -1,4 +1,4 @@
-//! What the trials of a run have in common, in memory once.
+//! Values that the trials of a run share, in memory once.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ impl Shared {
     }
 }
 
-/// What is known of evidence, in the order of its key.
+/// Known evidence, ordered by its key.
 #[derive(Debug)]
 struct ByKey(Arc<Known>);
 

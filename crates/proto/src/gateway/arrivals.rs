@@ -1,4 +1,4 @@
-//! What comes: packets from inside, and packets, frames and datagrams from the core.
+//! Arrivals: packets from inside, and packets, frames and datagrams from the core.
 
 use std::net::IpAddr;
 

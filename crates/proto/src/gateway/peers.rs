@@ -1,4 +1,4 @@
-//! What a gateway knows of its peers, and when something is due for one of them.
+//! The state that a gateway keeps of its peers, and the instants at which one of them needs work.
 
 use units::{Bytes, Time};
 
@@ -15,7 +15,7 @@ pub(super) struct PeerState {
     pub(super) told: Bytes,
     /// The largest packets that pass.
     pub(super) sizes: Sizes,
-    /// What is told and asked about the path to it.
+    /// The probes of the path to it, and the answers.
     pub(super) path: Path,
     /// Number of bundles sent.
     pub(super) sent: u64,

@@ -25,7 +25,7 @@ const TIMER: ProbeTimer = ProbeTimer::FromRoundTrips {
     most: Span::from_secs(1),
 };
 
-/// What this gateway and a peer tell each other about the path between them.
+/// The exchange of probes between this gateway and a peer about the path between them.
 pub(super) struct Path {
     search: Option<Search>,
     /// A probe of the peer that is to be answered.

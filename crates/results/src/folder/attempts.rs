@@ -24,7 +24,7 @@ pub(super) struct Attempts {
     /// The cells by their factors as text: numbers in order of their first trials,
     /// and the factors, which their trials share.
     cells: BTreeMap<String, (u32, Arc<Factors>)>,
-    /// What trials have in common.
+    /// Values that trials share.
     shared: Shared,
     /// The octets of evidence that may still stay in memory.
     room: usize,
