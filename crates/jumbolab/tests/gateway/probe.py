@@ -26,6 +26,11 @@ def family(host):
     return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
+def say(facts):
+    """Prints a line in one write: others print to the same pipe, and Python may not buffer."""
+    sys.stdout.write(json.dumps(facts) + "\n")
+
+
 def payload(flow, number):
     seed = hashlib.sha256(struct.pack("!II", flow, number)).digest()
     length = 20 + int.from_bytes(seed[:4], "big") % (LARGEST - 19)
@@ -40,7 +45,7 @@ def send(host, port, count, flows, gap):
             one.sendto(payload(flow, number), (host, port))
         if gap:
             time.sleep(gap / 1e6)
-    print(json.dumps({"sent": count * flows}))
+    say({"sent": count * flows})
 
 
 def receive(port, patience):
@@ -61,7 +66,7 @@ def receive(port, patience):
             latest[flow] = number
     except TimeoutError:
         pass
-    print(json.dumps({"received": received, "damaged": damaged, "misordered": misordered}))
+    say({"received": received, "damaged": damaged, "misordered": misordered})
 
 
 def flood(host, port, count):
@@ -72,7 +77,7 @@ def flood(host, port, count):
         # Some look like the header of a bundle.
         head = bytes([0, chance.randrange(4), 0, chance.randrange(100), 0x20, chance.randrange(256)])
         one.sendto((head + chance.randbytes(length))[: max(length, 1)], (host, port))
-    print(json.dumps({"flooded": count}))
+    say({"flooded": count})
 
 
 def capture(interface, count, file):
@@ -112,7 +117,7 @@ def again(host, file):
     for packet in packets:
         # The interface was to make the checksum; without one it is right, too.
         one.sendto(packet[:26] + bytes(2) + packet[28:], (host, 0))
-    print(json.dumps({"again": len(packets)}))
+    say({"again": len(packets)})
 
 
 command, arguments = sys.argv[1], sys.argv[2:]
