@@ -241,6 +241,19 @@ fn share_of_limit(netns: &mut Netns, setting: &Setting, limit: Option<f64>) -> R
     })
 }
 
+/// Whether most of `rounds` rounds hold. A round that can no longer decide is not run.
+fn most(rounds: usize, mut round: impl FnMut() -> Result<bool>) -> Result<bool> {
+    let (mut held, mut failed) = (0, 0);
+    while held <= rounds / 2 && failed <= rounds / 2 {
+        if round()? {
+            held += 1;
+        } else {
+            failed += 1;
+        }
+    }
+    Ok(held > failed)
+}
+
 /// The median of an odd number of values. Up to half of the rounds may be
 /// disturbed without moving it beyond the others' range, and it reveals a bias
 /// of all rounds, which the best value would hide.
