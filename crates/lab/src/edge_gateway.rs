@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use anyhow::{Context, Result, bail};
-use live::gateway::{Configuration, Gateway, InsidePath, TableSource};
+use live::gateway::{Configuration, Gateway, InsidePath, Processor, TableSource};
 use live::meter::Process;
 use live::testbed::Node;
 use live::worker::Command;
@@ -114,6 +114,7 @@ impl EdgeGateway {
                 rows: self.prefixes.iter().map(row).collect(),
                 ..TableSource::default()
             },
+            processor: Processor::default(),
         })
     }
 }

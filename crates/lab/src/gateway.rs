@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow, bail};
 use experiment::queue_of;
-use live::gateway::{Configuration, Follow, InsidePath, NextAs, RouteFilter, Sending, TableSource};
+use live::gateway::{
+    Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, Sending, TableSource,
+};
 use proto::control::Secret;
 use proto::edge::Prefix;
 use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
@@ -130,6 +132,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
         ));
     }
     let operation = sections.table("operation");
+    let processor = processor(&operation)?;
     let log = operation.text("log")?.filter(|log| *log != "stderr");
     Ok(Gateway {
         configuration: Configuration {
@@ -144,6 +147,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
                 follow: follow.transpose()?,
                 next_hops: read.next_hops,
             },
+            processor,
         },
         metrics: operation.parsed(
             "metrics",
@@ -237,6 +241,22 @@ fn probe(core: &Section) -> Result<Option<Span>> {
             "write off, or a time from 100ms to 3600s, for instance 10s",
         )),
     }
+}
+
+/// How the gateway uses its processor.
+fn processor(operation: &Section) -> Result<Processor> {
+    let spin = match operation.text("spin")? {
+        None | Some("off") => Span::ZERO,
+        Some(_) => quantity(operation, "spin")?.unwrap_or(Span::ZERO),
+    };
+    if spin > Span::from_secs(1) {
+        return Err(operation.refuse("spin", "write off, or a time up to 1s, for instance 50us"));
+    }
+    let priorities = [("ordinary", false), ("real-time", true)];
+    Ok(Processor {
+        is_first: operation.word("priority", "ordinary", &priorities)?,
+        spin,
+    })
 }
 
 fn gathering(gather: &Section) -> Result<Gathering> {

@@ -5,6 +5,7 @@
 //! next bundle is due. Another one follows the kernel's routes, if the egress table is to
 //! be theirs.
 
+mod arrivals;
 mod configuration;
 mod core_sockets;
 mod delivery;
@@ -15,7 +16,9 @@ mod outlet;
 mod recorder;
 mod report;
 mod table;
+mod waiting;
 
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -26,8 +29,11 @@ use crate::clock;
 use crate::deadline::Deadline;
 use crate::error::{Error, Result};
 pub use crate::netlink::{KernelRoute, RouteFilter};
-use crate::pacing::{Poller, Round, Source, Stop};
-pub use configuration::{Configuration, Follow, InsidePath, NextAs, Sending, TableSource};
+use crate::pacing::{Poller, Stop};
+use arrivals::Arrivals;
+pub use configuration::{
+    Configuration, Follow, InsidePath, NextAs, Processor, Sending, TableSource,
+};
 use core_sockets::{CoreSockets, Sent};
 pub use holds::Holds;
 use inside::Inside;
@@ -36,6 +42,7 @@ pub use recorder::{Recorded, Recorder};
 use report::Past;
 pub use report::{PeerCounts, Report};
 use table::EgressTable;
+use waiting::{Came, GRAIN};
 
 /// The interval of what is not done for each packet: path MTUs, neighbours, errors.
 const LOOK: Span = Span::from_millis(200);
@@ -47,20 +54,6 @@ const DRAIN: Span = Span::from_secs(2);
 /// together.
 const BATCHES: usize = 4;
 
-/// The time between two rounds in which nothing needs an answer at once: packets from
-/// inside while others wait for company anyway, and timers. A wake-up costs as much as
-/// the work on several packets.
-const GRAIN: Span = Span::from_micros(50);
-
-/// The arrivals of a round.
-#[derive(Clone, Copy, Debug, Default)]
-struct Came {
-    /// Whether there may be more.
-    more: bool,
-    /// Whether packets came from inside.
-    from_inside: bool,
-}
-
 /// A gateway with its sockets.
 pub struct Gateway {
     configuration: Configuration,
@@ -69,6 +62,7 @@ pub struct Gateway {
     sockets: CoreSockets,
     table: EgressTable,
     poller: Poller,
+    arrivals: Arrivals,
     peers: Vec<PeerCounts>,
     prefixes: usize,
     holds: Holds,
@@ -77,6 +71,8 @@ pub struct Gateway {
     look: Time,
     past: Past,
     recorder: Option<Box<dyn Recorder>>,
+    /// When something came last, from either side.
+    came: Time,
     /// For the deadlines of reads: the loop itself sees every stop.
     stop: Arc<AtomicBool>,
 }
@@ -102,6 +98,7 @@ impl Gateway {
             sockets,
             table,
             poller: Poller::sleeping()?,
+            arrivals: Arrivals::new(clock::monotonic()),
             peers: vec![PeerCounts::default(); configuration.names.len()],
             prefixes: 0,
             holds: Holds::default(),
@@ -109,11 +106,13 @@ impl Gateway {
             look: clock::monotonic(),
             past: Past::default(),
             recorder,
+            came: Time::ZERO,
             stop: Arc::default(),
             configuration,
         };
         gateway.begin_record();
         gateway.look_around(clock::monotonic())?;
+        gateway.take_turn();
         Ok(gateway)
     }
 
@@ -126,6 +125,7 @@ impl Gateway {
         loop {
             let came = self.receive()?;
             let now = clock::monotonic();
+            self.arrivals.end(now);
             self.transmit(now)?;
             if now >= self.look {
                 self.look = now + LOOK;
@@ -145,50 +145,36 @@ impl Gateway {
         }
     }
 
-    /// Waits for the next round. Returns whether the loop is to stop.
-    fn wait(&mut self, stop: Stop<'_>, now: Time, came: Came) -> Result<bool> {
-        let next = self.core.next_timeout(now);
-        let is_link_busy = self.configuration.settings.uplink.is_some();
-        let rests = came.from_inside && !came.more && self.core.waiting().outward > 0;
-        let round = Round {
-            now,
-            more: came.more,
-            // The uplink alone is served on time.
-            next: next.map(|next| match is_link_busy {
-                true => next,
-                false => next.max(now + GRAIN),
-            }),
-            longest: Some(match rests || self.inside.has_waiting() {
-                true => GRAIN,
-                false => LOOK,
-            }),
-        };
-        let inside = match rests {
-            true => Vec::new(),
-            false => self.inside.sources(),
-        };
-        let sources: Vec<&dyn Source> = inside.into_iter().chain(self.sockets.sources()).collect();
-        self.poller.wait(sources, stop, round)
-    }
-
-    /// Sends everything that waits, within two seconds; nothing more is received.
-    /// Returns what is left.
-    ///
-    /// # Errors
-    /// If an interface has disappeared.
-    pub fn drain(&mut self) -> Result<Waiting> {
+    /// Sends everything that waits, within two seconds; nothing more is received. Also
+    /// waits for interfaces without room if it is to end. Returns what is left.
+    fn drain(&mut self, ends: bool) -> Result<Waiting> {
         let end = clock::monotonic() + DRAIN;
         self.core.flush(clock::monotonic());
         loop {
             let now = clock::monotonic();
             self.transmit(now)?;
             let waiting = self.core.waiting();
-            if waiting == Waiting::default() || now >= end {
+            let is_stuck = ends && self.inside.has_waiting();
+            if waiting == Waiting::default() && !is_stuck || now >= end {
                 return Ok(waiting);
             }
             let next = self.core.next_timeout(now).unwrap_or(end);
-            clock::sleep_until(next.min(end));
+            let soon = if is_stuck { now + GRAIN } else { end };
+            clock::sleep_until(next.min(soon));
         }
+    }
+
+    /// Ends it: sends everything that waits, within two seconds, and counts what an
+    /// interface did not take. Returns the last counters, and how many packets of its own
+    /// were left.
+    ///
+    /// # Errors
+    /// If an interface has disappeared.
+    pub fn end(mut self) -> Result<(Report, u64)> {
+        let left = self.drain(true)?;
+        self.end_record();
+        self.inside.abandon();
+        Ok((self.report()?, left.outward + left.inward))
     }
 
     /// Continues with another configuration. What waits is sent by the old one first;
@@ -212,7 +198,7 @@ impl Gateway {
             .map_err(|bad| Error::new("reading the configuration again", bad.to_string()))?;
         let same_peers = configuration.carriages() == old.carriages()
             && configuration.label_next_hops == old.label_next_hops;
-        let left = self.drain()?;
+        let left = self.drain(false)?;
         if left != Waiting::default() {
             self.problems.push(format!(
                 "{} packets that waited when the configuration was replaced were dropped",
@@ -230,7 +216,11 @@ impl Gateway {
         core.succeed(&mut self.core);
         self.core = core;
         self.peers = vec![PeerCounts::default(); configuration.names.len()];
+        let processor = self.configuration.processor;
         self.configuration = configuration;
+        if self.configuration.processor != processor {
+            self.take_turn();
+        }
         self.begin_record();
         self.look_around(clock::monotonic())
     }
@@ -262,24 +252,40 @@ impl Gateway {
     fn receive(&mut self) -> Result<Came> {
         let mut came = Came::default();
         for _ in 0..BATCHES {
+            self.arrivals.begin(clock::monotonic());
+            let core = &mut self.core;
+            let more = self.inside.receive(&mut self.arrivals, |at, packet| {
+                came.from_inside = true;
+                core.receive_inside(at, packet);
+            })?;
+            came.more = more;
+            if !more {
+                break;
+            }
+        }
+        for _ in 0..BATCHES {
             let now = clock::monotonic();
+            self.arrivals.end(now);
             let deadline = Deadline::of_owner(now + LOOK, &self.stop);
-            let core = std::cell::RefCell::new(&mut self.core);
-            came.more = self.sockets.receive(
+            let core = RefCell::new(&mut self.core);
+            let from_core = Cell::new(false);
+            let more = self.sockets.receive(
                 &deadline,
                 |ends, service, payload| {
+                    from_core.set(true);
                     core.borrow_mut()
                         .receive_payload(now, ends, service, payload);
                 },
-                |octets| core.borrow_mut().receive_labelled(now, octets),
+                |octets| {
+                    from_core.set(true);
+                    core.borrow_mut().receive_labelled(now, octets);
+                },
             )?;
-            came.more |= self.inside.receive(|packet| {
-                came.from_inside = true;
-                core.borrow_mut().receive_inside(now, packet);
-            })?;
-            if !came.more {
+            came.from_core |= from_core.get();
+            if !more {
                 break;
             }
+            came.more = more;
         }
         Ok(came)
     }

@@ -195,15 +195,15 @@ impl Port {
 
     /// Receives the frames that have arrived, at most one batch, without a copy: each is
     /// passed to `take` behind its virtio header, with the offloads still to be done, and
-    /// may be a super-packet. Frames of VLANs are left to the kernel. Returns whether
-    /// there may be more.
-    pub(crate) fn receive_raw(&mut self, mut take: impl FnMut(&[u8])) -> bool {
+    /// may be a super-packet; the number is the kernel's stamp, in nanoseconds since 1970.
+    /// Frames of VLANs are left to the kernel. Returns whether there may be more.
+    pub(crate) fn receive_raw(&mut self, mut take: impl FnMut(u64, &[u8])) -> bool {
         self.take_batch(|octets, arrival, refused| match verdict(octets, arrival) {
             _ if arrival.tag.is_some() => {}
             Verdict::Cut => refused.overrun += 1,
             Verdict::Whole | Verdict::SuperPacket => {
                 refused.unstamped += u64::from(!arrival.stamped);
-                take(octets);
+                take(arrival.unix_nanos, octets);
             }
         })
     }

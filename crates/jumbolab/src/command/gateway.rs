@@ -66,12 +66,11 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let outcome = forwarding.forward(&mut gateway, &reporter, &mut recording);
     let last = match &outcome {
         Ok(()) => {
-            let left = gateway.drain()?;
-            gateway.end_record();
+            let last = gateway.end()?;
             if let Some(file) = recording.take() {
                 ended(file, &reporter);
             }
-            Some((gateway.report()?, left.outward + left.inward))
+            Some(last)
         }
         Err(_) => None,
     };

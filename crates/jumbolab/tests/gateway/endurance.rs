@@ -1,5 +1,5 @@
 //! Mixed load for a while, and faults under load. `JUMBOLAB_ENDURANCE` is the seconds of
-//! load.
+//! load, and `JUMBOLAB_ENDURANCE_PATH` the path to the hosts, `packet` by default.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const SECONDS: u64 = 6;
 /// for arrivals in batches, of which a longer batch uses more.
 const GROWTH: u64 = 4_000;
 
-/// A receiver of checked datagrams on b, and their sender on a.
+/// A receiver of checked datagrams, and a gateway with a secret.
 const CHECKED: &str = r#"
 "$JUMBOLAB" gateway --new-secret key
 receive() { # NODE PORT PATIENCE
@@ -20,6 +20,19 @@ receive() { # NODE PORT PATIENCE
     eval "receiver_$1=$!"
     for try in $(seq 500); do if grep -q ready "$1.$2"; then return; fi; sleep 0.01; done
     exit 1
+}
+sealed() { # NODE LOCAL PEER PREFIX PREFIX PATH
+    cat >"$1.toml" <<END
+[inside]
+interfaces = ["in"]
+path = "$6"
+[peers.far]
+address = "$3"
+local = "$2"
+prefixes = ["$4", "$5"]
+secret_file = "key"
+END
+    begin $1 --config "$1.toml"
 }
 "#;
 
@@ -29,10 +42,12 @@ fn under_mixed_load_memory_is_bounded_and_every_packet_is_counted() {
     let asked = std::env::var("JUMBOLAB_ENDURANCE").ok();
     let seconds = asked.as_ref();
     let seconds = seconds.map_or(SECONDS, |text| text.parse().expect("a number of seconds"));
+    let path = std::env::var("JUMBOLAB_ENDURANCE_PATH").unwrap_or_else(|_| "packet".into());
     let seen = see_for(
         &format!(
             "{CHECKED}
-            begin_packet --secret key
+            sealed ga 192.0.2.1 198.51.100.1 10.2.0.0/24 fd02::/64 {path}
+            sealed gb 198.51.100.1 192.0.2.1 10.1.0.0/24 fd01::/64 {path}
             crosses_after start
             receive b 5001 3; receive a 5003 3
             # About a millisecond passes between two datagrams of each flow.

@@ -4,6 +4,7 @@
 mod endurance;
 mod labels;
 mod path;
+mod processor;
 mod record;
 mod rings;
 mod routes;
@@ -114,6 +115,9 @@ impl Seen {
             assert_eq!(self.last(far, "unpacked"), sent, "to gateway {far}");
             let out = self.last(far, "released") + self.last(far, "inward_dropped");
             assert_eq!(self.last(far, "unpacked"), out, "gateway {far}");
+            let inside = self.last(far, "inside_sent") + self.last(far, "inside_refused");
+            let released = self.last(far, "released") + self.last(far, "errors");
+            assert_eq!(released, inside, "gateway {far}");
         }
     }
 

@@ -103,3 +103,20 @@ carriage = \"ip\"'
     let said = "frames to in go through a packet socket, not AF_XDP: another program uses AF_XDP on its first queue";
     assert_eq!(text, said);
 }
+
+#[test]
+fn what_waits_in_a_ring_while_an_interface_is_down_is_counted_at_the_end() {
+    let seen = see(&format!(
+        "{GATEWAYS}
+        WAY='path = \"xdp\"'
+        begin_a; begin_b
+        crosses
+        ip -n gb link set in down
+        # The gateway still knows the host's link address.
+        in_node a ping -q -c 20 -i 0.01 -W 1 10.2.0.2 >/dev/null || true
+        end gb ga\n"
+    ));
+    assert!(seen.last(1, "released") > seen.last(1, "inside_sent"));
+    assert!(seen.last(1, "inside_refused") > 0);
+    seen.conserved();
+}

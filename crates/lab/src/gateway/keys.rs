@@ -51,7 +51,7 @@ pub(super) const TABLES: [(&str, &str); 7] = [
         "follow",
         "Egress prefixes from the kernel's routes whose next hop is a peer; without this table, only `prefixes` count.",
     ),
-    ("operation", "Metrics and log."),
+    ("operation", "Metrics, log, and use of the processor."),
     (
         "peers",
         "Another gateway; one table for each, with a name of your own.",
@@ -192,6 +192,18 @@ pub(super) const KEYS: &[Key] = &[
         "log",
         "\"stderr\"",
         "where log lines go, as JSON: stderr or a file, which is appended to",
+    ),
+    key(
+        "operation",
+        "priority",
+        "\"ordinary\"",
+        "`real-time`: the gateway runs before ordinary programs of its processor, unless it left them less than a fifth of the time; needs CAP_SYS_NICE",
+    ),
+    key(
+        "operation",
+        "spin",
+        "\"off\"",
+        "how long the gateway looks for the next packet without sleeping after one that does not wait for company, for instance 50us; it takes a processor meanwhile",
     ),
     key(
         "peers",

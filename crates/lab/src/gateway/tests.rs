@@ -35,6 +35,17 @@ fn the_template_is_a_configuration_with_every_key() {
 }
 
 #[test]
+fn a_gateway_uses_its_processor_as_it_is_told() {
+    let with = |operation: &str| read(&format!("[operation]\n{operation}{PEER}")).unwrap();
+    let usual = with("").configuration.processor;
+    assert_eq!((usual.is_first, usual.spin), (false, Span::ZERO));
+    let told = with("priority = \"real-time\"\nspin = \"50us\"\n")
+        .configuration
+        .processor;
+    assert_eq!((told.is_first, told.spin), (true, Span::from_micros(50)));
+}
+
+#[test]
 fn every_optional_value_of_the_template_can_be_taken() {
     let folder = tempfile::tempdir().unwrap();
     let secret = secret_in(folder.path(), "between two\n");
@@ -95,6 +106,18 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         (
             "[inside]\npath = \"xdp\"\n@",
             "g.toml:2: inside.path = xdp: xdp needs `interfaces`",
+        ),
+        (
+            "[operation]\npriority = \"high\"\n@",
+            "g.toml:2: operation.priority = high: ",
+        ),
+        (
+            "[operation]\nspin = \"2s\"\n@",
+            "g.toml:2: operation.spin = 2s: write off, or a time up to 1s, for instance 50us",
+        ),
+        (
+            "[operation]\nspin = \"long\"\n@",
+            "g.toml:2: operation.spin = long: ",
         ),
         (
             "[inside]\npath = \"afxdp\"\n@",

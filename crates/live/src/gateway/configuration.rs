@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use proto::edge::Prefix;
 use proto::gateway::{Carriage, Settings};
-use units::IpMtu;
+use units::{IpMtu, Span};
 
 use super::inside::own_addresses;
 use crate::error::Result;
@@ -113,6 +113,18 @@ pub struct Configuration {
     pub settings: Settings,
     /// The egress table.
     pub table: TableSource,
+    /// How the gateway uses its processor.
+    pub processor: Processor,
+}
+
+/// How a gateway uses its processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Processor {
+    /// Whether it runs before all ordinary threads, as far as the kernel allows it and
+    /// others are not starved.
+    pub is_first: bool,
+    /// The time after an arrival in which it looks for the next one without sleeping.
+    pub spin: Span,
 }
 
 impl Configuration {

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::arrivals::Arrivals;
 use super::configuration::{InsidePath, PURPOSE};
 use super::delivery::{Delivery, Host};
 use super::outlet::Outlet;
@@ -29,6 +30,8 @@ pub struct InsideCounts {
     /// Packets that the kernel did not take, because an interface was down, or their
     /// destination is on no inside interface.
     pub refused: u64,
+    /// Packets that wait in a ring, because an interface is down or has no room.
+    pub waiting: u64,
 }
 
 /// The path to the inside.
@@ -44,6 +47,22 @@ pub(super) struct Ports {
     cutter: Cutter,
     delivery: Delivery,
     counts: InsideCounts,
+    /// Whether what waits is counted as refused.
+    is_abandoned: bool,
+}
+
+impl Ports {
+    /// Packets that wait because an interface had no room for them.
+    fn waiting(&self) -> u64 {
+        match self.is_abandoned {
+            true => 0,
+            false => self
+                .ports
+                .iter()
+                .map(|inside| inside.outlet.waiting())
+                .sum(),
+        }
+    }
 }
 
 /// An interface with its packet socket, and the way of frames to it.
@@ -88,6 +107,7 @@ impl Inside {
             cutter: Cutter::new(),
             delivery: Delivery::open(indices)?,
             counts: InsideCounts::default(),
+            is_abandoned: false,
         };
         Ok((Self::Packet(Box::new(ports)), problems))
     }
@@ -118,13 +138,30 @@ impl Inside {
         }
     }
 
-    /// Receives a batch of IP packets. Returns whether there may be more.
+    /// Whether the kernel says when packets came; those of several interfaces are not in
+    /// the order of their stamps.
+    pub(super) fn stamps(&self) -> bool {
+        match self {
+            Self::Tun(_) => false,
+            Self::Packet(ports) => ports.ports.len() == 1,
+        }
+    }
+
+    /// Receives a batch of IP packets, each with the instant at which it came by
+    /// `arrivals`. Returns whether there may be more.
     ///
     /// # Errors
     /// If an interface is gone.
-    pub(super) fn receive(&mut self, mut take: impl FnMut(&[u8])) -> Result<bool> {
+    pub(super) fn receive(
+        &mut self,
+        arrivals: &mut Arrivals,
+        mut take: impl FnMut(Time, &[u8]),
+    ) -> Result<bool> {
         let ports = match self {
-            Self::Tun(tun) => return tun.receive(take),
+            Self::Tun(tun) => {
+                let at = arrivals.unstamped();
+                return tun.receive(|packet| take(at, packet));
+            }
             Self::Packet(ports) => ports,
         };
         let Ports {
@@ -134,10 +171,10 @@ impl Inside {
             counts,
             ..
         } = ports.as_mut();
-        let mut more = tun.receive(&mut take)?;
+        let mut more = false;
         for InsidePort { port, outlet } in ports {
             let own = outlet.own();
-            more |= port.receive_raw(|octets| {
+            more |= port.receive_raw(|stamp, octets| {
                 let frame = octets.get(HEADER..).unwrap_or_default();
                 let Ok(header) = ethernet::Fields::parse(frame) else {
                     return;
@@ -147,12 +184,16 @@ impl Inside {
                 if !is_ip || header.addresses[0] != own {
                     return;
                 }
-                match cutter.pass(octets, ethernet::HEADER_LEN, &mut take) {
+                let at = arrivals.instant(stamp);
+                let each = |packet: &[u8]| take(at, packet);
+                match cutter.pass(octets, ethernet::HEADER_LEN, each) {
                     Ok(count) => counts.received += count,
                     Err(_) => counts.malformed += 1,
                 }
             });
         }
+        let at = arrivals.unstamped();
+        more |= tun.receive(|packet| take(at, packet))?;
         Ok(more)
     }
 
@@ -197,7 +238,15 @@ impl Inside {
     pub(super) fn has_waiting(&self) -> bool {
         match self {
             Self::Tun(_) => false,
-            Self::Packet(ports) => ports.ports.iter().any(|inside| inside.outlet.has_waiting()),
+            Self::Packet(ports) => ports.waiting() > 0,
+        }
+    }
+
+    /// Counts packets for which an interface has no room as refused: the gateway ends.
+    pub(super) fn abandon(&mut self) {
+        if let Self::Packet(ports) = self {
+            ports.counts.refused += ports.waiting();
+            ports.is_abandoned = true;
         }
     }
 
@@ -215,10 +264,12 @@ impl Inside {
                     overrun: 0,
                     sent: counts.sent,
                     refused: counts.refused,
+                    waiting: 0,
                 })
             }
             Self::Packet(ports) => {
                 let mut counts = ports.counts;
+                counts.waiting = ports.waiting();
                 counts.received += ports.tun.counts().received;
                 counts.malformed += ports.tun.counts().malformed;
                 for InsidePort { port, .. } in &mut ports.ports {

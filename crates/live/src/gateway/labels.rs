@@ -77,7 +77,7 @@ impl Labels {
     /// there may be more.
     pub(super) fn receive(&mut self, mut take: impl FnMut(&[u8])) -> bool {
         let own = self.own;
-        self.port.receive_raw(|octets| {
+        self.port.receive_raw(|_, octets| {
             let frame = octets.get(HEADER..).unwrap_or_default();
             let header = ethernet::Fields::parse(frame);
             if header

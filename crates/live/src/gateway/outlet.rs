@@ -15,6 +15,9 @@ use crate::sys::xdp_socket::{LARGEST, XdpSocket};
 /// The time in which a queue that another process had may become free.
 const PATIENCE: Span = Span::from_secs(1);
 
+/// Frames that a call sends through a ring at most: half of what it holds.
+const TOGETHER: usize = 256;
+
 /// The way of frames to one interface.
 pub(super) struct Outlet {
     /// The interface's name, and its Ethernet address.
@@ -31,7 +34,7 @@ struct Ring {
     socket: XdpSocket,
     /// Octets of the largest frame that it takes.
     largest: usize,
-    /// Frames that wait.
+    /// Frames since the latest call.
     count: usize,
 }
 
@@ -122,9 +125,9 @@ impl Outlet {
                 }
                 self.push_to_ring(length, header, packet, counts)
             }
-            Some(ring) if ring.socket.has_waiting() => {
+            Some(ring) if ring.socket.waiting() > 0 => {
                 self.flush(port, counts)?;
-                if self.has_waiting() {
+                if self.waiting() > 0 {
                     counts.refused += 1;
                     return Ok(());
                 }
@@ -157,7 +160,7 @@ impl Outlet {
             counts.refused += 1;
         }
         match ring.count {
-            BATCH => self.flush_ring(counts),
+            TOGETHER => self.flush_ring(counts),
             _ => Ok(()),
         }
     }
@@ -185,11 +188,9 @@ impl Outlet {
         }
     }
 
-    /// Whether frames wait because the interface had no room for them.
-    pub(super) fn has_waiting(&self) -> bool {
-        self.ring
-            .as_ref()
-            .is_some_and(|ring| ring.socket.has_waiting())
+    /// How many frames wait because the interface had no room for them.
+    pub(super) fn waiting(&self) -> u64 {
+        self.ring.as_ref().map_or(0, |ring| ring.socket.waiting())
     }
 
     /// Sends what waits.
@@ -205,10 +206,10 @@ impl Outlet {
         let Some(ring) = &mut self.ring else {
             return Ok(());
         };
-        let refused = ring.socket.send();
-        let refused = refused.during(|| format!("forwarding on {}", self.name))?;
-        counts.refused += refused;
-        counts.sent += (ring.count as u64).saturating_sub(refused);
+        let taken = ring.socket.send();
+        let taken = taken.during(|| format!("forwarding on {}", self.name))?;
+        counts.refused += taken.refused;
+        counts.sent += taken.sent;
         ring.count = 0;
         Ok(())
     }

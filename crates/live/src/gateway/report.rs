@@ -71,6 +71,7 @@ impl Gateway {
     /// If an interface has disappeared.
     pub fn report(&mut self) -> Result<Report> {
         self.hand_over();
+        self.note_turn();
         let mut counts = self.core.counts().clone();
         let mut peers = self.peers.clone();
         for (number, counts) in peers.iter_mut().enumerate() {

@@ -99,6 +99,11 @@ impl Poller {
         self.rt_scheduling = RtScheduling::take();
     }
 
+    /// Gives the calling thread the scheduling of ordinary ones again.
+    pub fn run_as_others(&mut self) {
+        self.rt_scheduling.give_up();
+    }
+
     /// The scheduling of the thread since the last call.
     pub fn scheduling(&mut self) -> Scheduling {
         self.rt_scheduling.scheduling()

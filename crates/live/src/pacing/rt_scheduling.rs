@@ -78,6 +78,14 @@ impl RtScheduling {
         Self::new(limited() && scheduling::run_first().is_ok())
     }
 
+    /// Returns to ordinary scheduling.
+    pub(super) fn give_up(&mut self) {
+        if self.first && scheduling::run_as_others().is_err() {
+            return;
+        }
+        *self = Self::ordinary();
+    }
+
     fn new(allowed: bool) -> Self {
         let now = clock::monotonic();
         Self {

@@ -34,6 +34,15 @@ const SEND_BUFFER: libc::c_int = 1 << 20;
 /// The option of that name, which the crate `libc` does not know yet.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
 
+/// The frames that the kernel took out of a ring.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Taken {
+    /// Those that the interface accepted.
+    pub(crate) sent: u64,
+    /// Those that it did not.
+    pub(crate) refused: u64,
+}
+
 /// A socket that sends frames on one interface.
 pub(crate) struct XdpSocket {
     socket: OwnedFd,
@@ -97,9 +106,13 @@ impl XdpSocket {
     /// Puts a frame of `length` octets, which `write` fills, behind those that wait for
     /// [`XdpSocket::send`]. Returns whether there was room for it.
     pub(crate) fn push(&mut self, length: usize, write: impl FnOnce(&mut [u8])) -> bool {
-        self.reclaim();
         if length > LARGEST || self.sending.is_full() {
             return false;
+        }
+        // Another processor returns pieces; a look at each frame would be a miss of the
+        // cache for each.
+        if self.free.is_empty() {
+            self.reclaim();
         }
         let Some(piece) = self.free.pop() else {
             return false;
@@ -117,35 +130,39 @@ impl XdpSocket {
         true
     }
 
-    /// Sends the frames that wait, and returns how many of them the interface did not
-    /// take. Those for which there is no room at the moment go on waiting.
+    /// Sends the frames that wait. Those for which there is no room at the moment go on
+    /// waiting.
     ///
     /// # Errors
     /// If the interface is gone.
-    pub(crate) fn send(&mut self) -> io::Result<u64> {
+    pub(crate) fn send(&mut self) -> io::Result<Taken> {
         let mut refused = 0;
         self.sending.publish();
-        loop {
-            let waiting = self.sending.waiting();
-            if waiting == 0 {
-                return Ok(refused);
-            }
+        let first = self.sending.waiting();
+        let mut waiting = first;
+        while waiting > 0 {
             let code = self.call();
-            self.reclaim();
+            let before = waiting;
+            waiting = self.sending.waiting();
             match code {
                 // The interface refused one; the kernel goes on behind it.
                 libc::EBUSY => refused += 1,
                 libc::ENXIO | libc::ENODEV => return Err(io::Error::from_raw_os_error(code)),
-                _ if self.sending.waiting() < waiting => {}
+                _ if waiting < before => {}
                 // It is down, or its buffers are full.
-                _ => return Ok(refused),
+                _ => break,
             }
         }
+        let gone = u64::from(first - waiting);
+        Ok(Taken {
+            sent: gone.saturating_sub(refused),
+            refused,
+        })
     }
 
-    /// Whether frames wait.
-    pub(crate) fn has_waiting(&self) -> bool {
-        self.sending.waiting() > 0
+    /// How many frames wait.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.sending.waiting().into()
     }
 
     /// Lets the kernel send. Returns its error, or zero.

@@ -207,6 +207,11 @@ const GATEWAY_METRICS: &[Metric<OfGateway>] = &[
                 .map_or(0, |(backlog, _)| backlog.packets.into())
         },
     ),
+    gauge(
+        "inside_waiting_packets",
+        "Packets to the inside that wait in a ring of AF_XDP, because an interface is down or has no room.",
+        |report| report.inside.waiting,
+    ),
     gauge("prefixes", "Prefixes in the egress table.", |report| {
         report.prefixes as u64
     }),
