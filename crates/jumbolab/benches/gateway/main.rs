@@ -1,17 +1,17 @@
 //! Compares `jumbolab gateway` with kernel forwarding and other tunnels, in turn in the
 //! same network namespaces:
 //!
-//!     cargo bench -p jumbolab --bench gateway -- 5 plain xdp packet tun copy
+//!     cargo bench -p jumbolab --bench gateway -- 5 plain xdp first packet tun copy
 //!
 //! The arguments are the number of rounds, and systems or parts of their names: plain,
-//! xdp, packet, tun, copy, wireguard, simplemux. It needs root, iproute2 and two CPUs. The
+//! xdp, first, packet, tun, copy, wireguard, simplemux. It needs root, iproute2 and two CPUs. The
 //! environment variables `WIREGUARD_GO` and `SIMPLEMUX` name the programs of these
-//! names; without them these rows are left out. A round of one system takes seven
+//! names; without them these rows are left out. A round of one system takes nine
 //! seconds.
 //!
 //! Hosts and gateways are namespaces in a row: a host, a gateway, a router, a gateway, a
-//! host. The generator and the receiving host use CPU 0, the near gateway CPU 1, and the far
-//! one CPU 1 or, under loads that leave time on it, CPU 0.
+//! host. The generator and the receiving host use CPU 0; each load says which CPU each
+//! gateway has.
 //! docs/gateway.md describes the tables.
 #![expect(
     clippy::print_stdout,

@@ -62,8 +62,9 @@ pub(crate) fn run(loads: &str) -> Result<()> {
     warm(&to)?;
     for load in loads.split(',') {
         let load = Load::of_name(load)?;
-        pin(near, 1)?;
-        pin(far, if load.pace.is_some() { 0 } else { 1 })?;
+        for (gateway, processor) in [near, far].into_iter().zip(load.processors) {
+            pin(gateway, processor)?;
+        }
         let (mut sink, mut output) = sink()?;
         let before = Counters::read(near, far)?;
         let begun = clock::monotonic();

@@ -7,6 +7,8 @@ pub(crate) enum System {
     Plain,
     /// `jumbolab gateway` with packet sockets, and rings of AF_XDP toward the hosts.
     Xdp,
+    /// The same, with real-time priority; when idle it spins instead.
+    First,
     /// `jumbolab gateway` with packet sockets.
     Packet,
     /// `jumbolab gateway` with TUN interfaces.
@@ -19,9 +21,10 @@ pub(crate) enum System {
     Simplemux,
 }
 
-pub(crate) const SYSTEMS: [System; 7] = [
+pub(crate) const SYSTEMS: [System; 8] = [
     System::Plain,
     System::Xdp,
+    System::First,
     System::Packet,
     System::Tun,
     System::Copy,
@@ -31,7 +34,7 @@ pub(crate) const SYSTEMS: [System; 7] = [
 
 /// Configurations of both gateways.
 const CONFIGURE: &str = r#"
-configure() { # GATEWAY LOCAL PEER PREFIX INSIDE TRIGGER WAIT
+configure() { # GATEWAY LOCAL PEER PREFIX INSIDE TRIGGER WAIT OPERATION
     cat >"$1.toml" <<END
 [inside]
 $5
@@ -42,9 +45,11 @@ prefixes = ["$4"]
 [gather]
 trigger = "$6"
 wait = "$7"
+[operation]
+$8
 END
 }
-both() { # INSIDE TRIGGER WAIT
+both() { # INSIDE TRIGGER WAIT OPERATION
     configure ga 192.0.2.1 198.51.100.1 10.2.0.0/24 "$@"
     configure gb 198.51.100.1 192.0.2.1 10.1.0.0/24 "$@"
     begin ga --config ga.toml
@@ -57,6 +62,7 @@ impl System {
         match self {
             Self::Plain => "plain",
             Self::Xdp => "xdp",
+            Self::First => "first",
             Self::Packet => "packet",
             Self::Tun => "tun",
             Self::Copy => "copy",
@@ -69,6 +75,7 @@ impl System {
         match self {
             Self::Plain => "kernel forwarding",
             Self::Xdp => "gateway, AF_XDP",
+            Self::First => "gateway, AF_XDP, real-time priority; idle: spinning",
             Self::Packet => "gateway, packet sockets",
             Self::Tun => "gateway, TUN",
             Self::Copy => "TUN copy loop",
@@ -93,7 +100,7 @@ impl System {
     pub(crate) fn script(self, busy: bool) -> String {
         let gather = match busy {
             true => "busy 1ms",
-            false => "timer 600us",
+            false => "timer 400us",
         };
         match self {
             Self::Plain => "
@@ -102,11 +109,17 @@ ip -n ga route add 10.2.0.0/24 via 192.0.2.9
 ip -n c route add 10.2.0.0/24 via 198.51.100.1
 "
             .to_owned(),
-            Self::Xdp | Self::Packet => {
-                let inside = format!("interfaces = [\"in\"]\npath = \"{}\"", self.name());
-                format!("{CONFIGURE}both '{inside}' {gather}\n")
+            Self::Xdp | Self::First | Self::Packet => {
+                let path = if self == Self::Packet { "packet" } else { "xdp" };
+                let inside = format!("interfaces = [\"in\"]\npath = \"{path}\"");
+                let operation = match (self, busy) {
+                    (Self::First, true) => "spin = \"2ms\"",
+                    (Self::First, false) => "priority = \"real-time\"",
+                    _ => "",
+                };
+                format!("{CONFIGURE}both '{inside}' {gather} '{operation}'\n")
             }
-            Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {gather}\n"),
+            Self::Tun => format!("{CONFIGURE}forwarding\nboth '' {gather} ''\n"),
             Self::Copy => "
 ip netns exec ga \"$BENCH\" role:copy copya 192.0.2.1 198.51.100.1 & ga=$!
 ip netns exec gb \"$BENCH\" role:copy copyb 198.51.100.1 192.0.2.1 & gb=$!
@@ -132,7 +145,7 @@ route_through wgga wggb
 "
             .to_owned(),
             Self::Simplemux => {
-                let gather = if busy { "-n 1" } else { "-n 100 -P 600" };
+                let gather = if busy { "-n 1" } else { "-n 100 -P 400" };
                 format!(
                     "
 for node in ga gb; do ip -n $node tuntap add dev mux mode tun; done
