@@ -53,7 +53,7 @@ pub(super) fn read(
     reader.files = files.clone();
     let (mut network, mtus, unused) = network::read(&mut reader, tree, world)?;
     network.domain = domain::read(&mut reader, tree, &network)?;
-    let host = host::read(&mut reader, tree)?;
+    let host = host::read(&mut reader, tree, &network, world)?;
     let traffic = traffic::read(&mut reader, tree, &network, &host, &mtus, world)?;
     network::known_links(tree, &network)?;
     network::read_counted(&mut reader, tree, &mut network, &traffic, world)?;

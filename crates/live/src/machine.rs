@@ -88,6 +88,19 @@ pub fn system() -> String {
     )
 }
 
+/// Whether TCP of this kernel can detect losses without RACK [RFC8985]. Linux cannot from
+/// 6.17 on, where tcp_recovery = 0 has no effect [LinuxDoc ip-sysctl].
+pub(crate) fn has_other_loss_detection() -> bool {
+    uname().is_ok_and(|name| precedes_6_17(&name.release().to_string_lossy()))
+}
+
+fn precedes_6_17(release: &str) -> bool {
+    let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
+    let mut next = || numbers.next()?.parse().ok();
+    let version: Option<(u32, u32)> = next().zip(next());
+    version.is_some_and(|version| version < (6, 17))
+}
+
 /// The name that this machine has for itself.
 pub fn name() -> String {
     uname().map_or_else(
@@ -132,5 +145,19 @@ mod tests {
     #[test]
     fn the_system_has_its_usual_name() {
         assert_eq!(system(), "Linux");
+    }
+
+    #[test]
+    fn losses_are_detected_by_rack_alone_from_6_17_on() {
+        for (release, precedes) in [
+            ("6.16.12-generic", true),
+            ("5.15.0-1", true),
+            ("6.17", false),
+            ("6.18.44", false),
+            ("7.0.0-rc1", false),
+            ("", false),
+        ] {
+            assert_eq!(precedes_6_17(release), precedes, "{release}");
+        }
     }
 }

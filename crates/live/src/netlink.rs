@@ -26,7 +26,7 @@ pub use follow::{KernelRoute, RouteFilter};
 pub(crate) use link::VethEnd;
 pub(crate) use lookup::Listed;
 pub(crate) use qdisc::TokenBucket;
-pub(crate) use route::HostRoute;
+pub(crate) use route::{HostRoute, OfTcp};
 
 /// An rtnetlink socket for the namespace in which it was opened.
 pub(crate) struct Route {

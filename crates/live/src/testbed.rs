@@ -2,12 +2,12 @@
 
 mod addressing;
 mod advertise;
-mod congestion;
 mod fragments;
 mod graph;
 mod interface;
 mod path;
 mod sent;
+mod tcp;
 
 use std::net::IpAddr;
 use std::os::fd::AsFd as _;
@@ -24,7 +24,7 @@ use addressing::Plan;
 pub use fragments::Fragments;
 pub use interface::Interface;
 use interface::{Offloads, set_offloads};
-pub use path::{Addresses, Forwarder, Graph, Link, Medium, Part, Path, Vertex};
+pub use path::{Addresses, Forwarder, Graph, Link, Medium, Part, Path, Tcp, Vertex};
 pub use sent::SentPackets;
 
 /// A node of the path: a network namespace and its interfaces.
@@ -104,6 +104,7 @@ impl Testbed {
             (None, Addresses::Router) => testbed.address_by_router(path)?,
         }
         testbed.introduce_neighbours(path)?;
+        testbed.set_tcp(path)?;
         Ok(testbed)
     }
 

@@ -8,6 +8,7 @@ mod domain;
 mod emulated;
 mod flows;
 mod graph;
+mod kernel_tcp;
 mod latency_breakdown;
 mod nic;
 mod probe;
@@ -27,6 +28,7 @@ pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
 pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
+pub use kernel_tcp::KernelTcp;
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};
 pub use nic::{Coalescing, NicSetting};
 pub use probe::{Peer, Probe};
@@ -308,6 +310,8 @@ pub struct Host {
     pub segments_per_packet: Option<u32>,
     /// The processor on which the agents of both hosts transfer; `None`: any.
     pub processor: Option<u32>,
+    /// The settings of its kernel's TCP.
+    pub tcp: KernelTcp,
     /// The processing times of a simulated host.
     pub costs: Costs,
 }

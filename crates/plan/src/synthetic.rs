@@ -8,8 +8,8 @@ use rand_chacha::rand_core::SeedableRng;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Transport};
 
 use crate::setting::{
-    Addresses, Costs, Echo, Host, Impairments, Link, LinkKind, Network, NicSetting, Scenario,
-    Shape, System, Traffic, Transfer, Watched,
+    Addresses, Costs, Echo, Host, Impairments, KernelTcp, Link, LinkKind, Network, NicSetting,
+    Scenario, Shape, System, Traffic, Transfer, Watched,
 };
 use crate::{
     Cell, Compare, Evidence, Factors, HostFacts, Level, Patience, Plan, Published, Rare, Report,
@@ -112,6 +112,7 @@ pub fn setting(mtu: i64, offloads: bool) -> Setting {
             nic: NicSetting::default(),
             segments_per_packet: None,
             processor: None,
+            tcp: KernelTcp::default(),
             costs: Costs::default(),
         },
         traffic: Traffic::Transfer(Transfer {

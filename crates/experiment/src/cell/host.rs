@@ -1,15 +1,22 @@
 //! Reads `[host]`.
 
 use anyhow::Result;
-use plan::setting::{Coalescing, Costs, Host, NicSetting, Scenario, System};
+use plan::World;
+use plan::setting::{Coalescing, Costs, Host, Network, NicSetting, Scenario, System};
 use units::Span;
 
-use super::tcp::usual_control;
+use super::tcp::{of_kernel, usual_control};
 use crate::quantity::{name, number, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};
 
-pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
+/// The hosts of `network`. The settings of a kernel's TCP are read last.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    tree: &Table,
+    network: &Network,
+    world: World,
+) -> Result<Host> {
     Ok(Host {
         scenario: reader.read("host.scenario", scenario)?.value,
         offloads: reader.read("host.offloads", switch)?.value,
@@ -21,6 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>, tree: &Table) -> Result<Host> {
         segments_per_packet: few(reader, "host.segments_per_packet", 1, MOST_SEGMENTS)?,
         processor: few(reader, "host.processor", 0, MOST_PROCESSORS - 1)?,
         costs: costs(reader)?,
+        tcp: of_kernel(reader, network, world)?,
     })
 }
 

@@ -1,16 +1,16 @@
 //! Reads `[tcp]` and `[flows.NAME.tcp]`: the settings of simulated connections.
 
+mod of_kernel;
 mod values;
 
 use anyhow::Result;
-use plan::setting::Network;
 use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
-use crate::keys::KERNELS_TCP;
 use crate::quantity::{either, on_off, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Table, Value};
+pub(super) use of_kernel::read as of_kernel;
 use values::{Threshold, limit, name_of, segments, threshold, whole, written};
 
 /// Octets of timestamps in every segment, padding included [RFC7323 App A].
@@ -27,7 +27,7 @@ const LARGEST_SEGMENT: u32 = 65_495;
 
 /// The TCP implementation, and the agent in ns-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agent {
+enum Agent {
     Standard,
     Linux,
     Ns2(Recovery),
@@ -92,18 +92,6 @@ pub(super) fn of_flow(
     grows_as_reno(reader, &agent, congestion)?;
     let base = defaults(agent.value, all.control);
     keys(reader, &table, agent.value, &base, true)
-}
-
-/// Reads `[tcp]` in a world with the kernel's TCP, which only accepts values
-/// that request the kernel's behaviour; connections of a network that is no path have
-/// windows besides.
-pub(super) fn read_past(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
-    if network.graph.is_none()
-        && let Some(Node { value, origin }) = reader.find("tcp.window")?
-    {
-        return Err(refusal(origin, "tcp.window", value, KERNELS_TCP));
-    }
-    reader.optional("tcp.agent", word(AGENTS)).map(drop)
 }
 
 /// The window of flows between kernels, in segments, that `table` gives, or else `usual`;
@@ -193,6 +181,11 @@ fn keys(
             recovery
         }
     };
+    for key in ["rack", "tail_loss_probe"] {
+        // The table of keys accepts nothing but "off".
+        let path = keys.path(key);
+        keys.reader.optional(&path, switch)?;
+    }
     let window = keys.key("window", limit(base.window), |value| {
         either(value, "none", segments)
     })?;

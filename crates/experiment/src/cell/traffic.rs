@@ -53,10 +53,6 @@ pub(super) fn read(
     mtus: &[Spanned<IpMtu>],
     world: World,
 ) -> Result<Traffic> {
-    match world.profile().hosts {
-        Hosts::Kernels => tcp::read_past(reader, network)?,
-        Hosts::Simulated => {}
-    }
     let kind = reader.read("traffic.kind", word(KINDS))?;
     let named = KINDS.iter().find(|(_, other)| *other == kind.value);
     reader.kind = named.map(|(name, _)| *name);

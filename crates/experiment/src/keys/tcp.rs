@@ -1,11 +1,20 @@
 //! Keys of `[tcp]` and `[flows.NAME.tcp]`: simulated connections.
 
-use super::support::{everywhere, kernels, no_effect, only, refused, when};
+use super::support::{
+    HONOURED, Support, everywhere, kernels, measured, no_effect, only, refused, when, worlds,
+};
 use super::{DefaultValue, Key, Section, Worlds};
 
 /// The reason why kernels refuse settings of TCP.
 pub(crate) const KERNELS_TCP: &str =
-    "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
+    "the kernel's TCP does not let it be set, only the simulator's does: --on sim";
+
+/// The reason why hosts that the user names refuse settings that namespaces have.
+const HOSTS_TCP: &str =
+    "the hosts' TCP stays as it is; only namespaces have one of their own: --on netns or --on sim";
+
+/// The reason why simulated hosts refuse what only Linux has.
+const OF_LINUX: &str = "simulated senders detect losses without it; write \"off\", or --on netns";
 
 const OWN_TCP: &str = "kernels have TCP of their own; remove it, or say --on sim";
 
@@ -13,7 +22,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["tcp"],
         kinds: &[],
-        about: "The properties of simulated connections; resolved plans contain all its keys.",
+        about: "The properties of connections; resolved plans of simulated ones contain all its keys. Between kernels those that are written are set in the namespaces of the run: parameters of `net.ipv4`, and metrics of the routes between hosts.",
         worlds: everywhere(),
         keys: &KEYS,
     },
@@ -28,8 +37,17 @@ pub(super) const SECTIONS: &[Section] = &[
 
 const SIMULATED: Worlds = kernels(refused(KERNELS_TCP));
 
+/// Settings of simulated hosts and of namespaces.
+const NAMESPACES: Worlds = everywhere().between_hosts(refused(HOSTS_TCP));
+
+/// Switches of Linux's own.
+const LINUX_SWITCH: Worlds =
+    worlds(HONOURED, only(&["off"], OF_LINUX)).between_hosts(refused(HOSTS_TCP));
+
 /// Keys of what happens at losses and time-outs, which laws of TCP do not ask for.
-const OF_RECOVERY: Worlds = SIMULATED.predicted(no_effect("closed forms are of the steady state"));
+const OF_RECOVERY: Worlds = SIMULATED.predicted(NO_RECOVERY);
+
+const NO_RECOVERY: Support = no_effect("closed forms are of the steady state");
 
 /// The keys of a flow: the same ones, refused by kernels for a reason of their
 /// own.
@@ -52,9 +70,9 @@ const WINDOW: Worlds =
     kernels(when("in a `dumbbell` or an `explicit` network")).between_hosts(refused(KERNELS_TCP));
 
 /// The place of `window` in [`KEYS`].
-const PLACE_OF_WINDOW: usize = 2;
+const PLACE_OF_WINDOW: usize = 4;
 
-const KEYS: [Key; 15] = [
+const KEYS: [Key; 17] = [
     Key {
         name: "agent",
         kind: "`standard`, `linux`, `tahoe`, `reno`, `newreno` or `sack1`",
@@ -66,8 +84,27 @@ const KEYS: [Key; 15] = [
         name: "recovery",
         kind: "`reno`, `newreno` or `sack`",
         default: DefaultValue::Follows("`\"sack\"`"),
-        meaning: "Of `standard` and `linux`: `reno` [RFC5681], `newreno` [RFC6582] or `sack` [RFC6675]; refused beside another agent.",
-        worlds: OF_RECOVERY,
+        meaning: "Of `standard` and `linux`: `reno` [RFC5681], `newreno` [RFC6582] or `sack` [RFC6675]; refused beside another agent. Between kernels whether they acknowledge selectively (`tcp_sack`): without it Linux recovers as `newreno`.",
+        worlds: kernels(measured(
+            &["newreno", "sack"],
+            "not measured here: without SACK Linux recovers as NewReno",
+        ))
+        .between_hosts(refused(HOSTS_TCP))
+        .predicted(NO_RECOVERY),
+    },
+    Key {
+        name: "rack",
+        kind: "switch",
+        default: DefaultValue::Follows("`\"off\"`; as the kernel has it"),
+        meaning: "Whether senders detect losses by the times of their segments [RFC8985] (`tcp_recovery`). Linux from 6.17 on has no other way: `off` is refused there.",
+        worlds: LINUX_SWITCH,
+    },
+    Key {
+        name: "tail_loss_probe",
+        kind: "switch",
+        default: DefaultValue::Follows("`\"off\"`; as the kernel has it"),
+        meaning: "Whether senders probe for the loss of their last segments before a timeout [RFC8985 s7] (`tcp_early_retrans`).",
+        worlds: LINUX_SWITCH,
     },
     Key {
         name: "window",
@@ -80,8 +117,8 @@ const KEYS: [Key; 15] = [
         name: "initial_window",
         kind: "segments",
         default: DefaultValue::Follows("`10` (2)"),
-        meaning: "Segments of the first window.",
-        worlds: SIMULATED,
+        meaning: "Segments of the first window [RFC6928]; between kernels the metric `initcwnd`. A kernel's receiver lets at most 65535 octets be in flight at first.",
+        worlds: NAMESPACES,
     },
     Key {
         name: "initial_threshold",
@@ -101,8 +138,8 @@ const KEYS: [Key; 15] = [
         name: "acknowledge",
         kind: "`delayed` or `each`",
         default: DefaultValue::Follows("`\"delayed\"` (`\"each\"`)"),
-        meaning: "`delayed`: every second segment is acknowledged, or one after `delayed_ack`.",
-        worlds: SIMULATED,
+        meaning: "`delayed`: every second segment is acknowledged, or one after `delayed_ack`; `each`: every segment at once, between kernels the metric `quickack`.",
+        worlds: NAMESPACES,
     },
     Key {
         name: "delayed_ack",
@@ -136,8 +173,8 @@ const KEYS: [Key; 15] = [
         name: "shortest_timeout",
         kind: "time",
         default: DefaultValue::Follows("`\"1s\"` (`\"200ms\"`)"),
-        meaning: "The least retransmission timeout.",
-        worlds: OF_RECOVERY,
+        meaning: "The least retransmission timeout; between kernels the metric `rto_min`, in whole milliseconds.",
+        worlds: NAMESPACES.predicted(NO_RECOVERY),
     },
     Key {
         name: "longest_timeout",

@@ -1,7 +1,10 @@
 //! A transfer from one file in the kernel's world and in the simulator's.
 
-use proto::tcp::Settings;
+use plan::setting::KernelTcp;
+use proto::tcp::{Acknowledging, Recovery, Settings};
+use units::Span;
 
+use super::kernels::FLOWS;
 use super::simulated::{refused, sim};
 use super::*;
 use crate::shipped;
@@ -27,15 +30,86 @@ fn one_file_is_the_same_transfer_in_both_worlds() {
 }
 
 #[test]
-fn the_kernels_tcp_is_linux_and_nothing_else_can_be_told_of_it() {
-    let why = "the kernel's TCP is as it is, only the simulator's can be set: --on sim";
+fn the_kernels_tcp_is_linux_and_refuses_what_it_does_not_let_be_set() {
+    let why = "the kernel's TCP does not let it be set, only the simulator's does: --on sim";
     for (set, key) in [
         ("tcp.agent=standard", "tcp.agent = \"standard\""),
-        ("tcp.initial_window=3", "tcp.initial_window = 3"),
+        ("tcp.delayed_ack=3ms", "tcp.delayed_ack = \"3ms\""),
     ] {
         let error = planned(both(), &[set]).unwrap_err();
         assert_eq!(format!("{error:#}"), format!("--set {set}: {key}: {why}"));
     }
+}
+
+#[test]
+fn one_key_sets_tcp_of_namespaces_and_of_the_simulator() {
+    let unset = plan(both(), &[]);
+    assert_eq!(setting(&unset, 0).host.tcp, KernelTcp::default());
+    let sets = [
+        "tcp.initial_window=2",
+        "tcp.recovery=newreno",
+        "tcp.shortest_timeout=1s",
+        "tcp.acknowledge=each",
+    ];
+    let (kernels, simulated) = (plan(both(), &sets), sim(both(), &sets));
+    assert_ne!(kernels.hash, unset.hash);
+    check_round_trip(&kernels);
+    let of_kernel = setting(&kernels, 0).host.tcp;
+    assert_eq!(
+        of_kernel,
+        KernelTcp {
+            initial_window: Some(2),
+            shortest_timeout: Some(Span::from_secs(1)),
+            acknowledges_each: true,
+            sack: Some(false),
+            ..KernelTcp::default()
+        }
+    );
+    let settings = transfer(&simulated, 0).tcp.clone().unwrap();
+    assert_eq!(setting(&simulated, 0).host.tcp, KernelTcp::default());
+    assert_eq!(
+        (
+            settings.initial_window,
+            settings.recovery,
+            settings.acknowledging
+        ),
+        (2, Recovery::NewReno, Acknowledging::Each)
+    );
+    assert_eq!(settings.shortest_timeout, Span::from_secs(1));
+}
+
+#[test]
+fn switches_of_linux_are_off_in_the_simulator_and_odd_values_are_refused() {
+    let sets = ["tcp.rack=on", "tcp.tail_loss_probe=off"];
+    let tcp = setting(&plan(both(), &sets), 0).host.tcp;
+    assert_eq!((tcp.rack, tcp.tail_loss_probe), (Some(true), Some(false)));
+    sim(both(), &["tcp.rack=off", "tcp.tail_loss_probe=off"]);
+    for key in ["rack", "tail_loss_probe"] {
+        refused(
+            both(),
+            &[&format!("tcp.{key}=on")],
+            &format!(
+                "--set tcp.{key}=on: tcp.{key} = \"on\": simulated senders detect losses without it; write \"off\", or --on netns"
+            ),
+        );
+    }
+    for timeout in ["1500us", "0s", "121s"] {
+        let error = planned(both(), &[&format!("tcp.shortest_timeout={timeout}")]).unwrap_err();
+        let error = format!("{error:#}");
+        assert!(error.contains("kernels take whole milliseconds"), "{error}");
+    }
+    let reno = plan(both(), &["tcp.recovery=reno"]);
+    assert_eq!(
+        reno.cells[0].setting.as_ref().unwrap_err(),
+        "not measured here: without SACK Linux recovers as NewReno"
+    );
+    let mut hosts = Experiment::parse(FLOWS, "experiments/x.toml").unwrap();
+    hosts.set("tcp.initial_window=2").unwrap();
+    let error = hosts.plan(World::Hosts, unchecked).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "--set tcp.initial_window=2: tcp.initial_window = 2: the hosts' TCP stays as it is; only namespaces have one of their own: --on netns or --on sim"
+    );
 }
 
 #[test]

@@ -263,13 +263,13 @@ fn what_makes_no_sense_of_connections_is_refused_by_name() {
 }
 
 #[test]
-fn the_kernels_tcp_is_not_told_what_it_is_like() {
+fn connections_of_a_path_between_kernels_have_no_window_of_their_own() {
     let mut experiment = Experiment::parse(SMALL, "experiments/x.toml").unwrap();
     experiment.set("tcp.window=50").unwrap();
     let error = experiment.plan(World::Netns, unchecked).unwrap_err();
     assert_eq!(
         format!("{error:#}"),
-        "--set tcp.window=50: tcp.window = 50: the kernel's TCP is as it is, only the simulator's can be set: --on sim"
+        "--set tcp.window=50: tcp.window = 50: the kernel's TCP does not let it be set, only the simulator's does: --on sim"
     );
 }
 

@@ -4,7 +4,7 @@ use proto::traffic::Law;
 
 use super::*;
 
-const FLOWS: &str = "\
+pub(super) const FLOWS: &str = "\
 format = 1
 name = \"kernels\"
 [traffic]

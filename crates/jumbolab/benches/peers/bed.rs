@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use live::clock::monotonic;
-use live::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Testbed};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Tcp, Testbed};
 use live::tool::Tool;
 use nix::sys::resource::{UsageWho, getrusage};
 use units::{Bytes, IpMtu, IpVersion, Span};
@@ -48,6 +48,7 @@ impl Bed {
             addresses: Addresses::Static,
             offloads: false,
             segments_per_packet: None,
+            tcp: Tcp::default(),
             links: vec![Link { mtu, medium }],
         };
         Ok(Self {

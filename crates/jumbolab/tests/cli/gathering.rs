@@ -335,8 +335,12 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
             "domain.carriage: the routers of a test bed switch no labels",
         ),
         (
-            "min_rto=1s",
-            "tcp.shortest_timeout = \"1s\": the kernel's TCP is as it is",
+            "tcp.delayed_ack=1s",
+            "tcp.delayed_ack = \"1s\": the kernel's TCP does not let it be set",
+        ),
+        (
+            "tcp.initial_window=50",
+            "tcp.initial_window = 50: a kernel's first window has at most 65535 octets, here 45 segments",
         ),
     ] {
         dir.run(&format!("{run} --set {set}")).refused(&[words]);

@@ -18,6 +18,7 @@ mod harness;
 mod hostile;
 mod journal;
 mod jumbograms;
+mod kernel_tcp;
 mod latency_breakdown;
 mod laws;
 mod links;

@@ -8,7 +8,7 @@ use std::io::Write;
 use anyhow::{Context, Result, bail};
 use live::capture::Capture;
 use live::clock::{self, Epoch};
-use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Testbed};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
 use live::transfer::{Echo, Received, Transfer, keep_stamping, try_congestion_control};
 use live::worker::Command;
 use live::{Refusal, Sandbox, Worker};
@@ -225,6 +225,7 @@ fn path(ip: IpVersion) -> Path {
         addresses: Addresses::Static,
         offloads: true,
         segments_per_packet: None,
+        tcp: Tcp::default(),
         links: vec![Link {
             mtu: IpMtu::new(9000, ip).expect("9000 is within the bounds of both protocols"),
             medium: medium(None),

@@ -10,17 +10,49 @@ use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
     RouteScope, RouteType,
 };
+use units::Span;
 
 use super::{Mode, Route, family};
 use crate::error::Result;
 
-/// A route to one host, with the TCP congestion control for it.
+/// A route to one host.
 pub(crate) struct HostRoute<'a> {
     pub(crate) interface: &'a str,
     pub(crate) destination: IpAddr,
     /// `None` if the host is on the link.
     pub(crate) gateway: Option<IpAddr>,
-    pub(crate) congestion: &'a str,
+}
+
+/// The settings of TCP for connections over a route; absent ones are the kernel's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OfTcp {
+    /// The congestion control.
+    pub(crate) congestion: Option<String>,
+    /// Segments of the first window.
+    pub(crate) initial_window: Option<u32>,
+    /// The least retransmission timeout, in whole milliseconds.
+    pub(crate) shortest_timeout: Option<Span>,
+    /// Whether every segment is acknowledged at once.
+    pub(crate) acknowledges_each: bool,
+}
+
+/// The number of the metric of the least timeout, which the kernel obeys only where it is
+/// locked [LinuxUapi rtnetlink.h].
+const RTAX_RTO_MIN: u32 = 13;
+
+impl OfTcp {
+    fn metrics(&self) -> Vec<RouteMetric> {
+        let millis = |span: Span| u32::try_from(span.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
+        let timeout = self.shortest_timeout.map(|timeout| {
+            let least = RouteMetric::RtoMin(millis(timeout));
+            [RouteMetric::Lock(1 << RTAX_RTO_MIN), least]
+        });
+        let window = self.initial_window.map(RouteMetric::InitCwnd);
+        let each = self.acknowledges_each.then_some(RouteMetric::QuickAck(1));
+        let congestion = self.congestion.clone().map(RouteMetric::CcAlgo);
+        let metrics = [window, each, congestion].into_iter().flatten();
+        timeout.into_iter().flatten().chain(metrics).collect()
+    }
 }
 
 impl Route {
@@ -121,24 +153,29 @@ impl Route {
         })
     }
 
-    /// Creates or replaces the route to one host.
-    pub(crate) fn set_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
-        let message = RouteNetlinkMessage::NewRoute(self.host_route(route)?);
-        self.apply(message, Mode::Replace, || {
-            format!(
-                "routing to {} with congestion control {}",
-                route.destination, route.congestion
-            )
-        })
+    /// Creates or replaces the route to one host, with settings of TCP.
+    pub(crate) fn set_host_route(&self, route: &HostRoute<'_>, tcp: &OfTcp) -> Result<()> {
+        let mut message = self.host_route(route)?;
+        let metrics = RouteAttribute::Metrics(tcp.metrics());
+        message.attributes.push(metrics);
+        self.apply(
+            RouteNetlinkMessage::NewRoute(message),
+            Mode::Replace,
+            || {
+                let congestion = tcp.congestion.as_deref();
+                let with = congestion.map_or_else(
+                    || "settings of TCP".to_owned(),
+                    |name| format!("congestion control {name}"),
+                );
+                format!("routing to {} with {with}", route.destination)
+            },
+        )
     }
 
     /// Removes the route to one host, if there is one.
     pub(crate) fn remove_host_route(&self, route: &HostRoute<'_>) -> Result<()> {
-        let mut message = self.host_route(route)?;
         // Routes match by destination; their metrics may differ.
-        message
-            .attributes
-            .retain(|attribute| !matches!(attribute, RouteAttribute::Metrics(_)));
+        let message = self.host_route(route)?;
         let operation = || format!("removing the route to {}", route.destination);
         match self.apply(
             RouteNetlinkMessage::DelRoute(message),
@@ -163,7 +200,6 @@ impl Route {
         message.attributes = vec![
             RouteAttribute::Destination(route_address(route.destination)),
             RouteAttribute::Oif(self.index(route.interface)?),
-            RouteAttribute::Metrics(vec![RouteMetric::CcAlgo(route.congestion.to_owned())]),
         ];
         let gateway = route.gateway.map(route_address);
         message

@@ -8,7 +8,7 @@ use super::{Graph, Interface, Node, Path, Testbed};
 use crate::error::Result;
 
 impl Testbed {
-    /// The hosts of a network that is no path.
+    /// The hosts.
     pub fn hosts(&self) -> impl Iterator<Item = &Node> {
         self.nodes
             .iter()
@@ -28,9 +28,7 @@ impl Testbed {
     /// The address with which node `from` sends to node `to`; `None` without a path.
     pub fn address_toward(&self, path: &Path, from: usize, to: usize) -> Option<IpAddr> {
         let link = next_hops(path.graph.as_ref()?, to)[from]?;
-        let mut interfaces = self.nodes[from].interfaces.iter();
-        let own = interfaces.find(|one| one.subnet == link)?;
-        Some(Plan::of(path).address(own))
+        Some(Plan::of(path).address(self.nodes[from].on_link(link)?))
     }
 
     /// Assigns every interface and every host its address, and routes each subnet and host
@@ -81,23 +79,27 @@ impl Testbed {
             }
             let [first, second] = graph.ends[link];
             let other = if first == from { second } else { first };
-            let on_link = |node: &Node| {
-                let mut interfaces = node.interfaces.iter();
-                interfaces.find(|one| one.subnet == link).cloned()
-            };
-            let (Some(out), Some(next)) = (on_link(node), on_link(&self.nodes[other])) else {
+            let (Some(out), Some(next)) = (node.on_link(link), self.nodes[other].on_link(link))
+            else {
                 continue;
             };
             let route = &node.namespace.route;
-            route.set_route(network, &out.name, plan.address(&next))?;
+            route.set_route(network, &out.name, plan.address(next))?;
         }
         Ok(())
     }
 }
 
+impl Node {
+    /// The interface to a link of a network that is no path.
+    pub(super) fn on_link(&self, link: usize) -> Option<&Interface> {
+        self.interfaces.iter().find(|one| one.subnet == link)
+    }
+}
+
 /// The link on which each node sends to node `to`, over the fewest links: among equal ones
 /// the first, as in the simulator. Hosts forward nothing.
-fn next_hops(graph: &Graph, to: usize) -> Vec<Option<usize>> {
+pub(super) fn next_hops(graph: &Graph, to: usize) -> Vec<Option<usize>> {
     let mut hops = vec![None; graph.nodes.len()];
     let mut seen = vec![false; graph.nodes.len()];
     seen[to] = true;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use proto::link::Settings;
 use proto::middlebox::Rule;
-use units::{Bytes, IpMtu, IpVersion, Rate};
+use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use super::interface::Offloads;
 
@@ -66,6 +66,23 @@ impl Medium {
     }
 }
 
+/// The settings of TCP of all hosts; absent ones are as the kernel has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tcp {
+    /// Segments of the first window.
+    pub initial_window: Option<u32>,
+    /// The least retransmission timeout, in whole milliseconds.
+    pub shortest_timeout: Option<Span>,
+    /// Whether every segment is acknowledged at once.
+    pub acknowledges_each: bool,
+    /// Whether receivers acknowledge selectively.
+    pub sack: Option<bool>,
+    /// Whether senders detect losses by the times of their segments.
+    pub rack: Option<bool>,
+    /// Whether senders probe for the loss of their last segments.
+    pub tail_loss_probe: Option<bool>,
+}
+
 /// A path to build.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
@@ -79,6 +96,8 @@ pub struct Path {
     pub offloads: bool,
     /// The largest number of TCP segments in a packet; `None`: as the offloads say.
     pub segments_per_packet: Option<u32>,
+    /// TCP of its hosts.
+    pub tcp: Tcp,
     /// The links, sender first, with a node between each two; with `graph` in any order.
     pub links: Vec<Link>,
     /// The nodes and the ends of the links of a network that is no path.

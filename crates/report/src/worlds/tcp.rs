@@ -5,7 +5,7 @@ use plan::setting::{Sends, Traffic};
 use plan::{Cell, Setting};
 use proto::tcp::{Profile, Settings};
 
-/// Segments of a kernel's first window [RFC6928 s2].
+/// Segments of a kernel's first window unless it is set [RFC6928 s2].
 const KERNELS_FIRST_WINDOW: u32 = 10;
 
 /// A sentence if flows are connections of simulated hosts in one run and of kernels in
@@ -15,10 +15,13 @@ pub(super) fn differences(all: &AcrossWorlds) -> Option<String> {
     let ends: Vec<(String, Ends)> = all.plan.cells.iter().filter_map(settings).collect();
     let simulated = { ends.iter() }.find_map(|(run, ends)| match ends {
         Ends::Simulated(settings) => Some((run, settings)),
-        Ends::OfKernels => None,
+        Ends::OfKernels(_) => None,
     });
     let (of_sim, settings) = simulated?;
-    let (of_kernels, _) = { ends.iter() }.find(|(_, ends)| *ends == Ends::OfKernels)?;
+    let (of_kernels, window) = { ends.iter() }.find_map(|(run, ends)| match ends {
+        Ends::Simulated(_) => None,
+        Ends::OfKernels(window) => Some((run, *window)),
+    })?;
     let agent = match settings.profile {
         Profile::Ns2 => "an agent of ns-2",
         Profile::Standard => match settings.lasting_reports {
@@ -28,10 +31,8 @@ pub(super) fn differences(all: &AcrossWorlds) -> Option<String> {
         },
     };
     let first = match settings.initial_window {
-        KERNELS_FIRST_WINDOW => String::new(),
-        many => {
-            format!(" and a first window of {many} in place of {KERNELS_FIRST_WINDOW} segments")
-        }
+        many if many == window => String::new(),
+        many => format!(" and a first window of {many} in place of {window} segments"),
     };
     Some(format!(
         "TCP differs: {of_sim} has {agent}{first}, {of_kernels} the kernel's own. --set tcp.agent=linux simulates that."
@@ -39,15 +40,16 @@ pub(super) fn differences(all: &AcrossWorlds) -> Option<String> {
 }
 
 /// Whose connections the flows of a cell are.
-#[derive(Debug, PartialEq)]
 enum Ends {
     Simulated(Settings),
-    OfKernels,
+    /// With the segments of the first window.
+    OfKernels(u32),
 }
 
 fn sent(cell: &Cell) -> Option<Ends> {
     let Ok(Setting {
         traffic: Traffic::Flows(flows),
+        host,
         ..
     }) = &cell.setting
     else {
@@ -55,7 +57,10 @@ fn sent(cell: &Cell) -> Option<Ends> {
     };
     flows.flows.iter().find_map(|flow| match &flow.sends {
         Sends::Octets { settings, .. } => Some(Ends::Simulated(settings.clone())),
-        Sends::Messages { .. } => Some(Ends::OfKernels),
+        Sends::Messages { .. } => {
+            let window = host.tcp.initial_window;
+            Some(Ends::OfKernels(window.unwrap_or(KERNELS_FIRST_WINDOW)))
+        }
         Sends::Datagrams { .. } => None,
     })
 }

@@ -159,7 +159,7 @@ fn other_tcp_in_the_simulator_than_in_the_kernel_is_told() {
             sockets: None,
         })
     };
-    let told = |simulated: &Settings| {
+    let told = |simulated: &Settings, window: Option<u32>| {
         let change = |plan: &mut Plan| {
             let settings = (plan.world == World::Sim).then(|| simulated.clone());
             for setting in plan
@@ -168,19 +168,23 @@ fn other_tcp_in_the_simulator_than_in_the_kernel_is_told() {
                 .filter_map(|cell| cell.setting.as_mut().ok())
             {
                 setting.traffic = connected(settings.clone());
+                setting.host.tcp.initial_window = window;
             }
         };
         changed(change, |all, _| tcp::differences(all))
     };
-    let of_ns2 = told(&Settings::ns2(Recovery::Sack, 1_000, 20)).unwrap();
+    let ns2 = Settings::ns2(Recovery::Sack, 1_000, 20);
+    let of_ns2 = told(&ns2, None).unwrap();
     assert_eq!(
         of_ns2,
         "TCP differs: sim has an agent of ns-2 and a first window of 2 in place of 10 segments, netns the kernel's own. --set tcp.agent=linux simulates that."
     );
-    let standard = told(&Settings::new(1_000)).unwrap();
+    let alike = told(&ns2, Some(2)).unwrap();
+    assert!(alike.contains("an agent of ns-2, netns"), "{alike}");
+    let standard = told(&Settings::new(1_000), None).unwrap();
     let expected = "sim has TCP of the standards, netns the kernel's own.";
     assert!(standard.contains(expected), "{standard}");
-    assert_eq!(told(&Settings::linux(Control::Reno, 1_000)), None);
+    assert_eq!(told(&Settings::linux(Control::Reno, 1_000), None), None);
 }
 
 #[test]

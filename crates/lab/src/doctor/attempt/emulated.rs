@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, Process, tick};
-use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Testbed};
+use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
 use live::transfer::{Transfer, keep_stamping};
 use proto::link::Settings;
 use queue::{Limit, Spec};
@@ -173,6 +173,7 @@ pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
         // The default of experiments.
         offloads: false,
         segments_per_packet: None,
+        tcp: Tcp::default(),
         links: vec![Link {
             mtu,
             medium: Medium::Emulated {

@@ -5,6 +5,7 @@ use plan::Setting;
 use plan::setting::{Destination, Domain, Flow, Graph, Instrument, Role, Sends, Traffic};
 use proto::traffic::Law;
 use queue::Trigger;
+use units::{Bytes, Transport};
 
 use crate::world::segment_limit;
 
@@ -22,7 +23,32 @@ pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
         }
         check_traffic(setting)?;
     }
+    check_first_window(setting)?;
     segment_limit::check(setting)
+}
+
+/// The window of a SYN is not scaled [RFC7323 s2.2]: what it allows limits the first
+/// flight.
+fn check_first_window(setting: &Setting) -> Result<(), Refusal> {
+    let Some(asked) = setting.host.tcp.initial_window else {
+        return Ok(());
+    };
+    let network = &setting.network;
+    let Some(mtu) = network.path_mtu() else {
+        return Ok(());
+    };
+    let payload = model::payload_per_packet(mtu, network.ip, Transport::Tcp);
+    let segment = payload.unwrap_or(Bytes::new(1)).get().max(1);
+    let most = u64::from(u16::MAX) / segment;
+    match u64::from(asked) <= most {
+        true => Ok(()),
+        false => refuse(
+            vec![("tcp", Some("initial_window".to_owned()))],
+            format!(
+                "tcp.initial_window = {asked}: a kernel's first window has at most 65535 octets, here {most} segments; write fewer, or --on sim"
+            ),
+        ),
+    }
 }
 
 fn check_nodes(graph: &Graph) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! Converts settings to the terms of this world.
 
 use live::emulator::Cross;
-use live::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Vertex};
+use live::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Tcp, Vertex};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};
 use proto::traffic::{Law, mean_gap};
@@ -66,6 +66,7 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
         },
         offloads: setting.host.offloads,
         segments_per_packet: setting.host.segments_per_packet,
+        tcp: tcp_of(&setting.host.tcp),
         graph: network.graph.as_ref().map(|graph| graph_of(network, graph)),
         links: links_of(network)
             .enumerate()
@@ -91,6 +92,26 @@ pub(super) fn path_of(setting: &Setting, paced: Paced) -> Path {
                 },
             })
             .collect(),
+    }
+}
+
+/// The settings of the hosts' TCP.
+const fn tcp_of(tcp: &spec::KernelTcp) -> Tcp {
+    let &spec::KernelTcp {
+        initial_window,
+        shortest_timeout,
+        acknowledges_each,
+        sack,
+        rack,
+        tail_loss_probe,
+    } = tcp;
+    Tcp {
+        initial_window,
+        shortest_timeout,
+        acknowledges_each,
+        sack,
+        rack,
+        tail_loss_probe,
     }
 }
 

@@ -1,0 +1,118 @@
+//! TCP of kernels by key: what was asked for is what connections do.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::Dir;
+
+/// A transfer over 50 ms, whose packets are recorded.
+const TRANSFER: &str = "\
+format = 1
+name = \"transfer\"
+[network]
+shape = \"pair\"
+link = \"emulated\"
+lateness = \"5s\"
+rate = \"100mbit\"
+delay = \"50ms\"
+[links.sender-receiver]
+record = true
+[traffic]
+kind = \"transfer\"
+size = \"200kB\"
+preroll = 0
+cpu_size = 0
+[tcp]
+initial_window = 3
+[sweep]
+\"network.mtu\" = [1500]
+[trials]
+repeat = 1
+";
+
+#[test]
+fn transfers_over_a_path_begin_with_the_window_that_was_asked_for() {
+    let dir = Dir::new();
+    dir.write("transfer.toml", TRANSFER);
+    dir.run("run ./transfer.toml -o r");
+    let name = dir.trials("r", 1)[0]["evidence"]["recordings"][0].clone();
+    let file = dir.path().join("r").join(name.as_str().unwrap());
+    let text = fs::read_to_string(file).unwrap();
+    // Full frames toward the receiver, with the flow of each: arrival_ps, left_ps, way,
+    // size, flow.
+    let full = text.lines().filter_map(|line| {
+        let columns: Vec<&str> = line.split(',').collect();
+        let arrival: u64 = columns.first()?.parse().ok()?;
+        let size: u64 = columns.get(3)?.parse().ok()?;
+        (columns[2] == "0" && size > 1_000).then(|| (columns[4].to_owned(), arrival))
+    });
+    let full: Vec<(String, u64)> = full.collect();
+    let (flow, first) = full.first().unwrap();
+    let ends = first + 90_000_000_000;
+    let flight = full.iter().filter(|(of, at)| of == flow && *at < ends);
+    assert_eq!(flight.count(), 3, "{text}");
+}
+
+/// A program that looks at the TCP of its namespace.
+const LOOK: &str = "\
+format = 1
+name = \"look\"
+[traffic]
+kind = \"command\"
+sender = \"sh ./look.sh\"
+read = { throughput = \"/rate\" }
+[network]
+ip = 4
+rate = \"none\"
+[host]
+offloads = \"on\"
+[sweep]
+\"network.mtu\" = [1500]
+[trials]
+repeat = 1
+patience = \"none\"
+";
+
+#[test]
+fn settings_of_tcp_are_those_of_the_namespaces_and_of_no_other() {
+    let own = |name: &str| fs::read_to_string(format!("/proc/sys/net/ipv4/{name}")).unwrap();
+    let names = ["tcp_sack", "tcp_early_retrans", "tcp_recovery"];
+    let before = names.map(own);
+    let dir = Dir::new();
+    dir.write("look.toml", LOOK);
+    dir.write(
+        "look.sh",
+        "cat /proc/sys/net/ipv4/tcp_sack /proc/sys/net/ipv4/tcp_early_retrans >seen\n\
+         ip -4 route >>seen\necho '{\"rate\": 1}'",
+    );
+    let sets = "--set tcp.recovery=newreno --set tcp.tail_loss_probe=off --set tcp.initial_window=2 \
+        --set tcp.shortest_timeout=1s --set tcp.acknowledge=each";
+    for (number, congestion) in ["cubic", "reno"].into_iter().enumerate() {
+        dir.run(&format!(
+            "run ./look.toml -o r{number} {sets} --set host.congestion={congestion}"
+        ));
+        let trials = dir.trials(&format!("r{number}"), 1);
+        assert_eq!(trials[0]["failure"], Value::Null, "{}", trials[0]);
+        let seen = fs::read_to_string(dir.path().join("seen")).unwrap();
+        assert!(seen.starts_with("0\n0\n"), "{seen}");
+        let mut lines = seen.lines();
+        let route = lines.find(|line| line.contains("initcwnd 2"));
+        let route = route.unwrap_or_default();
+        for metric in ["rto_min lock 1s", "quickack 1", "198.18."] {
+            assert!(route.contains(metric), "{metric} in {seen}");
+        }
+        let plan = fs::read_to_string(dir.path().join(format!("r{number}/plan.toml"))).unwrap();
+        assert!(plan.contains("shortest_timeout = \"1s\""), "{plan}");
+    }
+    assert_eq!(names.map(own), before, "the machine's own");
+
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split('.').map(|part| part.parse().unwrap_or(0));
+    let version: (u32, u32) = (numbers.next().unwrap(), numbers.next().unwrap());
+    let outcome = dir.run("run ./look.toml -o rack --set tcp.rack=off");
+    match version < (6, 17) {
+        true => drop(outcome.fine()),
+        false => outcome.refused(&["Linux from 6.17 on detects losses by it alone"]),
+    }
+}
