@@ -51,8 +51,9 @@ enum Request {
     /// end to its second, between two instants in nanoseconds of the wall clock
     /// since 1970.
     Window(usize, u64, u64),
-    /// Keep observations of these links from now on.
-    Observe(Vec<usize>),
+    /// Keep observations of these links from now on, with the headers of packets where
+    /// that is said.
+    Observe(Vec<(usize, bool)>),
     /// Report the next observations of a link, and where CLOCK_MONOTONIC showed this many
     /// nanoseconds on their clock.
     Observations(usize, u64),
@@ -116,8 +117,9 @@ impl Emulation {
         }
     }
 
-    /// Keeps observations of `links` from now on.
-    pub(crate) fn observe(&mut self, links: Vec<usize>) -> Result<()> {
+    /// Keeps observations of `links` from now on, with the headers of packets where that
+    /// is said.
+    pub(crate) fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()> {
         self.ask(&Request::Observe(links))?;
         self.ready(TIMEOUT)
     }
@@ -249,7 +251,9 @@ pub(crate) fn serve() -> Result<()> {
             }
             Request::Observe(links) => {
                 observations.clear();
-                links.into_iter().for_each(|link| emulator.observe(link));
+                for (link, heads) in links {
+                    emulator.observe(link, heads);
+                }
                 Answer::Ready
             }
             Request::Observations(link, begin) => {

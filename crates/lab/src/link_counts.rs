@@ -1,25 +1,45 @@
 //! Counters of a link over windows of a trial and over time, for simulated and emulated
 //! links.
 
+mod losses;
 mod series;
 mod window;
 
-use live::emulator::Observation;
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use live::emulator::{Head, Observation};
 use plan::setting as spec;
 use serde_json::Value;
 use units::{Span, Time};
 
 use crate::measurements::Measurements;
+pub(crate) use losses::{Attributed, Losses};
 pub(crate) use series::Series;
 pub(crate) use window::{GatherMetrics, Window};
 
 /// The counters of an emulated link, from its first end to its second.
-pub(crate) struct EmulatedCounts {
+pub(crate) struct EmulatedCounts<'a> {
     windows: Vec<Window>,
     series: Option<Series>,
+    losses: Option<EmulatedLosses<'a>>,
 }
 
-impl EmulatedCounts {
+/// The losses of flows in front of an emulated link.
+struct EmulatedLosses<'a> {
+    losses: Losses,
+    flow_of: &'a dyn Fn(Head) -> Option<Attributed>,
+    /// The timeouts of senders that are to come, each with its instant and the number of
+    /// its flow.
+    timeouts: Peekable<IntoIter<(Span, usize)>>,
+    /// The timeouts of each flow so far.
+    counts: BTreeMap<usize, u64>,
+    /// The packets of no flow that came.
+    strangers: u64,
+}
+
+impl<'a> EmulatedCounts<'a> {
     /// The counters that `link` asks for, in a trial of length `duration` of a network that
     /// `gathers` packets or could.
     pub(crate) fn of(link: &spec::Link, duration: Span, gathers: bool) -> Self {
@@ -31,15 +51,38 @@ impl EmulatedCounts {
         Self {
             windows: link.counted.windows.iter().map(window).collect(),
             series: interval.map(|interval| Series::new(interval, duration)),
+            losses: None,
         }
+    }
+
+    /// Attributes what `losses` asks for to `flows`. `flow_of` knows the flow of a packet;
+    /// `timeouts` are those of all senders, with the numbers of their flows.
+    pub(crate) fn attribute(
+        &mut self,
+        losses: spec::Losses,
+        flows: &[spec::Flow],
+        flow_of: &'a dyn Fn(Head) -> Option<Attributed>,
+        mut timeouts: Vec<(Span, usize)>,
+    ) {
+        timeouts.sort_unstable();
+        self.losses = Some(EmulatedLosses {
+            losses: Losses::new(losses, flows),
+            flow_of,
+            timeouts: timeouts.into_iter().peekable(),
+            counts: BTreeMap::new(),
+            strangers: 0,
+        });
     }
 
     /// Counts an event of a trial that began at `begin`.
     pub(crate) fn take(&mut self, begin: Time, observation: Observation) {
         let picos = |at: Time| at.since(begin).unwrap_or_default().as_picos();
         match observation {
-            Observation::Arrived(at, live, average) => {
+            Observation::Arrived(at, live, average, head) => {
                 let at = picos(at);
+                if let Some(losses) = &mut self.losses {
+                    losses.came(at, head);
+                }
                 self.windows(|window| window.came(at, live, average));
                 self.series(|series| series.queued(at, average));
             }
@@ -50,8 +93,11 @@ impl EmulatedCounts {
                 self.windows(|window| window.began(at, live, busy, waited));
                 self.series(|series| series.gone(at));
             }
-            Observation::Dropped(at, live) => {
+            Observation::Dropped(at, live, head) => {
                 let at = picos(at);
+                if let Some(losses) = &mut self.losses {
+                    losses.dropped(at, head);
+                }
                 self.windows(|window| window.dropped(at, live));
                 self.series(|series| {
                     series.gone(at);
@@ -68,6 +114,10 @@ impl EmulatedCounts {
     /// Adds the metrics of the windows to `measurements`; returns the time series.
     pub(crate) fn put(self, measurements: &mut Measurements) -> Option<Value> {
         self.windows.iter().for_each(|one| one.put(measurements));
+        if let Some(losses) = self.losses {
+            losses.losses.put(measurements);
+            measurements.note("losses_of_no_flow", losses.strangers.into());
+        }
         self.series.map(Series::finish)
     }
 
@@ -77,6 +127,32 @@ impl EmulatedCounts {
 
     fn series(&mut self, each: impl FnOnce(&mut Series)) {
         self.series.as_mut().map(each);
+    }
+}
+
+impl EmulatedLosses<'_> {
+    fn came(&mut self, at: u64, head: Option<Head>) {
+        self.pass(at);
+        match head.and_then(self.flow_of) {
+            Some(packet) => self.losses.came(at, packet),
+            None => self.strangers += 1,
+        }
+    }
+
+    fn dropped(&mut self, at: u64, head: Option<Head>) {
+        self.pass(at);
+        if let Some(packet) = head.and_then(self.flow_of) {
+            self.losses.dropped(at, packet);
+        }
+    }
+
+    /// Counts the timeouts up to an instant.
+    fn pass(&mut self, at: u64) {
+        while let Some((_, flow)) = self.timeouts.next_if(|(then, _)| then.as_picos() <= at) {
+            let count = self.counts.entry(flow).or_default();
+            *count += 1;
+            self.losses.acted(flow, *count);
+        }
     }
 }
 
@@ -100,11 +176,11 @@ mod tests {
         let at = |millis: u64| begin + Span::from_millis(millis);
         for observation in [
             // Three packets wait from 0 to 500 ms, are one less then, and take 250 ms.
-            Observation::Arrived(at(0), 3, Some(1.0)),
+            Observation::Arrived(at(0), 3, Some(1.0), None),
             Observation::InnerDropped(at(400), 1),
             Observation::Sent([at(0), at(500), at(750)], 2),
-            Observation::Arrived(at(600), 1, Some(2.0)),
-            Observation::Dropped(at(600), 1),
+            Observation::Arrived(at(600), 1, Some(2.0), None),
+            Observation::Dropped(at(600), 1, None),
         ] {
             counts.take(begin, observation);
         }
@@ -128,5 +204,53 @@ mod tests {
             (&series["arrivals"], &series["drops"]),
             (&"1 1".into(), &"0 1".into())
         );
+    }
+
+    #[test]
+    fn drops_of_an_emulated_link_are_those_of_the_flows_of_its_packets() {
+        let mut link = synthetic::setting(1_500, false).network.links[0].clone();
+        link.counted.losses = Some(spec::Losses {
+            from: Span::ZERO,
+            to: Span::from_secs(1),
+            epoch: Span::from_millis(100),
+        });
+        let flow_of = |head: Head| {
+            let [_, port] = head.ports;
+            let flow = usize::from(port.checked_sub(7)?);
+            let data = head
+                .segment
+                .map(|(first, count)| (first.into(), count.into()));
+            Some(Attributed { flow, data })
+        };
+        let timeouts = vec![(Span::from_millis(300), 0)];
+        let mut counts = EmulatedCounts::of(&link, Span::from_secs(1), false);
+        counts.attribute(link.counted.losses.unwrap(), &[], &flow_of, timeouts);
+        let begin = Time::ZERO + Span::from_secs(9);
+        let at = |millis: u64| begin + Span::from_millis(millis);
+        let segment = |port, sequence| {
+            Some(Head {
+                ports: [1, port],
+                segment: Some((sequence, 100)),
+            })
+        };
+        for observation in [
+            Observation::Arrived(at(10), 1, None, segment(7, 0)),
+            Observation::Dropped(at(10), 1, segment(7, 0)),
+            Observation::Arrived(at(20), 1, None, segment(8, 0)),
+            Observation::Dropped(at(20), 1, segment(8, 0)),
+            Observation::Arrived(at(30), 1, None, segment(3, 0)),
+            Observation::Arrived(at(40), 1, None, None),
+            Observation::Arrived(at(120), 1, None, segment(8, 0)),
+            // After a timeout: no notice.
+            Observation::Arrived(at(310), 1, None, segment(7, 0)),
+        ] {
+            counts.take(begin, observation);
+        }
+        let mut measurements = Measurements::default();
+        assert!(counts.put(&mut measurements).is_none());
+        assert!((measurements.metrics["notice"] - 100.0).abs() < 1e-9);
+        assert!((measurements.metrics["synchronisation"] - 100.0).abs() < 1e-9);
+        assert_eq!(measurements.evidence["losses"]["noticed"], 1);
+        assert_eq!(measurements.evidence["losses_of_no_flow"], 2);
     }
 }

@@ -30,6 +30,9 @@ use sending::Sending;
 /// The longest sleep: round trips are looked at so often.
 const LOOK: Span = Span::from_millis(50);
 
+/// The same where timeouts are looked for.
+const LOOK_FOR_TIMEOUTS: Span = Span::from_millis(5);
+
 /// The flows of one host. Times count from the beginning.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -46,6 +49,8 @@ pub struct Task {
     pub departing: Vec<Departing>,
     /// The end of flows of datagrams here, if there is one.
     pub arriving: Option<Arriving>,
+    /// Whether the timeouts of connections are looked for.
+    pub timeouts: bool,
 }
 
 /// The sending end of a connection.
@@ -112,6 +117,9 @@ pub struct Sent {
     pub round_trips: (u64, Span),
     /// The smoothed round-trip time at the end.
     pub last_round_trip: Option<Span>,
+    /// The retransmission timeouts, if they are looked for: each at the last look before it
+    /// was seen.
+    pub timeouts: Vec<Span>,
     /// The lateness of the beginning.
     pub late: Span,
     /// Why it failed, if it did.
@@ -136,6 +144,7 @@ pub struct Host {
     receiving: Vec<Receiving>,
     departures: Departures,
     receiver: Option<Receiver>,
+    look: Span,
     before: Process,
 }
 
@@ -153,9 +162,15 @@ impl Host {
             begin,
             end: begin + task.end,
             receiving: receiving.collect::<Result<_>>()?,
-            sending: sending.map(|one| Sending::new(one, begin)).collect(),
+            sending: sending
+                .map(|one| Sending::new(one, begin, task.timeouts))
+                .collect(),
             departures: Departures::open(task.departing)?,
             receiver: task.arriving.as_ref().map(Receiver::open).transpose()?,
+            look: match task.timeouts {
+                true => LOOK_FOR_TIMEOUTS,
+                false => LOOK,
+            },
             before,
         })
     }
@@ -174,11 +189,13 @@ impl Host {
             receiving,
             departures,
             receiver,
+            look,
             before,
         } = self;
         let mut ends = Ends {
             begin,
             end,
+            look,
             sending,
             receiving,
         };
@@ -218,6 +235,8 @@ impl Host {
 struct Ends {
     begin: Time,
     end: Time,
+    /// The longest sleep.
+    look: Span,
     sending: Vec<Sending>,
     receiving: Vec<Receiving>,
 }
@@ -250,7 +269,7 @@ impl Ends {
     fn wait(&self) -> Result<()> {
         let now = clock::monotonic();
         let starts = self.sending.iter().filter_map(Sending::next_instant);
-        let until = starts.chain([self.end, now + LOOK]).min();
+        let until = starts.chain([self.end, now + self.look]).min();
         let left = until.and_then(|until| until.since(now)).unwrap_or_default();
         let millis = u16::try_from(left.as_nanos().div_ceil(1_000_000)).unwrap_or(u16::MAX);
         let out = self.sending.iter().filter_map(|one| one.waits_for(now));

@@ -40,7 +40,7 @@ use faults::Faults;
 use lateness::Lateness;
 use link_driver::LinkDriver;
 pub use link_driver::{Cross, Crossed};
-pub use observation::Observation;
+pub use observation::{Head, Observation};
 
 /// The purpose of ports, for messages.
 const PURPOSE: Purpose = Purpose {

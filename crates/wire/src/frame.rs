@@ -7,6 +7,7 @@
 //! refuses nothing; the summary holds the fields that could be read.
 
 mod checksum;
+mod ports;
 mod service;
 
 use core::net::IpAddr;
@@ -19,6 +20,7 @@ use crate::protocol::ip::number;
 use crate::protocol::ipv6::extension::Extension;
 use crate::protocol::{ethernet, ip, ipv4, ipv6, tcp, udp, vlan};
 pub use checksum::complete_checksum;
+pub use ports::Ports;
 pub use service::{mark, mark_packet, service, service_of, set_service};
 
 /// The transport protocol of an IP packet.

@@ -114,22 +114,22 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["links.NAME.losses"],
         kinds: &[],
-        about: "Which flows lose packets in front of this simulated link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/formats.md).",
-        worlds: COUNTED,
+        about: "Which flows lose packets in front of this link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/formats.md).",
+        worlds: LOSSES,
         keys: &[
             Key {
                 name: "window",
                 kind: "part of the trial, `\"20s..120s\"`",
                 default: DefaultValue::Absent,
                 meaning: "When losses count.",
-                worlds: COUNTED,
+                worlds: LOSSES,
             },
             Key {
                 name: "epoch",
                 kind: "time",
                 default: DefaultValue::Text("100ms"),
                 meaning: "Connections that lose within this time of a first loss lose together; about a round trip.",
-                worlds: COUNTED,
+                worlds: LOSSES,
             },
         ],
     },
@@ -195,7 +195,14 @@ const SERIES: Worlds = worlds(
 .between_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
 
-const COUNTED: Worlds = worlds(refused(UNCOUNTED), when(OF_FLOWS)).predicted(UNSEEN);
+const LOSSES: Worlds = worlds(
+    when(
+        "in a `dumbbell` or an `explicit` network that gathers nothing, of links that are one wire",
+    ),
+    when(OF_FLOWS),
+)
+.between_hosts(refused(UNCOUNTED))
+.predicted(UNSEEN);
 
 /// Settings that record packets have no effect where figures follow from closed forms.
 const UNSEEN: Support = no_effect("there are no packets to record");

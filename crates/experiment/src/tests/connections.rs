@@ -278,7 +278,7 @@ fn connections_of_a_network_between_kernels_have_windows_and_counted_links() {
     let text = "format = 1\nname = \"x\"\n[network]\nshape = \"explicit\"\nlink = \"emulated\"\nframing = \"none\"\n\
         [nodes.a]\nrole = \"host\"\n[nodes.b]\nrole = \"host\"\n\
         [links.ab]\nends = [\"a\", \"b\"]\n[links.ab.windows]\nall = \"0s..1s\"\n\
-        [links.ab.series]\ninterval = \"100ms\"\n\
+        [links.ab.series]\ninterval = \"100ms\"\n[links.ab.losses]\nwindow = \"0s..1s\"\n\
         [traffic]\nkind = \"flows\"\nduration = \"1s\"\n[tcp]\nwindow = 50\n\
         [flows.f]\nprotocol = \"tcp\"\nfrom = \"a\"\nto = \"b\"\n\
         [flows.g]\nprotocol = \"tcp\"\nfrom = \"b\"\nto = \"a\"\n[flows.g.tcp]\nwindow = 20\n[sweep]\n\"network.mtu\" = [1500, 9000]\n";
@@ -295,6 +295,7 @@ fn connections_of_a_network_between_kernels_have_windows_and_counted_links() {
     assert_eq!(windows.collect::<Vec<_>>(), [Some(50), Some(20)]);
     let link = &setting.network.links[0];
     assert_eq!(link.framing, units::Framing::None);
-    assert!(link.counted.windows.len() == 1 && link.counted.series.is_some());
+    let counted = &link.counted;
+    assert!(counted.windows.len() == 1 && counted.series.is_some() && counted.losses.is_some());
     assert!(!setting.network.emulated(link).ethernet);
 }

@@ -342,6 +342,10 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
             "tcp.initial_window=50",
             "tcp.initial_window = 50: a kernel's first window has at most 65535 octets, here 45 segments",
         ),
+        (
+            "links.bottleneck.losses.window=0s..1s",
+            "links.bottleneck.losses: a frame of several flows is not attributed to one",
+        ),
     ] {
         dir.run(&format!("{run} --set {set}")).refused(&[words]);
     }

@@ -6,6 +6,64 @@ use serde_json::Value;
 
 use crate::harness::Dir;
 
+/// A connection over 100 ms, and the packets that come to the link from the end of the
+/// handshake to the first acknowledgement of data.
+const FIRST_FLIGHT: &str = "\
+format = 1
+name = \"first-flight\"
+[network]
+shape = \"explicit\"
+link = \"emulated\"
+lateness = \"5s\"
+rate = \"100mbit\"
+ip = 4
+[nodes.a]
+role = \"host\"
+[nodes.r]
+role = \"router\"
+[nodes.b]
+role = \"host\"
+[links.a-r]
+ends = [\"a\", \"r\"]
+[links.wire]
+ends = [\"r\", \"b\"]
+delay = \"100ms\"
+[links.wire.losses]
+window = \"150ms..350ms\"
+[traffic]
+kind = \"flows\"
+duration = \"500ms\"
+[flows.one]
+protocol = \"tcp\"
+from = \"a\"
+to = \"b\"
+[sweep]
+\"network.mtu\" = [1500]
+\"tcp.initial_window\" = [1, 3, 10, 40]
+[trials]
+repeat = 1
+";
+
+#[test]
+fn the_first_flight_of_a_connection_has_as_many_segments_as_were_asked_for() {
+    for world in ["sim", "netns"] {
+        let dir = Dir::new();
+        let text = match world {
+            "sim" => FIRST_FLIGHT.replace("link = \"emulated\"\nlateness = \"5s\"\n", ""),
+            _ => FIRST_FLIGHT.to_owned(),
+        };
+        dir.write("first.toml", &text);
+        dir.run(&format!("run ./first.toml --on {world} -o r"));
+        for trial in dir.trials("r", 4) {
+            let asked = trial["factors"]["tcp.initial_window"].as_u64().unwrap();
+            let flow = &trial["evidence"]["losses"]["flows"]["one"];
+            // Of kernels the last packet of the handshake comes with them.
+            let handshake = u64::from(world == "netns");
+            assert_eq!(flow[0].as_u64(), Some(asked + handshake), "{world} {trial}");
+        }
+    }
+}
+
 /// A transfer over 50 ms, whose packets are recorded.
 const TRANSFER: &str = "\
 format = 1

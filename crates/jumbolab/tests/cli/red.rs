@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::harness::Dir;
 use crate::lookup::{Lines, Object};
 
@@ -208,4 +210,48 @@ fn growing_traffic_meets_what_it_meets_in_ns2() {
         }
     }
     assert!(apart.is_empty(), "{apart:#?}");
+}
+
+#[test]
+fn drops_between_kernels_are_attributed_to_flows() {
+    let dir = Dir::new();
+    let run = "run red-claims --on netns -o r --set study=share,crowd,reno5 --set queue=red \
+        --set duration=4s --set window=1s..4s --set all=1s..4s --set network.lateness=5s --repeat 1";
+    dir.run(run);
+    // Studies of Reno are kept unmeasured.
+    for trial in dir.trials("r", 2) {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+        let metric = |name: &str| trial["metrics"][name].as_f64();
+        let evidence = &trial["evidence"];
+        let flows = evidence["losses"]["flows"].as_object().unwrap();
+        let sum = |place: usize| -> u64 {
+            let counts = flows.values().map(|counts| counts[place].as_u64().unwrap());
+            counts.sum()
+        };
+        let (arrivals, drops) = (sum(0), sum(1));
+        assert!(arrivals > 200 && drops > 5, "{trial}");
+        // What belongs to no flow are a few packets of the kernels' own, early on.
+        assert!(
+            evidence["losses_of_no_flow"].as_u64().unwrap() < 40,
+            "{trial}"
+        );
+        // The window of the link counts the same packets.
+        let share = 100.0 * drops as f64 / arrivals as f64;
+        let of_link = metric("drop_percent_all").unwrap();
+        assert!((share - of_link).abs() < 0.5, "{share} {of_link} {trial}");
+        assert!(metric("drop_bias").is_some(), "{trial}");
+        let notice = metric("notice").unwrap();
+        // A round trip at least, and less than the longest one with the shortest timeout.
+        assert!((60.0..2_000.0).contains(&notice), "{trial}");
+        assert!(
+            (5.0..=100.0).contains(&metric("synchronisation").unwrap()),
+            "{trial}"
+        );
+        if trial["factors"]["study"] == "share" {
+            // The fastest sends eight times as many datagrams as the slowest.
+            let arrivals = |name: &str| flows[name][0].as_u64().unwrap();
+            assert!(arrivals("part4") > 2 * arrivals("part1"), "{trial}");
+        }
+    }
+    dir.expect_no_process();
 }

@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use live::clock;
 use live::connections::datagrams::{Arrived, Departed};
 use live::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
+use live::emulator::Head;
 use plan::setting::{self as spec, Flows, Sends, Sockets};
 use plan::{Flag, Setting};
 use serde_json::{Map, json};
@@ -17,7 +18,7 @@ use super::Pair;
 use super::checks::clock_stepped;
 use super::disturbance::{StallMetering, watched};
 use crate::agent::Failure;
-use crate::link_counts::EmulatedCounts;
+use crate::link_counts::{Attributed, EmulatedCounts};
 use crate::measurements::Measurements;
 use crate::measurements::flows::{Carried, ConnectionStats, FlowStats, RoundTrips, Spread};
 
@@ -40,8 +41,9 @@ pub(super) fn network(
     let counted: Vec<(usize, &spec::Link)> = counted(setting).collect();
     let mut begin = 0;
     let (outcomes, disturbance) = watched(pair, StallMetering::On, |pair| {
-        let links = counted.iter().map(|(wire, _)| *wire).collect();
-        pair.meters.observe(links)?;
+        let of_losses = |link: &spec::Link| link.counted.losses.is_some();
+        let links = counted.iter().map(|&(wire, link)| (wire, of_losses(link)));
+        pair.meters.observe(links.collect())?;
         begin = clock::monotonic_nanos() + LEAD.as_nanos();
         let tasks = tasks(setting, flows, &pair.path.hosts, seed, begin);
         pair.agents.connections(tasks)
@@ -61,9 +63,14 @@ pub(super) fn network(
         disturbance.dropped(),
     );
     let mut series = Map::new();
+    let number = ends.len();
+    let flow_of = |head| attributed(head, number);
     for (wire, link) in counted {
         let gathers = setting.network.domain.is_some();
         let mut counts = EmulatedCounts::of(link, flows.duration, gathers);
+        if let Some(losses) = link.counted.losses {
+            counts.attribute(losses, &flows.flows, &flow_of, timeouts(&ends));
+        }
         let mut take = |begin, observation| counts.take(begin, observation);
         pair.meters.observations(wire, begin, &mut take)?;
         if let Some(of_link) = counts.put(&mut measurements) {
@@ -98,6 +105,33 @@ fn counted(setting: &Setting) -> impl Iterator<Item = (usize, &spec::Link)> {
     let wires = setting.network.as_graph().wires.into_iter().enumerate();
     let links = wires.map(|(number, wire)| (number, &setting.network.links[wire.link]));
     links.filter(|(_, link)| link.counted.is_any())
+}
+
+/// The packet of one of `flows` flows, each of which has a port of its own: the receiver's
+/// of a connection, and the sender's of datagrams.
+fn attributed(head: Head, flows: usize) -> Option<Attributed> {
+    let flow_at = |port: u16| {
+        let flow = usize::from(port.checked_sub(FIRST_PORT)?);
+        (flow < flows).then_some(flow)
+    };
+    let [source, destination] = head.ports;
+    let of_data = |(sequence, octets): (u32, u32)| (u64::from(sequence), u64::from(octets));
+    match (flow_at(destination), head.segment) {
+        (Some(flow), Some(segment)) => Some(Attributed {
+            flow,
+            data: Some(of_data(segment)).filter(|(_, octets)| *octets > 0),
+        }),
+        _ => flow_at(source).map(|flow| Attributed { flow, data: None }),
+    }
+}
+
+/// The timeouts of all connections, with the numbers of their flows.
+fn timeouts(ends: &[End]) -> Vec<(Span, usize)> {
+    let of_flow = |(number, end): (usize, &End)| match end {
+        End::Connection(sent, _) => sent.timeouts.iter().map(|at| (*at, number)).collect(),
+        End::Datagrams(..) => Vec::new(),
+    };
+    ends.iter().enumerate().flat_map(of_flow).collect()
 }
 
 /// Both ends of a flow.
@@ -173,6 +207,7 @@ fn tasks(
         let mut task = Task {
             begin,
             end: flows.duration,
+            timeouts: counted(setting).any(|(_, link)| link.counted.losses.is_some()),
             ..Task::default()
         };
         let address = |name: &str| addresses.get(name).copied();

@@ -155,11 +155,12 @@ pub(crate) trait Meters {
     /// No emulator has such a link.
     fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>>;
 
-    /// Keeps observations of the emulated links `numbers` from now on.
+    /// Keeps observations of emulated `links` from now on, with the headers of packets
+    /// where that is said.
     ///
     /// # Errors
     /// No emulator has links of a network.
-    fn observe(&mut self, numbers: Vec<usize>) -> Result<()>;
+    fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()>;
 
     /// Hands the observations of the emulated link number `link` to `take`, each with the
     /// instant at which CLOCK_MONOTONIC showed `begin` nanoseconds.

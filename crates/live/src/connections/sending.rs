@@ -25,18 +25,34 @@ const TURN: usize = 16;
 /// A connection from its beginning on, or before.
 pub(super) struct Sending {
     outgoing: Outgoing,
+    begin: Time,
     start: Time,
     stop: Time,
     socket: Option<OwnedFd>,
     /// Whether everything was written, or nothing can be.
     is_over: bool,
+    /// The state of its retransmission timer, if timeouts are looked for.
+    timer: Option<Timer>,
     sent: Sent,
 }
 
+/// The retransmission timer of a connection, as the looks at it show.
+struct Timer {
+    looked: Time,
+    /// Timeouts since the last acknowledgement of new data.
+    timeouts: u8,
+}
+
 impl Sending {
-    /// A connection of a task that begins at `begin`.
-    pub(super) fn new(outgoing: Outgoing, begin: Time) -> Self {
+    /// A connection of a task that begins at `begin`; its timeouts are looked for if
+    /// `timeouts`.
+    pub(super) fn new(outgoing: Outgoing, begin: Time, timeouts: bool) -> Self {
         Self {
+            begin,
+            timer: timeouts.then_some(Timer {
+                looked: begin,
+                timeouts: 0,
+            }),
             start: begin + outgoing.start,
             stop: begin + outgoing.stop,
             outgoing,
@@ -58,7 +74,7 @@ impl Sending {
                 Err(error) => self.fail(&error.to_string()),
             }
         }
-        self.look();
+        self.look(now);
         if !self.is_over {
             self.write(now);
         }
@@ -123,18 +139,28 @@ impl Sending {
         }
     }
 
-    /// Looks at the smoothed round-trip time [RFC6298 s2].
-    fn look(&mut self) {
+    /// Looks at the smoothed round-trip time [RFC6298 s2] and the timer. The kernel sets
+    /// its count of timeouts to zero when new data are acknowledged, a round trip later at
+    /// least.
+    fn look(&mut self, now: Time) {
         let info = self
             .socket
             .as_ref()
             .map(|socket| tcp_info::tcp_info(socket.as_fd()));
-        if let Some(Ok(info)) = info
-            && info.tcpi_rtt > 0
-            && !self.is_over
-        {
+        let Some(Ok(info)) = info else { return };
+        if info.tcpi_rtt > 0 && !self.is_over {
             self.sent.round_trips.0 += 1;
             self.sent.round_trips.1 += Span::from_micros(info.tcpi_rtt.into());
+        }
+        if let Some(timer) = &mut self.timer {
+            if info.tcpi_retransmits > timer.timeouts {
+                let since = timer.looked.since(self.begin).unwrap_or_default();
+                self.sent.timeouts.push(since);
+            }
+            *timer = Timer {
+                looked: now,
+                timeouts: info.tcpi_retransmits,
+            };
         }
     }
 

@@ -134,9 +134,9 @@ impl LinkDriver {
         self.kept = None;
     }
 
-    /// Keeps observations of packets from now on.
-    pub(super) fn observe(&mut self) {
-        self.link.observer().begin();
+    /// Keeps observations of packets from now on, with their headers if `heads`.
+    pub(super) fn observe(&mut self, heads: bool) {
+        self.link.observer().begin(heads);
     }
 
     /// The observations so far; no more are kept.

@@ -6,18 +6,38 @@ use units::Time;
 
 use crate::frames::Frame;
 
+/// The headers of a packet of TCP or UDP in front of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Head {
+    /// Source and destination port.
+    pub ports: [u16; 2],
+    /// Of a segment of TCP its sequence number and its octets of payload.
+    pub segment: Option<(u32, u32)>,
+}
+
+impl Head {
+    fn of(frame: &Frame) -> Option<Self> {
+        let ports = wire::frame::Ports::of(frame.ethernet())?;
+        Some(Self {
+            ports: ports.ports,
+            segment: ports.segment,
+        })
+    }
+}
+
 /// An event in front of a link. Instants are on the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Observation {
     /// A frame with this many packets of senders arrived, and found this average; `None`
-    /// for disciplines without one.
-    Arrived(Time, u32, Option<f64>),
+    /// for disciplines without one. Its headers if they are kept.
+    Arrived(Time, u32, Option<f64>, Option<Head>),
     /// A frame with this many packets of senders, which arrived at the first instant, is
     /// transmitted from the second to the third.
     Sent([Time; 3], u32),
-    /// The queue dropped a frame with this many packets of senders.
-    Dropped(Time, u32),
+    /// The queue dropped a frame with this many packets of senders; its headers likewise.
+    Dropped(Time, u32, Option<Head>),
     /// The queue dropped this many packets of senders out of a frame.
     InnerDropped(Time, u32),
 }
@@ -26,12 +46,19 @@ pub enum Observation {
 #[derive(Debug, Default)]
 pub(super) struct Observer {
     kept: Option<Vec<Observation>>,
+    /// Whether headers are kept, too.
+    heads: bool,
 }
 
 impl Observer {
-    /// Starts anew.
-    pub(super) fn begin(&mut self) {
+    /// Starts anew, and keeps the headers of packets if `heads`.
+    pub(super) fn begin(&mut self, heads: bool) {
         self.kept = Some(Vec::new());
+        self.heads = heads;
+    }
+
+    fn head(&self, frame: &Frame) -> Option<Head> {
+        self.heads.then(|| Head::of(frame)).flatten()
     }
 
     /// The observations so far; no more are kept.
@@ -48,7 +75,8 @@ impl Observer {
 
 impl LinkObserver<Frame> for Observer {
     fn arrived(&mut self, frame: &Frame, arrival: Entered, state: impl FnOnce() -> QueueState) {
-        self.keep(|| Observation::Arrived(arrival.at, frame.live(), state().average));
+        let head = self.head(frame);
+        self.keep(|| Observation::Arrived(arrival.at, frame.live(), state().average, head));
     }
 
     fn sent(&mut self, frame: &Frame, arrival: Entered, begins: Time, ends: Time, _: Fate) {
@@ -58,7 +86,8 @@ impl LinkObserver<Frame> for Observer {
     fn dropped(&mut self, frame: &Frame, _: Entered, at: Time, reason: Option<Reason>) {
         // What is too big for the link never reaches its queue.
         if reason.is_some() {
-            self.keep(|| Observation::Dropped(at, frame.live()));
+            let head = self.head(frame);
+            self.keep(|| Observation::Dropped(at, frame.live(), head));
         }
     }
 

@@ -69,11 +69,11 @@ impl Emulator {
         [0, 1].map(|direction| link.map_or_else(Vec::new, |link| of(&link.drivers[direction])))
     }
 
-    /// Keeps observations of link `number`, from its first end to its second; a link that
-    /// does not exist has no packets.
-    pub fn observe(&mut self, number: usize) {
+    /// Keeps observations of link `number`, from its first end to its second, with the
+    /// headers of packets if `heads`; a link that does not exist has no packets.
+    pub fn observe(&mut self, number: usize, heads: bool) {
         if let Some(link) = self.links.get_mut(number) {
-            link.drivers[0].observe();
+            link.drivers[0].observe(heads);
         }
     }
 

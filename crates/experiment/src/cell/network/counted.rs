@@ -49,10 +49,7 @@ pub(in crate::cell) fn read(
     for (position, link) in links.iter().enumerate() {
         let windows = windows(reader, tree, link, duration, &taken)?;
         let series = series(reader, link, duration)?;
-        let losses = match world.profile().hosts {
-            Hosts::Simulated => losses::read(reader, link, duration, looked_at)?,
-            Hosts::Kernels => None,
-        };
+        let losses = losses::read(reader, link, duration, looked_at)?;
         if losses.is_some() {
             looked_at = Some(link.as_str());
         }

@@ -53,7 +53,7 @@ pub(super) fn task(
         {
             departing.push(Departing {
                 flow,
-                from: SocketAddr::new(own, 0),
+                from: SocketAddr::new(own, one.port),
                 to: SocketAddr::new(to, PORT),
                 start: one.start,
                 stop: one.stop,

@@ -172,3 +172,24 @@ fn a_window_of_segments_is_one_of_their_octets() {
     let tasks = tasks(&setting, &flows, &hosts(), Seed::new(1), 0);
     assert_eq!(tasks[2].incoming[0].window, Some(20 * (1_500 - 72)));
 }
+
+#[test]
+fn a_packet_is_that_of_the_port_of_its_flow() {
+    let head = |ports, segment| Head { ports, segment };
+    let data = |flow, data| Some(Attributed { flow, data });
+    for (head, packet) in [
+        (
+            head([40_000, 20_003], Some((5, 100))),
+            data(3, Some((5, 100))),
+        ),
+        // A SYN, and an acknowledgement.
+        (head([40_000, 20_003], Some((5, 0))), data(3, None)),
+        (head([20_003, 40_000], Some((5, 0))), data(3, None)),
+        // Datagrams.
+        (head([20_001, 19_999], None), data(1, None)),
+        (head([19_999, 20_004], Some((5, 100))), None),
+        (head([40_000, 40_001], Some((5, 100))), None),
+    ] {
+        assert_eq!(attributed(head, 4), packet, "{head:?}");
+    }
+}

@@ -141,7 +141,7 @@ impl Meters for HostMeters<'_> {
         None
     }
 
-    fn observe(&mut self, _: Vec<usize>) -> Result<()> {
+    fn observe(&mut self, _: Vec<(usize, bool)>) -> Result<()> {
         bail!("links between hosts are not observed")
     }
 

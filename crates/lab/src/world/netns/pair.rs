@@ -126,10 +126,10 @@ impl Meters for BedMeters<'_> {
         emulation.window(link, from, to)
     }
 
-    fn observe(&mut self, numbers: Vec<usize>) -> Result<()> {
+    fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()> {
         let emulation = self.emulation.as_mut();
         let emulation = emulation.context("the links have no emulator")?;
-        emulation.observe(numbers)
+        emulation.observe(links)
     }
 
     fn observations(

@@ -5,7 +5,6 @@
 //! subtracts it.
 
 mod flows;
-mod losses;
 
 use plan::setting::Traffic;
 use plan::{Setting, setting as spec};
@@ -13,14 +12,13 @@ use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use serde_json::{Map, Value};
-use sim::{Location, Loss, Seen, Tracer};
+use sim::{Location, Loss, Seen, Segment, Tracer};
 use units::{Span, Time};
 
-use crate::link_counts::{GatherMetrics, Series, Window};
+use crate::link_counts::{Attributed, GatherMetrics, Losses, Series, Window};
 use crate::link_window::LinkEvents;
 use crate::measurements::Measurements;
 use flows::FlowCounters;
-use losses::Losses;
 
 /// The counters of the links that a setting selects.
 pub(super) struct Counter {
@@ -163,7 +161,7 @@ impl Tracer for Counter {
         }
         let at = at.as_picos();
         if let Some(losses) = &mut counters.losses {
-            losses.came(at, &packet);
+            losses.came(at, attributed(&packet));
         }
         for window in &mut counters.windows {
             window.came(at, packet.live, state.average);
@@ -204,7 +202,7 @@ impl Tracer for Counter {
         }
         let at = at.as_picos();
         if let Some(losses) = &mut counters.losses {
-            losses.dropped(at, &packet);
+            losses.dropped(at, attributed(&packet));
         }
         for window in &mut counters.windows {
             window.dropped(at, packet.live);
@@ -245,6 +243,15 @@ impl Tracer for Counter {
         for losses in links.filter_map(|counters| counters.losses.as_mut()) {
             losses.acted(flow, counts.timeouts);
         }
+    }
+}
+
+/// The flow of a packet; segments are sent again as they were.
+fn attributed(packet: &Seen) -> Attributed {
+    let is_data = matches!(packet.segment, Some(Segment::Data(data)) if data.payload > 0);
+    Attributed {
+        flow: packet.flow,
+        data: is_data.then_some((packet.sequence, 1)),
     }
 }
 

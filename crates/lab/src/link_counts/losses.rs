@@ -5,15 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plan::setting as spec;
 use serde_json::{Map, Value, json};
-use sim::{Seen, Segment};
 
 use crate::measurements::Measurements;
 
 /// Instants and times are in picoseconds.
 const PER_MILLISECOND: f64 = 1e9;
 
+/// A packet in front of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attributed {
+    /// The number of its flow, counting copies.
+    pub(crate) flow: usize,
+    /// Data of a connection, which would be sent again: the first number of the sequence,
+    /// and how many there are.
+    pub(crate) data: Option<(u64, u64)>,
+}
+
 /// The state of the loss analysis.
-pub(super) struct Losses {
+pub(crate) struct Losses {
     from: u64,
     to: u64,
     epoch: u64,
@@ -54,7 +63,7 @@ struct Congestion {
 
 impl Losses {
     /// The initial state for `flows`.
-    pub(super) fn new(losses: spec::Losses, flows: &[spec::Flow]) -> Self {
+    pub(crate) fn new(losses: spec::Losses, flows: &[spec::Flow]) -> Self {
         let places = flows.iter().enumerate();
         let places =
             places.flat_map(|(place, flow)| std::iter::repeat_n(place, flow.count as usize));
@@ -78,19 +87,19 @@ impl Losses {
     }
 
     /// Records the arrival of a packet at the link.
-    pub(super) fn came(&mut self, at: u64, packet: &Seen) {
+    pub(crate) fn came(&mut self, at: u64, packet: Attributed) {
         if !self.has(at) {
             return;
         }
         if let Some(group) = self.group_of(packet.flow) {
             group.arrivals += 1;
         }
-        if !is_data(packet) {
+        let Some((first, count)) = packet.data else {
             return;
-        }
+        };
         let connection = self.connections.entry(packet.flow).or_default();
         if let Some((sequence, since)) = connection.missed
-            && sequence == packet.sequence
+            && (first..first + count).contains(&sequence)
         {
             connection.missed = None;
             self.notices.0 += millis(at - since);
@@ -99,18 +108,18 @@ impl Losses {
     }
 
     /// Records a packet dropped by the link's queue.
-    pub(super) fn dropped(&mut self, at: u64, packet: &Seen) {
+    pub(crate) fn dropped(&mut self, at: u64, packet: Attributed) {
         if !self.has(at) {
             return;
         }
         if let Some(group) = self.group_of(packet.flow) {
             group.drops += 1;
         }
-        if !is_data(packet) {
+        let Some((first, _)) = packet.data else {
             return;
-        }
+        };
         let connection = self.connections.entry(packet.flow).or_default();
-        connection.missed.get_or_insert((packet.sequence, at));
+        connection.missed.get_or_insert((first, at));
         let congestion = &mut self.congestion;
         if at >= congestion.ends {
             congestion.ends = at + self.epoch;
@@ -125,7 +134,7 @@ impl Losses {
     /// Records an action of a flow's sender with its number of timeouts so far.
     /// Retransmissions after a timeout say nothing about the time when it
     /// learnt of a loss.
-    pub(super) fn acted(&mut self, flow: usize, timeouts: u64) {
+    pub(crate) fn acted(&mut self, flow: usize, timeouts: u64) {
         let Some(connection) = self.connections.get_mut(&flow) else {
             return;
         };
@@ -138,7 +147,7 @@ impl Losses {
     }
 
     /// Adds the results to `measurements`.
-    pub(super) fn put(&self, measurements: &mut Measurements) {
+    pub(crate) fn put(&self, measurements: &mut Measurements) {
         measurements.put("drop_bias", self.bias());
         let congestion = &self.congestion;
         let connections = self.connections.len();
@@ -179,11 +188,6 @@ impl Losses {
     fn group_of(&mut self, flow: usize) -> Option<&mut Group> {
         self.groups.get_mut(*self.group.get(flow)?)
     }
-}
-
-/// Whether a connection would retransmit the packet.
-fn is_data(packet: &Seen) -> bool {
-    matches!(packet.segment, Some(Segment::Data(data)) if data.payload > 0)
 }
 
 fn millis(picos: u64) -> f64 {

@@ -1,5 +1,4 @@
-use proto::tcp::Data;
-use units::{Bytes, Span, Time};
+use units::Span;
 
 use super::*;
 
@@ -23,40 +22,15 @@ fn losses(flows: usize) -> Losses {
     }
 }
 
-fn segment(flow: usize, sequence: u64) -> Seen {
-    let data = Data {
-        sequence,
-        length: 1,
-        payload: 1000,
-        header: 20,
-        again: false,
-        capable: false,
-        marked: false,
-        reduced: false,
-        push: false,
-    };
-    Seen {
+fn segment(flow: usize, sequence: u64) -> Attributed {
+    Attributed {
         flow,
-        sequence,
-        size: Bytes::new(1500),
-        offset: Bytes::ZERO,
-        length: Bytes::ZERO,
-        whole: Bytes::ZERO,
-        answer: false,
-        segment: Some(Segment::Data(data)),
-        live: 1,
-        number: 0,
-        is_bundle: false,
-        sent: Time::ZERO,
-        marks: 0,
+        data: Some((sequence, 1)),
     }
 }
 
-fn datagram(flow: usize) -> Seen {
-    Seen {
-        segment: None,
-        ..segment(flow, 0)
-    }
+fn datagram(flow: usize) -> Attributed {
+    Attributed { flow, data: None }
 }
 
 fn measurements(losses: &Losses) -> Measurements {
@@ -74,13 +48,13 @@ fn drops_in_proportion_have_no_bias_and_drops_of_one_flow_alone_have_all() {
         // Three of four packets are of flow 0.
         let flow = usize::from(number % 4 == 3);
         for losses in [&mut fair, &mut unfair] {
-            losses.came(at, &datagram(flow));
+            losses.came(at, datagram(flow));
         }
         if (number / 4) % 5 == 0 {
-            fair.dropped(at, &datagram(flow));
+            fair.dropped(at, datagram(flow));
         }
         if flow == 1 {
-            unfair.dropped(at, &datagram(1));
+            unfair.dropped(at, datagram(1));
         }
     }
     assert!(measurements(&fair).metrics["drop_bias"].abs() < 1e-9);
@@ -96,14 +70,14 @@ fn drops_in_proportion_have_no_bias_and_drops_of_one_flow_alone_have_all() {
 fn connections_that_lose_within_one_epoch_lose_together() {
     let mut losses = losses(4);
     for flow in 0..4 {
-        losses.came(20 * MILLISECOND, &segment(flow, 1));
+        losses.came(20 * MILLISECOND, segment(flow, 1));
     }
     // All of them in one epoch, then one alone, twice.
     for flow in 0..4 {
-        losses.dropped((100 + flow as u64) * MILLISECOND, &segment(flow, 2));
+        losses.dropped((100 + flow as u64) * MILLISECOND, segment(flow, 2));
     }
-    losses.dropped(200 * MILLISECOND, &segment(1, 3));
-    losses.dropped(250 * MILLISECOND, &segment(1, 4));
+    losses.dropped(200 * MILLISECOND, segment(1, 3));
+    losses.dropped(250 * MILLISECOND, segment(1, 4));
     let together = measurements(&losses).metrics["synchronisation"];
     assert!(
         (together - 100.0 * (1.0 + 0.25) / 2.0).abs() < 1e-9,
@@ -114,15 +88,15 @@ fn connections_that_lose_within_one_epoch_lose_together() {
 #[test]
 fn a_notice_lasts_from_a_drop_until_the_segment_comes_again() {
     let mut losses = losses(2);
-    losses.dropped(50 * MILLISECOND, &segment(0, 7));
+    losses.dropped(50 * MILLISECOND, segment(0, 7));
     // A later loss of the same flow is repaired together with the first.
-    losses.dropped(60 * MILLISECOND, &segment(0, 8));
-    losses.came(90 * MILLISECOND, &segment(0, 9));
-    losses.came(100 * MILLISECOND, &segment(0, 7));
+    losses.dropped(60 * MILLISECOND, segment(0, 8));
+    losses.came(90 * MILLISECOND, segment(0, 9));
+    losses.came(100 * MILLISECOND, segment(0, 7));
     // A retransmission after a timeout is not a notice.
-    losses.dropped(60 * MILLISECOND, &segment(1, 5));
+    losses.dropped(60 * MILLISECOND, segment(1, 5));
     losses.acted(1, 1);
-    losses.came(900 * MILLISECOND, &segment(1, 5));
+    losses.came(900 * MILLISECOND, segment(1, 5));
     assert!((measurements(&losses).metrics["notice"] - 50.0).abs() < 1e-9);
 }
 
@@ -130,8 +104,23 @@ fn a_notice_lasts_from_a_drop_until_the_segment_comes_again() {
 fn what_happens_outside_the_window_counts_nowhere() {
     let mut losses = losses(1);
     for at in [9, 1000] {
-        losses.came(at * MILLISECOND, &segment(0, 1));
-        losses.dropped(at * MILLISECOND, &segment(0, 1));
+        losses.came(at * MILLISECOND, segment(0, 1));
+        losses.dropped(at * MILLISECOND, segment(0, 1));
     }
     assert!(measurements(&losses).metrics.is_empty());
+}
+
+#[test]
+fn a_retransmission_may_begin_in_front_of_the_missed_octet() {
+    let mut losses = losses(1);
+    let octets = |first, count| Attributed {
+        flow: 0,
+        data: Some((first, count)),
+    };
+    losses.dropped(50 * MILLISECOND, octets(1_448, 1_448));
+    losses.came(60 * MILLISECOND, octets(0, 1_448));
+    losses.came(70 * MILLISECOND, octets(2_896, 1_448));
+    assert!(!measurements(&losses).metrics.contains_key("notice"));
+    losses.came(80 * MILLISECOND, octets(1_000, 500));
+    assert!((measurements(&losses).metrics["notice"] - 30.0).abs() < 1e-9);
 }
