@@ -6,6 +6,7 @@ mod clocks;
 mod connecting;
 mod discovering;
 mod flows;
+mod instants;
 mod probing;
 mod server;
 
@@ -31,6 +32,7 @@ use units::Span;
 use crate::interrupted;
 pub(crate) use between::Agents;
 pub(crate) use flows::{Arrivals, Arrived, Departed, Receiving, Sending, Wanted};
+pub(crate) use instants::Clocks;
 pub(crate) use server::{Kept, answer, serve};
 
 /// The role of the worker, as [`Command::local`] takes it.
@@ -78,6 +80,8 @@ enum Request {
     CompareClocks(IpAddr, Token, u16),
     /// Open all ports, say so, and carry connections.
     Connect(connections::Task),
+    /// Tell what CLOCK_MONOTONIC shows when the wall clock shows so many nanoseconds.
+    ReadClock(u64),
     /// Read the meters of the host.
     Sample,
 }
@@ -105,6 +109,7 @@ enum Reply {
     ClockAnswered,
     Compared(Compared),
     Connected(connections::Outcome),
+    Clock(u64),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),

@@ -35,6 +35,9 @@ const OBSERVATIONS: usize = 50_000;
 struct Order {
     links: Vec<EmulatedLink>,
     seed: u64,
+    /// The network namespace of the links' second ends, through which frames only leave;
+    /// `None`: both ends are in that of the emulator.
+    outside: Option<PathBuf>,
 }
 
 /// A request while the emulator carries frames.
@@ -72,6 +75,16 @@ enum Answer {
     Failed(String),
 }
 
+/// Some observations of a link.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Observed {
+    /// The instant from which their times count, on their clock.
+    pub(crate) zero: Time,
+    pub(crate) some: Vec<Observation>,
+    /// Whether there are no more.
+    pub(crate) are_last: bool,
+}
+
 /// A running emulator; dropping it ends the process.
 pub(crate) struct Emulation {
     worker: Worker,
@@ -84,10 +97,31 @@ impl Emulation {
         links: Vec<EmulatedLink>,
         seed: Seed,
     ) -> Result<Self> {
+        Self::start_with(namespace, links, seed, None)
+    }
+
+    /// Starts the emulator of one direction of links, from their first ends in `namespace` to
+    /// their second ones, which are interfaces of this process's namespace.
+    pub(crate) fn start_outward(
+        namespace: &Namespace,
+        links: Vec<EmulatedLink>,
+        seed: Seed,
+    ) -> Result<Self> {
+        let outside = PathBuf::from(format!("/proc/{}/ns/net", std::process::id()));
+        Self::start_with(namespace, links, seed, Some(outside))
+    }
+
+    fn start_with(
+        namespace: &Namespace,
+        links: Vec<EmulatedLink>,
+        seed: Seed,
+        outside: Option<PathBuf>,
+    ) -> Result<Self> {
         let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
         let order = Order {
             links,
             seed: seed.get(),
+            outside,
         };
         worker.send_line(&serde_json::to_string(&order)?)?;
         let mut emulation = Self { worker };
@@ -133,17 +167,29 @@ impl Emulation {
         mut take: impl FnMut(Time, Observation),
     ) -> Result<()> {
         loop {
-            self.ask(&Request::Observations(link, begin))?;
-            let (zero, some) = match self.answer(TIMEOUT)? {
-                Answer::Observations(zero, some) => (zero, some),
-                Answer::Failed(why) => bail!("the emulator failed: {why}"),
-                _ => bail!("unexpected reply of the emulator"),
-            };
-            let is_last = some.len() < OBSERVATIONS;
+            let Observed {
+                zero,
+                some,
+                are_last,
+            } = self.next_observations(link, begin)?;
             some.into_iter().for_each(|one| take(zero, one));
-            if is_last {
+            if are_last {
                 return Ok(());
             }
+        }
+    }
+
+    /// The next observations of `link`.
+    pub(crate) fn next_observations(&mut self, link: usize, begin: u64) -> Result<Observed> {
+        self.ask(&Request::Observations(link, begin))?;
+        match self.answer(TIMEOUT)? {
+            Answer::Observations(zero, some) => Ok(Observed {
+                zero,
+                are_last: some.len() < OBSERVATIONS,
+                some,
+            }),
+            Answer::Failed(why) => bail!("the emulator failed: {why}"),
+            _ => bail!("unexpected reply of the emulator"),
         }
     }
 
@@ -203,7 +249,12 @@ pub(crate) fn serve() -> Result<()> {
     lines.read_line(&mut line)?;
     let order: Order =
         serde_json::from_str(&line).context("reading the configuration of the emulator")?;
-    let mut emulator = match Emulator::open(&order.links, Seed::new(order.seed)) {
+    let seed = Seed::new(order.seed);
+    let opened = match &order.outside {
+        None => Emulator::open(&order.links, seed),
+        Some(outside) => Emulator::open_outward(&order.links, seed, outside),
+    };
+    let mut emulator = match opened {
         Ok(emulator) => emulator,
         Err(error) => return answer(&failed(error)),
     };

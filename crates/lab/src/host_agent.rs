@@ -3,6 +3,7 @@
 //! a request and its reply.
 
 mod client;
+mod edge;
 mod metering;
 mod server;
 
@@ -26,6 +27,8 @@ use units::{Bytes, IpVersion, Span};
 
 use crate::agent::{self, Kept};
 pub(crate) use client::HostAgent;
+use edge::Edge;
+pub(crate) use edge::{EdgeOrder, EdgeReply, EdgeRequest};
 pub(crate) use metering::{HostUse, Metered};
 use server::Server;
 
@@ -86,6 +89,12 @@ enum Request {
     Change(Wanted),
     /// Put everything back.
     Restore,
+    /// Become the edge of a network.
+    BeginEdge(Box<EdgeOrder>),
+    /// Do this for that edge.
+    AskEdge(EdgeRequest),
+    /// Be one no more.
+    EndEdge,
 }
 
 /// The path of an investigation.
@@ -125,6 +134,7 @@ enum Reply {
     /// The port of the reflector.
     Reflecting(u16),
     Path(Box<PathReport>),
+    Edge(EdgeReply),
     /// Done, with sentences for the user.
     Noted(Vec<String>),
     /// The request failed: one line of text.

@@ -118,12 +118,18 @@ fn heard(index: u32, interface: &str) -> Result<OwnedFd> {
 
 /// The packet-socket address for all protocols on an interface.
 pub(crate) fn address(index: u32) -> LinkAddr {
+    address_for(index, libc::ETH_P_ALL)
+}
+
+/// The address of an interface for frames of one protocol; of none, a socket bound to it
+/// receives nothing [packet(7)].
+pub(crate) fn address_for(index: u32, protocol: libc::c_int) -> LinkAddr {
     #[expect(unsafe_code, reason = "nix has no constructor for it")]
     // SAFETY: a zeroed sockaddr_ll is valid, and the length given is its own.
     unsafe {
         let mut raw: libc::sockaddr_ll = std::mem::zeroed();
         raw.sll_family = u16::try_from(libc::AF_PACKET).unwrap_or_default();
-        raw.sll_protocol = u16::try_from(libc::ETH_P_ALL).unwrap_or_default().to_be();
+        raw.sll_protocol = u16::try_from(protocol).unwrap_or_default().to_be();
         raw.sll_ifindex = i32::try_from(index).unwrap_or_default();
         let length = libc::socklen_t::try_from(size_of::<libc::sockaddr_ll>()).ok();
         LinkAddr::from_raw((&raw const raw).cast(), length).expect("the family is AF_PACKET")

@@ -3,13 +3,13 @@
 //!
 //! Each host runs the ends of all its connections in one loop, which sleeps until a socket
 //! is ready or an instant comes; [`datagrams`] have threads of their own. Hosts that share a clock need no messages to agree on
-//! instants. Ports of namespaces are reached by nobody else.
+//! instants, and others are told theirs. A port takes one connection, from one address.
 
 pub mod datagrams;
 mod receiving;
 mod sending;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
@@ -79,6 +79,8 @@ pub struct Outgoing {
 pub struct Incoming {
     /// Where it is accepted.
     pub at: SocketAddr,
+    /// The address from which it comes; connections from others are closed.
+    pub from: IpAddr,
     /// The largest window that is advertised, in octets; `None`: as the kernel has it.
     pub window: Option<u32>,
     /// SO_RCVBUF; `None` leaves it to the kernel.

@@ -13,6 +13,7 @@ mod faults;
 mod lateness;
 mod link_driver;
 mod observation;
+mod outward;
 #[cfg(test)]
 mod parity;
 mod steering;
@@ -169,10 +170,19 @@ impl Emulator {
     /// # Errors
     /// If an interface does not exist, or the settings of a link are invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
+        Self::open_with(links, seed, |_, name| Port::open(name, PURPOSE))
+    }
+
+    /// Opens the links with the ports that `port` opens: for the first and the second end of
+    /// each, by the interface's name.
+    fn open_with(
+        links: &[EmulatedLink],
+        seed: Seed,
+        port: impl Fn(usize, &str) -> Result<Port>,
+    ) -> Result<Self> {
         let poller = Poller::new()?;
         let opened = clock::monotonic();
         let open = |(number, link): (usize, &EmulatedLink)| {
-            let port = |name: &String| Port::open(name, PURPOSE);
             let driver = |direction: usize| {
                 LinkDriver::new(
                     link.directions[direction].clone(),
@@ -181,7 +191,7 @@ impl Emulator {
                 .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
             Ok(Between {
-                ports: [port(&link.ends[0])?, port(&link.ends[1])?],
+                ports: [port(0, &link.ends[0])?, port(1, &link.ends[1])?],
                 faults: Faults::new(&link.rules, seed),
                 drivers: [driver(0)?, driver(1)?],
             })

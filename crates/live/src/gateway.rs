@@ -208,7 +208,7 @@ impl Gateway {
         self.keep_past()?;
         if !same_peers {
             // Two sockets cannot have the same address and port.
-            self.sockets = CoreSockets::open(&[], &[], None)?;
+            self.sockets = CoreSockets::open(&[], &[], None, None)?;
             self.sockets = open_sockets(&configuration)?;
         }
         self.table.replace(configuration.table.clone())?;
@@ -364,6 +364,7 @@ fn open_sockets(configuration: &Configuration) -> Result<CoreSockets> {
         &configuration.carriages(),
         &configuration.label_next_hops,
         configuration.core.as_deref(),
+        configuration.way_out.as_deref(),
     )
 }
 

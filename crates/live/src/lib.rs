@@ -19,6 +19,7 @@ mod capture_file;
 pub mod clock;
 pub mod clock_comparison;
 pub mod connections;
+pub mod core_link;
 mod deadline;
 pub mod discovery;
 pub mod emulator;

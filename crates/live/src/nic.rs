@@ -88,7 +88,7 @@ pub fn all() -> Result<Vec<Nic>> {
 }
 
 /// A socket for ioctls.
-fn control() -> Result<OwnedFd> {
+pub(crate) fn control() -> Result<OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC;
     socket(AddressFamily::Inet, SockType::Datagram, flags, None)
         .during(|| "opening a control socket")

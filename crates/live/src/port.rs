@@ -44,14 +44,13 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::net::if_::if_indextoname;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, getsockopt, recv, setsockopt,
     socket, sockopt,
 };
 use units::Time;
 
-use crate::capture::address;
+use crate::capture::address_for;
 use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
 use crate::frames::{Frame, Pool};
@@ -111,6 +110,23 @@ pub struct Purpose {
     pub verb: &'static str,
 }
 
+/// The directions in which a port carries frames.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Both,
+    Out,
+}
+
+impl Way {
+    /// The protocol of the frames that the socket receives.
+    const fn protocol(self) -> libc::c_int {
+        match self {
+            Self::Both => libc::ETH_P_ALL,
+            Self::Out => 0,
+        }
+    }
+}
+
 /// A raw packet socket on one interface. It receives every frame that arrives at the
 /// interface, regardless of its destination, and sends frames bypassing the interface's
 /// queue.
@@ -131,6 +147,19 @@ impl Port {
     /// # Errors
     /// If the interface does not exist, or the kernel refuses the socket.
     pub fn open(name: &str, purpose: Purpose) -> Result<Self> {
+        Self::open_for(name, purpose, Way::Both)
+    }
+
+    /// Opens the interface `name` to send alone: no frame is received, and the interface is
+    /// left as it is.
+    ///
+    /// # Errors
+    /// As [`Port::open`].
+    pub(crate) fn open_to_send(name: &str, purpose: Purpose) -> Result<Self> {
+        Self::open_for(name, purpose, Way::Out)
+    }
+
+    fn open_for(name: &str, purpose: Purpose, way: Way) -> Result<Self> {
         let route = Route::open()?;
         let index = route.index(name)?;
         let mtu = usize::try_from(route.mtu(name)?).unwrap_or(LARGEST_FRAME);
@@ -148,13 +177,16 @@ impl Port {
         packet::switch_on(fd, libc::PACKET_VNET_HDR).during(operation)?;
         packet::switch_on(fd, libc::PACKET_IGNORE_OUTGOING).during(operation)?;
         packet::switch_on(fd, libc::PACKET_QDISC_BYPASS).during(operation)?;
-        packet::hear_all(fd, index).during(operation)?;
+        if way == Way::Both {
+            packet::hear_all(fd, index).during(operation)?;
+        }
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true).during(operation)?;
         // The kernel may grant less; frames that it drops are counted.
         setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
         let ring = PacketRing::open(fd, mtu.min(LARGEST_FRAME - AROUND) + AROUND);
         let ring = ring.during(|| format!("mapping the frames of {name}"))?;
-        bind(socket.as_raw_fd(), &address(index)).during(operation)?;
+        let address = address_for(index, way.protocol());
+        bind(socket.as_raw_fd(), &address).during(operation)?;
         Ok(Self {
             name: name.to_owned(),
             purpose,
@@ -283,9 +315,8 @@ impl Port {
     /// # Errors
     /// If it was removed, or moved to another namespace.
     pub fn check_there(&self) -> Result<()> {
-        if_indextoname(self.index)
-            .map(drop)
-            .map_err(|_| self.gone())
+        // The socket looks in its own namespace, which may be another one than the caller's.
+        packet::is_there(self.socket.as_fd(), self.index).map_err(|_| self.gone())
     }
 
     fn gone(&self) -> Error {

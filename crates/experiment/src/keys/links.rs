@@ -23,7 +23,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
                 worlds: everywhere()
-                    .between_hosts(no_effect("its shape is refused"))
+                    .on_paths_of_hosts(no_effect("a path has no such links"))
                     .predicted(no_effect("its shape is not predicted")),
             },
             Key {
@@ -183,7 +183,7 @@ const WINDOWS: Worlds = worlds(
     ),
     when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
 )
-.between_hosts(refused(UNCOUNTED))
+.on_paths_of_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
 
 const WATCH: Worlds = kernels(refused(UNWATCHED)).predicted(UNSEEN);
@@ -192,7 +192,7 @@ const SERIES: Worlds = worlds(
     when("in a `dumbbell` or an `explicit` network, of links that are one wire"),
     when(OF_FLOWS),
 )
-.between_hosts(refused(UNCOUNTED))
+.on_paths_of_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
 
 const LOSSES: Worlds = worlds(

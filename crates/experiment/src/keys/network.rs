@@ -19,13 +19,16 @@ const fn not_emulated(value: &'static [&'static str]) -> Support {
     only(value, AS_IT_IS)
 }
 
+/// The condition for networks that are no path between hosts.
+const GATEWAYS: &str = r#"; the last two with two gateways named, `link = "emulated"` and `kind = "flows"`, see [hosts.md](hosts.md#networks-with-two-gateways)"#;
+
 /// The reason why nothing is predicted of networks that are no path.
 const NO_PATH: &str =
     "not predicted: closed forms are of a path, not of traffic that meets in a network";
 
 /// The support of keys of networks with nodes of their own.
 const OF_GRAPHS: Worlds = everywhere()
-    .between_hosts(no_effect("its shape is refused"))
+    .on_paths_of_hosts(no_effect("a path has no such nodes"))
     .predicted(no_effect("its shape is not predicted"));
 
 /// The condition for networks that are no path between kernels.
@@ -44,7 +47,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("pair"),
                 meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
                 worlds: kernels(when(GRAPHS))
-                .between_hosts(only(&["pair"], AS_IT_IS))
+                .between_hosts(only(&["pair", "dumbbell", "explicit"], AS_IT_IS).if_(GATEWAYS))
                 .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
             },
             Key {
@@ -60,7 +63,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
                 worlds: kernels(when(GRAPHS))
-                    .between_hosts(no_effect("its shape is refused"))
+                    .on_paths_of_hosts(no_effect("a path has no such nodes"))
                     .predicted(no_effect("its shape is not predicted")),
             },
             Key {
@@ -71,7 +74,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
                 ))
-                .between_hosts(only(&["kernel"], AS_IT_IS))
+                .on_paths_of_hosts(only(&["kernel"], AS_IT_IS))
                 .predicted(no_effect("every link keeps its rate, as `emulated` ones")),
             },
             Key {
@@ -98,7 +101,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
-                )).between_hosts(not_emulated(&["off"])),
+                )).on_paths_of_hosts(not_emulated(&["off"])),
             },
             Key {
                 name: "load",
@@ -109,7 +112,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
                 )
-                .between_hosts(not_emulated(&["none"]))
+                .on_paths_of_hosts(not_emulated(&["none"]))
                 .predicted(when("on one link, by flows of datagrams; with other traffic the row is kept: \"not predicted\"")),
             },
             Key {
@@ -143,7 +146,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     refused(
                         "only emulated links of the world `netns` have it; nothing is late there",
                     ),
-                ).between_hosts(not_emulated(&["auto"])),
+                ).on_paths_of_hosts(not_emulated(&["auto"])),
             },
         ],
     },
@@ -169,7 +172,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "; a transfer and requests with responses need one on some link",
                 ))
                 .predicted(when("; without one the costs of hosts must limit a transfer"))
-                .between_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
+                .on_paths_of_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
             },
             Key {
                 name: "burst",
@@ -184,7 +187,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         &["auto"],
                         "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
                     ),
-                ).between_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
+                ).on_paths_of_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
             },
             Key {
                 name: "buffer",
@@ -193,7 +196,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
                 worlds: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
-                )).between_hosts(no_effect(THEIR_QUEUES)),
+                )).on_paths_of_hosts(no_effect(THEIR_QUEUES)),
             },
             Key {
                 name: "queue",
@@ -203,7 +206,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
                 ))
-                .between_hosts(not_emulated(&["droptail"]))
+                .on_paths_of_hosts(not_emulated(&["droptail"]))
                 .predicted(measured(&["droptail"], "not predicted: what this queue drops has no closed form")),
             },
             Key {
@@ -213,7 +216,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Propagation delay of an emulated or simulated link, one way.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )).between_hosts(not_emulated(&["0s"])),
+                )).on_paths_of_hosts(not_emulated(&["0s"])),
             },
             Key {
                 name: "jitter",
@@ -222,7 +225,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )).between_hosts(not_emulated(&["0s"]))
+                )).on_paths_of_hosts(not_emulated(&["0s"]))
                 .predicted(measured(&["0s"], "not predicted: no closed form of TCP or of a mean has extra delays")),
             },
             Key {
@@ -231,7 +234,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("uniform"),
                 meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
                 worlds: kernels(when("beside `jitter`"))
-                    .between_hosts(not_emulated(&["uniform"]))
+                    .on_paths_of_hosts(not_emulated(&["uniform"]))
                     .predicted(no_effect("jitter is not predicted")),
             },
             Key {
@@ -241,7 +244,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames lost at random.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).between_hosts(not_emulated(&["0%"])),
+                )).on_paths_of_hosts(not_emulated(&["0%"])),
             },
             Key {
                 name: "bit_error_rate",
@@ -250,7 +253,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n octets is lost with 1 - (1 - rate)^(8 n).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
-                )).between_hosts(not_emulated(&["0", "0.0"])),
+                )).on_paths_of_hosts(not_emulated(&["0", "0.0"])),
             },
             Key {
                 name: "reorder",
@@ -259,7 +262,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that are held back so that later ones overtake them.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).between_hosts(not_emulated(&["0%"]))
+                )).on_paths_of_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: reordered packets have no closed form")),
             },
             Key {
@@ -269,7 +272,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that arrive twice.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).between_hosts(not_emulated(&["0%"]))
+                )).on_paths_of_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: duplicated packets have no closed form")),
             },
             Key {
@@ -304,21 +307,21 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("ethernet"),
                 meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
                 worlds: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
-                    .between_hosts(not_emulated(&["ethernet"])),
+                    .on_paths_of_hosts(not_emulated(&["ethernet"])),
             },
             Key {
                 name: "medium",
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
                 meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](#media).",
-                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
+                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).on_paths_of_hosts(refused(AS_IT_IS)),
             },
             Key {
                 name: "length",
                 kind: "length, e.g. `\"100m\"`, `\"20km\"`",
                 default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
-                worlds: kernels(when("with `medium`")).between_hosts(refused(AS_IT_IS)),
+                worlds: kernels(when("with `medium`")).on_paths_of_hosts(refused(AS_IT_IS)),
             },
         ],
     },

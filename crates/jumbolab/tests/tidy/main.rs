@@ -61,7 +61,8 @@ const WRITES_FILES: [&str; 15] = [
 ];
 
 /// Files that write settings of the kernel, in `/proc`.
-const WRITES_SETTINGS: [&str; 3] = [
+const WRITES_SETTINGS: [&str; 4] = [
+    "crates/live/src/core_link.rs",
     "crates/live/src/host_changes/kernel.rs",
     "crates/live/src/namespace.rs",
     "crates/live/src/sandbox.rs",

@@ -10,6 +10,7 @@ use live::trial_token::{Token, new_token};
 use live::worker::Command;
 use units::{Bytes, Span};
 
+use super::instants::Clocks;
 use super::{
     Arrivals, Departed, Failure, HostSample, ROLE, Receiving, Reply, Request, Sending, ask, hear,
 };
@@ -35,6 +36,8 @@ pub(crate) struct Agents {
     pub(super) receiver: Worker,
     /// The agents of further hosts, in a network that is no path.
     pub(super) others: Vec<Worker>,
+    /// The clocks of all machines, once they are compared.
+    pub(super) clocks: Option<Clocks>,
     /// Whether both read one clock, once that is known.
     pub(super) one_clock: Option<bool>,
 }
@@ -49,6 +52,7 @@ impl Agents {
             sender: Worker::spawn(sender)?,
             receiver: Worker::spawn(receiver)?,
             others: Vec::new(),
+            clocks: None,
             one_clock: None,
         })
     }

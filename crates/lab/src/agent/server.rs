@@ -116,6 +116,9 @@ impl Kept {
                 listening(0)?;
                 Reply::Connected(host.run()?)
             }
+            Request::ReadClock(unix_nanos) => {
+                Reply::Clock(live::clock::monotonic_nanos_at(unix_nanos))
+            }
             Request::Sample => Reply::Sampled(Box::new(HostSample::now()?)),
         })
     }

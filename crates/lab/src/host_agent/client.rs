@@ -17,7 +17,10 @@ use live::worker::Command;
 use proto::probe::PathReport;
 use units::{Bytes, IpVersion, Span};
 
-use super::{Attended, Description, HostUse, Investigation, Metered, Reply, Request};
+use super::{
+    Attended, Description, EdgeOrder, EdgeReply, EdgeRequest, HostUse, Investigation, Metered,
+    Reply, Request,
+};
 use crate::agent::{ask, hear};
 use crate::measure::Program;
 
@@ -233,6 +236,30 @@ impl HostAgent {
     /// The host is lost; it puts everything back by itself.
     pub(crate) fn restore(&self) -> Result<Vec<String>> {
         self.noted(&Request::Restore)
+    }
+
+    /// Makes the host the edge of a network, until it is told otherwise or its agent ends.
+    ///
+    /// # Errors
+    /// It lacks something that an edge needs, or is lost.
+    pub(crate) fn begin_edge(&self, order: EdgeOrder) -> Result<()> {
+        self.done(&Request::BeginEdge(Box::new(order)))
+    }
+
+    pub(crate) fn ask_edge(&self, request: EdgeRequest) -> Result<EdgeReply> {
+        match self.ask(&Request::AskEdge(request), TIMEOUT)? {
+            Reply::Edge(reply) => Ok(reply),
+            other => self.unexpected(&other),
+        }
+    }
+
+    pub(crate) fn end_edge(&self) -> Result<()> {
+        self.done(&Request::EndEdge)
+    }
+
+    /// The process, which answers the requests of every agent, too.
+    pub(crate) const fn worker(&self) -> &RefCell<Worker> {
+        &self.worker
     }
 
     fn noted(&self, request: &Request) -> Result<Vec<String>> {

@@ -20,7 +20,7 @@ use proto::Protocol;
 use proto::stamp::Limits;
 
 use super::metering::Metering;
-use super::{Attended, Description, Investigation, Reply, Request, SharedHeartbeat};
+use super::{Attended, Description, Edge, Investigation, Reply, Request, SharedHeartbeat};
 use crate::facts;
 use crate::stall_meter::StallMeter;
 
@@ -39,6 +39,7 @@ pub(super) struct Server {
     started: u32,
     reflector: Option<RunningReflector>,
     changes: Option<HostChanges>,
+    edge: Option<Edge>,
     heartbeat: SharedHeartbeat,
 }
 
@@ -156,6 +157,20 @@ impl Server {
                 Some(changes) => changes.restore()?,
                 None => Vec::new(),
             }),
+            Request::BeginEdge(order) => {
+                // Two of them would have interfaces of one name.
+                self.edge = None;
+                self.edge = Some(Edge::begin(*order)?);
+                Reply::Done
+            }
+            Request::AskEdge(request) => {
+                let edge = self.edge.as_mut().context("this host is no edge")?;
+                Reply::Edge(edge.answer(&request)?)
+            }
+            Request::EndEdge => {
+                self.edge = None;
+                Reply::Done
+            }
             Request::ProbePath(investigation) => {
                 let found = investigate(&task(investigation), |_| {})?;
                 Reply::Path(Box::new(found.report))

@@ -5,7 +5,6 @@ mod datagrams;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use live::clock;
 use live::connections::datagrams::{Arrived, Departed};
 use live::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
 use live::emulator::Head;
@@ -44,8 +43,12 @@ pub(super) fn network(
         let of_losses = |link: &spec::Link| link.counted.losses.is_some();
         let links = counted.iter().map(|&(wire, link)| (wire, of_losses(link)));
         pair.meters.observe(links.collect())?;
-        begin = clock::monotonic_nanos() + LEAD.as_nanos();
-        let tasks = tasks(setting, flows, &pair.path.hosts, seed, begin);
+        let begins = pair.agents.begins(LEAD);
+        begin = begins[0];
+        let mut tasks = tasks(setting, flows, &pair.path.hosts, seed);
+        for (task, begin) in tasks.iter_mut().zip(begins) {
+            task.begin = begin;
+        }
         pair.agents.connections(tasks)
     })?;
     disturbance.valid()?;
@@ -97,6 +100,8 @@ pub(super) fn network(
     }
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
+    let bound = pair.agents.clocks().map(|clocks| clocks.bound);
+    measurements.take_clock_bound(bound, disturbance.slewed());
     Ok(measurements)
 }
 
@@ -189,14 +194,8 @@ fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
         })
 }
 
-/// The flows of each of `hosts`.
-fn tasks(
-    setting: &Setting,
-    flows: &Flows,
-    hosts: &[(String, IpAddr)],
-    seed: Seed,
-    begin: u64,
-) -> Vec<Task> {
+/// The flows of each of `hosts`; when they begin is still to be said.
+fn tasks(setting: &Setting, flows: &Flows, hosts: &[(String, IpAddr)], seed: Seed) -> Vec<Task> {
     let none = Sockets::default();
     let sockets = flows.sockets.as_ref().unwrap_or(&none);
     let addresses: BTreeMap<&str, IpAddr> = { hosts.iter() }
@@ -205,7 +204,6 @@ fn tasks(
     let segment = segment(setting);
     let task = |(name, own): &(String, IpAddr)| {
         let mut task = Task {
-            begin,
             end: flows.duration,
             timeouts: counted(setting).any(|(_, link)| link.counted.losses.is_some()),
             ..Task::default()
@@ -230,9 +228,12 @@ fn tasks(
                     send_buffer: sockets.send_buffer,
                 });
             }
-            if one.to == *name {
+            if one.to == *name
+                && let Some(from) = addresses.get(one.from.as_str())
+            {
                 task.incoming.push(Incoming {
                     at: SocketAddr::new(*own, one.port),
+                    from: *from,
                     window: window.map(|segments| segments.saturating_mul(segment)),
                     receive_buffer: sockets.receive_buffer,
                 });

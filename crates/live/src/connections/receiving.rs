@@ -1,11 +1,12 @@
 //! The receiving end of a connection.
 
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, SockaddrStorage, accept4, bind, listen,
-    setsockopt, socket, sockopt,
+    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, SockaddrStorage, accept4, bind,
+    getpeername, listen, setsockopt, socket, sockopt,
 };
 use units::{Bytes, Time};
 
@@ -13,6 +14,7 @@ use super::{Incoming, Received};
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
+use crate::sockets::plain;
 use crate::sys::option;
 
 /// Octets of one read.
@@ -24,6 +26,7 @@ const TURN: usize = 16;
 /// A port, and the connection that came there.
 pub(super) struct Receiving {
     listener: OwnedFd,
+    from: IpAddr,
     connection: Option<OwnedFd>,
     /// Whether the peer sends no more.
     is_over: bool,
@@ -49,6 +52,7 @@ impl Receiving {
         listen(&listener, Backlog::MAXCONN).during(operation)?;
         Ok(Self {
             listener,
+            from: incoming.from,
             connection: None,
             is_over: false,
             received: Received::default(),
@@ -66,7 +70,7 @@ impl Receiving {
     /// Takes the connection, and reads what has arrived.
     pub(super) fn advance(&mut self, begin: Time, deadline: &Deadline) {
         if self.connection.is_none() {
-            self.connection = accepted(&self.listener);
+            self.connection = accepted(&self.listener, self.from);
         }
         let Some(connection) = self.connection.as_ref().filter(|_| !self.is_over) else {
             return;
@@ -115,12 +119,17 @@ fn reset_on_close(socket: &OwnedFd) -> nix::Result<()> {
     setsockopt(socket, sockopt::Linger, &linger)
 }
 
-fn accepted(listener: &OwnedFd) -> Option<OwnedFd> {
+/// The next connection, if it comes from this address; another one is closed.
+fn accepted(listener: &OwnedFd, from: IpAddr) -> Option<OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let raw = accept4(listener.as_raw_fd(), flags).ok()?;
     #[expect(unsafe_code, reason = "nix returns a bare number")]
     // SAFETY: the kernel has just made this descriptor, which nobody else owns.
     let connection = unsafe { OwnedFd::from_raw_fd(raw) };
+    let peer = getpeername::<SockaddrStorage>(connection.as_raw_fd()).ok()?;
+    if plain(&peer)?.ip() != from {
+        return None;
+    }
     // A connection that is closed in the ordinary way is a little longer in the way.
     let _ = reset_on_close(&connection);
     Some(connection)

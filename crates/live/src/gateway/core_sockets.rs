@@ -15,6 +15,7 @@ use wire::bundle::{PORT, PROTOCOL};
 use super::labels::Labels;
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
+use crate::netlink::Route;
 use crate::pacing::Source;
 use crate::sockets::plain;
 use crate::sys::datagrams::{self, Datagrams, Outgoing};
@@ -73,7 +74,7 @@ struct Kind {
 
 impl CoreSockets {
     /// Opens the sockets for peers with these carriages, bound to `interface` if one is
-    /// given. Labels need the `interface` and the next hop of each peer.
+    /// given; they send through `way_out` if one is given. Labels need the `interface` and the next hop of each peer.
     ///
     /// # Errors
     /// If the kernel refuses, or an address is not of this host.
@@ -81,6 +82,7 @@ impl CoreSockets {
         carriages: &[Carriage],
         next_hops: &[Option<IpAddr>],
         interface: Option<&str>,
+        way_out: Option<&str>,
     ) -> Result<Self> {
         let mut sockets: Vec<CoreSocket> = Vec::new();
         let mut peers = Vec::new();
@@ -101,6 +103,9 @@ impl CoreSockets {
                 Some(number) => number,
                 None => {
                     let socket = open(kind, interface)?;
+                    if let Some(name) = way_out {
+                        send_through(&socket, kind.here, name)?;
+                    }
                     sockets.push(CoreSocket { kind, socket });
                     sockets.len() - 1
                 }
@@ -335,6 +340,20 @@ fn open(kind: Kind, interface: Option<&str>) -> Result<OwnedFd> {
     let port = if kind.is_udp { PORT } else { 0 };
     bind_to(&socket, SocketAddr::new(kind.here, port))?;
     Ok(socket)
+}
+
+/// Makes a socket send through the interface `name`, whatever the kernel's routes say
+/// [LinuxUapi in.h].
+fn send_through(socket: &OwnedFd, here: IpAddr, name: &str) -> Result<()> {
+    let operation = || format!("sending bundles through {name}");
+    if here.is_ipv6() {
+        return Err(Error::new(operation(), "only bundles in IPv4 have it"));
+    }
+    let index = Route::open()?.index(name)?;
+    let (level, option) = (libc::IPPROTO_IP, libc::IP_UNICAST_IF);
+    // The kernel takes the number in network byte order.
+    let value = index.to_be().cast_signed();
+    option::set(socket.as_fd(), level, option, value).during(operation)
 }
 
 /// The destination of the packet that met the first error that waits; `None` if the

@@ -67,7 +67,7 @@ proptest! {
     #[test]
     fn every_flow_has_one_sender_and_one_receiver_with_one_port(flows in flows(), seed: u64) {
         let (setting, seed) = (synthetic::setting(1_500, false), Seed::new(seed));
-        let tasks = tasks(&setting, &flows, &hosts(), seed, 7);
+        let tasks = tasks(&setting, &flows, &hosts(), seed);
         let outgoing: Vec<&Outgoing> = tasks.iter().flat_map(|task| &task.outgoing).collect();
         let incoming = tasks.iter().flat_map(|task| &task.incoming);
         let incoming: BTreeMap<u16, &Incoming> = incoming.map(|one| (one.at.port(), one)).collect();
@@ -78,13 +78,13 @@ proptest! {
             prop_assert_ne!(one.from.ip(), one.to.ip());
             prop_assert!(one.start >= Span::from_secs(1) && one.stop == flows.duration);
         }
-        prop_assert!(tasks.iter().all(|task| task.begin == 7 && task.end == flows.duration));
+        prop_assert!(tasks.iter().all(|task| task.end == flows.duration));
     }
 
     #[test]
     fn what_hosts_saw_is_that_of_their_flows(flows in flows(), seed: u64) {
         let (setting, seed) = (synthetic::setting(1_500, false), Seed::new(seed));
-        let tasks = tasks(&setting, &flows, &hosts(), seed, 0);
+        let tasks = tasks(&setting, &flows, &hosts(), seed);
         // Each end reports the port of its flow as octets.
         let outcomes: Vec<Outcome> = { tasks.iter() }.map(|task| Outcome {
             sent: { task.outgoing.iter() }
@@ -125,7 +125,7 @@ proptest! {
     fn datagrams_and_connections_come_back_to_their_own_flows(flows in flows(), seed: u64) {
         let (flows, seed) = (mixed(flows), Seed::new(seed));
         let setting = synthetic::setting(1_500, false);
-        let tasks = tasks(&setting, &flows, &hosts(), seed, 0);
+        let tasks = tasks(&setting, &flows, &hosts(), seed);
         // Each flow sends as many octets as its number, or its port.
         let outcomes: Vec<Outcome> = { tasks.iter() }.map(|task| Outcome {
             sent: { task.outgoing.iter() }
@@ -169,7 +169,7 @@ fn a_window_of_segments_is_one_of_their_octets() {
         flows: vec![flow("f".to_owned(), [0, 2], 1, Some(20))],
         sockets: None,
     };
-    let tasks = tasks(&setting, &flows, &hosts(), Seed::new(1), 0);
+    let tasks = tasks(&setting, &flows, &hosts(), Seed::new(1));
     assert_eq!(tasks[2].incoming[0].window, Some(20 * (1_500 - 72)));
 }
 

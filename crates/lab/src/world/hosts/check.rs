@@ -4,6 +4,7 @@ use experiment::Refusal;
 use plan::Setting;
 use plan::setting::Traffic;
 
+use super::network;
 use crate::world::segment_limit;
 
 /// Refuses what neither a key alone nor the hosts decide.
@@ -14,6 +15,9 @@ pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
             why,
         })
     };
+    if let Some(graph) = &setting.network.graph {
+        network::check(setting, graph)?;
+    }
     match &setting.traffic {
         Traffic::Command(command) if command.needs_folder() => {
             return refuse(

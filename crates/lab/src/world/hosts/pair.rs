@@ -10,21 +10,38 @@ use live::testbed::{Fragments, SentPackets};
 use plan::Setting;
 use units::{Seed, Span, Time};
 
+use super::edges::Edges;
 use super::machine::Machine;
+use crate::agent::Clocks;
 use crate::host_agent::Metered;
 use crate::link_window::LinkWindow;
 use crate::measure::{End, IdleWaits, Meters, Program, Programs, RoleUse, spare};
+use crate::world::netns::emulator_lateness::invalid;
 
 /// The meters of both machines, and of a router. One machine under two names counts once.
 pub(super) struct HostMeters<'a> {
     pub(super) ends: &'a [Machine; 2],
     pub(super) router: Option<&'a Machine>,
+    /// The edges of a network, and the clocks of all machines.
+    pub(super) edges: Option<(&'a Edges, Clocks)>,
     pub(super) setting: &'a Setting,
     pub(super) idle_waits: &'a RefCell<IdleWaits>,
 }
 
 impl HostMeters<'_> {
-    /// Each machine once.
+    /// All machines.
+    fn all(&self) -> impl Iterator<Item = &Machine> {
+        let edges = self.edges.iter();
+        let edges = edges.flat_map(|(edges, _)| edges.machines());
+        self.ends.iter().chain(self.router).chain(edges)
+    }
+
+    fn edges(&self) -> Result<&(&Edges, Clocks)> {
+        let edges = self.edges.as_ref();
+        edges.context("links between hosts are not observed")
+    }
+
+    /// Each end once.
     fn machines(&self) -> &[Machine] {
         let [sender, receiver] = self.ends;
         match sender.is(receiver) {
@@ -76,7 +93,7 @@ impl Meters for HostMeters<'_> {
     }
 
     fn begin_hosts(&mut self, watches_clock: bool) -> Result<()> {
-        for machine in self.ends.iter().chain(self.router) {
+        for machine in self.all() {
             machine.agent.begin_metering(Metered {
                 interfaces: machine.interface_names(),
                 watches_clock,
@@ -86,7 +103,7 @@ impl Meters for HostMeters<'_> {
     }
 
     fn end_hosts(&mut self) -> Result<Vec<RoleUse>> {
-        let all: Vec<&Machine> = self.ends.iter().chain(self.router).collect();
+        let all: Vec<&Machine> = self.all().collect();
         let mut hosts = Vec::new();
         for (number, machine) in all.iter().enumerate() {
             hosts.push(RoleUse {
@@ -129,29 +146,42 @@ impl Meters for HostMeters<'_> {
         bail!("probes are counted in networks that a world builds")
     }
 
-    fn restart_links(&mut self, _: Seed) -> Result<()> {
-        Ok(())
+    fn restart_links(&mut self, seed: Seed) -> Result<()> {
+        let edges = self.edges.as_ref();
+        edges.map_or(Ok(()), |(edges, _)| edges.reseed(seed))
     }
 
     fn emulator(&mut self) -> Result<Option<Report>> {
-        Ok(None)
+        let edges = self.edges.as_ref();
+        edges.map(|(edges, _)| edges.report()).transpose()
     }
 
-    fn invalid(&self, _: &Report) -> Option<String> {
-        None
+    fn invalid(&self, report: &Report) -> Option<String> {
+        let (edges, _) = self.edges.as_ref()?;
+        edges
+            .bypassed(report)
+            .or_else(|| invalid(self.setting, report))
     }
 
-    fn observe(&mut self, _: Vec<(usize, bool)>) -> Result<()> {
-        bail!("links between hosts are not observed")
+    /// Of all links only the one between the gateways can be asked for.
+    fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()> {
+        match links.is_empty() {
+            true => Ok(()),
+            false => self.edges()?.0.observe(),
+        }
     }
 
+    /// `begin` is on the sender's clock.
     fn observations(
         &mut self,
         _: usize,
-        _: u64,
-        _: &mut dyn FnMut(Time, Observation),
+        begin: u64,
+        take: &mut dyn FnMut(Time, Observation),
     ) -> Result<()> {
-        bail!("links between hosts are not observed")
+        /// The place of the ingress among the other machines.
+        const INGRESS: usize = 0;
+        let (edges, clocks) = self.edges()?;
+        edges.observations(clocks.on_other(INGRESS, begin), take)
     }
 
     fn window(&mut self, _: usize, _: u64, _: u64) -> Result<Option<LinkWindow>> {

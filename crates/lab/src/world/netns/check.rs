@@ -16,13 +16,8 @@ const MOST_NODES: usize = 64;
 /// Refuses what no key alone decides.
 pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
     if let Some(graph) = &setting.network.graph {
-        check_nodes(graph)?;
-        check_links(setting)?;
-        if let Some(domain) = &setting.network.domain {
-            check_domain(domain)?;
-        }
+        check_network(setting, graph)?;
         check_losses(setting)?;
-        check_traffic(setting)?;
     }
     check_first_window(setting)?;
     segment_limit::check(setting)
@@ -67,6 +62,16 @@ fn check_first_window(setting: &Setting) -> Result<(), Refusal> {
             ),
         ),
     }
+}
+
+/// Refuses what no network between kernels has.
+pub(in crate::world) fn check_network(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
+    check_nodes(graph)?;
+    check_links(setting)?;
+    if let Some(domain) = &setting.network.domain {
+        check_domain(domain)?;
+    }
+    check_traffic(setting)
 }
 
 fn check_nodes(graph: &Graph) -> Result<(), Refusal> {

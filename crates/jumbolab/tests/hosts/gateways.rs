@@ -1,0 +1,167 @@
+//! Networks between four machines: a sender, two gateways with an emulated link between them,
+//! and a receiver.
+
+use std::fs;
+use std::process::Stdio;
+
+use live::clock;
+use results::folder::Folder;
+use units::Span;
+
+use crate::bed::{Bed, Between, State, signal, until};
+use crate::run::{TRANSFER, said};
+
+/// The options that name all four.
+const MACHINES: [&str; 10] = [
+    "--on",
+    "hosts",
+    "--host",
+    "sender=a,interface=meas",
+    "--host",
+    "receiver=b,interface=meas",
+    "--host",
+    "ingress=g,interface=meas",
+    "--host",
+    "egress=h,interface=meas",
+];
+
+/// A short trial of few connections, whose average follows the queue at once.
+const SHORT: &str = "--set scenario=increase --set queue=mred --set duration=2s --set h1=0s..1s --set h2=1s..2s --set small_start=500ms --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set trials.patience=none --repeat 1";
+
+fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
+    let first = first.split(' ').chain(MACHINES);
+    first.chain(more.split_whitespace()).collect()
+}
+
+/// What a run may leave on the machines: interfaces and routes, and the state of each.
+fn all(bed: &Bed) -> Vec<(State, [String; 2])> {
+    let of = |host: &str| {
+        let shown = ["-o -br link show", "-4 route show table all"];
+        let shown = shown.map(|line| bed.ip(host, line));
+        (bed.state(host), shown)
+    };
+    ["a", "b", "g", "h"].into_iter().map(of).collect()
+}
+
+#[test]
+fn a_congested_network_runs_over_two_gateways_with_the_figures_of_its_emulated_link() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    let output = bed.run(&words("run aqm-congestion -o r", SHORT));
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        said(&output)
+    );
+    let (_, facts, trials) = Folder::read(&bed.path("r")).unwrap();
+    assert_eq!((trials.len(), facts.left_out.len()), (2, 0));
+    let roles: Vec<&str> = facts.hosts.iter().map(|host| host.role.as_str()).collect();
+    assert_eq!(roles, ["sender", "receiver", "ingress", "egress"]);
+    for trial in &trials {
+        assert_eq!(trial.failure, None);
+        let metric = |name: &str| trial.metrics.get(name).copied().unwrap_or(-1.0);
+        let told = format!("{:?} {}", trial.metrics, trial.factors);
+        let bundled = trial.factors.to_string().contains("bundles");
+        assert_eq!(metric("packets_per_frame_h2") > 1.2, bundled, "{told}");
+        let [frames, packets] = ["drop_percent_h2", "inner_drop_percent_h2"].map(metric);
+        assert!(packets > 0.0 && packets < 90.0, "{told}");
+        // Without bundles a frame is a packet.
+        assert_eq!((frames - packets).abs() < 1e-9, !bundled, "{told}");
+        let busy = metric("utilisation_percent_h2");
+        assert!(busy > 20.0 && busy < 110.0, "{told}");
+        // All connections share 1.5 Mbit/s, and one has the other direction, of 20 ms each.
+        assert!(metric("throughput/small") > 0.0, "{told}");
+        assert!(metric("throughput") < 3.0, "{told}");
+        assert!(metric("throughput/reverse") > 0.0, "{told}");
+        assert!(metric("rtt") > 40.0, "{told}");
+        assert!(trial.number("clock_bound_us").is_some(), "{told}");
+    }
+    until(|| all(&bed) == before);
+}
+
+#[test]
+fn gateways_leave_nothing_when_a_run_is_interrupted_or_something_of_it_is_killed() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    let carries = |host: &str| bed.ip(host, "-o link show").contains("jumbocore");
+    for (number, end) in ["interrupt", "controller", "agent"].into_iter().enumerate() {
+        let run = format!("run aqm-congestion -o r{number}");
+        let cells = SHORT.replace("duration=2s", "duration=60s");
+        let mut command = bed.command(&words(&run, &cells));
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        let plan = bed.path(&format!("r{number}/plan.toml"));
+        until(|| plan.exists() && ["g", "h"].iter().all(|host| carries(host)));
+        match end {
+            "interrupt" => signal("-2", &[child.id()]),
+            "controller" => child.kill().unwrap(),
+            _ => signal("-9", &bed.agents("g")),
+        }
+        let struck = clock::monotonic();
+        let output = child.wait_with_output().unwrap();
+        until(|| all(&bed) == before);
+        let took = clock::monotonic().since(struck).unwrap();
+        assert!(took < Span::from_secs(12), "{end}: {took}");
+        let told = said(&output);
+        assert_ne!(output.status.code(), Some(0), "{end}: {told}");
+        assert!(
+            told.lines()
+                .filter(|line| line.starts_with("jumbolab: "))
+                .count()
+                <= 1
+        );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_gateways_is_told_in_one_line_with_its_remedy() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    let refused = |line: &str, told: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let output = bed.run(&words);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+        assert!(said.contains(told), "{told}: {said}");
+        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+    };
+    let ends = "--on hosts --host sender=a,interface=meas --host receiver=b,interface=meas";
+    let ingress = "--host ingress=g,interface=meas";
+    let egress = "--host egress=h,interface=meas";
+    let run = format!("run aqm-congestion -o none {SHORT} {ends}");
+    refused(&run, "this network has two gateways");
+    refused(&format!("{run} {ingress}"), "write --host egress=");
+    fs::write(bed.path("t.toml"), TRANSFER).unwrap();
+    refused(
+        &format!("run t.toml -o none {ends} {ingress} {egress}"),
+        "this experiment has a path",
+    );
+    let both = format!("{run} {ingress} {egress}");
+    refused(
+        &format!("{both} --set links.s1-r1.delay=3ms"),
+        "links.s1-r1.delay: this link is the network between hosts as it is",
+    );
+    refused(
+        &format!(
+            "run jumbogen-scaling -o none {ends} {ingress} {egress} --set network.link=emulated --set gather=off --set traffic=flood2k --set frame=9000"
+        ),
+        "two routers with one link between them",
+    );
+    refused(
+        &format!("{run} {ingress} --host egress=h,interface=meas,become=no-such-program"),
+        "there is no program `no-such-program` there",
+    );
+    // The gateways in the other order.
+    refused(
+        &format!("{run} --host ingress=h,interface=meas --host egress=g,interface=meas"),
+        "do not pass host",
+    );
+    let mut sysctl = bed.on("g", "sysctl");
+    let sysctl = sysctl.args(["-q", "-w", "net.ipv4.conf.meas.rp_filter=1"]);
+    assert!(sysctl.status().unwrap().success());
+    refused(
+        &format!("{both} --set frames=whole"),
+        "sysctl -w net.ipv4.conf.meas.rp_filter=2",
+    );
+    until(|| all(&bed) == before);
+}

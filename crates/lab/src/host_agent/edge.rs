@@ -1,0 +1,119 @@
+//! The edge of a network between hosts: on the machine of a gateway, the emulator of the
+//! direction of the core link that leaves it, and the gateway itself where packets are gathered.
+//!
+//! Both are children of the agent and end with it, and with them all that they made in the
+//! machine's network ([`live::core_link`]).
+
+use anyhow::{Context, Result};
+use live::core_link::{self, CoreLink, Toward};
+use live::emulator::{EmulatedLink, Report};
+use proto::link::Settings;
+use serde::{Deserialize, Serialize};
+use units::{Seed, Span};
+
+use crate::edge_gateway::{EdgeGateway, EdgeGateways, INSIDE};
+use crate::emulation::{Emulation, Observed};
+
+/// An edge to begin.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct EdgeOrder {
+    /// Where the core link leads.
+    pub(crate) toward: Toward,
+    /// Its settings in this direction.
+    pub(crate) link: Settings,
+    /// The seed of its random streams.
+    pub(crate) seed: u64,
+    /// The gateway; `None`: packets cross as they are.
+    pub(crate) gateway: Option<EdgeGateway>,
+}
+
+/// A request about an edge that has begun.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum EdgeRequest {
+    /// Restart the random streams of the link with this seed.
+    Reseed(u64),
+    /// Report the counters.
+    Report,
+    /// Keep observations of the link from now on.
+    Observe,
+    /// Report the next ones, and where CLOCK_MONOTONIC of this machine showed this many
+    /// nanoseconds on their clock.
+    Observations(u64),
+    /// Report the processor time of the gateway.
+    Used,
+}
+
+/// A reply about an edge.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum EdgeReply {
+    Done,
+    Reported(Box<Report>),
+    Observed(Observed),
+    Used(Span),
+}
+
+/// A running edge.
+pub(super) struct Edge {
+    // The interface goes last.
+    gateways: EdgeGateways,
+    emulation: Emulation,
+    _link: CoreLink,
+}
+
+impl Edge {
+    pub(super) fn begin(order: EdgeOrder) -> Result<Self> {
+        let link = CoreLink::open(&order.toward)?;
+        let emulated = EmulatedLink {
+            ends: link.ends(),
+            // Nothing enters the other direction here.
+            directions: [order.link.clone(), order.link],
+            rules: Vec::new(),
+        };
+        let seed = Seed::new(order.seed);
+        let emulation = Emulation::start_outward(&link.namespace, vec![emulated], seed)?;
+        let mut gateways = EdgeGateways::default();
+        let hosts = &order.toward.hosts;
+        let inside = match order.gateway {
+            Some(mut gateway) => {
+                gateway.way_out = Some(link.name().to_owned());
+                gateways.start_in(None, &gateway)?;
+                INSIDE
+            }
+            None => {
+                link.route(hosts)?;
+                link.name()
+            }
+        };
+        core_link::check_routes(hosts, inside)?;
+        Ok(Self {
+            gateways,
+            emulation,
+            _link: link,
+        })
+    }
+
+    pub(super) fn answer(&mut self, request: &EdgeRequest) -> Result<EdgeReply> {
+        /// The number of the only link.
+        const LINK: usize = 0;
+        let answered = match *request {
+            EdgeRequest::Reseed(seed) => {
+                let reseeded = self.emulation.reseed(Seed::new(seed));
+                reseeded.map(|()| EdgeReply::Done)
+            }
+            EdgeRequest::Report => {
+                let report = self.emulation.report();
+                report.map(|report| EdgeReply::Reported(Box::new(report)))
+            }
+            EdgeRequest::Observe => {
+                let observed = self.emulation.observe(vec![(LINK, false)]);
+                observed.map(|()| EdgeReply::Done)
+            }
+            EdgeRequest::Observations(begin) => {
+                let some = self.emulation.next_observations(LINK, begin);
+                some.map(EdgeReply::Observed)
+            }
+            EdgeRequest::Used => self.gateways.used().map(EdgeReply::Used),
+        };
+        answered.context("the core link")
+    }
+}

@@ -1,0 +1,232 @@
+//! A network that is no path, laid over four machines: the hosts of each side are one machine,
+//! the routers two gateways, and the link between these is emulated.
+
+use std::collections::BTreeMap;
+
+use experiment::Refusal;
+use plan::setting::{Flow, Flows, Graph, Link, MtuBy, Network, Queue, Role, Route, Sends, Traffic};
+use plan::{HostRole, Setting};
+use units::{IpVersion, Span};
+
+use crate::world::netns::check::check_network;
+use crate::world::netns::gateways::route_to;
+
+/// The places of a network's nodes.
+pub(super) struct Layout {
+    /// The number of the link between the gateways.
+    link: usize,
+    /// The nodes that are the gateways, ingress first.
+    pub(super) gateways: [usize; 2],
+    /// The machine of each host, by the host's name.
+    machines: BTreeMap<String, HostRole>,
+}
+
+impl Layout {
+    /// The places of the nodes of `graph`: two routers with one link between them, and hosts
+    /// with a link to one of these each.
+    pub(super) fn of(graph: &Graph) -> Result<Self, String> {
+        let is_router = |node: usize| graph.nodes[node].role == Role::Router;
+        let wires = || graph.wires.iter().enumerate();
+        let mut between = wires().filter(|(_, wire)| wire.ends.iter().all(|end| is_router(*end)));
+        let routers = (0..graph.nodes.len()).filter(|node| is_router(*node));
+        let (Some((core, wire)), None, 2) = (between.next(), between.next(), routers.count())
+        else {
+            return Err("two gateways are two routers with one link between them".to_owned());
+        };
+        let roles = [HostRole::Sender, HostRole::Receiver];
+        let mut machines = BTreeMap::new();
+        for (number, other) in wires().filter(|(number, _)| *number != core) {
+            let [one, two] = other.ends;
+            let (host, router) = if is_router(one) {
+                (two, one)
+            } else {
+                (one, two)
+            };
+            let side = wire.ends.iter().position(|gateway| *gateway == router);
+            let name = graph.nodes[host].name.clone();
+            let (Some(side), Role::Host) = (side, graph.nodes[host].role) else {
+                let name = &graph.wires[number].name;
+                return Err(format!("the link {name} joins no host to a gateway"));
+            };
+            if machines.insert(name.clone(), roles[side]).is_some() {
+                return Err(format!(
+                    "the host {name} has two links, and its machine has one"
+                ));
+            }
+        }
+        Ok(Self {
+            link: wire.link,
+            gateways: wire.ends,
+            machines,
+        })
+    }
+
+    /// The emulated link.
+    pub(super) fn core<'a>(&self, network: &'a Network) -> &'a Link {
+        &network.links[self.link]
+    }
+
+    /// The links that are those of the machines.
+    fn real<'a>(&self, network: &'a Network) -> impl Iterator<Item = &'a Link> {
+        let links = network.links.iter().enumerate();
+        let own = self.link;
+        let others = links.filter(move |(number, _)| *number != own);
+        others.map(|(_, link)| link)
+    }
+
+    /// The same setting with flows between the machines instead of the hosts on them.
+    pub(super) fn between_machines(&self, setting: &Setting) -> Setting {
+        let mut setting = setting.clone();
+        if let Traffic::Flows(flows) = &mut setting.traffic {
+            for flow in &mut flows.flows {
+                for end in [&mut flow.from, &mut flow.to] {
+                    // All copies of a flow are on one machine.
+                    if let Some(role) = self.machines.get(&Flow::end(end, 1)) {
+                        role.name().clone_into(end);
+                    }
+                }
+            }
+        }
+        setting
+    }
+
+    /// The number of the next autonomous system of the hosts of a machine, which is that of
+    /// all of them.
+    pub(super) fn next_as(&self, network: &Network, role: HostRole) -> Option<u32> {
+        let routes = self.routes(network, role);
+        let mut numbers = routes.map(|route| route.next_as);
+        let first = numbers.next()?;
+        numbers.all(|other| other == first).then_some(first)
+    }
+
+    /// The routes to the hosts of a machine.
+    fn routes<'a>(
+        &'a self,
+        network: &'a Network,
+        role: HostRole,
+    ) -> impl Iterator<Item = &'a Route> {
+        let graph = network.graph.iter();
+        let hosts = graph.flat_map(|graph| graph.nodes.iter().enumerate());
+        let hosts = hosts.filter(move |(_, node)| self.machines.get(&node.name) == Some(&role));
+        let domain = network.domain.as_ref();
+        hosts.filter_map(move |(place, _)| {
+            let domain = domain?;
+            let mut addresses = domain.addresses.iter();
+            let (_, address) = addresses.find(|(node, _)| *node == place)?;
+            route_to(domain, *address)
+        })
+    }
+}
+
+/// Refuses what two gateways and two machines cannot be or honour, by name.
+pub(super) fn check(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
+    check_network(setting, graph)?;
+    let network = &setting.network;
+    let of_network =
+        |key: &str, why: &str| refusal("network", key, format!("network.{key}: {why}"));
+    let layout = Layout::of(graph).map_err(|why| {
+        let why = format!("between hosts {why}; --on netns or --on sim");
+        of_network("shape", &why)
+    })?;
+    if network.ip == IpVersion::V6 {
+        let why = "networks between hosts are of IPv4: write 4, or --on netns";
+        return Err(of_network("ip", why));
+    }
+    if network.mtu_by == MtuBy::Segment {
+        let why = "connections of a network between hosts have the MTU of the interfaces: write \"interface\"";
+        return Err(of_network("mtu_by", why));
+    }
+    let mut mtus = layout.real(network).map(|link| link.mtu);
+    let first = mtus.next();
+    if mtus.any(|other| Some(other) != first) {
+        let why = "the hosts of a network between hosts are two machines with one MTU: give their links the same one";
+        return Err(of_network("mtu", why));
+    }
+    for link in layout.real(network) {
+        if let Some((key, neutral)) = unreal(link) {
+            let name = &link.name;
+            let why = format!(
+                "links.{name}.{key}: this link is the network between hosts as it is, and only {} is emulated: write {neutral} for it, below [on.hosts.links.{name}] for this world alone",
+                layout.core(network).name
+            );
+            return Err(refusal("links", name, why));
+        }
+    }
+    if let Some(domain) = network
+        .domain
+        .as_ref()
+        .filter(|domain| domain.gather.is_some())
+    {
+        let is_edge = |gateway: &usize| domain.edges.contains(gateway);
+        if !layout.gateways.iter().all(is_edge) {
+            let why = "domain.edges: between hosts both routers are gateways: name both";
+            return Err(refusal("domain", "edges", why.to_owned()));
+        }
+        for role in [HostRole::Sender, HostRole::Receiver] {
+            if layout.next_as(network, role).is_none() {
+                let why = format!(
+                    "domain.routes: the hosts of the {} are one machine with one address: give the routes to all of them one next_as, and none without a route",
+                    role.name()
+                );
+                return Err(refusal("domain", "routes", why));
+            }
+        }
+    }
+    let Traffic::Flows(flows) = &setting.traffic else {
+        return Ok(());
+    };
+    check_flows(&layout, flows)
+}
+
+fn check_flows(layout: &Layout, flows: &Flows) -> Result<(), Refusal> {
+    for flow in &flows.flows {
+        let machine = |end: &str, number: u32| layout.machines.get(&Flow::end(end, number));
+        let ends = |number| [&flow.from, &flow.to].map(|end| machine(end, number).copied());
+        let first = ends(1);
+        let why = if matches!(flow.sends, Sends::Datagrams { .. }) {
+            "flows of a network between hosts are connections; write protocol = \"tcp\""
+        } else if first[0] == first[1] {
+            "its two hosts are on one machine; a flow crosses the gateways"
+        } else if (2..=flow.count).any(|number| ends(number) != first) {
+            "its copies go both ways between the machines; write two flows"
+        } else {
+            continue;
+        };
+        let why = format!("flows.{}: {why}, or --on netns", flow.name);
+        return Err(refusal("flows", &flow.name, why));
+    }
+    Ok(())
+}
+
+/// The first key of a link that is not emulated which asks for something, and the value
+/// that asks for nothing.
+fn unreal(link: &Link) -> Option<(&'static str, &'static str)> {
+    let asked = &link.impairments;
+    let other_queue = match &asked.queue {
+        Queue::DropTail => false,
+        Queue::Law(spec) => !matches!(**spec, queue::Spec::DropTail { .. }),
+        Queue::DropFront => true,
+    };
+    let keys = [
+        (link.rate.is_some(), "rate", "\"none\""),
+        (asked.delay > Span::ZERO, "delay", "\"0s\""),
+        (asked.jitter > Span::ZERO, "jitter", "\"0s\""),
+        (asked.loss > 0.0, "loss", "0"),
+        (asked.bit_error_rate > 0.0, "bit_error_rate", "0"),
+        (asked.reorder > 0.0, "reorder", "0"),
+        (asked.duplicate > 0.0, "duplicate", "0"),
+        (other_queue, "queue", "\"droptail\""),
+        (!link.counted.windows.is_empty(), "windows", "none"),
+        (link.counted.series.is_some(), "series", "none"),
+    ];
+    let mut keys = keys.into_iter();
+    keys.find(|(is_asked, ..)| *is_asked)
+        .map(|(_, key, neutral)| (key, neutral))
+}
+
+fn refusal(table: &'static str, key: &str, why: String) -> Refusal {
+    Refusal {
+        places: vec![(table, Some(key.to_owned())), (table, None)],
+        why,
+    }
+}

@@ -1,0 +1,225 @@
+//! The way from a gateway of this machine into an emulated link that leaves it: an interface
+//! whose packets an emulator takes, and sends on through the interface toward the other
+//! gateway.
+//!
+//! The machine's own interfaces, addresses and routes are left as they are. The interface is one
+//! end of a veth pair, whose other end is in a namespace of this process: when the process
+//! ends, for any reason, the kernel removes the pair and the routes through it.
+
+use std::fs;
+use std::net::IpAddr;
+use std::os::fd::AsFd as _;
+
+use units::{Bytes, IpMtu, IpVersion, Span};
+
+use crate::clock;
+use crate::error::{During, Error, Result};
+use crate::namespace::Namespace;
+use crate::netlink::{Route, VethEnd};
+use crate::nic;
+use crate::sys::ethtool;
+
+/// The names of the interface and of its other end.
+const NAMES: [&str; 2] = ["jumbocore", "core"];
+
+/// The kernel sends no packets of its own there.
+const WITHOUT_IPV6: [(&str, &str); 2] = [
+    ("ipv6/conf/all/disable_ipv6", "1"),
+    ("ipv6/conf/default/disable_ipv6", "1"),
+];
+
+/// How long the next hop may take to tell its Ethernet address, and the interval of looks.
+const PATIENCE: Span = Span::from_secs(3);
+const LOOK: Span = Span::from_millis(10);
+
+/// Where packets go that enter the link.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Toward {
+    /// The address of the other gateway.
+    pub gateway: IpAddr,
+    /// The hosts behind it.
+    pub hosts: Vec<IpAddr>,
+    /// Octets of the largest packet.
+    pub mtu: Bytes,
+}
+
+/// An interface into an emulated link, which exists as long as this value.
+pub struct CoreLink {
+    route: Route,
+    /// The namespace of the other end; the emulator belongs there.
+    pub namespace: Namespace,
+    /// The interface of this machine toward the other gateway.
+    outside: String,
+}
+
+impl CoreLink {
+    /// Makes the interface. Packets that leave through it reach the next hop toward the
+    /// other gateway, which is found by the machine's routes.
+    ///
+    /// # Errors
+    /// If the kernel refuses, this machine does not forward, or there is no next hop.
+    pub fn open(toward: &Toward) -> Result<Self> {
+        forwards()?;
+        let route = Route::open()?;
+        let chosen = route.choose(toward.gateway, None, None)?;
+        let index = chosen.interface;
+        let mut interfaces = route.interfaces()?.into_iter();
+        let found = interfaces.find(|one| one.index == index && !one.loopback);
+        let to = toward.gateway;
+        let operation = || format!("finding the way to the gateway {to}");
+        let outside = found.ok_or_else(|| {
+            Error::new(
+                operation(),
+                "it is an address of this machine; name two machines",
+            )
+        })?;
+        let next_hop = chosen.gateway.unwrap_or(to);
+        let next_hop = next_hop_address(&route, index, next_hop)?;
+        let own = route.ethernet_address(&outside.name)?;
+        let mtu = IpMtu::new(toward.mtu.get(), IpVersion::V4);
+        let mtu = mtu.map_err(|bad| Error::new("making an emulated link", bad.to_string()))?;
+        let namespace = Namespace::create_apart(&WITHOUT_IPV6)?;
+        let [near, far] = NAMES.map(|name| VethEnd {
+            name: name.to_owned(),
+            // Frames leave with the address of the interface that they leave through.
+            address: own,
+            mtu,
+        });
+        route.add_veth(&near, &far, namespace.as_fd())?;
+        let link = Self {
+            route,
+            namespace,
+            outside: outside.name,
+        };
+        link.set_up(&near.name, &far.name)?;
+        for host in std::iter::once(to).chain(toward.hosts.iter().copied()) {
+            link.route.add_neighbour(&near.name, host, next_hop)?;
+        }
+        Ok(link)
+    }
+
+    /// Sets both ends up, without packets of the kernel's own or larger than the MTU.
+    fn set_up(&self, near: &str, far: &str) -> Result<()> {
+        let without = format!("/proc/sys/net/ipv6/conf/{near}/disable_ipv6");
+        if fs::exists(&without).unwrap_or(false) {
+            fs::write(&without, "1").during(|| format!("writing 1 to {without}"))?;
+        }
+        let control = nic::control()?;
+        let operation = || format!("switching offloads of {near}");
+        let features = ethtool::features(control.as_fd(), near).during(operation)?;
+        let offloads = { features.iter() }
+            .filter(|(name, _)| ethtool::is_offload(name))
+            .map(|(_, feature)| (feature, false));
+        ethtool::set_features(control.as_fd(), near, offloads, features.len()).during(operation)?;
+        self.namespace.route.set_up(far)?;
+        self.route.set_up(near)
+    }
+
+    /// The interface's name.
+    pub const fn name(&self) -> &'static str {
+        NAMES[0]
+    }
+
+    /// The ends of the emulated link: in [`CoreLink::namespace`], and on this machine.
+    pub fn ends(&self) -> [String; 2] {
+        [NAMES[1].to_owned(), self.outside.clone()]
+    }
+
+    /// Routes packets to `hosts` into the link, as they are.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or drops what comes back from them by another interface.
+    pub fn route(&self, hosts: &[IpAddr]) -> Result<()> {
+        accepts_answers(&self.outside)?;
+        for host in hosts {
+            let network = (*host, if host.is_ipv4() { 32 } else { 128 });
+            self.route.set_network_route(self.name(), network, true)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for CoreLink {
+    fn drop(&mut self) {
+        // The kernel removes it later otherwise, when it has time for the namespace.
+        let _ = self.route.remove_link(NAMES[0]);
+    }
+}
+
+/// Checks that packets to `hosts` take the interface `name`.
+///
+/// # Errors
+/// If another route is preferred.
+pub fn check_routes(hosts: &[IpAddr], name: &str) -> Result<()> {
+    let route = Route::open()?;
+    let index = route.index(name)?;
+    for host in hosts {
+        if route.choose(*host, None, None)?.interface != index {
+            return Err(Error::new(
+                format!("routing {host} to {name}"),
+                format!(
+                    "this machine prefers another route to this address; `ip route del {host}`, a route to its network is enough"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that this machine forwards packets of IPv4.
+fn forwards() -> Result<()> {
+    match number("/proc/sys/net/ipv4/ip_forward")? {
+        0 => Err(Error::new(
+            "forwarding packets",
+            "this machine does not; `sysctl -w net.ipv4.ip_forward=1` there",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the kernel takes packets from an address at `interface` although it sends to
+/// that address through another one: strict source validation drops them [LinuxDoc ip-sysctl].
+fn accepts_answers(interface: &str) -> Result<()> {
+    const STRICT: u64 = 1;
+    let of = |name: &str| number(&format!("/proc/sys/net/ipv4/conf/{name}/rp_filter"));
+    // The larger one holds.
+    match of("all")?.max(of(interface)?) {
+        STRICT => Err(Error::new(
+            format!("receiving at {interface}"),
+            format!(
+                "strict source validation drops answers there; `sysctl -w net.ipv4.conf.{interface}.rp_filter=2`"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn number(file: &str) -> Result<u64> {
+    let text = fs::read_to_string(file).during(|| format!("reading {file}"))?;
+    let text = text.trim();
+    text.parse().map_err(|_| {
+        Error::new(
+            format!("reading {file}"),
+            format!("`{text}` is not a number"),
+        )
+    })
+}
+
+/// The Ethernet address of the next hop on the interface `index`.
+fn next_hop_address(route: &Route, index: u32, next_hop: IpAddr) -> Result<[u8; 6]> {
+    let deadline = clock::monotonic() + PATIENCE;
+    loop {
+        if let Some(address) = route.neighbour(index, next_hop)? {
+            return Ok(address);
+        }
+        if clock::monotonic() >= deadline {
+            return Err(Error::new(
+                format!("finding the next hop {next_hop}"),
+                "it does not tell its Ethernet address; is it up?",
+            ));
+        }
+        route.look_for(index, next_hop)?;
+        clock::sleep(LOOK);
+    }
+}
