@@ -344,7 +344,7 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
         ),
         (
             "links.bottleneck.losses.window=0s..1s",
-            "links.bottleneck.losses: a frame of several flows is not attributed to one",
+            "links.bottleneck.losses = { window = \"0s..1s\" }: it does not see into bundles",
         ),
     ] {
         dir.run(&format!("{run} --set {set}")).refused(&[words]);

@@ -17,27 +17,9 @@ const MOST_NODES: usize = 64;
 pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
     if let Some(graph) = &setting.network.graph {
         check_network(setting, graph)?;
-        check_losses(setting)?;
     }
     check_first_window(setting)?;
     segment_limit::check(setting)
-}
-
-/// The emulator sees the headers in front of a bundle, and none in it.
-fn check_losses(setting: &Setting) -> Result<(), Refusal> {
-    let domain = setting.network.domain.as_ref();
-    let gathers = domain.is_some_and(|domain| domain.gather.is_some());
-    let mut links = setting.network.links.iter();
-    match links.find(|link| link.counted.losses.is_some()) {
-        Some(link) if gathers => refuse(
-            vec![("links", Some(link.name.clone())), ("links", None)],
-            format!(
-                "links.{}.losses: a frame of several flows is not attributed to one; write domain.gather = \"off\", or --on sim",
-                link.name
-            ),
-        ),
-        _ => Ok(()),
-    }
 }
 
 /// The window of a SYN is not scaled [RFC7323 s2.2]: what it allows limits the first
