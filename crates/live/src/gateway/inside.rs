@@ -192,8 +192,8 @@ impl Inside {
                 }
             });
         }
-        let at = arrivals.unstamped();
-        more |= tun.receive(|packet| take(at, packet))?;
+        // Only a packet moves the present: stamps of the next batch may be before it.
+        more |= tun.receive(|packet| take(arrivals.unstamped(), packet))?;
         Ok(more)
     }
 
