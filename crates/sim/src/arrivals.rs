@@ -1,10 +1,8 @@
 //! Packets on their way to the far ends of links, in the order of their arrival.
 
-use std::collections::VecDeque;
+use units::{IpVersion, Time};
 
-use units::Time;
-
-use crate::packet::Packet;
+use crate::packet::{Congestion, Header};
 
 /// Packets in a few rows, each sorted.
 ///
@@ -13,7 +11,7 @@ use crate::packet::Packet;
 /// direction whose packet would pass more uses the next row from then on, so that each
 /// kind finds a row. Simultaneous arrivals are ordered by direction.
 pub(crate) struct Arrivals {
-    rows: [VecDeque<Arrival>; ROWS],
+    rows: [Row; ROWS],
     /// The first instant of each row.
     firsts: [Time; ROWS],
     /// The row of the first packet.
@@ -22,11 +20,21 @@ pub(crate) struct Arrivals {
     first: (Time, usize),
 }
 
+/// A sorted row of packets, in a ring.
+struct Row {
+    /// As many as a power of two; those beyond the first `length` are empty.
+    slots: Box<[Arrival]>,
+    /// The index of the first one.
+    front: usize,
+    length: usize,
+}
+
 /// A packet that will arrive at the far end of a direction.
+#[derive(Clone, Copy)]
 struct Arrival {
     at: Time,
     direction: u32,
-    packet: Packet,
+    packet: Header,
 }
 
 /// One each for data, for acknowledgements before and behind the bottleneck, and for the
@@ -35,13 +43,13 @@ const ROWS: usize = 4;
 /// The most packets that a new one passes.
 const PASSED: usize = 16;
 /// Later than all packets.
-const NEVER: (Time, usize) = (Time::from_picos(u64::MAX), usize::MAX);
+pub(crate) const NEVER: (Time, usize) = (Time::from_picos(u64::MAX), usize::MAX);
 
 impl Arrivals {
     /// No packets.
     pub(crate) fn new() -> Self {
         Self {
-            rows: Default::default(),
+            rows: std::array::from_fn(|_| Row::new()),
             firsts: [NEVER.0; ROWS],
             row: 0,
             first: NEVER,
@@ -56,34 +64,22 @@ impl Arrivals {
     }
 
     /// Puts a packet into `row`. It arrives later than those before it in its direction.
-    ///
-    /// # Errors
-    /// The packet, if it would pass too many others; `row` is then another one.
+    /// Returns whether it is there now: it stays with the caller if it would pass too
+    /// many others, and `row` is then another one.
     #[inline]
     pub(crate) fn put_in(
         &mut self,
         row: &mut u8,
         at: Time,
         direction: usize,
-        packet: Packet,
-    ) -> Result<(), Packet> {
+        packet: &Header,
+    ) -> bool {
         let number = usize::from(*row) % ROWS;
-        let packets = &mut self.rows[number];
-        let mut place = packets.len();
-        if place > PASSED && packets[place - PASSED].at > at {
-            *row = row.wrapping_add(1);
-            return Err(packet);
-        }
         let short = u32::try_from(direction).expect("checked with the scenario");
-        packets.push_back(Arrival {
-            at,
-            direction: short,
-            packet,
-        });
-        while place > 0 && packets[place - 1].place() > (at, short) {
-            packets.swap(place - 1, place);
-            place -= 1;
-        }
+        let Some(place) = self.rows[number].insert(at, short, packet) else {
+            *row = row.wrapping_add(1);
+            return false;
+        };
         if place == 0 {
             self.firsts[number] = at;
             if (at, direction) < self.first {
@@ -91,21 +87,17 @@ impl Arrivals {
                 self.first = (at, direction);
             }
         }
-        Ok(())
+        true
     }
 
-    /// Removes the first packet.
+    /// Removes the first packet; there must be one.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<Packet> {
-        let packets = &mut self.rows[self.row];
-        let Arrival { packet, .. } = packets.pop_front()?;
-        self.firsts[self.row] = packets.front().map_or(NEVER.0, |next| next.at);
-        if packets.is_empty() {
-            // Starts again at the front of the ring, whose memory is in the cache.
-            packets.clear();
-        }
+    pub(crate) fn take(&mut self) -> Header {
+        let row = &mut self.rows[self.row];
+        let packet = row.pop();
+        self.firsts[self.row] = row.first().map_or(NEVER.0, |next| next.at);
         self.find_first();
-        Some(packet)
+        packet
     }
 
     /// Finds the first packet of all rows.
@@ -129,8 +121,8 @@ impl Arrivals {
     /// The direction of the first packet.
     #[inline]
     fn direction(&self) -> usize {
-        let front = self.rows[self.row].front();
-        front.map_or(NEVER.1, |front| front.direction as usize)
+        let first = self.rows[self.row].first();
+        first.map_or(NEVER.1, |first| first.direction as usize)
     }
 
     /// Takes the lowest direction of those with the first instant.
@@ -138,17 +130,102 @@ impl Arrivals {
     fn break_tie(&mut self) {
         for (row, at) in self.firsts.iter().enumerate() {
             if *at == self.first.0
-                && let Some(front) = self.rows[row].front()
-                && (front.direction as usize) < self.first.1
+                && let Some(first) = self.rows[row].first()
+                && (first.direction as usize) < self.first.1
             {
                 self.row = row;
-                self.first.1 = front.direction as usize;
+                self.first.1 = first.direction as usize;
             }
         }
     }
 }
 
+impl Row {
+    /// An empty row.
+    fn new() -> Self {
+        Self {
+            slots: vec![Arrival::EMPTY; 2 * PASSED].into_boxed_slice(),
+            front: 0,
+            length: 0,
+        }
+    }
+
+    #[inline]
+    fn first(&self) -> Option<&Arrival> {
+        (self.length > 0).then(|| &self.slots[self.front])
+    }
+
+    /// Inserts a packet, and returns its place in the row. It stays with the caller if
+    /// it would pass too many others.
+    #[inline]
+    fn insert(&mut self, at: Time, direction: u32, packet: &Header) -> Option<usize> {
+        if self.length == self.slots.len() {
+            self.grow();
+        }
+        let slots = &mut *self.slots;
+        let mask = slots.len() - 1;
+        let (front, length) = (self.front, self.length);
+        if length > PASSED && slots[(front + length - PASSED) & mask].at > at {
+            return None;
+        }
+        let mut place = front + length;
+        while place > front && slots[(place - 1) & mask].place() > (at, direction) {
+            slots.swap((place - 1) & mask, place & mask);
+            place -= 1;
+        }
+        self.length = length + 1;
+        slots[place & mask] = Arrival {
+            at,
+            direction,
+            packet: *packet,
+        };
+        Some(place - front)
+    }
+
+    /// Removes the first packet; there must be one.
+    #[inline]
+    fn pop(&mut self) -> Header {
+        let mask = self.slots.len() - 1;
+        let packet = self.slots[self.front].packet;
+        self.length -= 1;
+        // An empty row starts again at the front, whose memory is in the cache.
+        self.front = match self.length {
+            0 => 0,
+            _ => (self.front + 1) & mask,
+        };
+        packet
+    }
+
+    /// Doubles the room.
+    #[cold]
+    fn grow(&mut self) {
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.rotate_left(self.front);
+        self.front = 0;
+        slots.resize(2 * slots.len(), Arrival::EMPTY);
+        self.slots = slots.into_boxed_slice();
+    }
+}
+
 impl Arrival {
+    /// Of no packet.
+    const EMPTY: Self = Self {
+        at: Time::ZERO,
+        direction: 0,
+        packet: Header {
+            key: 0,
+            flow: 0,
+            to: 0,
+            size: 0,
+            frame: 0,
+            content: 0,
+            ip: IpVersion::V4,
+            class: 0,
+            precedence: 0,
+            congestion: Congestion::Unable,
+        },
+    };
+
     #[inline]
     const fn place(&self) -> (Time, u32) {
         (self.at, self.direction)
@@ -160,24 +237,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
-    use units::IpVersion;
 
     use super::*;
-    use crate::packet::{Congestion, Header};
 
-    fn packet(content: u32) -> Packet {
-        Packet::bare(Header {
-            key: 0,
-            flow: 0,
-            to: 0,
-            size: 0,
-            frame: 0,
+    fn packet(content: u32) -> Header {
+        Header {
             content,
-            ip: IpVersion::V4,
-            class: 0,
-            precedence: 0,
-            congestion: Congestion::Unable,
-        })
+            ..Arrival::EMPTY.packet
+        }
     }
 
     proptest! {
@@ -195,20 +262,20 @@ mod tests {
                     latest[direction] = at.max(latest[direction] + 1);
                     let at = Time::from_picos(latest[direction]);
                     let row = &mut rows[direction];
-                    if arrivals.put_in(row, at, direction, packet(number)).is_ok() {
+                    if arrivals.put_in(row, at, direction, &packet(number)) {
                         plain.insert((at, direction), number);
                     }
                 } else if let Some((first, number)) = plain.pop_first() {
                     prop_assert_eq!(arrivals.first(), first);
                     now = first.0.as_picos();
-                    prop_assert_eq!(arrivals.take().map(|packet| packet.header.content), Some(number));
+                    prop_assert_eq!(arrivals.take().content, number);
                 }
             }
             while let Some((first, number)) = plain.pop_first() {
                 prop_assert_eq!(arrivals.first(), first);
-                prop_assert_eq!(arrivals.take().map(|packet| packet.header.content), Some(number));
+                prop_assert_eq!(arrivals.take().content, number);
             }
-            prop_assert!(arrivals.take().is_none() && arrivals.first() == NEVER);
+            prop_assert_eq!(arrivals.first(), NEVER);
         }
     }
 }

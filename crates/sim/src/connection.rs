@@ -170,31 +170,57 @@ impl Connection {
         (new, messages)
     }
 
-    /// Takes data at a receiver that acknowledges every segment. Returns the
-    /// acknowledgement.
+    /// Takes data at a receiver that acknowledges every segment: the packet with its
+    /// content becomes the acknowledgement. Returns whether there is one.
+    #[inline]
     pub(crate) fn receive_and_answer(
         &mut self,
         now: Time,
         data: &Data,
-    ) -> Option<(Header, Content)> {
-        self.store(now, data);
-        self.acknowledge(now)
+        packet: &mut Header,
+        content: &mut Content,
+    ) -> bool {
+        content.body = Body::Segment(Segment::Ack(Ack::NOTHING));
+        let Body::Segment(Segment::Ack(ack)) = &mut content.body else {
+            unreachable!("it was just set");
+        };
+        let before = self.receiver.segments();
+        let answers = self.receiver.answer(now, data, ack) && now < self.end;
+        self.note_arrival(now, before);
+        content.sequence = ack.next;
+        content.sent = now;
+        content.marks = 0;
+        *packet = Header {
+            size: ip_header(self.back.ip) + ack.header,
+            content: packet.content,
+            ..self.back
+        };
+        answers
+    }
+
+    /// Notes the arrival of data beyond `before` segments. Returns whether there were
+    /// any.
+    #[inline]
+    fn note_arrival(&mut self, now: Time, before: u64) -> bool {
+        let new = self.receiver.segments() > before;
+        if new {
+            self.last = Some(now);
+            if self.first.is_none() {
+                self.first = Some((now, self.receiver.octets()));
+            }
+        }
+        new
     }
 
     /// Takes data at the receiver. Returns whether they were new.
     fn store(&mut self, now: Time, data: &Data) -> bool {
         let before = self.receiver.segments();
         self.receiver.receive(now, data);
-        let new = self.receiver.segments() > before;
-        if new {
-            self.last = Some(now);
-            let octets = self.receiver.octets();
-            self.first.get_or_insert((now, octets));
-        }
-        new
+        self.note_arrival(now, before)
     }
 
     /// Takes an acknowledgement at the sender.
+    #[inline]
     pub(crate) fn receive_ack(&mut self, now: Time, ack: &Ack) {
         self.sender.receive(now, ack);
     }

@@ -28,21 +28,23 @@ pub(crate) struct Direction {
     /// Whether packets can enter it ahead of time.
     pub(crate) ahead: bool,
     pub(crate) beyond: Beyond,
-    /// The latest arrival at the far end that was counted as an event.
+    /// The direction by which acknowledgements leave the host beyond, or the segments of
+    /// the sender there, if it is always the same.
+    pub(crate) onward: Option<u32>,
+    /// The latest arrival at the far end that was counted as an event; not kept where
+    /// every packet is one.
     pub(crate) latest: Time,
-    /// The latest arrival of an acknowledgement that was not delivered ahead of time.
+    /// The latest arrival of an acknowledgement that was not delivered ahead of time, and
+    /// how many there were.
     pub(crate) held_until: Time,
-    /// Whether its packets arrive one after the other, and so can be in a row of
-    /// `Arrivals`, and which row that is.
+    pub(crate) held: u64,
+    /// Whether its packets arrive one after the other, so that each is an event and can
+    /// be in a row of `Arrivals`, and which row that is.
     pub(crate) in_rows: bool,
     pub(crate) row: u8,
 }
 
 /// The link of one direction.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are of the large one, and one look less for each packet counts"
-)]
 pub(crate) enum Machine {
     /// A link that determines the fate of a packet on arrival: the usual case.
     Fast(FastLink<Packet, Averages>),
@@ -94,6 +96,7 @@ impl Direction {
         };
         let [around, smallest] =
             [around, smallest].map(|octets| u32::try_from(octets.get()).unwrap_or(u32::MAX));
+        let rate = settings.rate.filter(|_| fast_link.is_some());
         Self {
             machine: fast_link.map_or_else(|| Machine::Full(full()), Machine::Fast),
             to,
@@ -105,11 +108,11 @@ impl Direction {
             mark: 0,
             ahead: false,
             beyond: Beyond::Unknown,
+            onward: None,
             latest: Time::ZERO,
             held_until: Time::ZERO,
-            in_rows: settings
-                .rate
-                .is_some_and(|rate| rate.bits_per_second() <= FASTEST),
+            held: 0,
+            in_rows: rate.is_some_and(|rate| rate.bits_per_second() <= FASTEST),
             row: 0,
         }
     }
@@ -126,6 +129,38 @@ impl Direction {
         match &self.machine {
             Machine::Fast(link) => link.takes_time(),
             Machine::Full(_) => false,
+        }
+    }
+
+    /// The fast link, if it is one.
+    pub(crate) const fn fast(&self) -> Option<&FastLink<Packet, Averages>> {
+        match &self.machine {
+            Machine::Fast(link) => Some(link),
+            Machine::Full(_) => None,
+        }
+    }
+
+    /// The packets that were delivered at the far end ahead of time.
+    pub(crate) fn delivered_ahead(&self) -> u64 {
+        let passed = self.fast().map_or(0, FastLink::passed);
+        match self.beyond {
+            Beyond::Unknown | Beyond::Links => 0,
+            Beyond::Host => passed,
+            Beyond::Sender => passed - self.held,
+        }
+    }
+
+    /// The events of packets at the far end, where they are not counted one by one.
+    pub(crate) fn events(&self) -> u64 {
+        let fast = self.fast().filter(|_| self.in_rows);
+        fast.map_or(0, FastLink::passed)
+    }
+
+    /// The packets that have entered it.
+    pub(crate) fn arrived(&self) -> u64 {
+        match &self.machine {
+            Machine::Fast(link) => link.counters().arrived,
+            Machine::Full(link) => link.counters().arrived,
         }
     }
 

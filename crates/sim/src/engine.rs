@@ -35,8 +35,6 @@ pub(crate) struct Engine<'a, W> {
     elements: Elements,
     pub(crate) now: Time,
     pub(crate) events: u64,
-    /// The latest arrival ahead of time that had no consequence.
-    pub(crate) latest: Time,
     contents: Contents,
     pub(crate) edges: DomainEdges,
     /// The reaction of sources to drops, by the number of the direction; missing
@@ -134,7 +132,6 @@ impl<'a, W: Tracer> Engine<'a, W> {
             elements,
             now: Time::ZERO,
             events: 0,
-            latest: Time::ZERO,
             contents: Contents::default(),
             edges,
             notifies: Vec::new(),
@@ -143,6 +140,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
     }
 
     /// Executes one event. Returns whether there was one.
+    #[inline]
     pub(crate) fn step(&mut self) -> bool {
         let arrival = self.arrivals.first();
         match self.event_queue.first(arrival.0) {
@@ -151,6 +149,24 @@ impl<'a, W: Tracer> Engine<'a, W> {
         }
         self.contents.forget();
         true
+    }
+
+    /// Adds to the counters what links know at the end. Returns the instant of the last
+    /// event.
+    pub(crate) fn settle_counters(&mut self) -> Time {
+        let mut end = self.now;
+        for (number, direction) in self.directions.iter().enumerate() {
+            let last = direction.fast().and_then(|link| link.last_delivery());
+            end = end.max(last.unwrap_or(end));
+            self.events += direction.events();
+            self.nodes[direction.to].counts.received += direction.delivered_ahead();
+            let from = &mut self.nodes[self.directions[number ^ 1].to];
+            // A host forwards nothing, so all that leaves it was sent there.
+            if from.kind == Kind::Host {
+                from.counts.sent += direction.arrived();
+            }
+        }
+        end
     }
 
     /// Lets an element act at its instant.
@@ -183,6 +199,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         }
     }
 
+    #[inline]
     fn arrive(&mut self, node: usize, packet: Packet) {
         match self.nodes[node].kind {
             Kind::Host => self.receive(node, packet),
@@ -231,25 +248,43 @@ impl<'a, W: Tracer> Engine<'a, W> {
     }
 
     /// Forwards a packet as a router.
-    fn route(&mut self, node: usize, packet: Packet) {
-        let Some(hop) = self.next_hop(node, &packet) else {
-            return;
-        };
-        let mtu = self.directions[hop.0].mtu;
-        if packet.header.size > mtu
-            && let Body::Datagram(piece) = self.contents.of(&packet.header).body
-            && !piece.dont_fragment
-        {
-            self.nodes[node].counts.cut += 1;
-            self.cut(node, packet, piece, mtu);
+    fn route(&mut self, node: usize, mut packet: Packet) {
+        if !packet.is_bundle() {
+            self.route_header(node, packet.header);
             return;
         }
-        match self.enter(self.now, hop, packet, true) {
+        let Some(hop) = self.next_hop(node, &mut packet) else {
+            return;
+        };
+        let mtu = self.directions[hop].mtu;
+        match self.carry_bundle(hop, packet) {
             None => self.nodes[node].counts.forwarded += 1,
             Some(refused) => self.answer(node, &refused, mtu),
         }
     }
 
+    /// Forwards a packet that is not a bundle.
+    #[inline]
+    fn route_header(&mut self, node: usize, packet: Header) {
+        let Some(hop) = self.routes.next(node, packet.to as usize) else {
+            return;
+        };
+        let mtu = self.directions[hop].mtu;
+        if packet.size > mtu
+            && let Body::Datagram(piece) = self.contents.of(&packet).body
+            && !piece.dont_fragment
+        {
+            self.nodes[node].counts.cut += 1;
+            self.cut(node, Packet::bare(packet), piece, mtu);
+            return;
+        }
+        match self.carry(self.now, hop, packet, true) {
+            true => self.answer(node, &Packet::bare(packet), mtu),
+            false => self.nodes[node].counts.forwarded += 1,
+        }
+    }
+
+    #[cold]
     fn cut(&mut self, node: usize, packet: Packet, piece: Piece, mtu: u32) {
         self.nodes[node].counts.forwarded += 1;
         let Header { ip, .. } = packet.header;
@@ -273,6 +308,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
     /// Notifies the source of `packet` that it is too big, unless it is an ICMP error
     /// [RFC4443 s2.4] or a bundle. The scenario's check ensures that acknowledgements
     /// fit every link.
+    #[cold]
     fn answer(&mut self, node: usize, packet: &Packet, mtu: u32) {
         let content = *self.contents.of(&packet.header);
         self.contents.discard(packet);
@@ -310,7 +346,6 @@ impl<'a, W: Tracer> Engine<'a, W> {
             self.finish_sending(from);
         } else {
             for header in packets.drain(..) {
-                self.nodes[from].counts.sent += 1;
                 self.depart(from, Packet::bare(header));
             }
         }
@@ -321,7 +356,6 @@ impl<'a, W: Tracer> Engine<'a, W> {
         let now = self.now;
         let due = |node: &mut Node| node.send.as_mut()?.pop(now);
         while let Some(packet) = due(&mut self.nodes[node]) {
-            self.nodes[node].counts.sent += 1;
             self.depart(node, packet);
         }
         let send = self.nodes[node].send.as_ref();

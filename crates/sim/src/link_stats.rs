@@ -234,33 +234,31 @@ impl Averages {
     /// The picoseconds between two instants, limited to the averaging period.
     #[inline]
     fn counted(&self, from: Time, to: Time) -> u64 {
-        let span = match to <= self.end {
-            true => to.since(from),
-            false => self.end.since(from),
-        };
-        span.unwrap_or_default().as_picos()
+        let to = to.min(self.end).as_picos();
+        to.saturating_sub(from.as_picos())
     }
 
-    fn wait(&mut self, packet: &Packet, arrival: Time, until: Time) {
+    #[inline]
+    fn wait(&mut self, size: Bytes, arrival: Time, until: Time) {
         if arrival == until {
             return;
         }
         let waited = u128::from(self.counted(arrival, until));
         self.waited += waited;
-        self.waited_octets += waited * u128::from(packet.view().size.get());
+        self.waited_octets += waited * u128::from(size.get());
     }
 }
 
-impl LinkObserver<Packet> for Averages {
+impl<P: queue::Packet> LinkObserver<P> for Averages {
     #[inline]
-    fn sent(&mut self, packet: &Packet, arrival: Entered, begins: Time, ends: Time, _fate: Fate) {
+    fn sent(&mut self, packet: &P, arrival: Entered, begins: Time, ends: Time, _fate: Fate) {
         self.busy += self.counted(begins, ends);
         if arrival.at != begins {
-            self.wait(packet, arrival.at, begins);
+            self.wait(packet.view().size, arrival.at, begins);
         }
     }
 
-    fn dropped(&mut self, packet: &Packet, arrival: Entered, at: Time, _reason: Option<Reason>) {
-        self.wait(packet, arrival.at, at);
+    fn dropped(&mut self, packet: &P, arrival: Entered, at: Time, _reason: Option<Reason>) {
+        self.wait(packet.view().size, arrival.at, at);
     }
 }

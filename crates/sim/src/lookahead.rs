@@ -151,6 +151,9 @@ pub(crate) fn look(
         }
         if prompt && !duties.needs_time {
             directions[last].beyond = Beyond::Host;
+            let first = duties.replies.first().copied();
+            let first = first.filter(|first| duties.replies.iter().all(|reply| reply == first));
+            directions[last].onward = first.map(short);
             for reply in duties.replies {
                 directions[reply].ahead = true;
             }
@@ -162,6 +165,11 @@ pub(crate) fn look(
             && !duties.sender_needs_time
         {
             directions[last].beyond = Beyond::Sender;
+            directions[last].onward = Some(short(first));
         }
     }
+}
+
+fn short(direction: usize) -> u32 {
+    u32::try_from(direction).expect("checked with the scenario")
 }

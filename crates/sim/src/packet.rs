@@ -114,17 +114,16 @@ impl Contents {
         u32::try_from(self.all.len() - 1).expect("memory ends before numbers do")
     }
 
-    /// Stores `content` in place of another one, at the same index, whose memory is in
-    /// the cache.
-    #[inline]
-    pub(crate) fn replace(&mut self, place: u32, content: Content) -> u32 {
-        self.all[place as usize] = content;
-        place
-    }
-
     /// The content of a packet.
+    #[inline]
     pub(crate) fn of(&self, packet: &Header) -> &Content {
         &self.all[packet.content as usize]
+    }
+
+    /// The content of a packet, to be changed.
+    #[inline]
+    pub(crate) fn of_mut(&mut self, packet: &Header) -> &mut Content {
+        &mut self.all[packet.content as usize]
     }
 
     /// Adds these marks to `packet`, which has passed a link, and to the packets in it.
@@ -254,6 +253,43 @@ impl Packet {
     /// Whether it is a bundle.
     pub(crate) const fn is_bundle(&self) -> bool {
         self.load.is_some()
+    }
+}
+
+/// What the queue of a fast link needs to know of a packet that is not a bundle.
+pub(crate) struct Frame {
+    octets: u32,
+    markable: bool,
+    pub(crate) marked: bool,
+}
+
+impl Frame {
+    #[inline]
+    pub(crate) const fn of(packet: &Header) -> Self {
+        Self {
+            octets: packet.frame,
+            markable: !matches!(packet.congestion, Congestion::Unable),
+            marked: false,
+        }
+    }
+}
+
+impl queue::Packet for Frame {
+    #[inline]
+    fn view(&self) -> View {
+        View {
+            size: Bytes::new(self.octets.into()),
+            ..View::default()
+        }
+    }
+
+    fn markable(&self) -> bool {
+        self.markable
+    }
+
+    fn mark(&mut self) -> bool {
+        self.marked |= self.markable;
+        self.markable
     }
 }
 

@@ -69,6 +69,7 @@ impl Routes {
     }
 
     /// The direction from `node` toward `destination`, another node.
+    #[inline]
     pub(crate) fn next(&self, node: usize, destination: usize) -> Option<usize> {
         let direction = match self.nodes[node] {
             Choice::Only(direction) => direction,

@@ -16,36 +16,44 @@ use super::{Counters, Entered, Fate, LinkObserver, Settings};
 
 /// One direction of a link, with an observer. The caller may keep the packets itself,
 /// because it learns when each will be delivered.
+///
+/// A packet that passes an idle drop-tail link changes only the first fields; those that
+/// it does not need are elsewhere, so that the former are side by side in memory.
 pub struct FastLink<P, W = ()> {
+    serializer: Serializer,
+    /// The size of the latest packet that passed a drop-tail queue: packets of this size
+    /// pass that queue whenever it is empty. `u64::MAX` if there is none.
+    usual: u64,
+    delay: Span,
+    arrived: u64,
+    /// Octets of accepted frames.
+    octets: u64,
+    observer: W,
+    rest: Box<Rest<P>>,
+}
+
+/// The part of a link that packets need where they wait, or are not of the usual size.
+struct Rest<P> {
     /// Packets that the caller handed over until their delivery, in order.
     held: VecDeque<Held<P>>,
     /// The packets that waited at the last arrival, in order.
     waiting: VecDeque<Waiting>,
     /// Octets of the waiting packets.
     waiting_octets: u64,
-    serializer: Serializer,
-    /// The size of the latest packet that passed a drop-tail queue: packets of this size
-    /// pass that queue whenever it is empty. `u64::MAX` if there is none.
-    usual: u64,
-    delay: Span,
     /// The largest frame, without tags, and the octets of wire that a frame takes
     /// besides its own.
     largest_frame: Bytes,
     around: Bytes,
     admission: Admission,
     counts: Counts,
-    observer: W,
 }
 
-/// Counters updated on arrival; the other counters follow from them.
+/// Counters of packets that do not simply pass.
 #[derive(Default)]
 struct Counts {
-    arrived: u64,
     too_big: u64,
     dropped: [u64; 4],
     marked: u64,
-    /// Octets of accepted frames.
-    octets: u64,
 }
 
 /// The fate of a packet, known on arrival.
@@ -71,7 +79,7 @@ struct Waiting {
     size: u64,
 }
 
-impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
+impl<P, W> FastLink<P, W> {
     /// An idle link. `observer` sees the transmissions of packets, on arrival, and
     /// nothing else. `None` if the settings require a [`Link`](super::Link): fates that
     /// are decided later, or invalid settings.
@@ -80,26 +88,35 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         if settings.cut_through || LinkRng::new(settings, seed).is_some() {
             return None;
         }
-        Some(Self {
+        let rest = Rest {
             held: VecDeque::new(),
             waiting: VecDeque::new(),
             waiting_octets: 0,
-            serializer: Serializer::new(settings.rate),
-            usual: u64::MAX,
-            delay: settings.delay,
             largest_frame: settings.largest_frame(),
             around: settings.wire_size(Bytes::ZERO),
             admission: Admission::new(&settings.queue, settings.rate, seed.derive("queue"))?,
             counts: Counts::default(),
+        };
+        Some(Self {
+            serializer: Serializer::new(settings.rate),
+            usual: u64::MAX,
+            delay: settings.delay,
+            arrived: 0,
+            octets: 0,
             observer,
+            rest: Box::new(rest),
         })
     }
 
     /// Decides the fate of a packet that arrives at `now`, no earlier than the previous
-    /// one. The packet stays with the caller.
+    /// one. The packet stays with the caller; anything with its size and its mark stands
+    /// for it.
     #[inline(always)]
-    pub fn receive(&mut self, now: Time, packet: &mut P) -> Entry {
-        self.counts.arrived += 1;
+    pub fn receive<Q: Packet>(&mut self, now: Time, packet: &mut Q) -> Entry
+    where
+        W: LinkObserver<Q>,
+    {
+        self.arrived += 1;
         let size = packet.view().size;
         if size.get() == self.usual
             && let Some(ends) = self.serializer.occupy_again(now)
@@ -110,41 +127,50 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     }
 
     /// The same for packets of any size, and for busy links.
-    fn receive_any(&mut self, now: Time, packet: &mut P) -> Entry {
+    #[inline(never)]
+    fn receive_any<Q: Packet>(&mut self, now: Time, packet: &mut Q) -> Entry
+    where
+        W: LinkObserver<Q>,
+    {
         let size = packet.view().size;
-        if size > self.largest_frame + packet.tags() {
-            self.counts.too_big += 1;
+        let free_at = self.serializer.free_at();
+        let rest = &mut *self.rest;
+        if size > rest.largest_frame + packet.tags() {
+            rest.counts.too_big += 1;
             return Entry::TooBig;
         }
-        let backlog = self.backlog_at(now);
-        match self.admission.admit(now, backlog, packet) {
-            Ok(marked) => self.counts.marked += u64::from(marked),
+        let backlog = rest.backlog_at(now, free_at);
+        match rest.admission.admit(now, backlog, packet) {
+            Ok(marked) => rest.counts.marked += u64::from(marked),
             Err(reason) => {
-                self.counts.dropped[reason as usize] += 1;
+                rest.counts.dropped[reason as usize] += 1;
                 return Entry::Dropped;
             }
         }
-        let begins = self.serializer.free_at().max(now);
+        let begins = free_at.max(now);
         if begins > now {
             let size = size.get();
-            self.waiting_octets += size;
-            self.waiting.push_back(Waiting { begins, size });
+            rest.waiting_octets += size;
+            rest.waiting.push_back(Waiting { begins, size });
         }
-        let ends = self.serializer.occupy(begins, size + self.around);
-        self.usual = match self.admission.is_stateless() && size <= self.largest_frame {
+        self.usual = match rest.admission.is_stateless() && size <= rest.largest_frame {
             true => size.get(),
             false => u64::MAX,
         };
+        let ends = self.serializer.occupy(begins, size + rest.around);
         self.pass(now, begins, ends, packet)
     }
 
     /// Counts a packet that arrived at `now` and passes.
     #[inline(always)]
-    fn pass(&mut self, now: Time, begins: Time, ends: Time, packet: &P) -> Entry {
-        self.counts.octets += packet.view().size.get();
+    fn pass<Q: Packet>(&mut self, now: Time, begins: Time, ends: Time, packet: &Q) -> Entry
+    where
+        W: LinkObserver<Q>,
+    {
+        self.octets += packet.view().size.get();
         let entered = Entered {
             at: now,
-            number: self.counts.arrived,
+            number: self.arrived,
         };
         self.observer
             .sent(packet, entered, begins, ends, Fate::Delivered);
@@ -155,8 +181,9 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     /// Returns whether it is the next one to be delivered.
     #[inline]
     pub fn hold(&mut self, arrives: Time, packet: P) -> bool {
-        let first = self.held.is_empty();
-        self.held.push_back(Held { arrives, packet });
+        let held = &mut self.rest.held;
+        let first = held.is_empty();
+        held.push_back(Held { arrives, packet });
         first
     }
 
@@ -166,10 +193,11 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         if self.next_timeout()? > now {
             return None;
         }
-        let Held { packet, .. } = self.held.pop_front()?;
-        if self.held.is_empty() {
+        let held = &mut self.rest.held;
+        let Held { packet, .. } = held.pop_front()?;
+        if held.is_empty() {
             // Starts again at the front of the ring, whose memory is in the cache.
-            self.held.clear();
+            held.clear();
         }
         Some(packet)
     }
@@ -177,7 +205,7 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     /// The instant of the next delivery of a held packet.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
-        self.held.front().map(|next| next.arrives)
+        self.rest.held.front().map(|next| next.arrives)
     }
 
     /// Whether every packet is delivered later than it arrives.
@@ -190,24 +218,34 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
         self.serializer.free_at()
     }
 
+    /// The number of packets so far that are or will be delivered.
+    pub fn passed(&self) -> u64 {
+        let Counts {
+            too_big, dropped, ..
+        } = &self.rest.counts;
+        self.arrived - too_big - dropped.iter().sum::<u64>()
+    }
+
+    /// When the latest packet so far is delivered; `None` if there was none.
+    pub fn last_delivery(&self) -> Option<Time> {
+        (self.passed() > 0).then(|| self.serializer.free_at() + self.delay)
+    }
+
     /// The counters so far; packets in flight count as delivered.
     pub fn counters(&self) -> Counters {
         let Counts {
-            arrived,
             too_big,
             dropped,
             marked,
-            octets,
-        } = self.counts;
-        let all_dropped: u64 = dropped.iter().sum();
+        } = self.rest.counts;
         let mut fates = [0; Fate::ALL.len()];
         fates[Fate::TooBig as usize] = too_big;
-        fates[Fate::Dropped as usize] = all_dropped;
-        fates[Fate::Delivered as usize] = arrived - too_big - all_dropped;
+        fates[Fate::Dropped as usize] = dropped.iter().sum();
+        fates[Fate::Delivered as usize] = self.passed();
         Counters {
-            arrived,
+            arrived: self.arrived,
             fates,
-            octets,
+            octets: self.octets,
             answered: 0,
             dropped,
             marked,
@@ -220,11 +258,13 @@ impl<P: Packet, W: LinkObserver<P>> FastLink<P, W> {
     pub const fn observer(&mut self) -> &mut W {
         &mut self.observer
     }
+}
 
-    /// The backlog at `now`, without a packet whose transmission begins then.
-    #[inline]
-    fn backlog_at(&mut self, now: Time) -> Backlog {
-        let free_at = self.serializer.free_at();
+impl<P> Rest<P> {
+    /// The backlog at `now`, without a packet whose transmission begins then; the wire
+    /// is free at `free_at`.
+    #[inline(always)]
+    fn backlog_at(&mut self, now: Time, free_at: Time) -> Backlog {
         if free_at <= now {
             if !self.waiting.is_empty() {
                 self.waiting.clear();

@@ -9,8 +9,6 @@ mod sack;
 mod scoreboard;
 mod tahoe;
 
-use std::collections::VecDeque;
-
 use units::Time;
 
 use super::rto::Ticks;
@@ -69,7 +67,10 @@ pub(crate) struct Agent {
     timed_out: bool,
     pipe: i64,
     scoreboard: Scoreboard,
-    outbox: VecDeque<Data>,
+    /// Segments to send, each with whether it was sent before, and how many of them have
+    /// been handed over.
+    outbox: Vec<(i64, bool)>,
+    polled: usize,
     counts: Counts,
 }
 
@@ -104,7 +105,8 @@ impl Agent {
             timed_out: false,
             pipe: -1,
             scoreboard: Scoreboard::new(),
-            outbox: VecDeque::new(),
+            outbox: Vec::new(),
+            polled: 0,
             counts: Counts::default(),
         }
     }
@@ -177,15 +179,28 @@ impl Agent {
         self.send_much(now, None);
     }
 
+    #[inline]
     pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
-        let next = self.outbox.pop_front();
-        if next.is_none() {
-            // Starts again at the front of the ring, whose memory is in the cache.
+        let Some(&(number, again)) = self.outbox.get(self.polled) else {
             self.outbox.clear();
-        }
-        next
+            self.polled = 0;
+            return None;
+        };
+        self.polled += 1;
+        Some(Data {
+            sequence: unsigned(number),
+            length: 1,
+            payload: if number == 0 { 0 } else { self.payload },
+            header: self.header,
+            again,
+            capable: false,
+            marked: false,
+            reduced: false,
+            push: false,
+        })
     }
 
+    #[inline]
     pub(crate) const fn next_timeout(&self) -> Option<Time> {
         self.timer
     }
@@ -236,17 +251,7 @@ impl Agent {
             return;
         }
         let payload = if number == 0 { 0 } else { self.payload };
-        self.outbox.push_back(Data {
-            sequence: unsigned(number),
-            length: 1,
-            payload,
-            header: self.header,
-            again,
-            capable: false,
-            marked: false,
-            reduced: false,
-            push: false,
-        });
+        self.outbox.push((number, again));
         self.counts.count(payload, again);
         let nothing_outstanding = self.highest == self.sent;
         if !again {

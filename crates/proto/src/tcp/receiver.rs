@@ -56,6 +56,17 @@ impl Receiver {
 
     /// Takes an arriving segment.
     pub fn receive(&mut self, now: Time, data: &Data) {
+        let mut ack = Ack::NOTHING;
+        if self.answer(now, data, &mut ack) {
+            self.ready = Some(ack);
+        }
+    }
+
+    /// Takes an arriving segment. Returns whether it is acknowledged at once; `ack` is
+    /// then the acknowledgement, written where it is to be, because copies of what was
+    /// just written in parts are slow.
+    #[inline]
+    pub fn answer(&mut self, now: Time, data: &Data, ack: &mut Ack) -> bool {
         if data.reduced {
             self.echo = false;
         }
@@ -79,19 +90,27 @@ impl Receiver {
         let at_once = !in_order || gap || data.payload == 0 || self.held.is_some();
         let at_once = at_once || quick || data.push && self.quick_pushes;
         match self.delay {
-            Some(delay) if !at_once => self.held = Some(now + delay),
-            _ => self.acknowledge(range),
+            Some(delay) if !at_once => {
+                self.held = Some(now + delay);
+                false
+            }
+            _ => {
+                self.acknowledge(range, ack);
+                true
+            }
         }
     }
 
     /// Sends the delayed acknowledgement if it is due by `now`.
     pub fn timeout(&mut self, now: Time) {
         if self.held.is_some_and(|at| at <= now) {
-            let next = self.next;
-            self.acknowledge(Range {
+            let (next, mut ack) = (self.next, Ack::NOTHING);
+            let last = Range {
                 from: next - 1,
                 to: next,
-            });
+            };
+            self.acknowledge(last, &mut ack);
+            self.ready = Some(ack);
         }
     }
 
@@ -120,6 +139,7 @@ impl Receiver {
         self.octets
     }
 
+    #[inline]
     fn store(&mut self, range: Range) {
         if range.from > self.next {
             self.beyond.add(range);
@@ -134,36 +154,34 @@ impl Receiver {
         }
     }
 
-    fn acknowledge(&mut self, arrived: Range) {
+    #[inline]
+    fn acknowledge(&mut self, arrived: Range, ack: &mut Ack) {
         self.held = None;
-        let blocks = match self.selective {
-            true => self.blocks(arrived),
-            false => Blocks::new(self.next),
-        };
-        let each = 8 * u32::try_from(blocks.len()).unwrap_or_default();
+        ack.next = self.next;
+        ack.blocks = Blocks::new(self.next);
+        ack.echo = self.echo;
+        let mut each = 0;
+        if self.selective {
+            if self.beyond.is_empty() {
+                self.reported.clear();
+            } else {
+                self.report(arrived, &mut ack.blocks);
+                each = 8 * u32::try_from(ack.blocks.len()).unwrap_or_default();
+            }
+        }
         // Two octets of kind and length, two of padding [RFC2018 s3]; ns-2 counts only
         // the blocks [Ns2].
         let around = match self.profile {
             Profile::Standard if each > 0 => 4,
             Profile::Standard | Profile::Ns2 => 0,
         };
-        self.ready = Some(Ack {
-            next: self.next,
-            blocks,
-            header: HEADER + self.options + around + each,
-            echo: self.echo,
-        });
+        ack.header = HEADER + self.options + around + each;
     }
 
-    /// The SACK blocks to report: first the one with the arrived segment, then recently
+    /// Adds the SACK blocks to report: first the one with the arrived segment, then recently
     /// reported ones outside of it [RFC2018 s4]. ns-2 keeps reporting blocks below the
     /// acknowledgement until a segment in order removes them [Ns2].
-    fn blocks(&mut self, arrived: Range) -> Blocks {
-        let mut blocks = Blocks::new(self.next);
-        if self.beyond.is_empty() {
-            self.reported.clear();
-            return blocks;
-        }
+    fn report(&mut self, arrived: Range, blocks: &mut Blocks) {
         let around = self.beyond.containing(arrived.from);
         let latest = around.unwrap_or(Range {
             from: 0,
@@ -188,7 +206,6 @@ impl Receiver {
             self.reported.truncate(MOST_BLOCKS - 1);
             self.reported.insert(0, latest);
         }
-        blocks
     }
 }
 

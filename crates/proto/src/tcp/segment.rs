@@ -44,6 +44,16 @@ pub struct Ack {
     pub echo: bool,
 }
 
+impl Ack {
+    /// An acknowledgement of nothing, to be filled in.
+    pub const NOTHING: Self = Self {
+        next: 0,
+        blocks: Blocks::new(0),
+        header: 0,
+        echo: false,
+    };
+}
+
 /// The ranges of an acknowledgement, the latest first, relative to its number: packets
 /// are copied often, so they are kept small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -96,6 +96,7 @@ impl Sender {
     }
 
     /// Takes an arriving acknowledgement.
+    #[inline]
     pub fn receive(&mut self, now: Time, ack: &Ack) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.receive(now, ack),
@@ -132,6 +133,7 @@ impl Sender {
     }
 
     /// The next segment to send, at the instant of the call that made it ready.
+    #[inline]
     pub fn poll_transmit(&mut self) -> Option<Data> {
         match &mut self.0 {
             Kind::Standard(sender) => sender.poll_transmit(),
@@ -140,6 +142,7 @@ impl Sender {
     }
 
     /// The instant of the next timer.
+    #[inline]
     pub fn next_timeout(&self) -> Option<Time> {
         match &self.0 {
             Kind::Standard(sender) => sender.next_timeout(),
@@ -165,11 +168,13 @@ impl Sender {
 }
 
 impl Counts {
+    #[inline]
     pub(super) fn measure(&mut self, sent: Time, now: Time) {
         self.round_trips += 1;
         self.round_trips_took += now.since(sent).unwrap_or_default();
     }
 
+    #[inline]
     pub(super) fn count(&mut self, payload: u32, again: bool) {
         if again {
             self.retransmissions += 1;

@@ -73,7 +73,6 @@ impl<W: Tracer> Engine<'_, W> {
             return;
         }
         while let Some(header) = self.next_segment(number, self.now) {
-            self.nodes[from].counts.sent += 1;
             self.depart(from, Packet::bare(header));
         }
         self.settle_sender(number);
@@ -114,55 +113,46 @@ impl<W: Tracer> Engine<'_, W> {
     }
 
     /// Delivers a packet that arrives at `at` to the receiving endpoint of its flow,
-    /// ahead of time. Returns its acknowledgement.
-    pub(super) fn deliver_ahead(
-        &mut self,
-        node: usize,
-        at: Time,
-        packet: &Header,
-    ) -> Option<Header> {
-        let counts = &mut self.nodes[node].counts;
-        counts.received += 1;
+    /// ahead of time. Returns whether it is now the acknowledgement.
+    #[inline]
+    pub(super) fn answer_ahead(&mut self, at: Time, packet: &mut Header) -> bool {
         let flow = &mut self.flows[packet.flow as usize];
-        let content = self.contents.of(packet);
-        let reply = match (&content.body, &mut flow.endpoints) {
+        if W::AWAKE {
+            // The tracer may still look at what arrived.
+            self.contents.discard(&Packet::bare(*packet));
+            let content = *self.contents.of(packet);
+            packet.content = self.contents.put(content);
+        }
+        let content = self.contents.of_mut(packet);
+        let answers = match (&content.body, &mut flow.endpoints) {
+            (Body::Segment(Segment::Data(data)), Endpoints::Tcp(connection)) => {
+                let data = packet.arrived(*data);
+                connection.receive_and_answer(at, &data, packet, content)
+            }
             (Body::Datagram(piece), Endpoints::Datagrams(endpoints)) => {
                 endpoints.1.receive(at, content, *piece);
-                None
-            }
-            (Body::Segment(Segment::Data(data)), Endpoints::Tcp(connection)) => {
-                connection.receive_and_answer(at, &packet.arrived(*data))
+                false
             }
             _ => unreachable!("only flows and acknowledgements are in the network"),
         };
-        let Some((reply, content)) = reply else {
-            self.contents.discard(&Packet::bare(*packet));
-            self.latest = self.latest.max(at);
-            return None;
-        };
-        counts.sent += 1;
-        let content = match W::AWAKE {
-            // The tracer may still look at what arrived.
-            true => {
-                self.contents.discard(&Packet::bare(*packet));
-                self.contents.put(content)
-            }
-            false => self.contents.replace(packet.content, content),
-        };
-        Some(Header { content, ..reply })
+        if !answers {
+            self.contents.release(packet);
+        }
+        answers
     }
 
     /// Whether nothing happens to the sender of a connection before `at`. Arrivals come
     /// before timers of the same instant.
     #[inline]
-    pub(super) fn is_sender_free(&self, flow: usize, at: Time) -> bool {
-        self.event_queue.due(self.elements.sources + flow) >= at
+    pub(super) fn is_sender_free(&self, flow: u32, at: Time) -> bool {
+        self.event_queue.due(self.elements.sources + flow as usize) >= at
     }
 
-    /// Delivers an acknowledgement that arrives at `at` to its sender, ahead of time.
-    pub(super) fn act_ahead(&mut self, node: usize, at: Time, packet: &Header) {
-        self.latest = self.latest.max(at);
-        self.nodes[node].counts.received += 1;
+    /// Delivers an acknowledgement that arrives at `at` to its sender, ahead of time. All
+    /// segments that it sends but the last enter the direction `first`. Returns whether
+    /// there is a last one, which is now `packet`.
+    #[inline]
+    pub(super) fn act_ahead(&mut self, at: Time, first: usize, packet: &mut Header) -> bool {
         let number = packet.flow as usize;
         let content = self.contents.of(packet);
         let (Body::Segment(Segment::Ack(ack)), Endpoints::Tcp(connection)) =
@@ -172,16 +162,21 @@ impl<W: Tracer> Engine<'_, W> {
         };
         connection.receive_ack(at, ack);
         self.contents.release(packet);
-        while let Some(header) = self.next_segment(number, at) {
-            self.nodes[node].counts.sent += 1;
-            let packet = Packet::bare(header);
-            if let Some(hop) = self.next_hop(node, &packet)
-                && let Some(refused) = self.enter(at, hop, packet, false)
-            {
-                self.contents.discard(&refused);
+        let mut last = connection.next_segment(at, &mut self.contents);
+        let next = connection.next_of_sender();
+        self.event_queue.set(self.elements.sources + number, next);
+        while let Some(header) = last {
+            *packet = header;
+            last = self.next_segment(number, at);
+            if last.is_some() {
+                if self.carry(at, first, header, false) {
+                    self.contents.release(&header);
+                }
+            } else {
+                return true;
             }
         }
-        self.settle_sender(number);
+        false
     }
 
     /// Delivers a packet to an endpoint of a connection, which may respond at once.

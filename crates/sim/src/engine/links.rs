@@ -4,11 +4,12 @@ use proto::link::{Delivery, Entry};
 use queue::Packet as _;
 use units::Time;
 
-use super::Engine;
+use super::{Engine, Kind};
+use crate::arrivals::NEVER;
 use crate::direction::{Direction, Machine};
 use crate::link_stats::{EventKind, Opening};
 use crate::lookahead::Beyond;
-use crate::packet::{Header, Packet};
+use crate::packet::{Congestion, Frame, Header, Packet};
 use crate::{Inside, Location, Opened, Seen, Tracer};
 
 impl<W: Tracer> Engine<'_, W> {
@@ -29,11 +30,12 @@ impl<W: Tracer> Engine<'_, W> {
         let Direction {
             to,
             beyond,
+            in_rows,
             ref machine,
             ..
         } = self.directions[direction];
-        // Otherwise counted on entry.
-        self.events += u64::from(beyond == Beyond::Unknown);
+        // Otherwise counted on entry, or at the end.
+        self.events += u64::from(beyond == Beyond::Unknown && !in_rows);
         match machine {
             Machine::Fast(_) => self.deliver_from_fast(direction, to),
             Machine::Full(_) => self.deliver_from_full(direction, to),
@@ -84,101 +86,160 @@ impl<W: Tracer> Engine<'_, W> {
         self.arrive(to, delivery.packet);
     }
 
-    /// The next hop of a packet, and its destination or label there.
+    /// The next hop of a packet; a labelled bundle gets its next label.
     #[inline]
-    pub(super) fn next_hop(&self, node: usize, packet: &Packet) -> Option<(usize, u32)> {
+    pub(super) fn next_hop(&self, node: usize, packet: &mut Packet) -> Option<usize> {
         if packet.is_bundle()
             && let Some(labels) = &self.edges.labels
         {
             let hop = labels.hop(packet.header.to)?;
-            return Some((hop.link, hop.next));
+            packet.header.to = hop.next;
+            return Some(hop.link);
         }
-        let to = packet.header.to;
-        Some((self.routes.next(node, to as usize)?, to))
+        self.routes.next(node, packet.header.to as usize)
     }
 
     /// Puts a packet on the next link of its path. Returns it if it is too big for that
     /// link, which has counted it.
     #[inline]
-    pub(super) fn transmit(&mut self, node: usize, packet: Packet) -> Option<Packet> {
-        let hop = self.next_hop(node, &packet)?;
-        self.enter(self.now, hop, packet, false)
+    pub(super) fn transmit(&mut self, node: usize, mut packet: Packet) -> Option<Packet> {
+        let hop = self.next_hop(node, &mut packet)?;
+        if packet.is_bundle() {
+            return self.carry_bundle(hop, packet);
+        }
+        let refused = self.carry(self.now, hop, packet.header, false);
+        refused.then_some(packet)
     }
 
-    /// Puts a packet on its next hop at `at`, perhaps ahead of time. Returns it if it is
-    /// too big for that link, which has counted it. `senders_act`: an acknowledgement
-    /// that reaches its sender ahead of time is delivered, too; not allowed while a
-    /// sender has more to send at this instant.
-    pub(super) fn enter(
+    /// Puts a packet that is not a bundle on a direction at `at`, perhaps ahead of time.
+    /// Returns whether it is too big for that link, which has counted it.
+    /// `senders_act`: an acknowledgement that reaches its sender ahead of time is
+    /// delivered, too; not allowed while a sender has more to send at this instant.
+    ///
+    /// The fields of the header stay in registers from link to link: a processor waits
+    /// where memory that was written in parts is soon read as a whole.
+    pub(super) fn carry(
         &mut self,
         mut at: Time,
-        hop: (usize, u32),
-        mut packet: Packet,
-        senders_act: bool,
-    ) -> Option<Packet> {
-        let (mut direction, to) = hop;
-        packet.header.to = to;
+        mut direction: usize,
+        mut packet: Header,
+        mut senders_act: bool,
+    ) -> bool {
+        // Whether `packet` is the segment of a sender that acted.
+        let mut is_next = false;
         loop {
             let link = &mut self.directions[direction];
-            packet.header.frame = link.frame(packet.header.size);
-            if packet.is_bundle() {
-                link.extra.0 += i64::from(packet.live()) - 1;
-            }
-            let fast = match &mut link.machine {
-                Machine::Fast(fast) => fast,
-                Machine::Full(full) => {
-                    let refused = full.receive(at, packet);
-                    self.settle(direction);
-                    return refused;
-                }
+            packet.frame = link.frame(packet.size);
+            let Machine::Fast(fast) = &mut link.machine else {
+                let packet = Packet::bare(packet);
+                return self.enter_full(at, direction, packet).is_some();
             };
-            match fast.receive(at, &mut packet) {
+            let mut frame = Frame::of(&packet);
+            match fast.receive(at, &mut frame) {
                 Entry::Passes(arrives) => at = arrives,
                 Entry::Dropped => {
-                    self.drop_at(direction, at, &packet);
-                    return None;
+                    self.drop_at(direction, &Packet::bare(packet));
+                    return false;
                 }
-                Entry::TooBig => return Some(packet),
+                Entry::TooBig => {
+                    if is_next {
+                        self.contents.release(&packet);
+                    }
+                    return !is_next;
+                }
             }
+            if frame.marked {
+                packet.congestion = Congestion::Met;
+            }
+            if link.beyond == Beyond::Unknown {
+                break;
+            }
+            if !link.in_rows {
+                // Packets that arrive at one instant are one event.
+                self.events += u64::from(at > link.latest);
+                link.latest = at;
+            }
+            let (node, onward) = (link.to, link.onward);
             let next = match link.beyond {
-                Beyond::Unknown => None,
-                beyond => {
-                    // Packets that arrive at one instant are one event.
-                    self.events += u64::from(at > link.latest);
-                    link.latest = at;
-                    let node = link.to;
-                    if beyond == Beyond::Sender {
-                        let flow = packet.header.flow as usize;
-                        let none_before = link.held_until < self.now;
-                        if senders_act && none_before && self.is_sender_free(flow, at) {
-                            self.act_ahead(node, at, &packet.header);
-                            return None;
-                        }
-                        self.directions[direction].held_until = at;
+                Beyond::Unknown | Beyond::Links => {
+                    let next = self.routes.next(node, packet.to as usize);
+                    let next = next.filter(|next| self.directions[*next].ahead);
+                    self.nodes[node].counts.forwarded += u64::from(next.is_some());
+                    next
+                }
+                Beyond::Host => {
+                    if !self.answer_ahead(at, &mut packet) {
+                        return false;
+                    }
+                    match onward {
+                        Some(onward) => Some(onward as usize),
+                        None => self.routes.next(node, packet.to as usize),
+                    }
+                }
+                Beyond::Sender => {
+                    let none_before = link.held_until < self.now;
+                    if !(senders_act && none_before && self.is_sender_free(packet.flow, at)) {
+                        let link = &mut self.directions[direction];
+                        link.held_until = at;
+                        link.held += 1;
                         break;
                     }
-                    if beyond == Beyond::Host {
-                        packet.header = self.deliver_ahead(node, at, &packet.header)?;
+                    let first = onward.expect("known with lookahead") as usize;
+                    if !self.act_ahead(at, first, &mut packet) {
+                        return false;
                     }
-                    let next = self.next_hop(node, &packet);
-                    let next = next.filter(|(next, _)| self.directions[*next].ahead);
-                    let forwards = beyond == Beyond::Links && next.is_some();
-                    self.nodes[node].counts.forwarded += u64::from(forwards);
-                    next
+                    (senders_act, is_next) = (false, true);
+                    Some(first)
                 }
             };
             match next {
-                Some((next, _)) => direction = next,
+                Some(next) => direction = next,
                 None => break,
             }
         }
-        self.hold(direction, at, packet);
+        self.hold(direction, at, &packet);
+        false
+    }
+
+    /// Puts a bundle on a direction. Returns it if it is too big for that link, which has
+    /// counted it.
+    pub(super) fn carry_bundle(&mut self, direction: usize, mut packet: Packet) -> Option<Packet> {
+        let link = &mut self.directions[direction];
+        debug_assert!(
+            link.beyond == Beyond::Unknown,
+            "a domain allows no lookahead"
+        );
+        packet.header.frame = link.frame(packet.header.size);
+        link.extra.0 += i64::from(packet.live()) - 1;
+        let Machine::Fast(fast) = &mut link.machine else {
+            return self.enter_full(self.now, direction, packet);
+        };
+        match fast.receive(self.now, &mut packet) {
+            Entry::Passes(arrives) => {
+                if fast.hold(arrives, packet) {
+                    self.event_queue.set(direction, Some(arrives));
+                }
+            }
+            Entry::Dropped => self.drop_at(direction, &packet),
+            Entry::TooBig => return Some(packet),
+        }
         None
+    }
+
+    /// Puts a packet on a link that is not a fast one. Returns it if it is too big.
+    #[inline(never)]
+    fn enter_full(&mut self, at: Time, direction: usize, packet: Packet) -> Option<Packet> {
+        let Machine::Full(full) = &mut self.directions[direction].machine else {
+            unreachable!("asked for such a link");
+        };
+        let refused = full.receive(at, packet);
+        self.settle(direction);
+        refused
     }
 
     /// Keeps a packet on a fast link until it arrives.
     #[inline]
-    fn hold(&mut self, direction: usize, at: Time, mut packet: Packet) {
+    fn hold(&mut self, direction: usize, at: Time, packet: &Header) {
         let Direction {
             machine,
             row,
@@ -188,13 +249,10 @@ impl<W: Tracer> Engine<'_, W> {
         let Machine::Fast(link) = machine else {
             return;
         };
-        if *in_rows && link.next_timeout().is_none() {
-            match self.arrivals.put_in(row, at, direction, packet) {
-                Ok(()) => return,
-                Err(refused) => packet = refused,
-            }
-        }
-        if link.hold(at, packet) {
+        let in_row = *in_rows
+            && link.next_timeout().is_none()
+            && self.arrivals.put_in(row, at, direction, packet);
+        if !in_row && link.hold(at, Packet::bare(*packet)) {
             self.event_queue.set(direction, Some(at));
         }
     }
@@ -203,23 +261,24 @@ impl<W: Tracer> Engine<'_, W> {
     #[inline]
     pub(super) fn deliver_next(&mut self) -> bool {
         let (at, direction) = self.arrivals.first();
-        let Some(packet) = self.arrivals.take() else {
+        if (at, direction) == NEVER {
             return false;
-        };
+        }
         debug_assert!(at >= self.now, "time goes on");
+        let packet = self.arrivals.take();
         self.now = at;
-        let Direction { to, beyond, .. } = self.directions[direction];
-        // Otherwise counted on entry.
-        self.events += u64::from(beyond == Beyond::Unknown);
-        self.arrive(to, packet);
+        let to = self.directions[direction].to;
+        match self.nodes[to].kind {
+            Kind::Router => self.route_header(to, packet),
+            _ => self.arrive(to, Packet::bare(packet)),
+        }
         self.contents.forget();
         true
     }
 
-    /// The queue of a fast link drops a packet that arrives at `at`.
+    /// The queue of a fast link drops a packet.
     #[cold]
-    fn drop_at(&mut self, direction: usize, at: Time, packet: &Packet) {
-        self.latest = self.latest.max(at);
+    fn drop_at(&mut self, direction: usize, packet: &Packet) {
         self.directions[direction].extra.1 += i64::from(packet.live()) - 1;
         match &packet.load {
             Some(load) => {

@@ -234,6 +234,7 @@ proptest! {
                 }
             }
             if !more {
+                engine.settle_counters();
                 // Packets that left links were received by the next links or by hosts.
                 let nodes = || engine.nodes.iter().map(|node| &node.counts);
                 let taken: u64 = nodes().map(|node| node.received + node.dropped).sum();

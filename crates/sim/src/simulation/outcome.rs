@@ -1,6 +1,6 @@
 //! Collection of the outcome at the end of a run.
 
-use units::{Bytes, Time};
+use units::Bytes;
 
 use super::Simulation;
 use crate::connection::Connection;
@@ -16,9 +16,9 @@ use crate::{
 impl Simulation {
     /// The outcome of the run, in the order of the original scenario.
     pub(crate) fn outcome<W: Tracer>(&self, engine: Engine<'_, W>) -> Outcome {
-        let end: Time = engine.now.max(engine.latest);
-        let events = engine.events;
         let mut engine = engine;
+        let end = engine.settle_counters();
+        let events = engine.events;
         let domain = self
             .domain
             .as_ref()

@@ -125,11 +125,12 @@ proptest! {
                 Entry::Passes(arrives) => {
                     prop_assert!(too_big.is_none());
                     let first = fast_link.hold(arrives, frame);
-                    prop_assert_eq!(first, fast_link.held.len() == 1);
+                    prop_assert_eq!(first, fast_link.rest.held.len() == 1);
                 }
                 Entry::Dropped => prop_assert!(too_big.is_none()),
             }
-            prop_assert_eq!(fast_link.backlog_at(now), patient.backlog());
+            let free_at = fast_link.free_at();
+            prop_assert_eq!(fast_link.rest.backlog_at(now, free_at), patient.backlog());
         }
         let end = Time::from_picos(u64::MAX);
         out[0].extend(std::iter::from_fn(|| fast_link.poll_transmit(end)));

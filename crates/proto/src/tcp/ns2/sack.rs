@@ -66,13 +66,16 @@ impl Agent {
     /// Sends as much as the window or, in recovery, the pipe allows: missing segments
     /// first, then new ones.
     pub(super) fn send_with_pipe(&mut self, now: Time) {
+        let (window, most_in_flight) = (self.window(), whole(self.cwnd));
+        if self.last + 1 >= self.ready {
+            return;
+        }
         loop {
-            let window = self.window();
             let room = match self.recovering {
                 false => self.next <= self.last + window,
-                true => self.pipe < whole(self.cwnd),
+                true => self.pipe < most_in_flight,
             };
-            if !room || self.last + 1 >= self.ready {
+            if !room {
                 return;
             }
             let number = match self.scoreboard.next_missing() {

@@ -54,8 +54,16 @@ impl Scoreboard {
     }
 
     /// The next missing segment below one that arrived, not retransmitted yet.
+    #[inline]
     pub(super) fn next_missing(&mut self) -> Option<i64> {
         self.reached = self.reached.max(self.lowest);
+        if self.ranges.is_empty() {
+            return None;
+        }
+        self.find_missing()
+    }
+
+    fn find_missing(&mut self) -> Option<i64> {
         let mut ranges = self.ranges.iter();
         let range = ranges.find(|range| signed(range.to) >= self.reached)?;
         if signed(range.from) <= self.reached {
