@@ -47,7 +47,7 @@ pub use report_figure::{PrintedPoint, ReportFigure, Shows};
 pub use setting::Setting;
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
-pub use values::{Evidence, EvidenceStore, Metrics, Shared};
+pub use values::{Evidence, EvidenceStore, Metrics, Shared, TrialReader};
 pub use world::{Hosts, World, WorldProfile};
 
 /// The placeholder in a time series for an interval without arrivals.

@@ -1,6 +1,7 @@
 //! A plan: an experiment resolved into cells, each with a number of repeats.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use units::Seed;
 
@@ -71,16 +72,31 @@ impl Plan {
 
     /// The number of trials of this plan in `trials`, failed ones included.
     pub fn finished_trials(&self, trials: &[Trial]) -> usize {
-        let mut held: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+        let mut held: BTreeMap<String, usize> = BTreeMap::new();
+        // Trials that were read from a folder share the factors of their cell.
+        let mut known: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut repeats: Vec<Vec<u32>> = Vec::new();
         for trial in trials {
-            let of_cell = held.entry(trial.factors.to_string()).or_default();
-            of_cell.insert(trial.repeat);
+            let of = || {
+                let next = held.len();
+                *held.entry(trial.factors.to_string()).or_insert(next)
+            };
+            let address = Arc::as_ptr(&trial.factors).addr();
+            let cell = *known.entry(address).or_insert_with(of);
+            repeats.resize_with(held.len(), Vec::new);
+            if (1..=self.repeat).contains(&trial.repeat) {
+                repeats[cell].push(trial.repeat);
+            }
         }
+        let counts = repeats.into_iter().map(|mut repeats| {
+            repeats.sort_unstable();
+            repeats.dedup();
+            repeats.len()
+        });
+        let counts: Vec<usize> = counts.collect();
         let measured = self.cells.iter().filter(|cell| cell.setting.is_ok());
         let of_cell = measured.filter_map(|cell| held.get(&cell.factors.to_string()));
-        of_cell
-            .map(|repeats| repeats.range(1..=self.repeat).count())
-            .sum()
+        of_cell.map(|&cell| counts[cell]).sum()
     }
 
     /// Whether a report shows `metric` first.

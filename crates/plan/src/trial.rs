@@ -96,7 +96,7 @@ fn none<T: 'static>(list: &Rare<T>) -> bool {
     list.is_empty()
 }
 
-const fn first() -> u32 {
+pub(crate) const fn first() -> u32 {
     1
 }
 

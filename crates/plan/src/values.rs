@@ -1,8 +1,10 @@
 //! The values of a trial by name, in few octets: a run may hold a million trials.
 
 mod evidence;
+mod reader;
 mod shared;
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Deref, Index};
@@ -11,16 +13,32 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use evidence::{Evidence, EvidenceStore};
+pub use reader::TrialReader;
 pub use shared::Shared;
 
 /// Sorted names, shared by all trials with the same ones: see [`Shared`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Names(Arc<Box<[Box<str>]>>);
 
 impl Names {
     /// The position of `name`.
     fn place(&self, name: &str) -> Option<usize> {
         self.binary_search_by(|other| (**other).cmp(name)).ok()
+    }
+}
+
+impl Ord for Names {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match Arc::ptr_eq(&self.0, &other.0) {
+            true => Ordering::Equal,
+            false => self.0.cmp(&other.0),
+        }
+    }
+}
+
+impl PartialOrd for Names {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 

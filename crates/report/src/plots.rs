@@ -19,7 +19,7 @@ pub(crate) mod sizes;
 pub(crate) mod time_series;
 mod traces;
 
-use analysis::compare::Comparison;
+use analysis::compare::{Comparison, by_cell};
 use plan::{Plan, Trial};
 use plotly::common::{Font, Orientation, Title};
 use plotly::configuration::{
@@ -51,6 +51,8 @@ const TITLE_SIZE: usize = 13;
 pub(crate) struct Frame<'a> {
     plan: &'a Plan,
     trials: &'a [Trial],
+    /// The trials of each cell.
+    by_cell: Vec<Vec<&'a Trial>>,
     comparisons: &'a [Comparison],
     levels: Vec<String>,
     /// The positions of the levels.
@@ -67,6 +69,7 @@ impl<'a> Frame<'a> {
         Self {
             plan,
             trials,
+            by_cell: by_cell(plan, trials),
             comparisons,
             scale: Scale::of(&levels),
             levels,

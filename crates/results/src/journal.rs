@@ -7,6 +7,7 @@
 //! times a second.
 
 mod check;
+mod complete;
 mod stored;
 
 use std::fs::File;
@@ -14,10 +15,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
-use files::{Folder, Lines};
+use files::Folder;
 use plan::Trial;
 use units::{Span, Time};
 
+use complete::Complete;
 pub(crate) use stored::StoredEvidence;
 
 /// The maximum length of a line: 16 MiB. A trial with the times of 65 000
@@ -178,56 +180,6 @@ impl<S: Store> Journal<S> {
             self.path.display(),
             self.kept
         )
-    }
-}
-
-/// The complete lines of a journal.
-#[derive(Default)]
-struct Complete {
-    /// Their number.
-    trials: usize,
-    /// Their octets.
-    octets: u64,
-    /// Whether an incomplete line follows: its write was interrupted.
-    is_torn: bool,
-}
-
-impl Complete {
-    /// Reads the journal `name` line by line. A line is complete if it ends with a
-    /// newline; a complete line that is no valid trial is an error.
-    fn of(folder: &Folder, name: &str, mut take: impl FnMut(Trial, u64)) -> Result<Self> {
-        let path = folder.path().join(name);
-        let file = match folder.open_file(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            file => file.with_context(|| {
-                format!(
-                    "cannot read the journal {}; make it readable",
-                    path.display()
-                )
-            })?,
-        };
-        let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
-        let mut complete = Self::default();
-        for number in 1u64.. {
-            let place = || format!("{}:{number}", path.display());
-            let Some(line) = lines.next() else { break };
-            let line = line.with_context(place)?;
-            let Some(text) = line.strip_suffix(b"\n") else {
-                complete.is_torn = true;
-                break;
-            };
-            let trial: Trial = serde_json::from_slice(text).map_err(|error| {
-                anyhow!(
-                    "{}: this line is not a trial ({error}); restore it or start anew with -o DIR",
-                    place()
-                )
-            })?;
-            check::finite_and_in_range(&trial).with_context(place)?;
-            take(trial, complete.octets);
-            complete.octets += line.len() as u64;
-            complete.trials += 1;
-        }
-        Ok(complete)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Facts about program, machine and the trials' evidence, as lines.
 
+use std::collections::BTreeSet;
+
 use plan::{HostFacts, RunFacts, Trial};
 use serde_json::Value;
 
@@ -120,13 +122,10 @@ pub(super) fn describe(facts: &RunFacts, trials: &[&Trial]) -> Vec<String> {
             }));
         }
     }
-    lines.extend(EVIDENCE.iter().filter_map(|(key, label, unit)| {
-        let values: Vec<Value> = trials
-            .iter()
-            .filter_map(|trial| trial.evidence.get(key))
-            .filter(|value| !value.is_null())
-            .collect();
-        Some(format!("{label}: {}{unit}", summary(&values)?))
+    let summaries = summaries(trials);
+    let of_keys = EVIDENCE.iter().zip(summaries);
+    lines.extend(of_keys.filter_map(|((_, label, unit), summary)| {
+        Some(format!("{label}: {}{unit}", summary.text()?))
     }));
     lines
 }
@@ -150,23 +149,66 @@ fn machine(host: &HostFacts) -> Vec<String> {
     lines
 }
 
-/// The range of numbers, or the distinct words.
-fn summary(values: &[Value]) -> Option<String> {
-    let numbers: Vec<f64> = values.iter().filter_map(Value::as_f64).collect();
-    if !numbers.is_empty() && numbers.len() == values.len() {
-        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let (low, high) = (short(low), short(high));
-        return Some(if low == high {
-            low
-        } else {
-            format!("{low} to {high}")
-        });
+/// The values of each key of [`EVIDENCE`].
+fn summaries(trials: &[&Trial]) -> Vec<Summary> {
+    let mut all: Vec<Summary> = EVIDENCE.iter().map(|_| Summary::default()).collect();
+    let keys = || EVIDENCE.iter().map(|(key, _, _)| *key);
+    for trial in trials {
+        if !keys().any(|key| trial.evidence.contains_key(key)) {
+            continue;
+        }
+        let evidence = trial.evidence.loaded();
+        for (key, summary) in keys().zip(&mut all) {
+            if let Some(value) = evidence.get(key).filter(|value| !value.is_null()) {
+                summary.add(&value);
+            }
+        }
     }
-    let mut words: Vec<String> = values.iter().map(word).collect();
-    words.sort();
-    words.dedup();
-    (!words.is_empty()).then(|| words.join(", "))
+    // Beside words, numbers are words too.
+    for (key, summary) in keys().zip(&mut all) {
+        if summary
+            .range
+            .take_if(|_| !summary.words.is_empty())
+            .is_some()
+        {
+            let values = trials.iter().filter_map(|trial| trial.evidence.get(key));
+            let numbers = values.filter(Value::is_number);
+            summary.words.extend(numbers.map(|number| word(&number)));
+        }
+    }
+    all
+}
+
+/// The range of numbers, or the distinct words.
+#[derive(Default)]
+struct Summary {
+    /// The range of the values that are numbers.
+    range: Option<(f64, f64)>,
+    /// The others.
+    words: BTreeSet<String>,
+}
+
+impl Summary {
+    fn add(&mut self, value: &Value) {
+        match value.as_f64() {
+            Some(number) => {
+                let (low, high) = self.range.unwrap_or((number, number));
+                self.range = Some((low.min(number), high.max(number)));
+            }
+            None => drop(self.words.insert(word(value))),
+        }
+    }
+
+    fn text(&self) -> Option<String> {
+        let Some((low, high)) = self.range.map(|(low, high)| (short(low), short(high))) else {
+            let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+            return (!words.is_empty()).then(|| words.join(", "));
+        };
+        Some(match low == high {
+            true => low,
+            false => format!("{low} to {high}"),
+        })
+    }
 }
 
 /// A number with at most three decimal places, without trailing zeros.

@@ -142,12 +142,12 @@ pub(crate) fn scores(values: &[f64], resolution: f64) -> Vec<f64> {
 /// The median of at least one value.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
     let half = values.len() / 2;
-    if values.len().is_multiple_of(2) {
-        f64::midpoint(values[half - 1], values[half])
-    } else {
-        values[half]
+    let is_even = values.len().is_multiple_of(2);
+    let (below, &mut middle, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    match below.iter().copied().max_by(f64::total_cmp) {
+        Some(before) if is_even => f64::midpoint(before, middle),
+        _ => middle,
     }
 }
 

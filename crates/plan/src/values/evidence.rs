@@ -6,12 +6,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Names;
 
 /// How the names of evidence begin that stays in memory: findings ask each trial for it.
-const STAYS: &str = "resolution_";
+const STAYS: [&str; 3] = ["resolution_", "limit_mbit", "goodput_late_percent"];
 
 /// Evidence that is not in memory.
 pub trait EvidenceStore: fmt::Debug + Send + Sync {
@@ -114,6 +115,31 @@ impl Evidence {
         all.into_iter()
     }
 
+    /// Whether each name with the text of its value `holds`.
+    pub fn all_texts(&self, holds: impl Fn(&str, &str) -> bool) -> bool {
+        self.text().iter().all(|(name, text)| holds(name, text))
+    }
+
+    /// The same evidence in memory, to ask it for several values.
+    pub fn loaded(&self) -> Cow<'_, Self> {
+        match &self.0 {
+            Kept::Here(_) => Cow::Borrowed(self),
+            Kept::There { known, place } => Cow::Owned(known.store.read(*place)),
+        }
+    }
+
+    /// Evidence of texts of JSON without line breaks, by `names`.
+    pub(super) fn of_texts<'a>(names: Names, texts: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let octets = texts.clone().map(|text| text.len() + 1).sum();
+        let mut values = String::with_capacity(octets);
+        for text in texts {
+            values.push_str(text);
+            values.push('\n');
+        }
+        let values = values.into();
+        Self(Kept::Here(Text { names, values }))
+    }
+
     /// Gives `name` this value.
     pub fn insert(&mut self, name: &str, value: Value) {
         self.change(|all| drop(all.insert(name.to_owned(), value)));
@@ -171,7 +197,7 @@ impl Evidence {
         };
         let mut values = String::new();
         for (name, value) in text.iter() {
-            if name.starts_with(STAYS) {
+            if STAYS.iter().any(|stays| name.starts_with(stays)) {
                 values.push_str(value);
             }
             values.push('\n');
@@ -256,7 +282,9 @@ impl fmt::Debug for Evidence {
 
 impl Serialize for Evidence {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
+        // Texts that are no JSON are left out, as in `iter`.
+        let raw = |(name, text)| Some((name, serde_json::from_str::<&RawValue>(text).ok()?));
+        serializer.collect_map(self.text().iter().filter_map(raw))
     }
 }
 

@@ -5,7 +5,7 @@ use analysis::compare::{Comparison, Difference};
 use analysis::decomposition::{Decomposition, Part};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
-use plan::{Factors, Plan, Trial};
+use plan::{Factors, Plan};
 use serde::Serialize;
 
 use super::line::{Estimate, fails, json_line};
@@ -60,11 +60,16 @@ struct Parts {
 /// One object per metric and cell, without line ends.
 pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let comparisons = found.comparisons.iter();
-    let lines = comparisons.map(|one| json_line(&line(found.plan, found.trials, one)));
+    // Each cell has a line for each metric; its trials are counted once.
+    let flagged = found.by_cell.iter();
+    let flagged: Vec<usize> = flagged
+        .map(|trials| trials.iter().filter(|trial| fails(trial)).count())
+        .collect();
+    let lines = comparisons.map(|one| json_line(&line(found.plan, flagged[one.cell], one)));
     lines.collect()
 }
 
-fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'a> {
+fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a> {
     let change = comparison.change;
     let judgement = comparison.judgement.as_ref();
     let framing = framing_note(plan, comparison).map(str::to_owned);
@@ -91,10 +96,7 @@ fn line<'a>(plan: &Plan, trials: &[Trial], comparison: &'a Comparison) -> Line<'
             .attribution()
             .map(|_| comparison.attribution),
         failed: comparison.failed,
-        flagged: trials
-            .iter()
-            .filter(|trial| *trial.factors == comparison.factors && fails(trial))
-            .count(),
+        flagged,
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         trials_to_settle: comparison.trials_to_settle,
         split: comparison.decomposition.as_ref().map(parts),

@@ -64,28 +64,33 @@ pub(super) fn trials(
         (Mark::Noted, MarkerSymbol::CrossOpen, 7, 0.8),
         (Mark::Faulty, MarkerSymbol::X, 8, 0.9),
     ];
+    let mut drawn: [Vec<(usize, usize, &Trial)>; 3] = Default::default();
+    for (level, cell) in cells(frame, series) {
+        let mut sound = 0;
+        for trial in trials_of(frame, cell).filter(|trial| trial.failure.is_none()) {
+            let mark = mark_of(trial);
+            if mark == Mark::Sound && sound == MOST_DRAWN
+                || !trial.metrics.contains_key(metric.name)
+            {
+                continue;
+            }
+            sound += usize::from(mark == Mark::Sound);
+            drawn[mark as usize].push((level, cell, trial));
+        }
+    }
     let mut traces: Vec<Box<dyn Trace>> = Vec::new();
-    for (mark, symbol, size, opacity) in marks {
+    for ((mark, symbol, size, opacity), drawn) in marks.into_iter().zip(drawn) {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         // The trials are the same for each metric, which packs well; their figures are not.
         let (mut names, mut figures) = (Vec::new(), Vec::new());
-        for (level, cell) in cells(frame, series) {
+        for (level, cell, trial) in drawn {
             let resolution = find(frame.comparisons, metric, cell).and_then(|row| row.resolution);
-            let mut drawn = 0;
-            for trial in trials_of(frame, cell) {
-                let Some(&value) = trial.metrics.get(metric.name) else {
-                    continue;
-                };
-                let room = drawn < MOST_DRAWN || mark != Mark::Sound;
-                if trial.failure.is_none() && mark_of(trial) == mark && room {
-                    drawn += 1;
-                    let shift = centre(panel, slot) + shift(panel, trial.repeat);
-                    x.push(frame.scale.position(level, shift));
-                    y.push(brief(value));
-                    names.push(name(trial));
-                    figures.push(figure::single(value, resolution));
-                }
-            }
+            let value = trial.metrics[metric.name];
+            let shift = centre(panel, slot) + shift(panel, trial.repeat);
+            x.push(frame.scale.position(level, shift));
+            y.push(brief(value));
+            names.push(name(trial));
+            figures.push(figure::single(value, resolution));
         }
         if !x.is_empty() {
             let trace = Scatter::new(x, y)
@@ -295,15 +300,8 @@ fn cells(frame: &Frame<'_>, series: &Series) -> Vec<(usize, usize)> {
     cells
 }
 
-pub(super) fn trials_of<'a>(
-    frame: &Frame<'a>,
-    cell: usize,
-) -> impl Iterator<Item = &'a Trial> + use<'a> {
-    let factors = &frame.plan.cells[cell].factors;
-    let trials: &'a [Trial] = frame.trials;
-    trials
-        .iter()
-        .filter(move |trial| *trial.factors == *factors)
+pub(super) fn trials_of<'a>(frame: &'a Frame<'_>, cell: usize) -> impl Iterator<Item = &'a Trial> {
+    frame.by_cell[cell].iter().copied()
 }
 
 fn mark_of(trial: &Trial) -> Mark {

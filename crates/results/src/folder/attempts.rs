@@ -12,6 +12,9 @@ use super::places::{Places, TrialKey};
 /// from their journals again.
 const EVIDENCE_IN_MEMORY: usize = 16 << 20;
 
+/// The most cells that are found by the names of their trials.
+const MOST_NAMED: usize = 1 << 20;
+
 /// The trials of a folder.
 #[derive(Debug)]
 pub(super) struct Attempts {
@@ -24,6 +27,8 @@ pub(super) struct Attempts {
     /// The cells by their factors as text: numbers in order of their first trials,
     /// and the factors, which their trials share.
     cells: BTreeMap<String, (u32, Arc<Factors>)>,
+    /// The same by the number in the names of their trials.
+    named: Vec<Option<(u32, Arc<Factors>)>>,
     /// Values that trials share.
     shared: Shared,
     /// The octets of evidence that may still stay in memory.
@@ -44,6 +49,7 @@ impl Attempts {
             places: Places::default(),
             all: BTreeMap::new(),
             cells: BTreeMap::new(),
+            named: Vec::new(),
             shared: Shared::default(),
             room,
         }
@@ -88,6 +94,12 @@ impl Attempts {
 
     /// The number of the cell of `trial`, which then shares its factors.
     fn cell(&mut self, trial: &mut Trial) -> u32 {
+        let named = cell_named(&trial.id).filter(|&named| named < MOST_NAMED);
+        let known = named.and_then(|named| self.named.get(named)?.as_ref());
+        if let Some((cell, factors)) = known.filter(|(_, known)| *known == trial.factors) {
+            trial.factors = Arc::clone(factors);
+            return *cell;
+        }
         let number = u32::try_from(self.cells.len()).unwrap_or(u32::MAX);
         let new = || (number, Arc::clone(&trial.factors));
         let (cell, factors) = self
@@ -96,12 +108,21 @@ impl Attempts {
             .or_insert_with(new);
         if *factors == trial.factors {
             trial.factors = Arc::clone(factors);
+            if let Some(named) = named {
+                let length = self.named.len().max(named + 1);
+                self.named.resize(length, None);
+                self.named[named] = Some((*cell, Arc::clone(factors)));
+            }
         }
         *cell
     }
 
     /// Whether there is an attempt at this repeat of a cell.
     pub(super) fn holds(&self, factors: &Factors, repeat: u32) -> bool {
+        // A new run asks for each of its trials.
+        if self.trials.is_empty() {
+            return false;
+        }
         let cell = self.cells.get(&factors.to_string());
         cell.is_some_and(|(cell, _)| self.places.get((*cell, repeat)).is_some())
     }
@@ -114,9 +135,14 @@ impl Attempts {
     /// Reorders the trials.
     pub(super) fn sort(&mut self, into_order: impl FnOnce(&mut [Trial])) {
         into_order(&mut self.trials);
+        // Trials share the factors of their cell.
+        let of = |factors: &Factors| self.cells.get(&factors.to_string()).map(|(cell, _)| *cell);
+        let mut known: BTreeMap<usize, Option<u32>> = BTreeMap::new();
         for (place, trial) in self.trials.iter().enumerate() {
-            if let Some((cell, _)) = self.cells.get(&trial.factors.to_string()) {
-                self.places.insert((*cell, trial.repeat), place);
+            let address = Arc::as_ptr(&trial.factors).addr();
+            let cell = known.entry(address).or_insert_with(|| of(&trial.factors));
+            if let Some(cell) = *cell {
+                self.places.insert((cell, trial.repeat), place);
             }
         }
     }
@@ -130,6 +156,12 @@ impl Attempts {
     pub(super) fn combined(self) -> Vec<Trial> {
         self.trials
     }
+}
+
+/// The number of the cell in the name of a trial.
+fn cell_named(id: &str) -> Option<usize> {
+    let (cell, _) = id.strip_prefix('c')?.split_once("-r")?;
+    cell.parse().ok()
 }
 
 #[cfg(test)]

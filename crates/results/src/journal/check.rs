@@ -1,8 +1,12 @@
 //! Checks the numbers of a trial that was read from a journal.
 
-use anyhow::{Result, bail};
+use std::fmt;
+
+use anyhow::bail;
 use plan::setting::LARGEST_MESSAGE;
 use plan::{LARGEST_FIGURE, Trial};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 /// The bound of the absolute value of any number of the evidence: integers of
@@ -25,11 +29,80 @@ const UNKNOWN: &str = "-";
 /// The maximum number of characters of a value in a message.
 const MOST_SHOWN: usize = 40;
 
+/// Whether every number of `trial` is finite and within its range; of a trial whose evidence
+/// is still the text of its line.
+pub(super) fn is_in_range(trial: &Trial) -> bool {
+    let is_figure = |value: f64| value.is_finite() && value.abs() <= LARGEST_FIGURE;
+    let is_value = |name: &str, text: &str| match LISTS.contains(&name) {
+        false => serde_json::from_str::<InRange>(text).is_ok(),
+        true => serde_json::from_str::<Value>(text)
+            .is_ok_and(|value| evidence(name, &value).is_ok() && lists(name, &value).is_ok()),
+    };
+    trial.seconds >= 0.0
+        && is_figure(trial.seconds)
+        && trial.metrics.iter().all(|(_, &value)| is_figure(value))
+        && trial.evidence.all_texts(is_value)
+}
+
+/// A value of JSON, read only if all its numbers are in range.
+struct InRange;
+
+impl<'de> Deserialize<'de> for InRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for InRange {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("numbers in the range of a trial")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self, E> {
+        match value.abs() <= LARGEST_NUMBER {
+            true => Ok(self),
+            false => Err(E::custom("out of range")),
+        }
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        while map.next_entry::<IgnoredAny, Self>()?.is_some() {}
+        Ok(self)
+    }
+}
+
 /// Checks that every number of `trial` is finite and within its range.
 ///
 /// # Errors
 /// The key and the value of the first that is not, in one line.
-pub(super) fn finite_and_in_range(trial: &Trial) -> Result<()> {
+pub(super) fn finite_and_in_range(trial: &Trial) -> anyhow::Result<()> {
     if !(0.0..=LARGEST_FIGURE).contains(&trial.seconds) {
         return refused("seconds", &format!("{:e}", trial.seconds));
     }
@@ -49,7 +122,7 @@ pub(super) fn finite_and_in_range(trial: &Trial) -> Result<()> {
 
 /// Checks the numbers of evidence at any depth; the JSON reader limits the
 /// depth.
-fn evidence(key: &str, value: &Value) -> Result<()> {
+fn evidence(key: &str, value: &Value) -> anyhow::Result<()> {
     match value {
         Value::Number(number) => match number.as_f64() {
             Some(known) if known.abs() <= LARGEST_NUMBER => Ok(()),
@@ -65,7 +138,7 @@ fn evidence(key: &str, value: &Value) -> Result<()> {
 }
 
 /// Checks texts that are lists of numbers.
-fn lists(key: &str, value: &Value) -> Result<()> {
+fn lists(key: &str, value: &Value) -> anyhow::Result<()> {
     match value {
         Value::Object(values) => values
             .iter()
@@ -77,7 +150,7 @@ fn lists(key: &str, value: &Value) -> Result<()> {
     }
 }
 
-fn listed(key: &str, word: &str) -> Result<()> {
+fn listed(key: &str, word: &str) -> anyhow::Result<()> {
     if word == UNKNOWN {
         return Ok(());
     }
@@ -94,7 +167,7 @@ fn listed(key: &str, word: &str) -> Result<()> {
     }
 }
 
-fn refused(key: &str, value: &str) -> Result<()> {
+fn refused(key: &str, value: &str) -> anyhow::Result<()> {
     let shown = |text: &str| -> String { text.chars().take(MOST_SHOWN).collect() };
     bail!(
         "{} = {}: this is not a finite number in the range of a trial; restore the line or start anew with -o DIR",

@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, Result};
 use files::{Folder, line_at};
-use plan::{Evidence, EvidenceStore};
-use serde::Deserialize;
+use plan::{Evidence, EvidenceStore, TrialReader};
 
 use super::LONGEST_LINE;
 
@@ -17,6 +16,7 @@ use super::LONGEST_LINE;
 pub(crate) struct StoredEvidence {
     file: File,
     path: PathBuf,
+    reader: Mutex<TrialReader>,
     failure: OnceLock<String>,
 }
 
@@ -30,17 +30,15 @@ impl StoredEvidence {
         Ok(Self {
             file,
             path,
+            reader: Mutex::default(),
             failure: OnceLock::new(),
         })
     }
 
     fn line(&self, offset: u64) -> Result<Evidence> {
-        #[derive(Deserialize)]
-        struct Line {
-            evidence: Evidence,
-        }
         let text = line_at(&self.file, offset, LONGEST_LINE)?;
-        Ok(serde_json::from_slice::<Line>(&text)?.evidence)
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(reader.read_evidence(&text)?)
     }
 }
 
