@@ -8,12 +8,12 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 
-from jumbolab._ranges import Range, calibration, cut
+from jumbolab._ranges import PACE, Range, calibration, cut
 
 #: Measured, in seconds (docs/scaling.md): a shard beside its trials, and the time of client
 #: and scheduler for a task, which they have for one after the other.
 SHARD = 0.11
-TASK = 0.0006
+TASK = PACE
 
 #: A plan has at most so many trials; more are several plans, one after the other.
 LARGEST_PLAN = 1_000_000

@@ -16,9 +16,13 @@ CALIBRATION = 64
 #: are lost with their worker.
 TARGET = 120.0
 
-#: The shortest shard at the end of a sweep, in seconds: until there is less work than that,
-#: no core waits for another one.
-SHORTEST = 5.0
+#: Bounds of the shortest shard at the end of a sweep, in seconds: until there is less work than
+#: that, no core waits for another one.
+SHORTEST = (1.0, 5.0)
+
+#: Seconds that client and scheduler take for a shard (docs/scaling.md). Shards of all slots in
+#: less time than they take for as many would wait for them.
+PACE = 0.0006
 
 #: The least cost of a trial that is believed: a clock may not tell so few apart.
 QUICKEST = 1e-4
@@ -47,7 +51,8 @@ def cut(first: int, trials: int, slots: int, cost: float, target: float = TARGET
     """
     cost = max(cost, QUICKEST)
     longest = max(1, int(target / cost))
-    shortest = max(1, min(longest, int(SHORTEST / cost)))
+    least, most = SHORTEST
+    shortest = max(1, min(longest, int(min(max(least, PACE * slots), most) / cost)))
     ranges = []
     while first <= trials:
         rest = trials - first + 1

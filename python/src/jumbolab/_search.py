@@ -23,7 +23,7 @@ from ._program import finish, start
 from ._progress import Bar
 from ._results import Results
 from ._shard import Job, check_version, worker_name
-from ._store import Done, Options, Store
+from ._store import Done, Options, Store, whole_place
 from ._sweep import SHARDS, clear_folder, completed, job_of, last_client, slots_of
 
 #: Parts of a round for each slot: the last ones are smaller than a round by that much.
@@ -62,7 +62,7 @@ def sweep_search(
     client = client or last_client()
     folder = Path(output)
     words = arguments(fspath(experiment), set, "sim", None)[1:]
-    place = storage or str(folder.absolute() / SHARDS)
+    place = whole_place(storage or str(folder / SHARDS))
     planned = plan(experiment, set=set, on="sim")
     job = job_of(fspath(experiment), words, planned, place, storage_options)
     store = job.store()

@@ -156,6 +156,11 @@ class Store:
             )
 
 
+def whole_place(storage: str) -> str:
+    """A place as workers with other working folders find it."""
+    return storage if "://" in storage or "::" in storage else str(Path(storage).absolute())
+
+
 def shard_name(one: Range) -> str:
     """The name of a shard; names sort as shards do."""
     return f"{one[0]:09}-{one[1]:09}"

@@ -21,7 +21,7 @@ from ._progress import Bar
 from ._ranges import Range
 from ._results import Results, _dask, _duckdb
 from ._shard import Job, run_shard
-from ._store import Done, Options, Store, shard_name
+from ._store import Done, Options, Store, shard_name, whole_place
 
 #: The folder inside of that of the results where shards are stored unless `storage` says
 #: otherwise. The program leaves names alone that begin with a dot.
@@ -165,7 +165,7 @@ def sweep(
             settings["trials.seed"] = seed
         planned = plan(experiment, set=settings, on=on, repeat=repeat)
         folder = _folder(output, planned, seed)
-        place = storage or str(folder.absolute() / SHARDS)
+        place = whole_place(storage or str(folder / SHARDS))
         place = place if storage is None or seed is None else f"{place.rstrip('/')}/seed-{seed}"
         words = arguments(experiment, settings, on, repeat)[1:]
         job = job_of(fspath(experiment), words, planned, place, storage_options)
