@@ -38,9 +38,10 @@ impl Namespace {
         Self::hold(&apart, &script)
     }
 
-    /// Unshares namespaces, does `first`, and keeps them.
+    /// Unshares namespaces, does `first`, and keeps them. Where a step fails the process
+    /// ends, so that nobody waits for it.
     fn hold(apart: &[&str], first: &str) -> Self {
-        let script = format!("ip link set lo up && {first} echo; read -r end");
+        let script = format!("ip link set lo up && {first} echo && read -r end");
         let mut command = Command::new("unshare");
         command
             .args(apart)
@@ -66,7 +67,7 @@ impl Namespace {
         let output = self.holder.stdout.as_mut().unwrap();
         output
             .read_exact(&mut ready)
-            .expect("these tests need a real root");
+            .expect("these tests need a real root, and sshd (Debian: openssh-server)");
     }
 
     /// The path of a namespace of the processes inside.
