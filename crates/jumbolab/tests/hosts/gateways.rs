@@ -80,6 +80,38 @@ fn a_congested_network_runs_over_two_gateways_with_the_figures_of_its_emulated_l
 }
 
 #[test]
+fn studies_of_red_run_between_two_routers_that_gather_nothing() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    for (experiment, changes) in [
+        ("red-increase", "small_start=500ms"),
+        ("red-decrease", "small_stop=1s"),
+    ] {
+        let run = format!("run {experiment} -o {experiment}");
+        let cells = format!(
+            "--set {changes} --set queue=red --set network.mtu=1500 --set duration=2s --set h1=0s..1s --set h2=1s..2s --set stagger=1ms --set network.lateness=5s --set trials.patience=none --repeat 1"
+        );
+        let output = bed.run(&words(&run, &cells));
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{}",
+            said(&output)
+        );
+        let (_, facts, trials) = Folder::read(&bed.path(experiment)).unwrap();
+        assert_eq!((trials.len(), facts.left_out.len()), (1, 0), "{experiment}");
+        let told = format!("{:?}", trials[0].metrics);
+        assert_eq!(trials[0].failure, None, "{told}");
+        let metric = |name: &str| trials[0].metrics.get(name).copied().unwrap_or(-1.0);
+        let busy = metric("utilisation_percent_h2");
+        assert!(busy > 20.0 && busy < 110.0, "{told}");
+        // Twenty connections or so share 1.5 Mbit/s for a second at least.
+        let drops = metric("drop_percent_h1").max(metric("drop_percent_h2"));
+        assert!(drops > 0.0 && drops < 90.0, "{told}");
+    }
+    until(|| all(&bed) == before);
+}
+
+#[test]
 fn gateways_leave_nothing_when_a_run_is_interrupted_or_something_of_it_is_killed() {
     let bed = Bed::new(Between::Gateways);
     let before = all(&bed);
