@@ -36,7 +36,7 @@ struct EmulatedLosses<'a> {
     /// The timeouts of each flow so far.
     counts: BTreeMap<usize, u64>,
     /// The packets of no flow that came.
-    strangers: u64,
+    of_no_flow: u64,
 }
 
 impl<'a> EmulatedCounts<'a> {
@@ -70,7 +70,7 @@ impl<'a> EmulatedCounts<'a> {
             flow_of,
             timeouts: timeouts.into_iter().peekable(),
             counts: BTreeMap::new(),
-            strangers: 0,
+            of_no_flow: 0,
         });
     }
 
@@ -116,7 +116,7 @@ impl<'a> EmulatedCounts<'a> {
         self.windows.iter().for_each(|one| one.put(measurements));
         if let Some(losses) = self.losses {
             losses.losses.put(measurements);
-            measurements.note("losses_of_no_flow", losses.strangers.into());
+            measurements.note("losses_of_no_flow", losses.of_no_flow.into());
         }
         self.series.map(Series::finish)
     }
@@ -135,7 +135,7 @@ impl EmulatedLosses<'_> {
         self.pass(at);
         match head.and_then(self.flow_of) {
             Some(packet) => self.losses.came(at, packet),
-            None => self.strangers += 1,
+            None => self.of_no_flow += 1,
         }
     }
 

@@ -33,7 +33,7 @@ fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
     first.chain(more.split_whitespace()).collect()
 }
 
-/// What a run may leave on the machines: interfaces and routes, and the state of each.
+/// The traces that a run may leave on the machines: interfaces and routes, and the state of each.
 fn all(bed: &Bed) -> Vec<(State, [String; 2])> {
     let of = |host: &str| {
         let shown = ["-o -br link show", "-4 route show table all"];

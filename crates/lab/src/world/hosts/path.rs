@@ -31,7 +31,7 @@ pub(super) fn limit(ends: &[Machine; 2], ip: IpVersion, largest: Bytes) -> Resul
     Ok(limits)
 }
 
-/// What probes of at most `largest` octets find on the way from one machine to another.
+/// The findings of probes of at most `largest` octets from one machine to another.
 ///
 /// # Errors
 /// A machine is lost.
