@@ -80,7 +80,7 @@ enum Request {
     CompareClocks(IpAddr, Token, u16),
     /// Open all ports, say so, and carry connections.
     Connect(connections::Task),
-    /// Tell what CLOCK_MONOTONIC shows when the wall clock shows so many nanoseconds.
+    /// Tell the CLOCK_MONOTONIC reading at this wall-clock time, in nanoseconds.
     ReadClock(u64),
     /// Read the meters of the host.
     Sample,

@@ -256,7 +256,7 @@ impl Packet {
     }
 }
 
-/// What the queue of a fast link needs to know of a packet that is not a bundle.
+/// The properties of a packet, not a bundle, that the queue of a fast link reads.
 pub(crate) struct Frame {
     octets: u32,
     markable: bool,

@@ -4,7 +4,7 @@ use crate::ip_packet::IpPacket;
 use crate::protocol::ip::number;
 use crate::protocol::{tcp, udp, vlan};
 
-/// The headers of a packet of TCP or UDP as far as they name its flow.
+/// The header fields that name the flow of a TCP or UDP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports {
     /// Source and destination port.

@@ -126,7 +126,7 @@ impl Edges {
         agents.compare_all_clocks(receiver, &[(ingress.agent.worker(), address)])
     }
 
-    /// Begins and ends both edges, gathering and not, as far as the plan has them.
+    /// Begins and ends both edges once for each gathering mode of the plan.
     ///
     /// # Errors
     /// As [`Edges::begin`].
