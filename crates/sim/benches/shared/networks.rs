@@ -12,10 +12,6 @@ use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 pub(crate) const PACKETS: u64 = 200_000;
 /// Octets per packet, headers included.
 pub(crate) const SIZE: u64 = 1_000;
-/// The memory limit of a run. The estimate before a run is an upper bound: of a dumbbell of
-/// 2000 flows 60 GB, where the run takes 25 MB.
-const BUDGET: Bytes = Bytes::new(1 << 40);
-
 /// Two hosts and `routers` routers in a line. `flows` flows with Poisson arrivals share
 /// a load of 0.95 of each link, and end after `packets` packets together.
 pub(crate) fn line(queue: &Spec, routers: usize, flows: u32, packets: u64) -> Scenario {
@@ -150,7 +146,7 @@ fn scenario(lasts: Span) -> Scenario {
         flows: Vec::new(),
         end: Time::ZERO + lasts,
         seed: Seed::new(1),
-        budget: BUDGET,
+        budget: Scenario::BUDGET,
         // A long run uses a histogram; many short flows keep every arrival.
         max_recorded_messages: PACKETS / 10,
     }

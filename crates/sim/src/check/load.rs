@@ -16,8 +16,11 @@ use crate::routes::Routes;
 use crate::{BadScenario, Role, Scenario, Traffic, Work};
 use offered::{Offered, Sharing};
 
-/// A packet with its bookkeeping in a queue; rings may be half empty.
-const PACKET: f64 = 2.0 * (size_of::<(Packet, Content)>() + 32) as f64;
+/// A packet with its bookkeeping in a queue; rings may be half empty, and keep the
+/// memory of their fullest moment.
+const PACKET: f64 = 2.0 * (size_of::<Packet>() + 32) as f64;
+/// The content of a packet, which is stored once, wherever the packet is.
+const CONTENT: f64 = 2.0 * (size_of::<Content>() + size_of::<u32>()) as f64;
 /// An arrival in an exact recorder, with its share of the final computation.
 const ARRIVAL: f64 = 96.0;
 /// The histogram of a flow that is too long for an exact recorder, and of the
@@ -27,8 +30,10 @@ const HISTOGRAM: f64 = 300_000.0;
 const FLOW: f64 = 4_000.0;
 /// A datagram that is being reassembled.
 const DATAGRAM: f64 = 64.0;
-/// Memory per link and per node.
-const ELEMENT: f64 = 4_000.0;
+/// Memory per node, and per direction of a link, whose generators of chance are most of
+/// it.
+const NODE: f64 = 2_000.0;
+const DIRECTION: f64 = 4_000.0;
 /// The longest run in days; instants reach 213 days.
 const MOST_DAYS: f64 = 200.0;
 
@@ -46,15 +51,15 @@ pub(super) fn bearable(
 ) -> Result<Vec<bool>, BadScenario> {
     let mut needs = Needs::default();
     needs.add(float(Routes::memory(scenario)), || "its routes".to_owned());
-    let elements = scenario.nodes.len() + 2 * scenario.links.len();
-    needs.add(ELEMENT * elements as f64, || {
-        "its nodes and links".to_owned()
-    });
+    let settings = scenario.links.iter().flat_map(|link| &link.directions);
+    let elements = NODE * scenario.nodes.len() as f64 + DIRECTION * settings.clone().count() as f64;
+    needs.add(elements, || "its nodes and links".to_owned());
 
     let mut directions = vec![Load::default(); 2 * scenario.links.len()];
     let mut senders = vec![Load::default(); scenario.nodes.len()];
     let mut receivers = vec![Load::default(); scenario.nodes.len()];
     let mut all_exact = Vec::new();
+    let mut packets = 0.0;
     let sharing = Sharing::of(scenario, paths);
     for (number, (flow, path)) in scenario.flows.iter().zip(paths).enumerate() {
         let offered = Offered::of(scenario, paths, &sharing, number);
@@ -69,6 +74,7 @@ pub(super) fn bearable(
             format!("the arrivals of flow `{}`", flow.name)
         });
         all_exact.push(exact);
+        packets += offered.packets;
         for direction in path {
             directions[*direction].add(&offered);
             if matches!(flow.traffic, Traffic::Tcp(_)) {
@@ -84,22 +90,37 @@ pub(super) fn bearable(
     needs.add(HISTOGRAM, || "a summary of arrivals".to_owned());
 
     let mut seconds = scenario.end.as_picos() as f64 / 1e12;
-    for (number, load) in directions.iter().enumerate() {
-        let link = &scenario.links[number / 2];
-        let settings = &link.directions[number % 2];
-        needs.add(PACKET * load.on_link(settings), || {
-            format!("link `{}`", link.name)
-        });
-        seconds += load.drains(settings);
+    let mut on_links = Vec::new();
+    for (load, of) in directions.iter().zip(settings.clone()) {
+        on_links.push(load.on_link(of));
+        seconds += load.drains(of);
     }
+    let mut at_hosts = Vec::new();
     for (number, node) in scenario.nodes.iter().enumerate() {
         if let Role::Host(host) = node.role {
             let room = host.receive_buffer.map(Limit::Bytes);
             let waiting =
                 senders[number].at(host.send, None) + receivers[number].at(host.receive, room);
-            needs.add(PACKET * waiting, || format!("host `{}`", node.name));
+            at_hosts.push((waiting, node));
             seconds += senders[number].work(host.send) + receivers[number].work(host.receive);
         }
+    }
+    // A packet is in one place at a time, so that however many links a path has, there
+    // are no more contents than packets; acknowledgements take the place of data.
+    let held = on_links
+        .iter()
+        .chain(at_hosts.iter().map(|at| &at.0))
+        .sum::<f64>();
+    if settings.clone().any(|of| of.duplicate > 0.0) {
+        packets = f64::INFINITY;
+    }
+    let packet = PACKET + CONTENT * (packets / held).min(1.0);
+    for (number, here) in on_links.into_iter().enumerate() {
+        let link = &scenario.links[number / 2];
+        needs.add(packet * here, || format!("link `{}`", link.name));
+    }
+    for (waiting, node) in at_hosts {
+        needs.add(packet * waiting, || format!("host `{}`", node.name));
     }
     needs.within(scenario.budget)?;
     let days = seconds / 86_400.0;

@@ -12,6 +12,9 @@ use proto::traffic::Law;
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
+#[path = "../../benches/shared/networks.rs"]
+#[allow(dead_code)]
+mod networks;
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
@@ -33,6 +36,19 @@ fn a_run_takes_no_more_memory_than_estimated_and_not_much_less() {
         ("5 connections", dumbbell(5)),
         ("400 connections", dumbbell(400)),
         (
+            "c",
+            networks::compared(10_000, 2_000, 1_500, Span::from_secs(1)),
+        ),
+        ("a", networks::compared(100, 100, 1_500, Span::from_secs(1))),
+        (
+            "b",
+            networks::compared(1000, 200, 1_500, Span::from_secs(1)),
+        ),
+        (
+            "d",
+            networks::compared(10000, 10000, 1_500, Span::from_millis(300)),
+        ),
+        (
             "a long transfer",
             transfer(1_000_000_000, fast(), 10_000_000),
         ),
@@ -52,6 +68,21 @@ fn a_run_takes_no_more_memory_than_estimated_and_not_much_less() {
         assert!(taken <= estimate, "{name}: {taken} of {estimate}");
         let most = MOST * taken + BESIDES;
         assert!(estimate <= most, "{name}: {taken} of {estimate}");
+    }
+}
+
+#[test]
+fn of_a_dumbbell_at_most_ten_times_as_much_is_expected_as_it_takes() {
+    let _alone = ALONE.lock().unwrap();
+    let lasts = Span::from_secs(1);
+    for (megabits, flows) in [(100, 100), (1_000, 200), (10_000, 2_000)] {
+        let scenario = networks::compared(megabits, flows, 1_500, lasts);
+        let (estimate, taken) = (estimate(&scenario), taken(scenario));
+        assert!(taken <= estimate, "{flows} flows: {taken} of {estimate}");
+        assert!(
+            estimate <= 10.0 * taken,
+            "{flows} flows: {taken} of {estimate}"
+        );
     }
 }
 
