@@ -72,7 +72,7 @@ impl Arrivals {
         row: &mut u8,
         at: Time,
         direction: usize,
-        packet: &Header,
+        packet: Header,
     ) -> bool {
         let number = usize::from(*row) % ROWS;
         let short = u32::try_from(direction).expect("checked with the scenario");
@@ -158,7 +158,7 @@ impl Row {
     /// Inserts a packet, and returns its place in the row. It stays with the caller if
     /// it would pass too many others.
     #[inline]
-    fn insert(&mut self, at: Time, direction: u32, packet: &Header) -> Option<usize> {
+    fn insert(&mut self, at: Time, direction: u32, packet: Header) -> Option<usize> {
         if self.length == self.slots.len() {
             self.grow();
         }
@@ -177,7 +177,7 @@ impl Row {
         slots[place & mask] = Arrival {
             at,
             direction,
-            packet: *packet,
+            packet,
         };
         Some(place - front)
     }
@@ -262,7 +262,7 @@ mod tests {
                     latest[direction] = at.max(latest[direction] + 1);
                     let at = Time::from_picos(latest[direction]);
                     let row = &mut rows[direction];
-                    if arrivals.put_in(row, at, direction, &packet(number)) {
+                    if arrivals.put_in(row, at, direction, packet(number)) {
                         plain.insert((at, direction), number);
                     }
                 } else if let Some((first, number)) = plain.pop_first() {

@@ -283,11 +283,19 @@ impl Connection {
         }
     }
 
-    /// The next segment that is ready; its content is put into `contents`.
-    #[inline]
-    pub(crate) fn next_segment(&mut self, now: Time, contents: &mut Contents) -> Option<Header> {
+    /// Makes the next segment that is ready `packet`; its content is put into `contents`.
+    /// Returns whether there was one.
+    #[inline(always)]
+    pub(crate) fn next_segment(
+        &mut self,
+        now: Time,
+        contents: &mut Contents,
+        packet: &mut Header,
+    ) -> bool {
         loop {
-            let data = self.sender.poll_transmit()?;
+            let Some(data) = self.sender.poll_transmit() else {
+                return false;
+            };
             if now >= self.end {
                 continue;
             }
@@ -299,13 +307,12 @@ impl Connection {
                 messages.send(now, before + u64::from(data.payload));
             }
             self.packets += 1;
-            let content = contents.put(Content {
-                sequence: data.sequence,
-                sent: now,
-                marks: 0,
-                body: Body::Segment(Segment::Data(data)),
-            });
-            return Some(Header {
+            let (place, content) = contents.place();
+            place.sequence = data.sequence;
+            place.sent = now;
+            place.marks = 0;
+            place.body = Body::Segment(Segment::Data(data));
+            *packet = Header {
                 size: ip_header(self.forth.ip) + data.header + data.payload,
                 congestion: match data.capable {
                     true => Congestion::Able,
@@ -313,15 +320,28 @@ impl Connection {
                 },
                 content,
                 ..self.forth
-            });
+            };
+            return true;
         }
+    }
+
+    /// Whether the sender has another segment ready.
+    #[inline]
+    pub(crate) fn has_segments(&mut self) -> bool {
+        self.sender.has_segments()
+    }
+
+    /// The common header fields of its segments.
+    pub(crate) const fn template(&self) -> Header {
+        self.forth
     }
 
     /// Puts the segments that are ready into the outbox of `contents`.
     #[inline]
     pub(crate) fn send(&mut self, now: Time, contents: &mut Contents) {
-        while let Some(header) = self.next_segment(now, contents) {
-            contents.post_stored(header);
+        let mut packet = self.forth;
+        while self.next_segment(now, contents, &mut packet) {
+            contents.post_stored(packet);
         }
     }
 

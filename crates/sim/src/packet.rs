@@ -61,6 +61,16 @@ pub(crate) struct Content {
     pub(crate) body: Body,
 }
 
+impl Content {
+    /// Of no packet.
+    const EMPTY: Self = Self {
+        sequence: 0,
+        sent: Time::ZERO,
+        marks: 0,
+        body: Body::Bundle,
+    };
+}
+
 /// Packets to send, whose contents are stored already.
 pub(crate) type Outbox = Vec<Header>;
 
@@ -112,6 +122,17 @@ impl Contents {
         }
         self.all.push(content);
         u32::try_from(self.all.len() - 1).expect("memory ends before numbers do")
+    }
+
+    /// A place for a content, and its index: a content that is written there field by
+    /// field need not be copied as a whole.
+    #[inline]
+    pub(crate) fn place(&mut self) -> (&mut Content, u32) {
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => self.put(Content::EMPTY),
+        };
+        (&mut self.all[place as usize], place)
     }
 
     /// The content of a packet.

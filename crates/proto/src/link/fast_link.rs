@@ -28,6 +28,8 @@ pub struct FastLink<P, W = ()> {
     arrived: u64,
     /// Octets of accepted frames.
     octets: u64,
+    /// Whether there are held packets.
+    is_holding: bool,
     observer: W,
     rest: Box<Rest<P>>,
 }
@@ -103,6 +105,7 @@ impl<P, W> FastLink<P, W> {
             delay: settings.delay,
             arrived: 0,
             octets: 0,
+            is_holding: false,
             observer,
             rest: Box::new(rest),
         })
@@ -181,10 +184,16 @@ impl<P, W> FastLink<P, W> {
     /// Returns whether it is the next one to be delivered.
     #[inline]
     pub fn hold(&mut self, arrives: Time, packet: P) -> bool {
-        let held = &mut self.rest.held;
-        let first = held.is_empty();
-        held.push_back(Held { arrives, packet });
+        let first = !self.is_holding;
+        self.is_holding = true;
+        self.rest.held.push_back(Held { arrives, packet });
         first
+    }
+
+    /// Whether packets are held.
+    #[inline]
+    pub const fn is_holding(&self) -> bool {
+        self.is_holding
     }
 
     /// The next held packet that is delivered by `now`.
@@ -198,6 +207,7 @@ impl<P, W> FastLink<P, W> {
         if held.is_empty() {
             // Starts again at the front of the ring, whose memory is in the cache.
             held.clear();
+            self.is_holding = false;
         }
         Some(packet)
     }

@@ -181,11 +181,10 @@ impl Agent {
 
     #[inline]
     pub(crate) fn poll_transmit(&mut self) -> Option<Data> {
-        let Some(&(number, again)) = self.outbox.get(self.polled) else {
-            self.outbox.clear();
-            self.polled = 0;
+        if !self.has_segments() {
             return None;
-        };
+        }
+        let &(number, again) = self.outbox.get(self.polled)?;
         self.polled += 1;
         Some(Data {
             sequence: unsigned(number),
@@ -198,6 +197,17 @@ impl Agent {
             reduced: false,
             push: false,
         })
+    }
+
+    /// Whether there is another segment; if not, the outbox starts again.
+    #[inline]
+    pub(crate) fn has_segments(&mut self) -> bool {
+        if self.polled < self.outbox.len() {
+            return true;
+        }
+        self.outbox.clear();
+        self.polled = 0;
+        false
     }
 
     #[inline]

@@ -141,6 +141,15 @@ impl Sender {
         }
     }
 
+    /// Whether [`Sender::poll_transmit`] has another segment.
+    #[inline]
+    pub fn has_segments(&mut self) -> bool {
+        match &mut self.0 {
+            Kind::Standard(sender) => sender.has_segments(),
+            Kind::Ns2(agent) => agent.has_segments(),
+        }
+    }
+
     /// The instant of the next timer.
     #[inline]
     pub fn next_timeout(&self) -> Option<Time> {

@@ -199,6 +199,10 @@ impl Standard {
         next
     }
 
+    pub(crate) fn has_segments(&self) -> bool {
+        !self.outbox.is_empty()
+    }
+
     pub(crate) const fn next_timeout(&self) -> Option<Time> {
         self.timer
     }

@@ -72,18 +72,19 @@ impl<W: Tracer> Engine<'_, W> {
             self.send(from);
             return;
         }
-        while let Some(header) = self.next_segment(number, self.now) {
-            self.depart(from, Packet::bare(header));
+        let mut packet = connection.template();
+        while self.next_segment(number, self.now, &mut packet) {
+            self.depart(from, Packet::bare(packet));
         }
         self.settle_sender(number);
     }
 
-    /// The next segment that the sender of a connection has ready.
-    #[inline]
-    fn next_segment(&mut self, number: usize, now: Time) -> Option<Header> {
+    /// Makes the next segment that the sender of a connection has ready `packet`. Returns
+    /// whether there was one.
+    fn next_segment(&mut self, number: usize, now: Time, packet: &mut Header) -> bool {
         match &mut self.flows[number].endpoints {
-            Endpoints::Tcp(connection) => connection.next_segment(now, &mut self.contents),
-            Endpoints::Datagrams(_) => None,
+            Endpoints::Tcp(connection) => connection.next_segment(now, &mut self.contents, packet),
+            Endpoints::Datagrams(_) => false,
         }
     }
 
@@ -162,21 +163,28 @@ impl<W: Tracer> Engine<'_, W> {
         };
         connection.receive_ack(at, ack);
         self.contents.release(packet);
-        let mut last = connection.next_segment(at, &mut self.contents);
+        let is_there = connection.next_segment(at, &mut self.contents, packet);
+        let has_more = connection.has_segments();
         let next = connection.next_of_sender();
         self.event_queue.set(self.elements.sources + number, next);
-        while let Some(header) = last {
-            *packet = header;
-            last = self.next_segment(number, at);
-            if last.is_some() {
-                if self.carry(at, first, header, false) {
-                    self.contents.release(&header);
-                }
-            } else {
-                return true;
-            }
+        if has_more {
+            *packet = self.send_all_but_last(at, first, *packet);
         }
-        false
+        is_there
+    }
+
+    /// Sends `packet` and all other segments that its sender has ready but the last, which
+    /// it returns. By value, so that the packets of callers need not be in memory.
+    #[inline(never)]
+    fn send_all_but_last(&mut self, at: Time, first: usize, packet: Header) -> Header {
+        let (mut packet, mut next) = (packet, packet);
+        while self.next_segment(packet.flow as usize, at, &mut next) {
+            if self.carry(at, first, packet, false) {
+                self.contents.release(&packet);
+            }
+            packet = next;
+        }
+        packet
     }
 
     /// Delivers a packet to an endpoint of a connection, which may respond at once.

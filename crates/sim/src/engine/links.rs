@@ -197,7 +197,7 @@ impl<W: Tracer> Engine<'_, W> {
                 None => break,
             }
         }
-        self.hold(direction, at, &packet);
+        self.hold(direction, at, packet);
         false
     }
 
@@ -239,7 +239,7 @@ impl<W: Tracer> Engine<'_, W> {
 
     /// Keeps a packet on a fast link until it arrives.
     #[inline]
-    fn hold(&mut self, direction: usize, at: Time, packet: &Header) {
+    fn hold(&mut self, direction: usize, at: Time, packet: Header) {
         let Direction {
             machine,
             row,
@@ -249,10 +249,9 @@ impl<W: Tracer> Engine<'_, W> {
         let Machine::Fast(link) = machine else {
             return;
         };
-        let in_row = *in_rows
-            && link.next_timeout().is_none()
-            && self.arrivals.put_in(row, at, direction, packet);
-        if !in_row && link.hold(at, Packet::bare(*packet)) {
+        let in_row =
+            *in_rows && !link.is_holding() && self.arrivals.put_in(row, at, direction, packet);
+        if !in_row && link.hold(at, Packet::bare(packet)) {
             self.event_queue.set(direction, Some(at));
         }
     }
