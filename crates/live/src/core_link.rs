@@ -1,10 +1,11 @@
-//! The way from a gateway of this machine into an emulated link that leaves it: an interface
+//! The way from a gateway of this machine into emulated links that leave it: an interface
 //! whose packets an emulator takes, and sends on through the interface toward the other
 //! gateway.
 //!
 //! The machine's own interfaces, addresses and routes are left as they are. The interface is one
 //! end of a veth pair, whose other end is in a namespace of this process: when the process
-//! ends, for any reason, the kernel removes the pair and the routes through it.
+//! ends, for any reason, the kernel removes the pair and the routes through it. Several links in a
+//! row have a pair between each and the next one, in that namespace.
 
 use std::fs;
 use std::net::IpAddr;
@@ -42,11 +43,15 @@ pub struct Toward {
     pub hosts: Vec<IpAddr>,
     /// Octets of the largest packet.
     pub mtu: Bytes,
+    /// The number of links in a row; at least one.
+    pub links: usize,
 }
 
-/// An interface into an emulated link, which exists as long as this value.
+/// An interface into emulated links, which exists as long as this value.
 pub struct CoreLink {
     route: Route,
+    /// The number of links in a row.
+    links: usize,
     /// The namespace of the other end; the emulator belongs there.
     pub namespace: Namespace,
     /// The interface of this machine toward the other gateway.
@@ -80,19 +85,25 @@ impl CoreLink {
         let mtu = IpMtu::new(toward.mtu.get(), IpVersion::V4);
         let mtu = mtu.map_err(|bad| Error::new("making an emulated link", bad.to_string()))?;
         let namespace = Namespace::create_apart(&WITHOUT_IPV6)?;
-        let [near, far] = NAMES.map(|name| VethEnd {
-            name: name.to_owned(),
+        let end = |name: String| VethEnd {
+            name,
             // Frames leave with the address of the interface that they leave through.
             address: own,
             mtu,
-        });
+        };
+        let [near, far] = NAMES.map(|name| end(name.to_owned()));
         route.add_veth(&near, &far, namespace.as_fd())?;
         let link = Self {
             route,
+            links: toward.links,
             namespace,
             outside: outside.name,
         };
         link.set_up(&near.name, &far.name)?;
+        for number in 1..toward.links {
+            let [out, into] = between(number).map(&end);
+            link.join(&out, &into)?;
+        }
         for host in std::iter::once(to).chain(toward.hosts.iter().copied()) {
             link.route.add_neighbour(&near.name, host, next_hop)?;
         }
@@ -116,14 +127,31 @@ impl CoreLink {
         self.route.set_up(near)
     }
 
+    /// Joins a link to the next one by a pair.
+    fn join(&self, out: &VethEnd, into: &VethEnd) -> Result<()> {
+        let route = &self.namespace.route;
+        route.add_veth(out, into, self.namespace.as_fd())?;
+        route.set_up(&out.name)?;
+        route.set_up(&into.name)
+    }
+
     /// The interface's name.
     pub const fn name(&self) -> &'static str {
         NAMES[0]
     }
 
-    /// The ends of the emulated link: in [`CoreLink::namespace`], and on this machine.
-    pub fn ends(&self) -> [String; 2] {
-        [NAMES[1].to_owned(), self.outside.clone()]
+    /// The ends of each emulated link, the nearest first: in [`CoreLink::namespace`], but for
+    /// the second end of the last one, which is on this machine.
+    pub fn ends(&self) -> Vec<[String; 2]> {
+        let mut ends = Vec::new();
+        let mut first = NAMES[1].to_owned();
+        for number in 1..self.links {
+            let [out, into] = between(number);
+            ends.push([first, out]);
+            first = into;
+        }
+        ends.push([first, self.outside.clone()]);
+        ends
     }
 
     /// Routes packets to `hosts` into the link, as they are.
@@ -145,6 +173,11 @@ impl Drop for CoreLink {
         // The kernel removes it later otherwise, when it has time for the namespace.
         let _ = self.route.remove_link(NAMES[0]);
     }
+}
+
+/// The names of the pair between the link `number`, counted from 1, and the next one.
+fn between(number: usize) -> [String; 2] {
+    ["out", "in"].map(|side| format!("{side}{number}"))
 }
 
 /// Checks that packets to `hosts` take the interface `name`.

@@ -170,15 +170,15 @@ impl Emulator {
     /// # Errors
     /// If an interface does not exist, or the settings of a link are invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
-        Self::open_with(links, seed, |_, name| Port::open(name, PURPOSE))
+        Self::open_with(links, seed, |_, _, name| Port::open(name, PURPOSE))
     }
 
-    /// Opens the links with the ports that `port` opens: for the first and the second end of
-    /// each, by the interface's name.
+    /// Opens the links with the ports that `port` opens: for the number of each, its first and
+    /// its second end, by the interface's name.
     fn open_with(
         links: &[EmulatedLink],
         seed: Seed,
-        port: impl Fn(usize, &str) -> Result<Port>,
+        port: impl Fn(usize, usize, &str) -> Result<Port>,
     ) -> Result<Self> {
         let poller = Poller::new()?;
         let opened = clock::monotonic();
@@ -191,7 +191,10 @@ impl Emulator {
                 .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
             Ok(Between {
-                ports: [port(0, &link.ends[0])?, port(1, &link.ends[1])?],
+                ports: [
+                    port(number, 0, &link.ends[0])?,
+                    port(number, 1, &link.ends[1])?,
+                ],
                 faults: Faults::new(&link.rules, seed),
                 drivers: [driver(0)?, driver(1)?],
             })

@@ -111,6 +111,49 @@ fn studies_of_red_run_between_two_routers_that_gather_nothing() {
     until(|| all(&bed) == before);
 }
 
+/// The evidence of a trial of `jumbogen-scaling` is that of two links in a row, 1 ms each, in
+/// both directions, and of clocks that were compared before and after.
+#[test]
+fn datagrams_are_gathered_and_cross_two_emulated_links_in_a_row() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    let cells = "--set traffic=flood2k,voip2k --set gather=off,t3ms --set duration=600ms --set busy=100ms..600ms --set network.lateness=5s --set trials.patience=none --repeat 1";
+    let output = bed.run(&words("run jumbogen-scaling -o r", cells));
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        said(&output)
+    );
+    let (_, facts, trials) = Folder::read(&bed.path("r")).unwrap();
+    assert_eq!((trials.len(), facts.left_out.len()), (4, 0));
+    for trial in &trials {
+        let told = format!("{:?} {} {:?}", trial.metrics, trial.factors, trial.evidence);
+        assert_eq!(trial.failure, None, "{told}");
+        let metric = |name: &str| trial.metrics.get(name).copied().unwrap_or(-1.0);
+        let factors = trial.factors.to_string();
+        let [gathers, calls] = ["t3ms", "voip2k"].map(|level| factors.contains(level));
+        // A frame of 2000 packets a second waits 3 ms for more of them, six on average.
+        assert_eq!(metric("packets_per_frame_busy") > 2.0, gathers, "{told}");
+        assert!(metric("packet_rate_busy") > 1_000.0, "{told}");
+        let least = if gathers { 4.0 } else { 2.0 };
+        let error = trial.number("clock_bound_us").unwrap() / 1e3;
+        let delays: &[&str] = match calls {
+            true => &["delay/there", "delay/back"],
+            false => &["delay"],
+        };
+        for delay in delays {
+            assert!(metric(delay) > least - error, "{delay}: {told}");
+        }
+        assert!(trial.number("clock_drift_us").is_some(), "{told}");
+        let received = trial.number("messages_received").unwrap();
+        assert!(
+            received > 0.5 * trial.number("messages_sent").unwrap(),
+            "{told}"
+        );
+    }
+    until(|| all(&bed) == before);
+}
+
 #[test]
 fn gateways_leave_nothing_when_a_run_is_interrupted_or_something_of_it_is_killed() {
     let bed = Bed::new(Between::Gateways);
@@ -174,10 +217,8 @@ fn what_is_wrong_with_gateways_is_told_in_one_line_with_its_remedy() {
         "links.s1-r1.delay: this link is the network between hosts as it is",
     );
     refused(
-        &format!(
-            "run jumbogen-scaling -o none {ends} {ingress} {egress} --set network.link=emulated --set gather=off --set traffic=flood2k --set frame=9000"
-        ),
-        "two routers with one link between them",
+        &format!("run jumbogen-scaling -o none {ends} {ingress} {egress} --set traffic=down100m"),
+        "links.out-b.rate: this link is the network between hosts as it is",
     );
     refused(
         &format!("{run} {ingress} --host egress=h,interface=meas,become=no-such-program"),

@@ -12,6 +12,7 @@ use live::Worker;
 use live::clock;
 use live::clock_comparison::{Compared, TIMEOUT};
 use live::trial_token::new_token;
+use proto::clock_offset::ClockLine;
 use units::{Span, Time};
 
 use super::{Agents, Failure, Reply, Request, ask, hear};
@@ -28,6 +29,8 @@ pub(crate) struct Clocks {
     /// The reading of the receiver's clock then, and of the clocks of the other machines.
     receiver: u64,
     others: Vec<u64>,
+    /// The comparison of the sender's clock with the receiver's.
+    compared: Compared,
     /// The bound of the error of each.
     pub(crate) bound: u64,
 }
@@ -67,6 +70,7 @@ impl Agents {
             sender: read(&mut self.sender, at_sender)?,
             receiver: read(&mut self.receiver, at_receiver)?,
             others: Vec::new(),
+            compared,
             bound: 0,
         };
         for (other, address) in others {
@@ -79,6 +83,17 @@ impl Agents {
         clocks.bound = bound;
         self.clocks = Some(clocks);
         Ok(())
+    }
+
+    /// Compares the clocks of the sender and of the receiver, at `receiver`, once more:
+    /// returns the line of their offset since all clocks were compared.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn clock_line(&mut self, receiver: IpAddr) -> Result<ClockLine, Failure> {
+        let clocks = self.clocks.as_ref();
+        let before = clocks.context("clocks that were not compared")?.compared;
+        Ok(before.until(compare(&mut self.sender, &mut self.receiver, receiver)?))
     }
 
     /// The comparison of all clocks, if the machines have been compared.
@@ -132,6 +147,8 @@ fn read(agent: &mut Worker, unix_nanos: u64) -> Result<u64, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use proto::clock_offset::{ClockEstimate, ClockOffset};
+
     use super::*;
 
     #[test]
@@ -141,6 +158,13 @@ mod tests {
             sender: 1_000,
             receiver: 5_000,
             others: vec![400, 9_000],
+            compared: Compared {
+                estimate: ClockEstimate {
+                    at: 0,
+                    offset: ClockOffset { nanos: 0, bound: 0 },
+                },
+                now: 0,
+            },
             bound: 0,
         };
         assert_eq!(clocks.on_other(0, 1_500), 900);

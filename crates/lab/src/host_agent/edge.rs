@@ -1,5 +1,5 @@
 //! The edge of a network between hosts: on the machine of a gateway, the emulator of the
-//! direction of the core link that leaves it, and the gateway itself where packets are gathered.
+//! direction of the core links that leaves it, and the gateway itself where packets are gathered.
 //!
 //! Both are children of the agent and end with it, and with them all that they made in the
 //! machine's network ([`live::core_link`]).
@@ -17,11 +17,11 @@ use crate::emulation::{Emulation, Observed};
 /// An edge to begin.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct EdgeOrder {
-    /// Where the core link leads.
+    /// Where the core links lead.
     pub(crate) toward: Toward,
-    /// Its settings in this direction.
-    pub(crate) link: Settings,
-    /// The seed of its random streams.
+    /// The settings of each in this direction, the nearest first.
+    pub(crate) links: Vec<Settings>,
+    /// The seed of their random streams.
     pub(crate) seed: u64,
     /// The gateway; `None`: packets cross as they are.
     pub(crate) gateway: Option<EdgeGateway>,
@@ -30,15 +30,15 @@ pub(crate) struct EdgeOrder {
 /// A request about an edge that has begun.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum EdgeRequest {
-    /// Restart the random streams of the link with this seed.
+    /// Restart the random streams of the links with this seed.
     Reseed(u64),
     /// Report the counters.
     Report,
-    /// Keep observations of the link from now on.
-    Observe,
-    /// Report the next ones, and where CLOCK_MONOTONIC of this machine showed this many
+    /// Keep observations of these links from now on, by their places.
+    Observe(Vec<usize>),
+    /// Report the next ones of a link, and where CLOCK_MONOTONIC of this machine showed this many
     /// nanoseconds on their clock.
-    Observations(u64),
+    Observations(usize, u64),
     /// Report the processor time of the gateway.
     Used,
 }
@@ -63,14 +63,15 @@ pub(super) struct Edge {
 impl Edge {
     pub(super) fn begin(order: EdgeOrder) -> Result<Self> {
         let link = CoreLink::open(&order.toward)?;
-        let emulated = EmulatedLink {
-            ends: link.ends(),
+        let emulated = link.ends().into_iter().zip(order.links);
+        let emulated = emulated.map(|(ends, settings)| EmulatedLink {
+            ends,
             // Nothing enters the other direction here.
-            directions: [order.link.clone(), order.link],
+            directions: [settings.clone(), settings],
             rules: Vec::new(),
-        };
+        });
         let seed = Seed::new(order.seed);
-        let emulation = Emulation::start_outward(&link.namespace, vec![emulated], seed)?;
+        let emulation = Emulation::start_outward(&link.namespace, emulated.collect(), seed)?;
         let mut gateways = EdgeGateways::default();
         let hosts = &order.toward.hosts;
         let inside = match order.gateway {
@@ -93,27 +94,26 @@ impl Edge {
     }
 
     pub(super) fn answer(&mut self, request: &EdgeRequest) -> Result<EdgeReply> {
-        /// The number of the only link.
-        const LINK: usize = 0;
-        let answered = match *request {
+        let answered = match request {
             EdgeRequest::Reseed(seed) => {
-                let reseeded = self.emulation.reseed(Seed::new(seed));
+                let reseeded = self.emulation.reseed(Seed::new(*seed));
                 reseeded.map(|()| EdgeReply::Done)
             }
             EdgeRequest::Report => {
                 let report = self.emulation.report();
                 report.map(|report| EdgeReply::Reported(Box::new(report)))
             }
-            EdgeRequest::Observe => {
-                let observed = self.emulation.observe(vec![(LINK, false)]);
+            EdgeRequest::Observe(links) => {
+                let links = links.iter().map(|link| (*link, false));
+                let observed = self.emulation.observe(links.collect());
                 observed.map(|()| EdgeReply::Done)
             }
-            EdgeRequest::Observations(begin) => {
-                let some = self.emulation.next_observations(LINK, begin);
+            EdgeRequest::Observations(link, begin) => {
+                let some = self.emulation.next_observations(*link, *begin);
                 some.map(EdgeReply::Observed)
             }
             EdgeRequest::Used => self.gateways.used().map(EdgeReply::Used),
         };
-        answered.context("the core link")
+        answered.context("the core links")
     }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use live::clock::Epoch;
 use plan::command_line::{Addresses, CommandLine};
-use plan::setting::Traffic;
+use plan::setting::{Sends, Traffic};
 use plan::{HostRole, NamedHosts, Plan, RoleFacts, Setting};
 use serde_json::json;
 use units::{Bytes, IpVersion, Seed, Span, Transport};
@@ -216,7 +216,7 @@ impl Hosts {
         let graph = setting.network.graph.as_ref();
         let layout = graph.map(Layout::of).context("a network without nodes")?;
         let layout = layout.map_err(anyhow::Error::msg)?;
-        let core = layout.core(&setting.network).name.clone();
+        let cores = layout.core_names(&setting.network);
         let setting = &layout.between_machines(setting);
         let ip = setting.network.ip;
         let [sender, receiver] = [self.ends[0].address(ip)?, self.ends[1].address(ip)?];
@@ -244,7 +244,7 @@ impl Hosts {
             meters: Box::new(HostMeters {
                 ends: &self.ends,
                 router: self.router.as_ref(),
-                edges: Some((edges, clocks)),
+                edges: Some((edges, clocks, layout)),
                 setting,
                 idle_waits: &self.idle_waits,
             }),
@@ -255,7 +255,11 @@ impl Hosts {
             edges.end()?;
         }
         let mut measurements = measured?;
-        measurements.note("emulated_link", json!(core));
+        if has_datagrams(setting) {
+            let line = self.agents.clock_line(receiver)?;
+            measurements.widen_clock_bound(&line);
+        }
+        measurements.note("emulated_link", json!(cores));
         Ok(measurements)
     }
 
@@ -342,6 +346,16 @@ impl RealTime for Hosts {
             Err(Failure::Lost(error)) => Err(Failure::Lost(self.lost().unwrap_or(error))),
             measured => measured,
         }
+    }
+}
+
+/// Whether `setting` has flows of datagrams, whose delays take clocks that agree to the end.
+fn has_datagrams(setting: &Setting) -> bool {
+    match &setting.traffic {
+        Traffic::Flows(flows) => {
+            { flows.flows.iter() }.any(|flow| matches!(flow.sends, Sends::Datagrams { .. }))
+        }
+        _ => false,
     }
 }
 

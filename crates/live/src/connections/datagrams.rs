@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -74,8 +74,9 @@ pub struct Departing {
 pub struct Arriving {
     /// The port of all of them.
     pub at: SocketAddr,
-    /// Their numbers.
-    pub flows: Vec<u32>,
+    /// Their numbers, each with the address from which it comes; datagrams from others are
+    /// left alone.
+    pub flows: Vec<(u32, IpAddr)>,
     /// How long what is in flight at the end is waited for.
     pub linger: Span,
     /// SO_RCVBUF; `None`: that of Jumbolab's receivers.
@@ -270,8 +271,8 @@ pub(super) struct Receiver {
     linger: Span,
 }
 
-#[derive(Default)]
 struct Flowing {
+    from: IpAddr,
     recorder: FlowRecorder,
     /// One more than the highest number.
     expected: u64,
@@ -293,7 +294,7 @@ impl Receiver {
             flows: arriving
                 .flows
                 .iter()
-                .map(|flow| (*flow, Flowing::default()))
+                .map(|&(flow, from)| (flow, Flowing::new(from)))
                 .collect(),
             linger: arriving.linger,
         })
@@ -302,7 +303,7 @@ impl Receiver {
     /// Records what arrives of a trial from `begin` to `end`, and a while later.
     pub(super) fn run(mut self, begin: Time, end: Time) -> Result<Arrivals> {
         let deadline = Deadline::new(end + self.linger, &Arc::default());
-        let mut inbox = Inbox::of_datagrams(LEN);
+        let mut inbox = Inbox::of_datagrams_with_sources(LEN);
         let (mut mapping, mut renewed) = (Mapping::now(), clock::monotonic());
         while let Ok(permit) = deadline.permit() {
             match inbox.take(self.socket.as_fd(), false, permit) {
@@ -317,7 +318,10 @@ impl Receiver {
             }
             for (place, taken) in inbox.taken().iter().enumerate() {
                 let stamp = taken.stamp.and_then(|stamp| mapping.instant(stamp, now));
-                self.record(inbox.octets(place), taken.length, stamp, (begin, now));
+                if let Some(from) = inbox.source(place) {
+                    let came = (from, inbox.octets(place), taken.length);
+                    self.record(came, stamp, (begin, now));
+                }
             }
         }
         let overflowed = option::dropped(self.socket.as_fd());
@@ -332,18 +336,19 @@ impl Receiver {
         })
     }
 
-    /// Records a datagram of `length` octets with the kernel's `stamp`, read `now`.
+    /// Records a datagram of `length` octets from an address, with the kernel's `stamp`, read
+    /// `now`.
     fn record(
         &mut self,
-        octets: &[u8],
-        length: usize,
+        (from, octets, length): (IpAddr, &[u8], usize),
         stamp: Option<Time>,
         (begin, now): (Time, Time),
     ) {
         let Ok(header) = Numbered::parse(octets) else {
             return;
         };
-        let Some(flow) = self.flows.get_mut(&header.flow) else {
+        let flow = self.flows.get_mut(&header.flow);
+        let Some(flow) = flow.filter(|flow| flow.from == from) else {
             return;
         };
         flow.unstamped += u64::from(stamp.is_none());
@@ -364,6 +369,17 @@ impl Receiver {
 }
 
 impl Flowing {
+    fn new(from: IpAddr) -> Self {
+        Self {
+            from,
+            recorder: FlowRecorder::default(),
+            expected: 0,
+            first_octets: 0,
+            span: None,
+            unstamped: 0,
+        }
+    }
+
     fn finish(self, flow: u32) -> Arrived {
         Arrived {
             flow,
@@ -387,12 +403,14 @@ mod tests {
 
     use super::*;
 
-    /// Datagrams between two ports of this host.
-    fn sent(gap: Span, payloads: Law, length: Span) -> (Departed, Arrivals) {
-        let at = |port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    /// Datagrams between two ports of this host, taken if they come `from` there.
+    fn sent(from: IpAddr, gap: Span, payloads: Law, length: Span) -> (Departed, Arrivals) {
+        let at = |port| SocketAddr::new(HERE, port);
         let mut arriving = Arriving {
             at: at(0),
-            flows: vec![7],
+            flows: vec![(7, from)],
             linger: Span::from_millis(100),
             receive_buffer: None,
         };
@@ -425,6 +443,7 @@ mod tests {
     #[test]
     fn every_datagram_of_a_schedule_arrives_once_after_it_was_sent() {
         let (departed, arrivals) = sent(
+            HERE,
             Span::from_millis(2),
             Law::Constant(18.0),
             Span::from_millis(100),
@@ -450,8 +469,21 @@ mod tests {
     }
 
     #[test]
+    fn datagrams_from_another_address_are_left_alone() {
+        let (departed, arrivals) = sent(
+            IpAddr::from([127, 0, 0, 2]),
+            Span::from_millis(2),
+            Law::Constant(18.0),
+            Span::from_millis(20),
+        );
+        assert!(departed.sent > 0);
+        assert_eq!(arrivals, Arrivals::default());
+    }
+
+    #[test]
     fn a_datagram_without_room_for_the_header_is_refused_and_counted() {
         let (departed, arrivals) = sent(
+            HERE,
             Span::from_millis(5),
             Law::Constant(15.0),
             Span::from_millis(30),

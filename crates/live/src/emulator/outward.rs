@@ -12,9 +12,10 @@ use crate::error::{During, Result};
 use crate::port::Port;
 
 impl Emulator {
-    /// Opens links in one direction, from the first end, in the calling thread's network
-    /// namespace, to the second, in the namespace of the file `outside`. Nothing comes back:
-    /// the kernel of that namespace receives what arrives there.
+    /// Opens links in a row in one direction, from the first end to the second. All ends are
+    /// in the calling thread's network namespace, but for the second one of the last link,
+    /// which is in the namespace of the file `outside`. Nothing comes back: the kernel of that
+    /// namespace receives what arrives there.
     ///
     /// # Errors
     /// As [`Emulator::open`], and if the kernel refuses to enter the other namespace.
@@ -27,9 +28,12 @@ impl Emulator {
             let entered = setns(namespace, CloneFlags::CLONE_NEWNET);
             entered.during(|| "entering a network namespace")
         };
-        Self::open_with(links, seed, |end, name| {
-            if end == 0 {
-                return Port::open(name, PURPOSE);
+        let last = links.len().saturating_sub(1);
+        Self::open_with(links, seed, |number, end, name| {
+            match end {
+                0 => return Port::open(name, PURPOSE),
+                _ if number < last => return Port::open_to_send(name, PURPOSE),
+                _ => {}
             }
             enter(&outside)?;
             let port = Port::open_to_send(name, PURPOSE);

@@ -3,6 +3,7 @@
 //! [LinuxUapi socket.h, udp.h].
 
 use std::mem::{size_of, zeroed};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
@@ -21,6 +22,8 @@ pub(crate) struct Inbox {
     room: usize,
     octets: Vec<u8>,
     control: Vec<[u64; CONTROL_WORDS]>,
+    /// Room for the source of each datagram; empty where sources are not asked for.
+    sources: Vec<libc::sockaddr_in6>,
     taken: Vec<InboxEntry>,
 }
 
@@ -41,6 +44,14 @@ impl Inbox {
         Self::new(room, BATCH.min(OCTETS / room))
     }
 
+    /// The same, with the sources of datagrams ([`Inbox::source`]).
+    pub(crate) fn of_datagrams_with_sources(room: usize) -> Self {
+        let mut inbox = Self::of_datagrams(room);
+        // SAFETY: all zeroes are a valid address without a family.
+        inbox.sources = vec![unsafe { zeroed() }; inbox.control.len()];
+        inbox
+    }
+
     /// Room for one piece of a stream.
     pub(crate) fn of_stream(room: usize) -> Self {
         Self::new(room, 1)
@@ -51,6 +62,7 @@ impl Inbox {
             room,
             octets: vec![0; room * batch],
             control: vec![[0; CONTROL_WORDS]; batch],
+            sources: Vec::new(),
             taken: Vec::with_capacity(batch),
         }
     }
@@ -82,6 +94,11 @@ impl Inbox {
             header.msg_hdr.msg_iovlen = 1;
             header.msg_hdr.msg_control = control.as_mut_ptr().cast();
             header.msg_hdr.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+        }
+        for (header, source) in headers.iter_mut().zip(&mut self.sources) {
+            header.msg_hdr.msg_name = ptr::from_mut(source).cast();
+            let length = size_of::<libc::sockaddr_in6>();
+            header.msg_hdr.msg_namelen = libc::socklen_t::try_from(length).unwrap_or(0);
         }
         let wait = if busy {
             libc::MSG_DONTWAIT
@@ -119,6 +136,20 @@ impl Inbox {
     /// Whether the last call filled all buffers.
     pub(crate) fn is_full(&self) -> bool {
         self.taken.len() == self.control.len()
+    }
+
+    /// The address from which entry `place` of the last call came, if sources are asked for.
+    pub(crate) fn source(&self, place: usize) -> Option<IpAddr> {
+        let source = self.sources.get(place)?;
+        match i32::from(source.sin6_family) {
+            libc::AF_INET6 => Some(IpAddr::from(source.sin6_addr.s6_addr)),
+            libc::AF_INET => {
+                // SAFETY: the kernel has put an address of IPv4 there, which is shorter.
+                let source = unsafe { ptr::from_ref(source).cast::<libc::sockaddr_in>().read() };
+                Some(IpAddr::from(source.sin_addr.s_addr.to_ne_bytes()))
+            }
+            _ => None,
+        }
     }
 
     /// The octets of entry `place` of the last call.

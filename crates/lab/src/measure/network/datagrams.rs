@@ -46,7 +46,7 @@ pub(super) fn task(
             continue;
         };
         if one.to == name {
-            arriving.push(flow);
+            arriving.extend(address(&one.from).map(|from| (flow, from)));
         }
         if one.from == name
             && let Some(to) = address(&one.to)

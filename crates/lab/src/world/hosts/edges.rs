@@ -1,6 +1,6 @@
-//! The gateways of a network between hosts, and the emulated link between them.
+//! The gateways of a network between hosts, and the emulated links between them.
 //!
-//! Each gateway's machine emulates the direction of the link that leaves it
+//! Each gateway's machine emulates the direction of the links that leaves it
 //! ([`host_agent::edge`](crate::host_agent)). Both begin with a trial and end with it.
 
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use anyhow::{Context, Result, bail};
 use live::core_link::Toward;
 use live::emulator::{Observation, Report};
-use plan::setting::Domain;
+use plan::setting::{Domain, Sends, Traffic};
 use plan::{HostRole, NamedHost, Plan, Setting};
 use proto::link::Fate;
 use proto::probe::PathReport;
@@ -80,7 +80,7 @@ impl Edges {
         let mut left_out = Vec::new();
         let core = |setting: &Setting| {
             let layout = Layout::of(setting.network.graph.as_ref()?).ok()?;
-            Some(layout.core(&setting.network).mtu.bytes())
+            Some(layout.cores(&setting.network)[0].mtu.bytes())
         };
         let largest = settings(plan).filter_map(core).max().unwrap_or_default();
         let limits = limit(&self.machines, IP, largest)?;
@@ -154,7 +154,7 @@ impl Edges {
         let network = &setting.network;
         let graph = network.graph.as_ref().context("a network without nodes")?;
         let layout = Layout::of(graph).map_err(anyhow::Error::msg)?;
-        let core = layout.core(network);
+        let cores = layout.cores(network);
         let [ingress, egress] = &self.machines;
         let roles = [HostRole::Receiver, HostRole::Sender];
         let ways = [(ingress, egress, ends[1]), (egress, ingress, ends[0])];
@@ -162,13 +162,18 @@ impl Edges {
             let addresses = [near.address(IP)?, far.address(IP)?];
             let next_as = layout.next_as(network, roles[number]).unwrap_or(0);
             let domain = network.domain.as_ref();
+            let mut links: Vec<_> = cores.iter().map(|core| network.emulated(core)).collect();
+            if number == 1 {
+                links.reverse();
+            }
             near.agent.begin_edge(EdgeOrder {
                 toward: Toward {
                     gateway: addresses[1],
                     hosts: vec![host],
-                    mtu: core.mtu.bytes(),
+                    mtu: cores[0].mtu.bytes(),
+                    links: links.len(),
                 },
-                link: network.emulated(core),
+                links,
                 seed: seed.derive(&format!("core/{number}")).get(),
                 gateway: domain.and_then(|domain| {
                     let name = graph.nodes[layout.gateways[number]].name.clone();
@@ -189,17 +194,17 @@ impl Edges {
         egress.agent.end_edge()
     }
 
-    /// The counters of both directions of the core link as those of one link. The processors
+    /// The counters of both directions of each core link as those of one link. The processors
     /// of the gateways are not those that trials meter.
     pub(super) fn report(&self) -> Result<Report> {
         let [there, back] = &self.machines;
         let [there, back] = [asked(there)?, asked(back)?];
-        let direction = |report: &Report| report.links.first().map(|[out, _]| *out);
-        let both = direction(&there).zip(direction(&back));
-        let (one, other) = both.context("an edge without a link")?;
+        let directions = |report: &Report| report.links.clone().into_iter().map(|[out, _]| out);
+        // Each machine counts from itself on.
+        let both = directions(&there).zip(directions(&back).rev());
         let late = |number: usize| there.late[number].max(back.late[number]);
         Ok(Report {
-            links: vec![[one, other]],
+            links: both.map(|(one, other)| [one, other]).collect(),
             cpu: Span::ZERO,
             departures: there.departures + back.departures,
             late: [late(0), late(1), late(2)],
@@ -207,10 +212,16 @@ impl Edges {
         })
     }
 
-    /// The reason why a trial with this report says nothing about the network, if so.
-    pub(super) fn bypassed(&self, report: &Report) -> Option<String> {
-        let directions = report.links.iter().flatten();
-        let mut silent = directions.zip(&self.machines).filter(|(direction, _)| {
+    /// The reason why a trial of `setting`, whose flows are between the machines, says nothing
+    /// about the network with this report, if so.
+    pub(super) fn bypassed(&self, setting: &Setting, report: &Report) -> Option<String> {
+        let nearest = [report.links.first()?[0], report.links.last()?[1]];
+        let ways = [HostRole::Sender, HostRole::Receiver].map(|from| sends(setting, from));
+        let ways = nearest.iter().zip(ways).zip(&self.machines);
+        let mut silent = ways.filter(|((direction, carries), _)| {
+            if !carries {
+                return false;
+            }
             let counted = [Fate::Delivered, Fate::Dropped];
             counted.iter().all(|fate| direction.counters.of(*fate) == 0)
         });
@@ -221,7 +232,7 @@ impl Edges {
         ))
     }
 
-    /// Restarts the random streams of the core link.
+    /// Restarts the random streams of the core links.
     pub(super) fn reseed(&self, seed: Seed) -> Result<()> {
         for (number, machine) in self.machines.iter().enumerate() {
             let seed = seed.derive(&format!("core/{number}")).get();
@@ -230,22 +241,23 @@ impl Edges {
         Ok(())
     }
 
-    /// Keeps observations of the core link, from the ingress on, from now on.
-    pub(super) fn observe(&self) -> Result<()> {
+    /// Keeps observations of the core links at these places, from the ingress on, from now on.
+    pub(super) fn observe(&self, places: Vec<usize>) -> Result<()> {
         let ingress = &self.machines[0].agent;
-        ingress.ask_edge(EdgeRequest::Observe).map(drop)
+        ingress.ask_edge(EdgeRequest::Observe(places)).map(drop)
     }
 
-    /// Hands these observations to `take`, each with the instant at which CLOCK_MONOTONIC of
+    /// Hands the observations of the link at `place` to `take`, each with the instant at which CLOCK_MONOTONIC of
     /// the ingress showed `begin` nanoseconds.
     pub(super) fn observations(
         &self,
+        place: usize,
         begin: u64,
         take: &mut dyn FnMut(Time, Observation),
     ) -> Result<()> {
         let ingress = &self.machines[0].agent;
         loop {
-            let reply = ingress.ask_edge(EdgeRequest::Observations(begin))?;
+            let reply = ingress.ask_edge(EdgeRequest::Observations(place, begin))?;
             let EdgeReply::Observed(observed) = reply else {
                 bail!("unexpected reply of an edge: {reply:?}");
             };
@@ -258,6 +270,16 @@ impl Edges {
             }
         }
     }
+}
+
+/// Whether packets leave the machine `from`: those of flows that begin there, and the
+/// acknowledgements of connections that end there.
+fn sends(setting: &Setting, from: HostRole) -> bool {
+    let Traffic::Flows(flows) = &setting.traffic else {
+        return true;
+    };
+    let mut flows = flows.flows.iter();
+    flows.any(|flow| !matches!(flow.sends, Sends::Datagrams { .. }) || flow.from == from.name())
 }
 
 /// The size of packets that look for the way.

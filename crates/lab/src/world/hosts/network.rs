@@ -1,10 +1,12 @@
 //! A network that is no path, laid over four machines: the hosts of each side are one machine,
-//! the routers two gateways, and the link between these is emulated.
+//! the first and the last router two gateways, and the links between these are emulated.
 
 use std::collections::BTreeMap;
 
 use experiment::Refusal;
-use plan::setting::{Flow, Flows, Graph, Link, MtuBy, Network, Queue, Role, Route, Sends, Traffic};
+use plan::setting::{
+    Flow, Flows, Graph, Link, MtuBy, Network, Queue, Role, Route, Traffic, Wiring,
+};
 use plan::{HostRole, Setting};
 use units::{IpVersion, Span};
 
@@ -13,8 +15,8 @@ use crate::world::netns::gateways::route_to;
 
 /// The places of a network's nodes.
 pub(super) struct Layout {
-    /// The number of the link between the gateways.
-    link: usize,
+    /// The wires between the gateways from the ingress on, each with the number of its link.
+    cores: Vec<(usize, usize)>,
     /// The nodes that are the gateways, ingress first.
     pub(super) gateways: [usize; 2],
     /// The machine of each host, by the host's name.
@@ -22,27 +24,29 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The places of the nodes of `graph`: two routers with one link between them, and hosts
-    /// with a link to one of these each.
+    /// The places of the nodes of `graph`: a row of routers, from the first end of each link to
+    /// the second, and hosts with a link to the first or the last of these each.
     pub(super) fn of(graph: &Graph) -> Result<Self, String> {
         let is_router = |node: usize| graph.nodes[node].role == Role::Router;
         let wires = || graph.wires.iter().enumerate();
-        let mut between = wires().filter(|(_, wire)| wire.ends.iter().all(|end| is_router(*end)));
+        let between = wires().filter(|(_, wire)| wire.ends.iter().all(|end| is_router(*end)));
+        let between: Vec<(usize, &Wiring)> = between.collect();
         let routers = (0..graph.nodes.len()).filter(|node| is_router(*node));
-        let (Some((core, wire)), None, 2) = (between.next(), between.next(), routers.count())
-        else {
-            return Err("two gateways are two routers with one link between them".to_owned());
-        };
+        let row = row(&between).filter(|row| row.len() + 1 == routers.count());
+        let row = row.ok_or("two gateways are the ends of a row of routers, each link written from the ingress to the egress")?;
+        let gateways = [row[0].1.ends[0], row[row.len() - 1].1.ends[1]];
         let roles = [HostRole::Sender, HostRole::Receiver];
         let mut machines = BTreeMap::new();
-        for (number, other) in wires().filter(|(number, _)| *number != core) {
+        for (number, other) in
+            wires().filter(|(number, _)| row.iter().all(|(core, _)| core != number))
+        {
             let [one, two] = other.ends;
             let (host, router) = if is_router(one) {
                 (two, one)
             } else {
                 (one, two)
             };
-            let side = wire.ends.iter().position(|gateway| *gateway == router);
+            let side = gateways.iter().position(|gateway| *gateway == router);
             let name = graph.nodes[host].name.clone();
             let (Some(side), Role::Host) = (side, graph.nodes[host].role) else {
                 let name = &graph.wires[number].name;
@@ -55,22 +59,34 @@ impl Layout {
             }
         }
         Ok(Self {
-            link: wire.link,
-            gateways: wire.ends,
+            cores: row.iter().map(|(core, wire)| (*core, wire.link)).collect(),
+            gateways,
             machines,
         })
     }
 
-    /// The emulated link.
-    pub(super) fn core<'a>(&self, network: &'a Network) -> &'a Link {
-        &network.links[self.link]
+    /// The emulated links from the ingress to the egress; at least one.
+    pub(super) fn cores<'a>(&self, network: &'a Network) -> Vec<&'a Link> {
+        let cores = self.cores.iter();
+        cores.map(|(_, link)| &network.links[*link]).collect()
+    }
+
+    /// The names of the emulated links.
+    pub(super) fn core_names(&self, network: &Network) -> String {
+        let cores = self.cores(network);
+        let names: Vec<&str> = cores.iter().map(|link| &*link.name).collect();
+        names.join(", ")
+    }
+
+    /// The place of a wire among the emulated links.
+    pub(super) fn place(&self, wire: usize) -> Option<usize> {
+        self.cores.iter().position(|(core, _)| *core == wire)
     }
 
     /// The links that are those of the machines.
-    fn real<'a>(&self, network: &'a Network) -> impl Iterator<Item = &'a Link> {
+    fn real<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = &'a Link> {
         let links = network.links.iter().enumerate();
-        let own = self.link;
-        let others = links.filter(move |(number, _)| *number != own);
+        let others = links.filter(|(number, _)| self.cores.iter().all(|(_, core)| core != number));
         others.map(|(_, link)| link)
     }
 
@@ -118,6 +134,20 @@ impl Layout {
     }
 }
 
+/// The wires of `all` in a row, each from the end of the one before, if they are one.
+fn row<'a>(all: &[(usize, &'a Wiring)]) -> Option<Vec<(usize, &'a Wiring)>> {
+    let begins = |node: usize| all.iter().find(move |(_, wire)| wire.ends[0] == node);
+    let is_first =
+        |(_, wire): &&(usize, &Wiring)| all.iter().all(|(_, other)| other.ends[1] != wire.ends[0]);
+    let mut row = vec![*all.iter().find(is_first)?];
+    while let Some(next) = begins(row[row.len() - 1].1.ends[1])
+        && row.len() < all.len()
+    {
+        row.push(*next);
+    }
+    (row.len() == all.len()).then_some(row)
+}
+
 /// Refuses what two gateways and two machines cannot be or honour, by name.
 pub(super) fn check(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
     check_network(setting, graph)?;
@@ -142,12 +172,21 @@ pub(super) fn check(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
         let why = "the hosts of a network between hosts are two machines with one MTU: give their links the same one";
         return Err(of_network("mtu", why));
     }
+    let cores = layout.cores(network);
+    if let Some(other) = cores.iter().find(|link| link.mtu != cores[0].mtu) {
+        let name = &other.name;
+        let why = format!(
+            "links.{name}.mtu: links in a row between two gateways have one MTU, because nothing between them cuts packets: write that of {}",
+            cores[0].name
+        );
+        return Err(refusal("links", name, why));
+    }
     for link in layout.real(network) {
         if let Some((key, neutral)) = unreal(link) {
             let name = &link.name;
             let why = format!(
-                "links.{name}.{key}: this link is the network between hosts as it is, and only {} is emulated: write {neutral} for it, below [on.hosts.links.{name}] for this world alone",
-                layout.core(network).name
+                "links.{name}.{key}: this link is the network between hosts as it is, and emulated are only those between gateways ({}): write {neutral} for it, below [on.hosts.links.{name}] for this world alone",
+                layout.core_names(network)
             );
             return Err(refusal("links", name, why));
         }
@@ -183,9 +222,7 @@ fn check_flows(layout: &Layout, flows: &Flows) -> Result<(), Refusal> {
         let machine = |end: &str, number: u32| layout.machines.get(&Flow::end(end, number));
         let ends = |number| [&flow.from, &flow.to].map(|end| machine(end, number).copied());
         let first = ends(1);
-        let why = if matches!(flow.sends, Sends::Datagrams { .. }) {
-            "flows of a network between hosts are connections; write protocol = \"tcp\""
-        } else if first[0] == first[1] {
+        let why = if first[0] == first[1] {
             "its two hosts are on one machine; a flow crosses the gateways"
         } else if (2..=flow.count).any(|number| ends(number) != first) {
             "its copies go both ways between the machines; write two flows"

@@ -12,18 +12,22 @@ use units::{Seed, Span, Time};
 
 use super::edges::Edges;
 use super::machine::Machine;
+use super::network::Layout;
 use crate::agent::Clocks;
 use crate::host_agent::Metered;
 use crate::link_window::LinkWindow;
 use crate::measure::{End, IdleWaits, Meters, Program, Programs, RoleUse, spare};
 use crate::world::netns::emulator_lateness::invalid;
 
+/// Links that no edge emulates have no counters.
+const UNOBSERVED: &str = "links between hosts are not observed";
+
 /// The meters of both machines, and of a router. One machine under two names counts once.
 pub(super) struct HostMeters<'a> {
     pub(super) ends: &'a [Machine; 2],
     pub(super) router: Option<&'a Machine>,
-    /// The edges of a network, and the clocks of all machines.
-    pub(super) edges: Option<(&'a Edges, Clocks)>,
+    /// The edges of a network, the clocks of all machines, and the places of links.
+    pub(super) edges: Option<(&'a Edges, Clocks, Layout)>,
     pub(super) setting: &'a Setting,
     pub(super) idle_waits: &'a RefCell<IdleWaits>,
 }
@@ -32,13 +36,13 @@ impl HostMeters<'_> {
     /// All machines.
     fn all(&self) -> impl Iterator<Item = &Machine> {
         let edges = self.edges.iter();
-        let edges = edges.flat_map(|(edges, _)| edges.machines());
+        let edges = edges.flat_map(|(edges, ..)| edges.machines());
         self.ends.iter().chain(self.router).chain(edges)
     }
 
-    fn edges(&self) -> Result<&(&Edges, Clocks)> {
+    fn edges(&self) -> Result<&(&Edges, Clocks, Layout)> {
         let edges = self.edges.as_ref();
-        edges.context("links between hosts are not observed")
+        edges.context(UNOBSERVED)
     }
 
     /// Each end once.
@@ -148,40 +152,44 @@ impl Meters for HostMeters<'_> {
 
     fn restart_links(&mut self, seed: Seed) -> Result<()> {
         let edges = self.edges.as_ref();
-        edges.map_or(Ok(()), |(edges, _)| edges.reseed(seed))
+        edges.map_or(Ok(()), |(edges, ..)| edges.reseed(seed))
     }
 
     fn emulator(&mut self) -> Result<Option<Report>> {
         let edges = self.edges.as_ref();
-        edges.map(|(edges, _)| edges.report()).transpose()
+        edges.map(|(edges, ..)| edges.report()).transpose()
     }
 
     fn invalid(&self, report: &Report) -> Option<String> {
-        let (edges, _) = self.edges.as_ref()?;
+        let (edges, ..) = self.edges.as_ref()?;
         edges
-            .bypassed(report)
+            .bypassed(self.setting, report)
             .or_else(|| invalid(self.setting, report))
     }
 
-    /// Of all links only the one between the gateways can be asked for.
+    /// Of all links only those between the gateways can be asked for.
     fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()> {
-        match links.is_empty() {
-            true => Ok(()),
-            false => self.edges()?.0.observe(),
+        if links.is_empty() {
+            return Ok(());
         }
+        let (edges, _, layout) = self.edges()?;
+        let places = links.iter().map(|(wire, _)| layout.place(*wire));
+        let places = places.collect::<Option<_>>();
+        edges.observe(places.context(UNOBSERVED)?)
     }
 
     /// `begin` is on the sender's clock.
     fn observations(
         &mut self,
-        _: usize,
+        wire: usize,
         begin: u64,
         take: &mut dyn FnMut(Time, Observation),
     ) -> Result<()> {
         /// The place of the ingress among the other machines.
         const INGRESS: usize = 0;
-        let (edges, clocks) = self.edges()?;
-        edges.observations(clocks.on_other(INGRESS, begin), take)
+        let (edges, clocks, layout) = self.edges()?;
+        let place = layout.place(wire).context(UNOBSERVED)?;
+        edges.observations(place, clocks.on_other(INGRESS, begin), take)
     }
 
     fn window(&mut self, _: usize, _: u64, _: u64) -> Result<Option<LinkWindow>> {

@@ -36,6 +36,7 @@ fn every_shipped_experiment_is_measured_or_refused_by_a_key_with_its_place() {
     }
     let expected = [
         "aqm-congestion",
+        "jumbogen-scaling",
         "jumbogram-ditg",
         "jumbogram-throughput",
         "os-comparison",
@@ -106,7 +107,7 @@ fn a_network_of_two_routers_is_laid_over_four_machines() {
     let setting = plan.cells[0].setting.as_ref().unwrap();
     let graph = setting.network.graph.as_ref().unwrap();
     let layout = Layout::of(graph).unwrap();
-    assert_eq!(layout.core(&setting.network).name, "narrow");
+    assert_eq!(layout.core_names(&setting.network), "narrow");
     let gateways = layout.gateways.map(|node| graph.nodes[node].name.as_str());
     assert_eq!(gateways, ["r", "s"], "the first end is the ingress");
     let Traffic::Flows(flows) = layout.between_machines(setting).traffic else {
@@ -116,6 +117,50 @@ fn a_network_of_two_routers_is_laid_over_four_machines() {
         .map(|flow| [&*flow.from, &*flow.to])
         .collect();
     assert!(ends.contains(&["sender", "receiver"]) && ends.contains(&["receiver", "sender"]));
+}
+
+/// The same network with a second link between the routers, behind the narrow one.
+fn in_a_row(ends: &str) -> String {
+    let behind = NETWORK.replace("[\"s\", \"c\"]", "[\"t\", \"c\"]");
+    let behind = behind.replace("[\"s\", \"d\"]", "[\"t\", \"d\"]");
+    let more = format!("[nodes.t]\nrole = \"router\"\n[links.next]\nends = {ends}\n[traffic]");
+    behind.replace("[traffic]", &more)
+}
+
+#[test]
+fn links_in_a_row_are_all_emulated_from_the_ingress_to_the_egress() {
+    let text = in_a_row("[\"s\", \"t\"]").replace(
+        "protocol = \"tcp\"\nfrom = \"d\"",
+        "message = 18\ngap = \"1ms\"\nfrom = \"d\"",
+    );
+    let plan = planned(Experiment::parse(&text, "x.toml").unwrap()).unwrap();
+    let setting = plan.cells[0].setting.as_ref().unwrap();
+    let graph = setting.network.graph.as_ref().unwrap();
+    let layout = Layout::of(graph).unwrap();
+    assert_eq!(layout.core_names(&setting.network), "narrow, next");
+    let gateways = layout.gateways.map(|node| graph.nodes[node].name.as_str());
+    assert_eq!(gateways, ["r", "t"]);
+    let place = |name: &str| {
+        let wire = graph.wires.iter().position(|wire| wire.name == name);
+        layout.place(wire.unwrap())
+    };
+    assert_eq!(
+        ["narrow", "next", "s-c"].map(place),
+        [Some(0), Some(1), None]
+    );
+    for (text, told) in [
+        (
+            in_a_row("[\"t\", \"s\"]"),
+            "each link written from the ingress",
+        ),
+        (
+            in_a_row("[\"s\", \"t\"]\nmtu = 1400"),
+            "links.next.mtu: links in a row",
+        ),
+    ] {
+        let why = planned(Experiment::parse(&text, "x.toml").unwrap()).unwrap_err();
+        assert!(why.contains(told) && !why.contains('\n'), "{why}");
+    }
 }
 
 #[test]
@@ -131,7 +176,7 @@ fn what_two_gateways_cannot_be_is_refused_by_name_and_a_path_is_as_it_is() {
         (
             "[links.s-c]\n",
             "[links.s-c]\ndelay = \"3ms\"\n",
-            "links.s-c.delay: this link is the network between hosts as it is, and only narrow is emulated",
+            "links.s-c.delay: this link is the network between hosts as it is, and emulated are only those between gateways (narrow)",
         ),
         (
             "[links.a-r]\n",
@@ -155,11 +200,6 @@ fn what_two_gateways_cannot_be_is_refused_by_name_and_a_path_is_as_it_is() {
             "flows.there: its two hosts are on one machine",
         ),
         (
-            "protocol = \"tcp\"",
-            "protocol = \"udp\"\nmessage = 500\ngap = \"1ms\"",
-            "flows of a network between hosts are connections",
-        ),
-        (
             "ends = [\"s\", \"d\"]",
             "ends = [\"c\", \"d\"]",
             "the link s-d joins no host to a gateway",
@@ -167,7 +207,7 @@ fn what_two_gateways_cannot_be_is_refused_by_name_and_a_path_is_as_it_is() {
         (
             "ends = [\"s\", \"d\"]",
             "ends = [\"t\", \"d\"]\n[links.s-t]\nends = [\"s\", \"t\"]\n[nodes.t]\nrole = \"router\"",
-            "two routers with one link between them",
+            "the link s-c joins no host to a gateway",
         ),
         (
             "link = \"emulated\"",
