@@ -143,6 +143,34 @@ fn an_ordinary_user_has_jumbograms_over_loopback_and_hears_why_not_elsewhere() {
 }
 
 #[test]
+fn a_gateway_of_an_ordinary_user_is_refused_in_one_line() {
+    let folder = folder(ORDINARY);
+    for (path, operation) in [
+        (&[][..], "making the TUN interface jumbo0"),
+        (
+            &["--path", "tap", "--address", "10.1.0.1"],
+            "making the TAP interface jumbo0",
+        ),
+        (&["--inside", "lo"], "opening lo for a gateway"),
+    ] {
+        let output = Command::new(folder.path().join("jumbolab"))
+            .args(["gateway", "--local", "127.0.0.1", "--peer", "127.0.0.2"])
+            .args(["--prefix", "10.2.0.0/16", "--for", "1s"])
+            .args(path)
+            .stdin(Stdio::null())
+            .uid(ORDINARY)
+            .gid(ORDINARY)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        assert!(said.contains(operation), "{said}");
+        assert!(said.contains("root") || said.contains("sudo"), "{said}");
+    }
+}
+
+#[test]
 fn a_frame_goes_out_of_a_port_and_comes_back_with_the_instant_at_which_it_came() {
     let purpose = Purpose {
         noun: "a test",

@@ -38,6 +38,9 @@ const PROTOCOLS: [(&str, Option<u8>); 4] = [
     ("static", Some(STATIC)),
 ];
 
+/// The largest MTU of a TAP interface: an Ethernet header, too, fits what 16 bits count.
+const LARGEST_TAP: u32 = 65_521;
+
 /// A gateway with its operation.
 #[derive(Clone, Debug)]
 pub struct Gateway {
@@ -83,7 +86,8 @@ pub fn read_options(options: &Simple) -> Result<Gateway> {
 
 fn built(sections: &Sections) -> Result<Gateway> {
     let (inside, core) = (sections.table("inside"), sections.table("core"));
-    let (path, installs_routes) = inside_path(&inside)?;
+    let addresses = inside.all_parsed::<IpAddr>("addresses", "addresses, for instance 10.1.0.1")?;
+    let (path, installs_routes) = inside_path(&inside, &addresses)?;
     let interface = core.text("interface")?.map(str::to_owned);
     let is_tun = matches!(path, InsidePath::Tun { .. });
     let mut read = Peers::default();
@@ -108,7 +112,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     settings.counts_hops = !is_tun;
     settings.output = Output::Payloads;
     settings.probe = probe(&core)?;
-    for address in inside.all_parsed::<IpAddr>("addresses", "addresses, for instance 10.1.0.1")? {
+    for address in addresses {
         settings.inside[usize::from(address.is_ipv6())] = Some(address);
     }
     let largest = settings.peers.iter().map(|peer| peer.mtu.bytes()).max();
@@ -158,7 +162,8 @@ fn built(sections: &Sections) -> Result<Gateway> {
     })
 }
 
-fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
+fn inside_path(inside: &Section, addresses: &[IpAddr]) -> Result<(InsidePath, bool)> {
+    let is_tap = inside.text("path")? == Some("tap");
     let interfaces = inside.texts("interfaces").to_vec();
     let sending = match inside.text("path")? {
         None => (!interfaces.is_empty()).then_some(Sending::PacketSocket),
@@ -167,6 +172,7 @@ fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
             "tun",
             &[
                 ("tun", None),
+                ("tap", None),
                 ("packet", Some(Sending::PacketSocket)),
                 ("xdp", Some(Sending::Ring)),
                 ("auto", Some(Sending::Fastest)),
@@ -182,7 +188,7 @@ fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
     if sending.is_none() && !interfaces.is_empty() {
         return Err(inside.refuse(
             "interfaces",
-            "with path = \"tun\" the kernel routes packets from all interfaces; leave it out",
+            "with path = \"tun\" the kernel routes packets from all interfaces, and with \"tap\" hosts are behind the TAP interface; leave it out",
         ));
     }
     let name = inside.text("name")?.unwrap_or("jumbo0").to_owned();
@@ -193,6 +199,38 @@ fn inside_path(inside: &Section) -> Result<(InsidePath, bool)> {
         ));
     }
     let mtu = mtu_of(inside, "mtu", 1_500)?;
+    let bridge = inside.text("bridge")?.map(str::to_owned);
+    if is_tap {
+        if addresses.is_empty() {
+            return Err(inside.refuse(
+                "path",
+                "with tap the gateway is a router among the hosts; name its `addresses` there, for instance [\"10.1.0.1\"]",
+            ));
+        }
+        if mtu.get() > LARGEST_TAP {
+            return Err(inside.refuse("mtu", "a TAP interface carries at most 65521"));
+        }
+        if inside.text("routes")? == Some("install") {
+            return Err(inside.refuse(
+                "routes",
+                "with tap hosts have one of `addresses` as their next hop; leave it out",
+            ));
+        }
+        let addresses = addresses.to_vec();
+        let path = InsidePath::Tap {
+            name,
+            mtu,
+            bridge,
+            addresses,
+        };
+        return Ok((path, false));
+    }
+    if bridge.is_some() {
+        return Err(inside.refuse(
+            "bridge",
+            "a TAP interface alone joins a bridge; write path = \"tap\"",
+        ));
+    }
     let path = match sending {
         None => InsidePath::Tun { name, mtu },
         Some(sending) => InsidePath::Packet {

@@ -12,10 +12,12 @@ mod delivery;
 mod holds;
 mod inside;
 mod labels;
+mod neighbours;
 mod outlet;
 mod recorder;
 mod report;
 mod table;
+mod tap;
 mod waiting;
 
 use std::cell::{Cell, RefCell};
@@ -237,8 +239,8 @@ impl Gateway {
         sealed.map(|(_, name)| name.clone()).collect()
     }
 
-    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
-    /// `xdp`.
+    /// The interfaces inside, each with the path of packets to it: `tun`, `tap`, `packet`
+    /// or `xdp`.
     pub fn inside_paths(&self) -> Vec<(String, &'static str)> {
         self.inside.paths()
     }

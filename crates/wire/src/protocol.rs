@@ -12,6 +12,7 @@
 //!
 //! No input makes this module panic.
 
+pub(crate) mod arp;
 pub(crate) mod checksum;
 pub mod ethernet;
 pub mod icmp;

@@ -9,6 +9,7 @@ mod record;
 mod rings;
 mod routes;
 mod sealed;
+mod tap;
 mod traffic;
 
 use std::process::{Command, Stdio};

@@ -28,6 +28,17 @@ pub enum InsidePath {
         /// Its MTU.
         mtu: IpMtu,
     },
+    /// A TAP interface: the gateway is a router on the Ethernet segment behind it.
+    Tap {
+        /// The interface's name.
+        name: String,
+        /// Its MTU.
+        mtu: IpMtu,
+        /// The bridge of which it is to be a port.
+        bridge: Option<String>,
+        /// The gateway's addresses on the segment.
+        addresses: Vec<IpAddr>,
+    },
     /// Packet sockets on interfaces: hosts behind them send to their Ethernet addresses.
     Packet {
         /// The interfaces' names.
@@ -56,10 +67,10 @@ pub enum Sending {
 }
 
 impl InsidePath {
-    /// The name of the TUN interface.
+    /// The name of the TUN or TAP interface.
     pub fn tun(&self) -> &str {
         match self {
-            Self::Tun { name, .. } | Self::Packet { name, .. } => name,
+            Self::Tun { name, .. } | Self::Tap { name, .. } | Self::Packet { name, .. } => name,
         }
     }
 }
@@ -141,7 +152,7 @@ impl Configuration {
         settings.entropy = random()?;
         let found = match &self.inside {
             InsidePath::Packet { interfaces, .. } => own_addresses(interfaces)?,
-            InsidePath::Tun { .. } => [None, None],
+            InsidePath::Tun { .. } | InsidePath::Tap { .. } => [None, None],
         };
         let peers = settings.peers.iter();
         let of_core: Vec<IpAddr> = peers.filter_map(|peer| here(&peer.carriage)).collect();

@@ -1,4 +1,4 @@
-//! The path to the hosts inside: a TUN interface, or packet sockets on interfaces.
+//! The path to the hosts inside: a TUN or a TAP interface, or packet sockets on interfaces.
 
 use std::net::IpAddr;
 
@@ -6,6 +6,7 @@ use super::arrivals::Arrivals;
 use super::configuration::{InsidePath, PURPOSE};
 use super::delivery::{Delivery, Host};
 use super::outlet::Outlet;
+use super::tap::Tap;
 use crate::error::Result;
 use crate::netlink::Route;
 use crate::offload::Cutter;
@@ -28,15 +29,17 @@ pub struct InsideCounts {
     /// Packets sent.
     pub sent: u64,
     /// Packets that the kernel did not take, because an interface was down, or their
-    /// destination is on no inside interface.
+    /// destination is on no inside interface, or was not found.
     pub refused: u64,
-    /// Packets that wait in a ring, because an interface is down or has no room.
+    /// Packets that wait in a ring, because an interface is down or has no room, or until
+    /// their host is found.
     pub waiting: u64,
 }
 
 /// The path to the inside.
 pub(super) enum Inside {
     Tun(Box<Tun>),
+    Tap(Box<Tap>),
     Packet(Box<Ports>),
 }
 
@@ -81,6 +84,15 @@ impl Inside {
             InsidePath::Tun { name, mtu } => {
                 return Ok((Self::Tun(Box::new(Tun::create(name, *mtu)?)), Vec::new()));
             }
+            InsidePath::Tap {
+                name,
+                mtu,
+                bridge,
+                addresses,
+            } => {
+                let tap = Tap::create(name, *mtu, bridge.as_deref(), addresses)?;
+                return Ok((Self::Tap(Box::new(tap)), Vec::new()));
+            }
             InsidePath::Packet {
                 interfaces,
                 name,
@@ -112,11 +124,12 @@ impl Inside {
         Ok((Self::Packet(Box::new(ports)), problems))
     }
 
-    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
-    /// `xdp`.
+    /// The interfaces inside, each with the path of packets to it: `tun`, `tap`,
+    /// `packet` or `xdp`.
     pub(super) fn paths(&self) -> Vec<(String, &'static str)> {
         match self {
             Self::Tun(tun) => vec![(tun.name().to_owned(), "tun")],
+            Self::Tap(tap) => vec![(tap.tun().name().to_owned(), "tap")],
             Self::Packet(ports) => {
                 let ports = ports.ports.iter();
                 ports.map(|inside| inside.outlet.path()).collect()
@@ -128,6 +141,7 @@ impl Inside {
     pub(super) fn sources(&self) -> Vec<&dyn Source> {
         match self {
             Self::Tun(tun) => vec![tun.as_ref()],
+            Self::Tap(tap) => vec![tap.tun()],
             Self::Packet(ports) => {
                 let inside = ports.ports.iter();
                 let inside = inside.map(|inside| &inside.port as &dyn Source);
@@ -142,7 +156,7 @@ impl Inside {
     /// the order of their stamps.
     pub(super) fn stamps(&self) -> bool {
         match self {
-            Self::Tun(_) => false,
+            Self::Tun(_) | Self::Tap(_) => false,
             Self::Packet(ports) => ports.ports.len() == 1,
         }
     }
@@ -161,6 +175,10 @@ impl Inside {
             Self::Tun(tun) => {
                 let at = arrivals.unstamped();
                 return tun.receive(|packet| take(at, packet));
+            }
+            Self::Tap(tap) => {
+                let at = arrivals.unstamped();
+                return tap.receive(at, |packet| take(at, packet));
             }
             Self::Packet(ports) => ports,
         };
@@ -204,6 +222,7 @@ impl Inside {
     pub(super) fn send(&mut self, now: Time, packet: &[u8]) -> Result<()> {
         match self {
             Self::Tun(tun) => tun.send(packet),
+            Self::Tap(tap) => tap.send(now, packet),
             Self::Packet(ports) => {
                 let Ports {
                     ports,
@@ -237,16 +256,20 @@ impl Inside {
     /// Whether packets wait because an interface had no room for them.
     pub(super) fn has_waiting(&self) -> bool {
         match self {
-            Self::Tun(_) => false,
+            Self::Tun(_) | Self::Tap(_) => false,
             Self::Packet(ports) => ports.waiting() > 0,
         }
     }
 
     /// Counts packets for which an interface has no room as refused: the gateway ends.
     pub(super) fn abandon(&mut self) {
-        if let Self::Packet(ports) = self {
-            ports.counts.refused += ports.waiting();
-            ports.is_abandoned = true;
+        match self {
+            Self::Tun(_) => {}
+            Self::Tap(tap) => tap.abandon(),
+            Self::Packet(ports) => {
+                ports.counts.refused += ports.waiting();
+                ports.is_abandoned = true;
+            }
         }
     }
 
@@ -267,6 +290,7 @@ impl Inside {
                     waiting: 0,
                 })
             }
+            Self::Tap(tap) => Ok(tap.counts()),
             Self::Packet(ports) => {
                 let mut counts = ports.counts;
                 counts.waiting = ports.waiting();
