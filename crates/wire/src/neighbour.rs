@@ -30,7 +30,7 @@ pub type Node = (IpAddr, [u8; 6]);
 pub enum Neighbour {
     /// A node that may not have said who it is asks for the Ethernet address of `target`.
     Question {
-        /// Who asks.
+        /// The address of the node that asks.
         from: Option<Node>,
         /// The address that is looked for.
         target: IpAddr,

@@ -26,7 +26,7 @@ const FORMAT: [u8; 6] = {
     [0, 1, high, low, 6, 4]
 };
 
-/// What a packet is for.
+/// The purpose of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Request,

@@ -36,7 +36,7 @@ const OVERRIDE: u8 = 0x20;
 /// Octets of a message with its option.
 pub(crate) const LEN: usize = field::OPTIONS + UNIT;
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Solicitation,
