@@ -1,10 +1,10 @@
 //! The complete lines of a journal, read by several threads where they are many.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind, Read};
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
-use std::thread;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Builder, Scope};
 
 use anyhow::{Context, Result, anyhow};
 use files::{Folder, Lines};
@@ -34,11 +34,7 @@ impl Complete {
     /// Reads the journal `name` line by line, and hands the trial of each to `take` with the
     /// offset of its line. A line is complete if it ends with a newline; a complete line that
     /// is no valid trial is an error.
-    pub(super) fn of(
-        folder: &Folder,
-        name: &str,
-        mut take: impl FnMut(Trial, u64),
-    ) -> Result<Self> {
+    pub(super) fn of(folder: &Folder, name: &str, take: impl FnMut(Trial, u64)) -> Result<Self> {
         let path = folder.path().join(name);
         let file = match folder.open_file(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
@@ -51,55 +47,54 @@ impl Complete {
         };
         let mut batches = Batches {
             lines: Lines::of(file, LONGEST_LINE, LARGEST),
+            octets: BATCH,
             path: &path,
             read: 0,
             is_torn: false,
             has_more: true,
         };
-        let mut complete = Self::default();
         let first = batches.next()?;
-        if !batches.has_more {
-            complete.take(
-                Parsed::of(first, &mut TrialReader::default(), &path),
-                &mut take,
-            )?;
-            complete.is_torn = batches.is_torn;
-            return Ok(complete);
-        }
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = threads.min(MOST_THREADS);
+        let threads = match batches.has_more {
+            true => thread::available_parallelism().map_or(1, NonZero::get),
+            false => 0,
+        };
+        Self::parsed(first, batches, threads.min(MOST_THREADS), take)
+    }
+
+    /// Parses the batches behind `first` by so many threads, or by this one.
+    fn parsed(
+        first: Batch,
+        mut batches: Batches<'_, impl Read>,
+        threads: usize,
+        mut take: impl FnMut(Trial, u64),
+    ) -> Result<Self> {
+        let path = batches.path;
+        let mut complete = Self::default();
+        let mut next = Some(first);
         thread::scope(|scope| {
-            let readers: Vec<_> = (0..threads)
-                .map(|_| {
-                    let (sender, given) = sync_channel::<Batch>(1);
-                    let (done, receiver) = sync_channel(1);
-                    let path = &path;
-                    scope.spawn(move || {
-                        let mut reader = TrialReader::default();
-                        for batch in given {
-                            if done.send(Parsed::of(batch, &mut reader, path)).is_err() {
-                                break;
-                            }
-                        }
-                    });
-                    (sender, receiver)
-                })
-                .collect();
+            // In a sandbox no thread can be made.
+            let reader = |_| Reader::started(scope, path).ok();
+            let readers: Vec<Reader> = (0..threads).map_while(reader).collect();
+            let mut own = TrialReader::default();
             // Each thread has one batch at most, so that none waits for room.
             let (mut sent, mut received) = (0, 0);
-            let mut next = Some(first);
             while next.is_some() || received < sent {
                 if let Some(batch) = next.take() {
-                    // A thread that has ended panicked; the scope passes that on.
-                    let _ = readers[sent % threads].0.send(batch);
-                    sent += 1;
+                    match readers.is_empty() {
+                        true => complete.take(Parsed::of(batch, &mut own, path), &mut take)?,
+                        false => {
+                            // A thread that has ended panicked; the scope passes that on.
+                            let _ = readers[sent % readers.len()].batches.send(batch);
+                            sent += 1;
+                        }
+                    }
                     next = match batches.has_more {
                         true => Some(batches.next()?),
                         false => None,
                     };
                 }
-                if sent - received == threads || next.is_none() {
-                    if let Ok(parsed) = readers[received % threads].1.recv() {
+                if received < sent && (sent - received == readers.len() || next.is_none()) {
+                    if let Ok(parsed) = readers[received % readers.len()].parsed.recv() {
                         complete.take(parsed, &mut take)?;
                     }
                     received += 1;
@@ -122,9 +117,34 @@ impl Complete {
     }
 }
 
+/// A thread that parses batches.
+struct Reader {
+    batches: SyncSender<Batch>,
+    parsed: Receiver<Parsed>,
+}
+
+impl Reader {
+    fn started<'scope>(scope: &'scope Scope<'scope, '_>, path: &'scope Path) -> io::Result<Self> {
+        let (batches, given) = sync_channel::<Batch>(1);
+        let (done, parsed) = sync_channel(1);
+        let work = move || {
+            let mut reader = TrialReader::default();
+            for batch in given {
+                if done.send(Parsed::of(batch, &mut reader, path)).is_err() {
+                    break;
+                }
+            }
+        };
+        Builder::new().spawn_scoped(scope, work)?;
+        Ok(Self { batches, parsed })
+    }
+}
+
 /// The lines of a journal in batches.
 struct Batches<'a, R> {
     lines: Lines<R>,
+    /// The least octets of a batch that is not the last one.
+    octets: usize,
     path: &'a Path,
     /// The number of lines read.
     read: u64,
@@ -143,13 +163,13 @@ struct Batch {
     first: u64,
 }
 
-impl<R: std::io::Read> Batches<'_, R> {
+impl<R: Read> Batches<'_, R> {
     fn next(&mut self) -> Result<Batch> {
         let mut batch = Batch {
             first: self.read + 1,
             ..Batch::default()
         };
-        while batch.octets.len() < BATCH {
+        while batch.octets.len() < self.octets {
             let Some(line) = self.lines.next() else {
                 self.has_more = false;
                 break;
@@ -214,4 +234,54 @@ fn parse(reader: &mut TrialReader, line: &[u8]) -> Result<Trial> {
 
 fn place(path: &Path, line: u64) -> String {
     format!("{}:{line}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plan::synthetic::{factors, trial};
+
+    /// The trials of a journal by so many threads, with the offsets of their lines.
+    fn read(text: &[u8], threads: usize) -> (Vec<(Trial, u64)>, Result<Complete>) {
+        let mut batches = Batches {
+            lines: Lines::of(text, LONGEST_LINE, LARGEST),
+            octets: 1000,
+            path: Path::new("trials.jsonl"),
+            read: 0,
+            is_torn: false,
+            has_more: true,
+        };
+        let first = batches.next().unwrap();
+        let mut trials = Vec::new();
+        let take = |trial, offset| trials.push((trial, offset));
+        let complete = Complete::parsed(first, batches, threads, take);
+        (trials, complete)
+    }
+
+    #[test]
+    fn any_number_of_threads_reads_the_same() {
+        let lines = (1..=100).map(|repeat| trial(factors(9000), repeat, &[("rtt", 1.5)]));
+        let mut text = Vec::new();
+        for trial in lines {
+            text.extend(serde_json::to_vec(&trial).unwrap());
+            text.push(b'\n');
+        }
+        let whole = text.len();
+        text.extend(b"{\"id\":");
+        let (alone, complete) = read(&text, 0);
+        let complete = complete.unwrap();
+        assert_eq!((complete.trials, complete.is_torn), (100, true));
+        assert_eq!(complete.octets, whole as u64);
+        let repeats = alone.iter().map(|(trial, _)| trial.repeat);
+        assert!(repeats.eq(1..=100));
+        text.extend(b"}\n");
+        let (_, refused) = read(&text, 0);
+        let refused = format!("{:#}", refused.err().unwrap());
+        assert!(refused.contains("trials.jsonl:101: "), "{refused}");
+        for threads in [1, 2, 3, 7] {
+            let (trials, failed) = read(&text, threads);
+            assert_eq!(trials, alone, "{threads} threads");
+            assert_eq!(format!("{:#}", failed.err().unwrap()), refused);
+        }
+    }
 }
