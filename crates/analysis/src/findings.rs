@@ -1,5 +1,7 @@
 //! The findings of a run, computed once and shared by all reports.
 
+use std::sync::OnceLock;
+
 use plan::metric::Metric;
 use plan::{Cell, Plan, RunFacts, Trial};
 
@@ -7,6 +9,7 @@ use crate::certificate::{Certificate, Doubt, Reason, State, certify};
 use crate::claims;
 use crate::compare::{Comparison, by_cell, compare};
 use crate::completion::complete;
+use crate::details::Details;
 use crate::disturbances::Disturbances;
 use crate::latency_breakdown::{Group, groups};
 use crate::outliers::{Outlier, outliers};
@@ -56,6 +59,8 @@ pub struct Findings<'a> {
     pub latency_breakdown: Vec<Group>,
     /// Outliers among the trials of each cell.
     pub outliers: Vec<Outlier<'a>>,
+    /// The details of each cell, once they were asked for.
+    details: OnceLock<Vec<Details>>,
 }
 
 impl<'a> Findings<'a> {
@@ -83,7 +88,19 @@ impl<'a> Findings<'a> {
             by_cell,
             comparisons,
             curves,
+            details: OnceLock::new(),
         }
+    }
+
+    /// Time series and distributions of a cell's finished trials. The first call reads
+    /// the evidence of all trials.
+    ///
+    /// # Panics
+    /// The plan has no such cell.
+    pub fn details(&self, cell: usize) -> &Details {
+        &self
+            .details
+            .get_or_init(|| Details::of_cells(&self.by_cell))[cell]
     }
 
     /// One metric in one cell.

@@ -4,12 +4,12 @@
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
 //! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
 //! [`ranking`] and [`sizes`] against what it asserts otherwise, and [`rivals`] asks which
-//! explanation matches all of it; [`scores`] counts how often a prober was right; [`latency-breakdown`]
-//! groups round trips that were taken apart, [`split`] tells
-//! what a gain is made of, [`certificate`] whether the trials can be trusted,
+//! explanation matches all of it; [`scores`] counts how often a prober was right; [`latency_breakdown`]
+//! groups round trips that were taken apart, [`decomposition`] tells
+//! what a gain is made of, [`details`] has time series and distributions, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, [`disturbances`] how many
 //! of them other work disturbed, and [`outliers`] which of
-//! them stand apart. [`Findings`] is all of that of one run, [`mod@beside`] lays
+//! them stand apart. [`Findings`] is all of that of one run, [`across_worlds`] lays
 //! several side by side. [`statistics`] has the arithmetic.
 
 pub mod across_worlds;
@@ -19,6 +19,7 @@ pub mod compare;
 pub mod completion;
 pub mod costs;
 pub mod decomposition;
+pub mod details;
 pub mod disturbances;
 mod findings;
 pub mod latency_breakdown;

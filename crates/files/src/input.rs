@@ -10,7 +10,7 @@ use std::path::Path;
 const OF_OTHERS: u32 = 0o027;
 
 /// The octets that are read at once of a line at an offset.
-const BLOCK: usize = 1 << 12;
+const BLOCK: usize = 1 << 14;
 
 /// Reads the file at a path that the user named, of at most `most` octets. It
 /// may be a pipe.
@@ -123,14 +123,15 @@ impl<R: Read> Lines<R> {
 /// # Errors
 /// There is none, it is longer than `longest` octets, or it cannot be read.
 pub fn line_at(file: &File, offset: u64, longest: u64) -> io::Result<Vec<u8>> {
-    let mut line = Vec::with_capacity(BLOCK);
+    let mut line = Vec::new();
     loop {
         let read = line.len();
         line.resize(read + BLOCK.max(read), 0);
         let more = file.read_at(&mut line[read..], offset + read as u64)?;
         line.truncate(read + more);
-        if let Some(end) = line[read..].iter().position(|&octet| octet == b'\n') {
-            line.truncate(read + end);
+        let length = (&line[read..]).skip_until(b'\n')?;
+        if line[..read + length].ends_with(b"\n") {
+            line.truncate(read + length - 1);
             return Ok(line);
         }
         if more == 0 {

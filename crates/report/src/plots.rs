@@ -50,7 +50,6 @@ const TITLE_SIZE: usize = 13;
 /// The data shared by all plots of a run.
 pub(crate) struct Frame<'a> {
     plan: &'a Plan,
-    trials: &'a [Trial],
     /// The trials of each cell.
     by_cell: Vec<Vec<&'a Trial>>,
     comparisons: &'a [Comparison],
@@ -68,7 +67,6 @@ impl<'a> Frame<'a> {
         let (levels, series) = (levels(plan), series(plan));
         Self {
             plan,
-            trials,
             by_cell: by_cell(plan, trials),
             comparisons,
             scale: Scale::of(&levels),

@@ -1,7 +1,9 @@
 //! Writes pages into results folders.
 
 use std::io::Write as _;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::{self, Builder};
 
 use analysis::Findings;
 use anyhow::Result;
@@ -25,6 +27,27 @@ pub(crate) fn write(folder: &Path, name: &str, page: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     files::replace(&path, |file| Ok(file.write_all(page.as_bytes())?))?;
     Ok(path)
+}
+
+/// Does `work` while another thread writes the table of `trials` into `folder`. Returns
+/// its outcome, and the path of the table or why it could not be written.
+pub(super) fn beside_table<T>(
+    folder: &Path,
+    trials: &[Trial],
+    work: impl FnOnce() -> T,
+) -> (T, Result<PathBuf>) {
+    let path = folder.join(results::trials::FILE);
+    thread::scope(|scope| {
+        let write = || results::trials::write(&path, trials);
+        let beside = Builder::new().spawn_scoped(scope, write);
+        let done = work();
+        let table = match beside {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            // In a sandbox, whose first process is still to come, no thread can be made.
+            Err(_) => write(),
+        };
+        (done, table.map(|()| path.clone()))
+    })
 }
 
 /// The report of a run in `folder`, with the queues that its trials recorded.

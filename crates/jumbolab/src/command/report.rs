@@ -143,12 +143,15 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
     let run = read.run();
     let ending = ending(args, std::slice::from_ref(&run));
     let Run { folder, found } = run;
-    let document = page::report(&found, folder);
+    let write = || {
+        let document = page::report(&found, folder);
+        let page = page::write(folder, report::PAGE, &report::html(&document));
+        (document, page)
+    };
+    let ((document, page), table) = page::beside_table(folder, &read.trials, write);
     // Print the requested output even if the folder cannot be written to.
-    let page = page::write(folder, report::PAGE, &report::html(&document));
-    let table = folder.join(results::trials::FILE);
     let table = match page {
-        Ok(_) => results::trials::write(&table, &read.trials).map(|()| Some(table)),
+        Ok(_) => table.map(Some),
         // The folder is closed: the reason is the same.
         Err(_) => Ok(None),
     };

@@ -156,10 +156,18 @@ impl Measured {
         Findings::of(&self.plan, self.folder.trials(), self.folder.facts())
     }
 
-    /// Writes page and table.
-    fn write(&self, document: &Document) -> [Result<PathBuf>; 2] {
-        let page = page::write(self.folder.path(), report::PAGE, &report::html(document));
-        [page, self.write_table()]
+    /// Writes page and table; returns what the page says.
+    fn write(&self) -> (Findings<'_>, Document, [Result<PathBuf>; 2]) {
+        let path = self.folder.path();
+        let write = || {
+            let found = self.found();
+            let document = page::report(&found, path);
+            let page = page::write(path, report::PAGE, &report::html(&document));
+            (found, document, page)
+        };
+        let ((found, document, page), table) =
+            page::beside_table(path, self.folder.trials(), write);
+        (found, document, [page, table])
     }
 
     fn write_table(&self) -> Result<PathBuf> {
@@ -211,10 +219,8 @@ impl Measured {
 
     /// Writes page and table, and prints the report.
     fn print_whole(&self, args: &Run) -> Result<Ending> {
-        let found = self.found();
+        let (found, document, [page, table]) = self.write();
         let path = self.folder.path();
-        let document = page::report(&found, path);
-        let [page, table] = self.write(&document);
         if args.json {
             output::print_lines(report::json_lines(&found))?;
             let paths = Paths {

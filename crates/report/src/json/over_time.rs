@@ -4,14 +4,13 @@
 use std::collections::BTreeMap;
 
 use analysis::Findings;
+use analysis::details::{Details, Quantity, Resolution, TimeSeries, Times};
 use analysis::statistics::{Interval, Mean};
-use plan::{Factors, Trial};
+use plan::Factors;
 use proto::streaming_recorder::SHARES;
 use serde::Serialize;
 
 use super::line::json_line;
-use crate::over_time::{Quantity, TimeSeries};
-use crate::quantiles::{Kind, quantiles};
 
 /// The quantities of a line, by the evidence that has them.
 const OF_FLOWS: [(&str, Quantity); 5] = [
@@ -75,20 +74,16 @@ impl Means {
 /// The objects without line ends, in the plan's order.
 pub(super) fn lines(found: &Findings<'_>) -> Vec<String> {
     let mut lines = Vec::new();
-    for (cell, trials) in found.plan.cells.iter().zip(&found.by_cell) {
-        let finished = trials.iter().copied();
-        let finished: Vec<&Trial> = finished.filter(|trial| trial.failure.is_none()).collect();
-        lines.extend(over_time("flow", &OF_FLOWS, &cell.factors, &finished));
-        lines.extend(over_time("link", &OF_LINKS, &cell.factors, &finished));
-        for (word, kind) in [("delay", Kind::Delay), ("rtt", Kind::RoundTrip)] {
-            for flow in kind.flows(finished.iter().copied()) {
-                let Some(means) = quantiles(&finished, kind, &flow) else {
-                    continue;
-                };
+    for (number, cell) in found.plan.cells.iter().enumerate() {
+        let details = found.details(number);
+        lines.extend(over_time("flow", &OF_FLOWS, &cell.factors, details));
+        lines.extend(over_time("link", &OF_LINKS, &cell.factors, details));
+        for (word, times) in [("delay", Times::Delay), ("rtt", Times::RoundTrip)] {
+            for (flow, means) in details.quantiles(times) {
                 lines.push(json_line(&Distribution {
                     distribution: word,
                     metric: None,
-                    flow: &flow,
+                    flow,
                     factors: &cell.factors,
                     n: means[0].n,
                     share: SHARES,
@@ -104,15 +99,13 @@ fn over_time(
     what: &str,
     quantities: &[(&'static str, Quantity)],
     factors: &Factors,
-    trials: &[&Trial],
+    details: &Details,
 ) -> Vec<String> {
-    let names = quantities[0].1.names(trials.iter().copied());
-    let line = |name: &String| {
+    let line = |name: &str| {
         let of = |&(key, quantity): &(&'static str, Quantity)| {
-            let trials = trials.iter().copied();
-            Some((key, TimeSeries::of(trials, name, quantity, usize::MAX)?))
+            Some((key, details.series(quantity, name, Resolution::Full)?))
         };
-        let series: Vec<(&str, TimeSeries)> = quantities.iter().filter_map(of).collect();
+        let series: Vec<(&str, &TimeSeries)> = quantities.iter().filter_map(of).collect();
         let (_, first) = series.first()?;
         let trials = first.means.iter().flatten().map(|mean| mean.n).max();
         Some(json_line(&OverTime {
@@ -127,7 +120,7 @@ fn over_time(
                 .collect(),
         }))
     };
-    names.iter().filter_map(line).collect()
+    details.names(quantities[0].1).filter_map(line).collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use analysis::Findings;
-use analysis::compare::find;
-use plan::Trial;
+use analysis::details::Times;
 use plan::metric::Metric;
 use plotly::common::{HoverInfo, Line, Marker, Mode};
 use plotly::layout::{Axis, AxisType};
@@ -15,7 +14,6 @@ use proto::streaming_recorder::SHARES;
 use super::{Frame, axis, configuration, layout, marks, small_title, text, traces};
 use crate::document::{Drawing, Figure};
 use crate::plots::empty_plot;
-use crate::quantiles::{Kind, quantiles};
 use crate::series::{level_label, place};
 
 /// The metrics of percentiles, and the shares of messages that they state.
@@ -33,7 +31,7 @@ type Curve = Vec<(f64, f64)>;
 
 /// The subject of a figure.
 struct Subject<'a> {
-    kind: Kind,
+    times: Times,
     flow: &'a str,
 }
 
@@ -41,14 +39,16 @@ struct Subject<'a> {
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
     let mut figures = Vec::new();
-    for kind in [Kind::Delay, Kind::RoundTrip] {
-        let mut flows = kind.flows(frame.trials.iter());
-        if flows.is_empty() && kind == Kind::RoundTrip {
+    for times in [Times::Delay, Times::RoundTrip] {
+        let cells = (0..found.plan.cells.len()).map(|cell| found.details(cell));
+        let flows = cells.flat_map(|details| details.quantiles(times));
+        let mut flows: BTreeSet<String> = flows.map(|(flow, _)| flow.to_owned()).collect();
+        if flows.is_empty() && times == Times::RoundTrip {
             flows = with_percentiles(frame);
         }
         for flow in flows {
-            let subject = Subject { kind, flow: &flow };
-            figures.extend(figure(frame, &subject, figures.len()));
+            let subject = Subject { times, flow: &flow };
+            figures.extend(figure(found, frame, &subject, figures.len()));
         }
     }
     figures
@@ -70,11 +70,16 @@ fn with_percentiles(frame: &Frame<'_>) -> BTreeSet<String> {
 }
 
 /// The plots of one flow.
-fn figure(frame: &Frame<'_>, subject: &Subject<'_>, number: usize) -> Option<Figure> {
+fn figure(
+    found: &Findings<'_>,
+    frame: &Frame<'_>,
+    subject: &Subject<'_>,
+    number: usize,
+) -> Option<Figure> {
     let series = frame.series.iter().map(|series| {
         let curves = series.cells.iter().filter_map(|&cell| {
             let level = place(frame.plan, &frame.levels, cell)?;
-            Some((level, curve(frame, subject, cell)?))
+            Some((level, curve(found, subject, cell)?))
         });
         (
             series.name.as_str(),
@@ -93,9 +98,9 @@ fn figure(frame: &Frame<'_>, subject: &Subject<'_>, number: usize) -> Option<Fig
     }
     let shares = series.iter().flat_map(|(_, curves)| curves);
     let shares = shares.flat_map(|(_, curve)| curve.iter().map(|(_, share)| *share));
-    let (times, axis_title) = match subject.kind {
-        Kind::Delay => ("one-way delays", "one-way delay (ms)"),
-        Kind::RoundTrip => ("round-trip times", "round-trip time (ms)"),
+    let (times, axis_title) = match subject.times {
+        Times::Delay => ("one-way delays", "one-way delay (ms)"),
+        Times::RoundTrip => ("round-trip times", "round-trip time (ms)"),
     };
     let title = match subject.flow {
         "" => format!("Distribution of {times}"),
@@ -127,24 +132,23 @@ fn figure(frame: &Frame<'_>, subject: &Subject<'_>, number: usize) -> Option<Fig
 }
 
 /// The quantiles of a cell, or else its percentiles, if it has all of them.
-fn curve(frame: &Frame<'_>, subject: &Subject<'_>, cell: usize) -> Option<Curve> {
-    let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
-    let trials: Vec<&Trial> = trials.collect();
-    if let Some(means) = quantiles(&trials, subject.kind, subject.flow) {
-        let times = means.map(|mean| traces::brief(mean.mean));
-        return Some(times.into_iter().zip(SHARES).collect());
+fn curve(found: &Findings<'_>, subject: &Subject<'_>, cell: usize) -> Option<Curve> {
+    let mut flows = found.details(cell).quantiles(subject.times);
+    if let Some((_, means)) = flows.find(|(flow, _)| *flow == subject.flow) {
+        let times = means.iter().map(|mean| traces::brief(mean.mean));
+        return Some(times.zip(SHARES).collect());
     }
     let point = |(name, share): (&str, f64)| {
         let metric = match subject.flow {
             "" => Metric::named(name)?,
             flow => Metric::named(&format!("{name}/{flow}"))?,
         };
-        let mean = find(frame.comparisons, metric, cell)?.mean?;
+        let mean = found.find(metric, cell)?.mean?;
         Some((traces::brief(mean.mean), share))
     };
-    match subject.kind {
-        Kind::RoundTrip => PERCENTILES.into_iter().map(point).collect(),
-        Kind::Delay => None,
+    match subject.times {
+        Times::RoundTrip => PERCENTILES.into_iter().map(point).collect(),
+        Times::Delay => None,
     }
 }
 

@@ -4,7 +4,10 @@
 mod flows;
 mod queue_and_average;
 
+use std::collections::BTreeSet;
+
 use analysis::Findings;
+use analysis::details::{Quantity, Resolution, TimeSeries};
 use analysis::statistics::{Interval, Mean};
 use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode};
 use plotly::layout::{Axis, RangeMode};
@@ -13,15 +16,10 @@ use plotly::{Plot, Scatter, Trace};
 use super::clip::Range;
 use super::{Frame, alone, axis, layout, marks, text, traces};
 use crate::document::Figure;
-use crate::over_time::{Quantity, TimeSeries};
 use crate::plots::empty_plot;
 use crate::series::{level_label, place};
 pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;
-
-/// The maximum number of points of a line; more are indistinguishable and enlarge the
-/// page.
-const MOST_POINTS: usize = 1_000;
 
 /// The least number of trials with a value in an interval that has a band: that of two
 /// is 13 times as wide as their standard error.
@@ -66,10 +64,12 @@ struct OfLink {
 pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     let frame = &Frame::of(found.plan, found.trials, &found.comparisons);
     let mut figures = Vec::new();
-    for link in Quantity::Queue.names(frame.trials.iter()) {
+    let links =
+        (0..found.plan.cells.len()).flat_map(|cell| found.details(cell).names(Quantity::Queue));
+    for link in links.collect::<BTreeSet<&str>>() {
         for own in QUANTITIES {
             for (number, series) in frame.series.iter().enumerate() {
-                let Some(plot) = plot(frame, &link, own.quantity, &series.cells) else {
+                let Some(plot) = plot(found, frame, link, own.quantity, &series.cells) else {
                     continue;
                 };
                 let others = match series.name.as_str() {
@@ -89,21 +89,26 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
 }
 
 /// The lines of some cells, if any of them has this quantity.
-fn plot(frame: &Frame<'_>, link: &str, quantity: Quantity, cells: &[usize]) -> Option<Plot> {
+fn plot(
+    found: &Findings<'_>,
+    frame: &Frame<'_>,
+    link: &str,
+    quantity: Quantity,
+    cells: &[usize],
+) -> Option<Plot> {
     let mut bands: Vec<Box<dyn Trace>> = Vec::new();
     let mut lines: Vec<Box<dyn Trace>> = Vec::new();
     for &cell in cells {
-        let trials = traces::trials_of(frame, cell).filter(|trial| trial.failure.is_none());
-        let series = TimeSeries::of(trials, link, quantity, MOST_POINTS);
+        let series = found.details(cell).series(quantity, link, Resolution::Plot);
         let (Some(series), Some(level)) = (series, place(frame.plan, &frame.levels, cell)) else {
             continue;
         };
         let name = text(&level_label(frame.plan, &frame.levels[level]));
         let group = format!("level {level}");
-        bands.extend(band(&series).map(|trace| -> Box<dyn Trace> {
+        bands.extend(band(series).map(|trace| -> Box<dyn Trace> {
             trace.meta(marks::band(level)).legend_group(group.clone())
         }));
-        lines.push(line(&series, &name, level).legend_group(group));
+        lines.push(line(series, &name, level).legend_group(group));
     }
     let mut plot = empty_plot();
     (!lines.is_empty()).then(|| {

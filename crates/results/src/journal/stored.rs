@@ -16,7 +16,8 @@ use super::LONGEST_LINE;
 pub(crate) struct StoredEvidence {
     file: File,
     path: PathBuf,
-    reader: Mutex<TrialReader>,
+    /// The readers that no thread uses now.
+    readers: Mutex<Vec<TrialReader>>,
     failure: OnceLock<String>,
 }
 
@@ -30,15 +31,18 @@ impl StoredEvidence {
         Ok(Self {
             file,
             path,
-            reader: Mutex::default(),
+            readers: Mutex::default(),
             failure: OnceLock::new(),
         })
     }
 
     fn line(&self, offset: u64) -> Result<Evidence> {
         let text = line_at(&self.file, offset, LONGEST_LINE)?;
-        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(reader.read_evidence(&text)?)
+        let readers = || self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reader = readers().pop().unwrap_or_default();
+        let evidence = reader.read_evidence(&text);
+        readers().push(reader);
+        Ok(evidence?)
     }
 }
 

@@ -9,7 +9,7 @@ use plan::World;
 
 use super::{Measured, dry_run, planned, resolved};
 use crate::args::{Report, Run};
-use crate::command::{page, report};
+use crate::command::report;
 use crate::exit::{Ending, done};
 use crate::output;
 
@@ -69,8 +69,8 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
             .as_ref()
             .map(|folder| folder.join(world.to_string()));
         let measured = Measured::of(args, plan, named.as_ref(), place.as_deref())?;
-        let document = page::report(&measured.found(), measured.folder.path());
-        measured.written(measured.write(&document))?;
+        let (_, _, files) = measured.write();
+        measured.written(files)?;
         folders[position] = Some(measured.folder.path().to_owned());
     }
     report::run(&Report {

@@ -2,6 +2,7 @@
 //! round trips, delays and queues, in panels upon each other with one axis of time.
 
 use analysis::Findings;
+use analysis::details::{Details, Quantity, Resolution, TimeSeries};
 use plan::Trial;
 use plotly::common::{AxisSide, DashType, Font, Title, Visible};
 use plotly::layout::{Axis, RangeMode};
@@ -9,15 +10,11 @@ use plotly::{Plot, Scatter, Trace};
 
 use super::{band, line};
 use crate::document::{Drawing, Figure};
-use crate::over_time::{Quantity, TimeSeries};
 use crate::plots::empty_plot;
 use crate::plots::{
     TITLE_SIZE, TOP, axis, configuration, layout, margin, marks, redrawn, text, traces, wrapped,
 };
 use crate::series::labelled;
-
-/// The maximum number of points of a line: panels are small, and lines many.
-const MOST_POINTS: usize = 250;
 
 /// The number of single trials that can be shown in a plot.
 const SINGLE_TRIALS: usize = 2;
@@ -58,11 +55,10 @@ struct Panel {
 }
 
 impl Line {
-    fn series(&self, trials: &[&Trial]) -> Option<TimeSeries> {
-        let trials = trials.iter().copied();
+    fn series<'a>(&self, details: &'a Details) -> Option<&'a TimeSeries> {
         match &self.source {
-            Source::Total => TimeSeries::total(trials, MOST_POINTS),
-            Source::Of(name, quantity) => TimeSeries::of(trials, name, *quantity, MOST_POINTS),
+            Source::Total => details.total(Resolution::Panel),
+            Source::Of(name, quantity) => details.series(*quantity, name, Resolution::Panel),
         }
     }
 
@@ -83,7 +79,7 @@ pub(crate) fn figure(found: &Findings<'_>) -> Option<Figure> {
     let cells: Vec<usize> = (0..plan.cells.len()).filter(measured).collect();
     let drawings = cells.iter().filter_map(|&cell| {
         let name = labelled(plan, &redrawn::own(plan, &cells, cell, None));
-        let mut plot = plot(&finished(found, cell), &name)?;
+        let mut plot = plot(&finished(found, cell), found.details(cell), &name)?;
         let id = format!("flows-{cell}");
         plot.set_configuration(configuration(&id));
         Some(Drawing {
@@ -109,14 +105,14 @@ fn finished<'a>(found: &Findings<'a>, cell: usize) -> Vec<&'a Trial> {
 }
 
 /// The plot of a cell; `None` without a line.
-fn plot(trials: &[&Trial], title: &str) -> Option<Plot> {
-    let panels: Vec<Panel> = panels(trials);
+fn plot(trials: &[&Trial], details: &Details, title: &str) -> Option<Plot> {
+    let panels: Vec<Panel> = panels(details);
     let mut plot = empty_plot();
     let mut named: Vec<String> = Vec::new();
     // Later traces lie upon earlier ones.
     for (number, panel) in panels.iter().enumerate() {
         for line in &panel.lines {
-            let band = line.series(trials).as_ref().and_then(band);
+            let band = line.series(details).and_then(band);
             plot.add_traces(
                 band.into_iter()
                     .map(|band| -> Box<dyn Trace> {
@@ -130,7 +126,7 @@ fn plot(trials: &[&Trial], title: &str) -> Option<Plot> {
     for (number, panel) in panels.iter().enumerate() {
         for line in &panel.lines {
             let is_named = named.contains(&line.name);
-            let trace = trace(line, number, trials, &line.name, !is_named);
+            let trace = trace(line, number, details, &line.name, !is_named);
             named.push(line.name.clone());
             plot.add_traces(
                 trace
@@ -153,10 +149,11 @@ fn plot(trials: &[&Trial], title: &str) -> Option<Plot> {
 /// The lines of one trial, hidden until its name is clicked.
 fn single(trial: &Trial, panels: &[Panel]) -> Vec<Box<dyn Trace>> {
     let name = format!("trial {}", trial.id);
+    let details = Details::of([trial]);
     let mut traces: Vec<Box<dyn Trace>> = Vec::new();
     for (number, panel) in panels.iter().enumerate() {
         for line in &panel.lines {
-            let Some(trace) = trace(line, number, &[trial], &name, traces.is_empty()) else {
+            let Some(trace) = trace(line, number, &details, &name, traces.is_empty()) else {
                 continue;
             };
             let thin = plotly::common::Line::new().width(1.0);
@@ -169,23 +166,23 @@ fn single(trial: &Trial, panels: &[Panel]) -> Vec<Box<dyn Trace>> {
     traces
 }
 
-/// A line over `trials` in the panel `number`, in the group `group` of the legend, with
+/// A line of `details` in the panel `number`, in the group `group` of the legend, with
 /// or without a name there.
 fn trace(
     own: &Line,
     number: usize,
-    trials: &[&Trial],
+    details: &Details,
     group: &str,
     is_named: bool,
 ) -> Option<Box<Scatter<f64, Option<f64>>>> {
-    let series = own.series(trials)?;
+    let series = own.series(details)?;
     let shape = plotly::common::Line::new()
         .width(if own.mark.is_none() { 2.6 } else { 1.6 })
         .shape(plotly::common::LineShape::Hv)
         .dash(own.dash.clone());
     let name = if is_named { group } else { &own.name };
     Some(
-        line(&series, &text(name), own.mark.unwrap_or(0))
+        line(series, &text(name), own.mark.unwrap_or(0))
             .meta(own.role())
             .line(shape)
             .y_axis(axis_name(number))
@@ -195,17 +192,16 @@ fn trace(
 }
 
 /// The panels with lines, from top to bottom.
-fn panels(trials: &[&Trial]) -> Vec<Panel> {
-    let of_trials = || trials.iter().copied();
-    let flows = Quantity::Goodput.names(of_trials());
+fn panels(details: &Details) -> Vec<Panel> {
     let lines = |quantity| {
-        let lines = flows.iter().enumerate().map(|(mark, flow)| Line {
-            name: flow.clone(),
+        let flows = details.names(Quantity::Goodput).enumerate();
+        let lines = flows.map(|(mark, flow)| Line {
+            name: flow.to_owned(),
             mark: Some(mark),
             dash: marks::dash(mark),
-            source: Source::Of(flow.clone(), quantity),
+            source: Source::Of(flow.to_owned(), quantity),
         });
-        let has = |line: &Line| line.series(trials).is_some();
+        let has = |line: &Line| line.series(details).is_some();
         lines.filter(has).collect::<Vec<Line>>()
     };
     let mut goodput = lines(Quantity::Goodput);
@@ -219,14 +215,15 @@ fn panels(trials: &[&Trial]) -> Vec<Panel> {
         };
         goodput.insert(0, total);
     }
-    let links = Quantity::Queue.names(of_trials()).into_iter();
-    let queues = (0..).zip(links).map(|(number, link)| Line {
-        name: format!("queue of {link}"),
-        mark: None,
-        // One after another, as those of series of one colour.
-        dash: marks::dash(number * marks::MOST_SERIES),
-        source: Source::Of(link.to_owned(), Quantity::Queue),
-    });
+    let queues = (0..)
+        .zip(details.names(Quantity::Queue))
+        .map(|(number, link)| Line {
+            name: format!("queue of {link}"),
+            mark: None,
+            // One after another, as those of series of one colour.
+            dash: marks::dash(number * marks::MOST_SERIES),
+            source: Source::Of(link.to_owned(), Quantity::Queue),
+        });
     let panels = [
         ("goodput (Mbit/s)", goodput),
         ("round trip (ms)", lines(Quantity::RoundTrip)),

@@ -2,14 +2,14 @@
 //! with thresholds, drops, and the moment at which congestion begins.
 
 use analysis::Findings;
+use analysis::details::{Details, Quantity, Resolution, TimeSeries};
 use plan::{ReportFigure, Trial};
 use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
 use plotly::layout::RangeMode;
 use plotly::{Plot, Scatter, Trace};
 
-use super::{MOST_POINTS, band, line};
+use super::{band, line};
 use crate::document::{Drawing, Figure};
-use crate::over_time::{Quantity, TimeSeries};
 use crate::plots::empty_plot;
 use crate::plots::{axis, configuration, layout, marks, redrawn, text, traces};
 use crate::series::labelled;
@@ -29,8 +29,7 @@ pub(in crate::plots) fn redrawn(
     let cells = redrawn::included(plan, figure);
     let mut plots = Vec::new();
     for &cell in &cells {
-        let trials = found.trials.iter();
-        let trials = trials.filter(|trial| *trial.factors == plan.cells[cell].factors);
+        let trials = found.by_cell[cell].iter().copied();
         let trials: Vec<&Trial> = trials.filter(|trial| trial.failure.is_none()).collect();
         let Some(first) = trials.first() else {
             continue;
@@ -39,16 +38,20 @@ pub(in crate::plots) fn redrawn(
         let thresholds = (plan.cells[cell].setting.as_ref().ok())
             .and_then(|setting| setting.network.links.iter().find(|of| of.name == link))
             .and_then(plan::setting::Link::thresholds);
+        let of_first = Details::of([*first]);
         let shown = [
-            (format!("mean of {} trials", trials.len()), &trials[..]),
-            (format!("trial {}", first.id), &trials[..1]),
+            (
+                format!("mean of {} trials", trials.len()),
+                found.details(cell),
+            ),
+            (format!("trial {}", first.id), &of_first),
         ];
-        for (what, trials) in shown {
+        for (what, details) in shown {
             let title = match name.as_str() {
                 "" => what,
                 name => format!("{name}: {what}"),
             };
-            let Some(plot) = plot(trials, link, thresholds, event, &title) else {
+            let Some(plot) = plot(details, link, thresholds, event, &title) else {
                 continue;
             };
             let id = format!("{id}-{}", plots.len());
@@ -73,26 +76,26 @@ pub(in crate::plots) fn redrawn(
 }
 
 fn plot(
-    trials: &[&Trial],
+    details: &Details,
     link: &str,
     thresholds: Option<[f64; 2]>,
     event: Option<&(f64, String)>,
     title: &str,
 ) -> Option<Plot> {
-    let of = |quantity| TimeSeries::of(trials.iter().copied(), link, quantity, MOST_POINTS);
+    let of = |quantity| details.series(quantity, link, Resolution::Plot);
     let queue = of(Quantity::Queue)?;
     let instants = queue.instants();
     let end = instants.last().copied().unwrap_or_default();
     let mut plot = empty_plot();
     plot.add_traces(
-        band(&queue)
+        band(queue)
             .map(|band| -> Box<dyn Trace> { band.meta(marks::band(0)) })
             .into_iter()
             .collect(),
     );
-    plot.add_trace(line(&queue, "queue", 0));
+    plot.add_trace(line(queue, "queue", 0));
     if let Some(average) = of(Quantity::Average) {
-        plot.add_trace(line(&average, "average", 1));
+        plot.add_trace(line(average, "average", 1));
     }
     for (name, at) in ["min_th", "max_th"]
         .into_iter()
@@ -135,7 +138,7 @@ fn plot(
 }
 
 /// A cross at the bottom for each interval in which packets were dropped.
-fn drops(series: Option<TimeSeries>) -> Option<Box<dyn Trace>> {
+fn drops(series: Option<&TimeSeries>) -> Option<Box<dyn Trace>> {
     let series = series?;
     let instants = series.instants();
     let (mut x, mut texts) = (Vec::new(), Vec::new());

@@ -1,0 +1,48 @@
+//! Means of the quantiles that trials hold.
+
+use proto::streaming_recorder::SHARES;
+use serde_json::Value;
+
+use crate::statistics::{Mean, mean};
+
+/// The number of quantiles.
+pub(super) const COUNT: usize = SHARES.len();
+
+/// The quantiles at [`SHARES`] in milliseconds, means over trials.
+pub type Quantiles = [Mean; COUNT];
+
+/// The times of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Times {
+    /// One-way delays.
+    Delay,
+    /// Round trips.
+    RoundTrip,
+}
+
+impl Times {
+    /// All of them.
+    pub(super) const ALL: [Self; 2] = [Self::Delay, Self::RoundTrip];
+
+    /// The evidence that has the quantiles, by flow.
+    pub(super) const fn evidence(self) -> &'static str {
+        match self {
+            Self::Delay => "delay_quantiles",
+            Self::RoundTrip => "rtt_quantiles",
+        }
+    }
+}
+
+/// The quantiles of a flow in one trial; `None` unless it has all of them.
+pub(super) fn of_trial(value: &Value) -> Option<[f64; COUNT]> {
+    let words = value.as_str()?.split_ascii_whitespace();
+    let numbers: Option<Vec<f64>> = words.map(|word| word.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+/// The means of the quantiles of many trials.
+pub(super) fn means(trials: &[[f64; COUNT]]) -> Option<Quantiles> {
+    let at = |place: usize| mean(&trials.iter().map(|one| one[place]).collect::<Vec<f64>>());
+    let means: Option<Vec<Mean>> = (0..COUNT).map(at).collect();
+    means?.try_into().ok()
+}

@@ -1,0 +1,261 @@
+//! Time series of many trials: of links' queues, and of flows.
+
+use plan::UNKNOWN;
+use serde_json::Value;
+
+use crate::statistics::{Mean, mean};
+
+/// A quantity that changes during a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    /// Waiting packets.
+    Queue,
+    /// The queue average of a discipline.
+    Average,
+    /// The share of dropped packets in per cent.
+    Drops,
+    /// Payload in Mbit/s.
+    Goodput,
+    /// The mean round trip in milliseconds.
+    RoundTrip,
+    /// The longest round trip in milliseconds.
+    LongestRoundTrip,
+    /// The mean one-way delay in milliseconds.
+    Delay,
+    /// The longest one-way delay in milliseconds.
+    LongestDelay,
+}
+
+/// How fine a time series is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// Every interval that trials have.
+    Full,
+    /// At most 1000 intervals: more are indistinguishable in a plot and enlarge a page.
+    Plot,
+    /// At most 250 intervals, for small plots of many lines.
+    Panel,
+}
+
+/// Means over trials, by interval.
+#[derive(Clone)]
+pub struct TimeSeries {
+    /// The length of an interval in seconds; the last one may be shorter.
+    pub interval: f64,
+    /// `None`: no trial has a value.
+    pub means: Vec<Option<Mean>>,
+}
+
+/// A time series in each resolution.
+pub(super) struct Resolved {
+    full: TimeSeries,
+    /// `None`: as [`Self::full`].
+    plot: Option<TimeSeries>,
+    /// `None`: as [`Self::full`].
+    panel: Option<TimeSeries>,
+}
+
+/// The values of one trial, by interval.
+#[derive(Clone)]
+pub(super) struct TrialSeries {
+    interval: f64,
+    /// NaN: unknown.
+    values: Vec<f64>,
+}
+
+impl Quantity {
+    /// All of them.
+    pub(super) const ALL: [Self; 8] = [
+        Self::Queue,
+        Self::Average,
+        Self::Drops,
+        Self::Goodput,
+        Self::RoundTrip,
+        Self::LongestRoundTrip,
+        Self::Delay,
+        Self::LongestDelay,
+    ];
+
+    /// The evidence that has them.
+    pub(super) const EVIDENCE: [&'static str; 2] = ["series", "flow_series"];
+
+    /// The evidence that has the quantity, by name of a link or a flow.
+    pub(super) const fn evidence(self) -> &'static str {
+        let [of_links, of_flows] = Self::EVIDENCE;
+        match self {
+            Self::Queue | Self::Average | Self::Drops => of_links,
+            Self::Goodput
+            | Self::RoundTrip
+            | Self::LongestRoundTrip
+            | Self::Delay
+            | Self::LongestDelay => of_flows,
+        }
+    }
+}
+
+impl Resolution {
+    /// The most intervals.
+    const fn most(self) -> usize {
+        match self {
+            Self::Full => usize::MAX,
+            Self::Plot => 1000,
+            Self::Panel => 250,
+        }
+    }
+}
+
+impl TimeSeries {
+    /// The starts of the intervals, and the end of the last one.
+    pub fn instants(&self) -> Vec<f64> {
+        let bounds = (0..=self.means.len()).map(|number| number as f64);
+        // To a microsecond: 0.3 is 3 times 0.1.
+        let rounded = |instant: f64| (instant * 1e6).round() / 1e6;
+        bounds
+            .map(|number| rounded(number * self.interval))
+            .collect()
+    }
+
+    /// The means of values by intervals of a length in seconds; `None` of at most so many
+    /// intervals as `resolution` has, which are the means of [`Resolution::Full`].
+    fn of(interval: f64, values: &[Vec<f64>], resolution: Resolution) -> Option<Self> {
+        // Merges neighbours if there are too many to distinguish.
+        let together = values.len().div_ceil(resolution.most());
+        let is_full = resolution == Resolution::Full;
+        if together <= 1 && !is_full {
+            return None;
+        }
+        let chunks = values.chunks(together.max(1));
+        let means = chunks.map(|chunk| match chunk {
+            [values] => mean(values),
+            _ => mean(&chunk.concat()),
+        });
+        Some(Self {
+            interval: interval * together.max(1) as f64,
+            means: means.collect(),
+        })
+    }
+}
+
+impl Resolved {
+    /// The means over `trials`; `None` without a value.
+    pub(super) fn of(trials: Vec<TrialSeries>) -> Option<Self> {
+        let intervals = trials.iter().map(|trial| trial.interval);
+        let interval = intervals.reduce(f64::max)?;
+        // The trials' values by interval.
+        let mut values: Vec<Vec<f64>> = Vec::new();
+        for trial in trials {
+            let trial = trial.coarsened(interval);
+            values.resize_with(values.len().max(trial.len()), Vec::new);
+            for (all, value) in values.iter_mut().zip(trial) {
+                if !value.is_nan() {
+                    all.push(value);
+                }
+            }
+        }
+        let of = |resolution| TimeSeries::of(interval, &values, resolution);
+        let full = of(Resolution::Full).filter(|full| !full.means.is_empty())?;
+        Some(Self {
+            full,
+            plot: of(Resolution::Plot),
+            panel: of(Resolution::Panel),
+        })
+    }
+
+    pub(super) fn at(&self, resolution: Resolution) -> &TimeSeries {
+        let coarser = match resolution {
+            Resolution::Full => None,
+            Resolution::Plot => self.plot.as_ref(),
+            Resolution::Panel => self.panel.as_ref(),
+        };
+        coarser.unwrap_or(&self.full)
+    }
+}
+
+impl TrialSeries {
+    /// `None` if the trial does not have the quantity.
+    pub(super) fn of(named: &Value, quantity: Quantity) -> Option<Self> {
+        let interval = named.get("interval_s")?.as_f64();
+        let interval = interval.filter(|interval| *interval > 0.0)?;
+        let numbers = |key: &str| -> Option<Vec<f64>> {
+            let words = named.get(key)?.as_str()?.split_ascii_whitespace();
+            let number = |word: &str| match word {
+                UNKNOWN => f64::NAN,
+                word => word.parse().unwrap_or(f64::NAN),
+            };
+            Some(words.map(number).collect())
+        };
+        let values = match quantity {
+            Quantity::Queue => numbers("queue"),
+            Quantity::Average => numbers("average"),
+            Quantity::Drops => {
+                let rate = |(drops, arrivals): (f64, f64)| match arrivals > 0.0 {
+                    true => 100.0 * drops / arrivals,
+                    false => f64::NAN,
+                };
+                let pairs = numbers("drops")?.into_iter().zip(numbers("arrivals")?);
+                Some(pairs.map(rate).collect())
+            }
+            Quantity::Goodput => {
+                let mut octets = numbers("octets")?;
+                let last = named.get("last_s").and_then(Value::as_f64);
+                let last = last.filter(|last| *last > 0.0).unwrap_or(interval);
+                if let Some((end, whole)) = octets.split_last_mut() {
+                    let rate = |octets: f64, length| octets * 8.0 / length / 1e6;
+                    whole
+                        .iter_mut()
+                        .for_each(|value| *value = rate(*value, interval));
+                    *end = rate(*end, last);
+                }
+                Some(octets)
+            }
+            Quantity::RoundTrip => numbers("rtt_ms"),
+            Quantity::LongestRoundTrip => numbers("rtt_max_ms"),
+            Quantity::Delay => numbers("delay_ms"),
+            Quantity::LongestDelay => numbers("delay_max_ms"),
+        };
+        Some(Self {
+            interval,
+            values: values?,
+        })
+    }
+
+    /// The sum with another flow of the same trial, whose intervals are the same.
+    pub(super) fn plus(mut self, other: &Self) -> Self {
+        let length = self.values.len().max(other.values.len());
+        self.values.resize(length, f64::NAN);
+        for (sum, &value) in self.values.iter_mut().zip(&other.values) {
+            *sum = match (sum.is_nan(), value.is_nan()) {
+                (false, false) => *sum + value,
+                (false, true) => *sum,
+                (true, _) => value,
+            };
+        }
+        self
+    }
+
+    /// The values by intervals of length `interval`, a multiple of its own.
+    fn coarsened(self, interval: f64) -> Vec<f64> {
+        let ratio = (interval / self.interval).round();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at least one, and a huge one saturates"
+        )]
+        let together = (ratio as usize).max(1);
+        if together == 1 {
+            return self.values;
+        }
+        let chunks = self.values.chunks(together);
+        chunks
+            .map(|chunk| {
+                let known: Vec<f64> = chunk
+                    .iter()
+                    .copied()
+                    .filter(|value| !value.is_nan())
+                    .collect();
+                // NaN if none is known.
+                known.iter().sum::<f64>() / known.len() as f64
+            })
+            .collect()
+    }
+}
