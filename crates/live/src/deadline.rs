@@ -2,7 +2,7 @@
 //!
 //! The peer decides what arrives and when, so no such loop may depend on a pause of the
 //! peer to end. Each read from a peer's socket takes a [`Permit`], which only a
-//! [`Deadline`] issues: the functions below, [`crate::sys::inbox::Inbox::take`], and
+//! [`Deadline`] issues: the functions below, those of [`crate::sys::inbox`], and
 //! control connections. `clippy.toml` forbids the calls of nix behind them.
 
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -61,8 +61,13 @@ impl Deadline {
     /// A deadline `span` from now that no signal brings forward. For a second or so, in
     /// which data in flight arrive after a stop.
     pub(crate) fn fixed(span: Span) -> Self {
+        Self::fixed_at(clock::monotonic() + span)
+    }
+
+    /// The same at the instant `at`.
+    pub(crate) fn fixed_at(at: Time) -> Self {
         Self {
-            at: clock::monotonic() + span,
+            at,
             stop: None,
             interruptible: false,
         }
@@ -77,11 +82,26 @@ impl Deadline {
         }
     }
 
+    /// Moves the instant to `at`.
+    pub(crate) fn move_to(&mut self, at: Time) {
+        self.at = at;
+    }
+
     /// Permits one read.
     ///
     /// # Errors
     /// The reason if the loop is to end.
     pub(crate) fn permit(&self) -> Result<Permit, Ended> {
+        self.permit_at(clock::monotonic())
+    }
+
+    /// Permits one read at `now`, for a loop that has just read the clock. It must read the
+    /// clock again before the next permit.
+    ///
+    /// # Errors
+    /// The reason if the loop is to end.
+    #[inline]
+    pub(crate) fn permit_at(&self, now: Time) -> Result<Permit, Ended> {
         if self.interruptible && interrupt::asked() {
             return Err(Ended::Interrupted);
         }
@@ -92,7 +112,7 @@ impl Deadline {
         {
             return Err(Ended::Stopped);
         }
-        if clock::monotonic() >= self.at {
+        if now >= self.at {
             return Err(Ended::Late);
         }
         Ok(Permit(()))
@@ -136,6 +156,11 @@ mod tests {
         let now = clock::monotonic();
         let later = Deadline::new(now + Span::from_secs(1_000), &stop);
         assert!(later.permit().is_ok());
+        let end = now + Span::from_secs(1_000);
+        assert_eq!(later.permit_at(end).err(), Some(Ended::Late));
+        let mut moved = later.clone();
+        moved.move_to(now);
+        assert_eq!(moved.permit().err(), Some(Ended::Late));
         assert_eq!(later.within(Span::ZERO).permit().err(), Some(Ended::Late));
         let past = Deadline::new(now, &stop);
         assert_eq!(

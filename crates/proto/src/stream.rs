@@ -38,32 +38,57 @@ impl MessageStream {
         mut piece: &[u8],
         mut complete: impl FnMut(Message),
     ) -> Result<(), Error> {
-        while !piece.is_empty() {
-            let (message, missing) = match self.body.take() {
-                Some(body) => body,
-                None => {
-                    let taken = piece.len().min(HEADER_LEN - self.filled);
-                    self.header[self.filled..self.filled + taken].copy_from_slice(&piece[..taken]);
-                    self.filled += taken;
-                    piece = &piece[taken..];
-                    if self.filled < HEADER_LEN {
-                        return Ok(());
-                    }
-                    self.filled = 0;
-                    let message = Message::parse(&self.header)?;
-                    (message, u64::from(message.length) - HEADER_LEN as u64)
-                }
-            };
-            let taken = usize::try_from(missing)
-                .unwrap_or(usize::MAX)
-                .min(piece.len());
-            piece = &piece[taken..];
-            match missing - taken as u64 {
-                0 => complete(message),
-                rest => self.body = Some((message, rest)),
-            }
+        while let Some(message) = self.next(&mut piece)? {
+            complete(message);
         }
         Ok(())
+    }
+
+    /// The next message that `piece` completes, whose octets are taken off its front;
+    /// `None` once all of it is taken.
+    ///
+    /// # Errors
+    /// If a header is invalid; the rest of the stream is unreadable.
+    #[inline]
+    pub fn next(&mut self, piece: &mut &[u8]) -> Result<Option<Message>, Error> {
+        let (message, missing) = match self.body.take() {
+            Some(body) => body,
+            None => match self.next_header(piece)? {
+                Some(message) => (message, u64::from(message.length) - HEADER_LEN as u64),
+                None => return Ok(None),
+            },
+        };
+        let taken = usize::try_from(missing)
+            .unwrap_or(usize::MAX)
+            .min(piece.len());
+        *piece = &piece[taken..];
+        match missing - taken as u64 {
+            0 => Ok(Some(message)),
+            rest => {
+                self.body = Some((message, rest));
+                Ok(None)
+            }
+        }
+    }
+
+    /// The next header, once all its octets have arrived.
+    #[inline]
+    fn next_header(&mut self, piece: &mut &[u8]) -> Result<Option<Message>, Error> {
+        if self.filled == 0
+            && let Some((header, rest)) = piece.split_first_chunk::<HEADER_LEN>()
+        {
+            *piece = rest;
+            return Message::parse(header).map(Some);
+        }
+        let (head, rest) = piece.split_at(piece.len().min(HEADER_LEN - self.filled));
+        self.header[self.filled..self.filled + head.len()].copy_from_slice(head);
+        self.filled += head.len();
+        *piece = rest;
+        if self.filled < HEADER_LEN {
+            return Ok(None);
+        }
+        self.filled = 0;
+        Message::parse(&self.header).map(Some)
     }
 }
 

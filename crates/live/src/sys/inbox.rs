@@ -1,8 +1,8 @@
-//! Receives many datagrams per call, or one piece of a stream, with the kernel's
+//! Receives many datagrams per call, or a piece of a stream, with the kernel's
 //! control data: the receive timestamp, and the size of merged datagrams
 //! [LinuxUapi socket.h, udp.h].
 
-use std::mem::{size_of, zeroed};
+use std::mem::{MaybeUninit, size_of, zeroed};
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
@@ -17,7 +17,7 @@ const OCTETS: usize = 1 << 19;
 /// a header, with some reserve. In words, because headers are aligned.
 const CONTROL_WORDS: usize = 20;
 
-/// Buffers for one call.
+/// Buffers for datagrams of one call.
 pub(crate) struct Inbox {
     room: usize,
     octets: Vec<u8>,
@@ -27,7 +27,7 @@ pub(crate) struct Inbox {
     taken: Vec<InboxEntry>,
 }
 
-/// A datagram, or a piece of a stream.
+/// A datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InboxEntry {
     /// Its octets, which may exceed the buffer.
@@ -52,11 +52,6 @@ impl Inbox {
         inbox
     }
 
-    /// Room for one piece of a stream.
-    pub(crate) fn of_stream(room: usize) -> Self {
-        Self::new(room, 1)
-    }
-
     fn new(room: usize, batch: usize) -> Self {
         Self {
             room,
@@ -77,49 +72,41 @@ impl Inbox {
     ) -> io::Result<&[InboxEntry]> {
         self.taken.clear();
         let batch = self.control.len();
-        // SAFETY: all zeroes are a valid, empty piece.
-        let mut pieces: [libc::iovec; BATCH] = unsafe { zeroed() };
-        // SAFETY: all zeroes are a valid, empty message header.
-        let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
+        let mut pieces = [const { MaybeUninit::<libc::iovec>::uninit() }; BATCH];
+        let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH];
         let rooms = self.octets.chunks_exact_mut(self.room);
-        for (((header, piece), room), control) in headers
-            .iter_mut()
-            .zip(&mut pieces)
-            .zip(rooms)
-            .zip(&mut self.control)
-        {
-            piece.iov_base = room.as_mut_ptr().cast();
-            piece.iov_len = room.len();
-            header.msg_hdr.msg_iov = piece;
-            header.msg_hdr.msg_iovlen = 1;
-            header.msg_hdr.msg_control = control.as_mut_ptr().cast();
-            header.msg_hdr.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
-        }
-        for (header, source) in headers.iter_mut().zip(&mut self.sources) {
-            header.msg_hdr.msg_name = ptr::from_mut(source).cast();
-            let length = size_of::<libc::sockaddr_in6>();
-            header.msg_hdr.msg_namelen = libc::socklen_t::try_from(length).unwrap_or(0);
+        for (place, (room, control)) in rooms.zip(&mut self.control).enumerate() {
+            let mut header = header(pieces[place].write(piece(room)), control);
+            if let Some(source) = self.sources.get_mut(place) {
+                header.msg_name = ptr::from_mut(source).cast();
+                let length = size_of::<libc::sockaddr_in6>();
+                header.msg_namelen = libc::socklen_t::try_from(length).unwrap_or(0);
+            }
+            headers[place].write(libc::mmsghdr {
+                msg_hdr: header,
+                msg_len: 0,
+            });
         }
         let wait = if busy {
             libc::MSG_DONTWAIT
         } else {
             libc::MSG_WAITFORONE
         };
-        // A stream has no further length, and MSG_TRUNC would discard its data.
-        let whole = if batch > 1 { libc::MSG_TRUNC } else { 0 };
-        // SAFETY: the first `batch` headers point to buffers of their own, which
-        // outlive the call and have the stated lengths.
+        // SAFETY: the first `batch` headers are set; they point to buffers of their own,
+        // which outlive the call and have the stated lengths.
         let count = unsafe {
             libc::recvmmsg(
                 socket.as_raw_fd(),
-                headers.as_mut_ptr(),
+                headers.as_mut_ptr().cast(),
                 u32::try_from(batch).unwrap_or(1),
-                wait | whole,
+                wait | libc::MSG_TRUNC,
                 ptr::null_mut(),
             )
         };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
         for header in &headers[..count] {
+            // SAFETY: the kernel fills at most `batch` headers, which are set.
+            let header = unsafe { header.assume_init_ref() };
             self.taken.push(InboxEntry {
                 length: usize::try_from(header.msg_len).unwrap_or(0),
                 ..said(&header.msg_hdr)
@@ -157,6 +144,67 @@ impl Inbox {
         let length = self.taken[place].length.min(self.room);
         &self.octets[place * self.room..][..length]
     }
+}
+
+/// A buffer for one piece of a stream.
+pub(crate) struct StreamInbox {
+    octets: Vec<u8>,
+    control: [u64; CONTROL_WORDS],
+    length: usize,
+}
+
+impl StreamInbox {
+    /// Room for `room` octets.
+    pub(crate) fn new(room: usize) -> Self {
+        Self {
+            octets: vec![0; room],
+            control: [0; CONTROL_WORDS],
+            length: 0,
+        }
+    }
+
+    /// Receives what has arrived; nothing at the end of the stream. Waits as long as the
+    /// socket does, unless `busy`. Returns the kernel's timestamp of the last octets, in
+    /// nanoseconds since 1970.
+    pub(crate) fn take(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        busy: bool,
+        _permit: Permit,
+    ) -> io::Result<Option<u64>> {
+        self.length = 0;
+        let mut piece = piece(&mut self.octets);
+        let mut header = header(&mut piece, &mut self.control);
+        let wait = if busy { libc::MSG_DONTWAIT } else { 0 };
+        // SAFETY: the header points to buffers that outlive the call and have the stated
+        // lengths.
+        let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, wait) };
+        self.length = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
+        Ok(said(&header).stamp)
+    }
+
+    /// The octets of the last call.
+    pub(crate) fn octets(&self) -> &[u8] {
+        &self.octets[..self.length]
+    }
+}
+
+fn piece(room: &mut [u8]) -> libc::iovec {
+    libc::iovec {
+        iov_base: room.as_mut_ptr().cast(),
+        iov_len: room.len(),
+    }
+}
+
+/// A header for one piece and its control data, without a source.
+fn header(piece: &mut libc::iovec, control: &mut [u64; CONTROL_WORDS]) -> libc::msghdr {
+    // SAFETY: all zeroes are a valid, empty message header.
+    let mut header: libc::msghdr = unsafe { zeroed() };
+    header.msg_iov = piece;
+    header.msg_iovlen = 1;
+    header.msg_control = control.as_mut_ptr().cast();
+    header.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+    header
 }
 
 /// The control data of a datagram.

@@ -183,10 +183,13 @@ impl Waiting {
             MsgFlags::empty()
         };
         let mut latest = clock::monotonic();
-        while let Ok(permit) = self.deadline.permit() {
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
             // As above: silence is checked first.
             let is_over = self.is_over(latest);
-            let length = match receive(&self.socket, &mut room, flags, permit) {
+            let received = receive(&self.socket, &mut room, flags, permit);
+            now = clock::monotonic();
+            let length = match received {
                 Ok(length) => length,
                 Err(error) if is_passing(error) => {
                     self.recorder.idle();
@@ -199,10 +202,10 @@ impl Waiting {
             };
             // A request for timestamps would cost each round trip more than the clock
             // does.
-            let arrival = self.recorder.logs().then(|| Arrival {
-                read: clock::monotonic(),
+            let arrival = Arrival {
+                read: now,
                 stamp: None,
-            });
+            };
             let datagram = &mut room[..length];
             let message = match Message::parse(datagram) {
                 Ok(message) if usize::try_from(message.length) == Ok(length) => message,
@@ -224,9 +227,7 @@ impl Waiting {
             if self.is_complete() {
                 return Ok(());
             }
-            if self.signal.expected().is_some() {
-                latest = clock::monotonic();
-            }
+            latest = now;
         }
         Ok(())
     }

@@ -82,8 +82,8 @@ impl ReceiveRecorder {
     }
 
     /// Records a message that is only echoed; its arrival matters for the log only.
-    pub(super) fn answered(&mut self, message: Message, arrival: Option<Arrival>) {
-        if let Some(arrival) = arrival {
+    pub(super) fn answered(&mut self, message: Message, arrival: Arrival) {
+        if self.logs() {
             self.log(message, arrival);
         }
         self.enter(message, 0, None);
@@ -217,8 +217,12 @@ mod tests {
         #[test]
         fn no_numbers_make_it_panic(numbers: Vec<u64>) {
             let mut recorder = recorder();
+            let arrival = Arrival {
+                read: clock::monotonic(),
+                stamp: None,
+            };
             for number in &numbers {
-                recorder.answered(message(*number), None);
+                recorder.answered(message(*number), arrival);
             }
             let report = recorder.report();
             // The last number has no successor and is never sent.

@@ -18,7 +18,7 @@ use crate::clock;
 use crate::deadline::receive;
 use crate::error::{During, Error, Result};
 use crate::sockets::plain;
-use crate::sys::inbox::Inbox;
+use crate::sys::inbox::StreamInbox;
 use crate::traffic::options::{self, mark};
 
 /// Octets per read.
@@ -41,76 +41,116 @@ impl Waiting {
             mark(stream.as_fd(), self.peer, self.flow.dscp)?;
         }
         self.stamp(&stream)?;
-        let mut rate_starts = RateStarts::new(&stream, self.flow.cookie.len() as u64)?;
-        self.take_messages(&stream, &mut rate_starts)?;
-        if self.timed() {
-            rate_starts.finish(&stream, &self.recorder)?;
+        match self.flow.meter {
+            Meter::OneWay => self.count_messages(&stream),
+            Meter::RoundTrip => self.answer_messages(&stream),
         }
-        Ok(())
     }
 
-    /// Whether a log needs the arrivals of its messages.
-    fn timed(&self) -> bool {
-        self.flow.meter == Meter::OneWay && self.recorder.logs()
-    }
-
-    fn take_messages(&mut self, stream: &OwnedFd, rate_starts: &mut RateStarts) -> Result<()> {
-        let timed = self.timed();
-        let mut inbox = Inbox::of_stream(READ);
+    /// Counts the messages of a stream.
+    fn count_messages(&mut self, stream: &OwnedFd) -> Result<()> {
+        let mut rate_starts = RateStarts::new(stream, self.flow.cookie.len() as u64)?;
+        let logs = self.recorder.logs();
+        let mut inbox = StreamInbox::new(READ);
         let mut messages = MessageStream::new();
-        let mut complete = Vec::new();
-        let mut reply = Vec::new();
         let mut latest = clock::monotonic();
-        while let Ok(permit) = self.deadline.permit() {
-            let taken = match inbox.take(stream.as_fd(), self.flow.busy, permit) {
-                Ok(taken) => taken.first().copied().unwrap_or_default(),
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
+            let stamp = match inbox.take(stream.as_fd(), self.flow.busy, permit) {
+                Ok(stamp) => stamp,
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
                 {
                     self.recorder.idle();
                     if self.is_over(latest) {
-                        return Ok(());
+                        break;
                     }
+                    now = clock::monotonic();
                     continue;
                 }
                 // The sender was killed: the data received so far count.
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
                 Err(error) => return Err(error).during(|| "receiving a stream"),
             };
-            if taken.length == 0 {
-                return Ok(());
+            if inbox.octets().is_empty() {
+                break;
             }
-            latest = clock::monotonic();
-            let arrival = Arrival {
-                read: latest,
-                stamp: taken.stamp,
-            };
-            messages
-                .receive(inbox.octets(0), |message| complete.push(message))
-                .map_err(|error| Error::new("reading a stream", error.to_string()))?;
+            now = clock::monotonic();
+            latest = now;
+            let arrival = Arrival { read: now, stamp };
             let mut received = None;
-            for message in complete.drain(..) {
-                if message.length > self.flow.largest {
-                    return Err(Error::new(
-                        "reading a stream",
-                        "a message is larger than was said",
-                    ));
-                }
-                match self.flow.meter {
-                    Meter::OneWay => received = Some(self.recorder.record(message, arrival)),
-                    Meter::RoundTrip => {
-                        self.recorder.answered(message, Some(arrival));
-                        if !self.answer(stream, message, &mut reply)? {
-                            return Ok(());
-                        }
-                    }
-                }
+            let mut piece = inbox.octets();
+            while let Some(message) = self.next_message(&mut messages, &mut piece)? {
+                received = Some(self.recorder.record(message, arrival));
             }
-            if let Some(received) = received.filter(|_| timed) {
+            if let Some(received) = received.filter(|_| logs) {
                 rate_starts.arrived(received, stream, &self.recorder)?;
             }
         }
+        if logs {
+            rate_starts.finish(stream, &self.recorder)?;
+        }
         Ok(())
+    }
+
+    /// Answers the messages of a stream.
+    fn answer_messages(&mut self, stream: &OwnedFd) -> Result<()> {
+        let mut room = vec![0; READ];
+        let mut reply = Vec::new();
+        let mut messages = MessageStream::new();
+        let flags = match self.flow.busy {
+            true => MsgFlags::MSG_DONTWAIT,
+            false => MsgFlags::empty(),
+        };
+        let mut latest = clock::monotonic();
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
+            let length = match receive(stream, &mut room, flags, permit) {
+                Ok(0) | Err(Errno::ECONNRESET) => return Ok(()),
+                Ok(length) => length,
+                Err(Errno::EAGAIN | Errno::EINTR) => {
+                    self.recorder.idle();
+                    if self.is_over(latest) {
+                        return Ok(());
+                    }
+                    now = clock::monotonic();
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "receiving a stream"),
+            };
+            now = clock::monotonic();
+            latest = now;
+            let arrival = Arrival {
+                read: now,
+                stamp: None,
+            };
+            let mut piece = &room[..length];
+            while let Some(message) = self.next_message(&mut messages, &mut piece)? {
+                let taken = self.answer(stream, message, &mut reply)?;
+                // The record is made while the answer travels.
+                self.recorder.answered(message, arrival);
+                if !taken {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message that `piece` completes, as [`MessageStream::next`].
+    fn next_message(
+        &self,
+        messages: &mut MessageStream,
+        piece: &mut &[u8],
+    ) -> Result<Option<Message>> {
+        let unreadable = |why: &str| Error::new("reading a stream", why);
+        match messages.next(piece) {
+            Ok(Some(message)) if message.length > self.flow.largest => {
+                Err(unreadable("a message is larger than was said"))
+            }
+            Ok(message) => Ok(message),
+            Err(error) => Err(unreadable(&error.to_string())),
+        }
     }
 
     /// Accepts the connection that shows the cookie; others are closed.
@@ -168,21 +208,21 @@ impl Waiting {
             .emit(room)
             .map_err(|error| Error::new("answering a message", error.to_string()))?;
         let mut sent = 0;
-        while sent < length {
-            // The sender may read an octet now and then.
-            if self.deadline.permit().is_err() {
-                return Ok(false);
-            }
+        loop {
             // All octets behind the header are zero.
             let start = sent.min(HEADER_LEN);
             let end = room.len().min(start + (length - sent));
             match send(raw(stream), &room[start..end], MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) if sent + count == length => return Ok(true),
                 Ok(count) => sent += count,
                 Err(Errno::EAGAIN | Errno::EINTR) => {}
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return Ok(false),
                 Err(error) => return Err(error).during(|| "answering a message"),
             }
+            // The sender may read an octet now and then.
+            if self.deadline.permit().is_err() {
+                return Ok(false);
+            }
         }
-        Ok(true)
     }
 }

@@ -178,18 +178,19 @@ impl Ready {
             sequence += 1;
             log.sent(departure.size, now);
             // The last echo counts even if the flow is stopped meanwhile.
-            let deadline = Deadline::fixed(LOST);
+            let deadline = Deadline::fixed_at(now + LOST);
+            let mut read = now;
             let mut back = None;
             while back.is_none()
-                && let Ok(permit) = deadline.permit()
+                && let Ok(permit) = deadline.permit_at(read)
             {
-                match receive(&self.socket, &mut answer, flags, permit) {
+                let received = receive(&self.socket, &mut answer, flags, permit);
+                read = clock::monotonic();
+                match received {
                     Ok(length) => match echo(&answer[..length]) {
-                        Some(echo) if echo.sequence == message.sequence => {
-                            back = Some(clock::monotonic());
-                        }
+                        Some(echo) if echo.sequence == message.sequence => back = Some(read),
                         Some(echo) if echo.sequence < message.sequence => {
-                            self.late_echo(log, &echo);
+                            self.late_echo(log, &echo, read);
                         }
                         _ => {}
                     },

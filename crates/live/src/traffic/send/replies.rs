@@ -13,7 +13,7 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::{Log, is_passing};
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
-use crate::sys::inbox::Inbox;
+use crate::sys::inbox::{Inbox, StreamInbox};
 use crate::traffic::Record;
 use crate::traffic::counters::SentCounters;
 use crate::traffic::receive::{Clocks, Timeline};
@@ -158,26 +158,24 @@ pub(super) fn collect_datagrams(socket: &OwnedFd, mut replies: Replies) -> Resul
 /// Receives echoes of a stream, until its end.
 pub(super) fn collect_stream(socket: &OwnedFd, mut replies: Replies) -> Result<Replies> {
     stamp_arrivals(socket.as_fd())?;
-    let mut inbox = Inbox::of_stream(READ);
+    let mut inbox = StreamInbox::new(READ);
     let mut messages = MessageStream::new();
-    let mut complete = Vec::new();
     while let Some(permit) = replies.permit() {
-        let taken = match inbox.take(socket.as_fd(), false, permit) {
-            Ok(taken) => taken.first().copied().unwrap_or_default(),
+        let stamp = match inbox.take(socket.as_fd(), false, permit) {
+            Ok(stamp) => stamp,
             Err(error) if passing(&error) => continue,
             Err(error) => return Err(error).during(|| "collecting echoes"),
         };
-        if taken.length == 0 {
+        if inbox.octets().is_empty() {
             break;
         }
         let read = clock::monotonic();
         replies.latest = read;
         messages
-            .receive(inbox.octets(0), |message| complete.push(message))
+            .receive(inbox.octets(), |message| {
+                replies.record(&message, stamp, read);
+            })
             .map_err(|error| Error::new("reading an echo", error.to_string()))?;
-        for message in complete.drain(..) {
-            replies.record(&message, taken.stamp, read);
-        }
     }
     Ok(replies)
 }

@@ -9,7 +9,6 @@ use wire::message::Message;
 
 use super::replies::Replies;
 use super::{Log, Ready};
-use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::traffic::Record;
 use crate::traffic::unanswered::Unanswered;
@@ -70,9 +69,9 @@ impl Ready {
 
     /// Records an echo that arrives while a later message waits for its own: a copy
     /// counts, but an echo that was taken for lost does not.
-    pub(super) fn late_echo(&mut self, log: &mut Log, echo: &Message) {
+    pub(super) fn late_echo(&mut self, log: &mut Log, echo: &Message, read: Time) {
         if log.round_trips.has(echo.sequence) {
-            self.exchanged(log, echo, Some(clock::monotonic()));
+            self.exchanged(log, echo, Some(read));
         }
     }
 

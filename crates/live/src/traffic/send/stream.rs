@@ -93,6 +93,7 @@ impl Ready {
         let mut answer = vec![0; 1 << 17];
         let mut stream = MessageStream::new();
         let flags = self.waiting();
+        let mut deadline = departures.deadline(clock::monotonic());
         let mut sequence = 0;
         while let Some(departure) = departures.next() {
             let Some(now) = departures.wait(departure) else {
@@ -108,28 +109,29 @@ impl Ready {
             }
             log.sent(departure.size, now);
             // Regardless of partial progress of the echo.
-            let deadline = departures.deadline(now + STALLED);
+            deadline.move_to(now + STALLED);
+            let mut read = now;
             let mut back = None;
             while back.is_none() {
-                let permit = match deadline.permit() {
+                let permit = match deadline.permit_at(read) {
                     Ok(permit) => permit,
                     Err(Ended::Late) => return Err(no_echo()),
                     Err(Ended::Stopped | Ended::Interrupted) => break,
                 };
-                match receive(&self.socket, &mut answer, flags, permit) {
+                let length = match receive(&self.socket, &mut answer, flags, permit) {
                     Ok(0) => return Err(closed_early()),
-                    Ok(length) => {
-                        let mut whole = false;
-                        stream
-                            .receive(&answer[..length], |echo| {
-                                whole |= echo.echo == Echo::Reply && echo.sequence == sequence;
-                            })
-                            .map_err(|error| Error::new("reading an echo", error.to_string()))?;
-                        back = whole.then(clock::monotonic);
-                    }
-                    Err(Errno::EAGAIN | Errno::EINTR) => {}
+                    Ok(length) => length,
+                    Err(Errno::EAGAIN | Errno::EINTR) => 0,
                     Err(error) => return Err(error).during(|| "taking an echo"),
-                }
+                };
+                read = clock::monotonic();
+                stream
+                    .receive(&answer[..length], |echo| {
+                        if echo.echo == Echo::Reply && echo.sequence == sequence {
+                            back = Some(read);
+                        }
+                    })
+                    .map_err(|error| Error::new("reading an echo", error.to_string()))?;
             }
             sequence += 1;
             self.exchanged(log, &message, back);
