@@ -1,6 +1,8 @@
 //! The configuration of `jumbolab gateway`: a TOML file, or options for the simple case.
 
+mod inside;
 mod keys;
+mod peers;
 pub mod recording;
 pub mod replay;
 mod section;
@@ -8,20 +10,17 @@ mod section;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use experiment::queue_of;
 use live::gateway::{
-    Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, Sending, TableSource,
+    Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
-use proto::control::Secret;
-use proto::edge::Prefix;
-use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
+use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
 use queue::{Limit, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
-use wire::bundle::PORT;
-use wire::protocol::ip::Addresses;
 
 pub use keys::template;
+use peers::Peers;
 use section::{Section, Sections};
 
 /// The number of the kernel's main routing table.
@@ -37,9 +36,6 @@ const PROTOCOLS: [(&str, Option<u8>); 4] = [
     ("kernel", Some(2)),
     ("static", Some(STATIC)),
 ];
-
-/// The largest MTU of a TAP interface: an Ethernet header, too, fits what 16 bits count.
-const LARGEST_TAP: u32 = 65_521;
 
 /// A gateway with its operation.
 #[derive(Clone, Debug)]
@@ -87,7 +83,7 @@ pub fn read_options(options: &Simple) -> Result<Gateway> {
 fn built(sections: &Sections) -> Result<Gateway> {
     let (inside, core) = (sections.table("inside"), sections.table("core"));
     let addresses = inside.all_parsed::<IpAddr>("addresses", "addresses, for instance 10.1.0.1")?;
-    let (path, installs_routes) = inside_path(&inside, &addresses)?;
+    let (path, installs_routes) = inside::path(&inside, &addresses)?;
     let interface = core.text("interface")?.map(str::to_owned);
     let is_tun = matches!(path, InsidePath::Tun { .. });
     let mut read = Peers::default();
@@ -160,87 +156,6 @@ fn built(sections: &Sections) -> Result<Gateway> {
         )?,
         log: log.map(PathBuf::from),
     })
-}
-
-fn inside_path(inside: &Section, addresses: &[IpAddr]) -> Result<(InsidePath, bool)> {
-    let is_tap = inside.text("path")? == Some("tap");
-    let interfaces = inside.texts("interfaces").to_vec();
-    let sending = match inside.text("path")? {
-        None => (!interfaces.is_empty()).then_some(Sending::PacketSocket),
-        Some(_) => inside.word(
-            "path",
-            "tun",
-            &[
-                ("tun", None),
-                ("tap", None),
-                ("packet", Some(Sending::PacketSocket)),
-                ("xdp", Some(Sending::Ring)),
-                ("auto", Some(Sending::Fastest)),
-            ],
-        )?,
-    };
-    let installs = inside.word("routes", "install", &[("install", true), ("leave", false)])?;
-    if sending.is_some() && interfaces.is_empty() {
-        let path = inside.text("path")?.unwrap_or_default();
-        let problem = format!("{path} needs `interfaces`, for instance [\"eth1\"]");
-        return Err(inside.refuse("path", &problem));
-    }
-    if sending.is_none() && !interfaces.is_empty() {
-        return Err(inside.refuse(
-            "interfaces",
-            "with path = \"tun\" the kernel routes packets from all interfaces, and with \"tap\" hosts are behind the TAP interface; leave it out",
-        ));
-    }
-    let name = inside.text("name")?.unwrap_or("jumbo0").to_owned();
-    if name.is_empty() || name.len() > 15 || name.contains(['/', ' ', ':', '%']) {
-        return Err(inside.refuse(
-            "name",
-            "a name has 1 to 15 letters and digits, for instance jumbo0",
-        ));
-    }
-    let mtu = mtu_of(inside, "mtu", 1_500)?;
-    let bridge = inside.text("bridge")?.map(str::to_owned);
-    if is_tap {
-        if addresses.is_empty() {
-            return Err(inside.refuse(
-                "path",
-                "with tap the gateway is a router among the hosts; name its `addresses` there, for instance [\"10.1.0.1\"]",
-            ));
-        }
-        if mtu.get() > LARGEST_TAP {
-            return Err(inside.refuse("mtu", "a TAP interface carries at most 65521"));
-        }
-        if inside.text("routes")? == Some("install") {
-            return Err(inside.refuse(
-                "routes",
-                "with tap hosts have one of `addresses` as their next hop; leave it out",
-            ));
-        }
-        let addresses = addresses.to_vec();
-        let path = InsidePath::Tap {
-            name,
-            mtu,
-            bridge,
-            addresses,
-        };
-        return Ok((path, false));
-    }
-    if bridge.is_some() {
-        return Err(inside.refuse(
-            "bridge",
-            "a TAP interface alone joins a bridge; write path = \"tap\"",
-        ));
-    }
-    let path = match sending {
-        None => InsidePath::Tun { name, mtu },
-        Some(sending) => InsidePath::Packet {
-            interfaces,
-            name,
-            mtu,
-            sending,
-        },
-    };
-    Ok((path, installs))
 }
 
 fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
@@ -403,141 +318,6 @@ fn follow_of(follow: &Section, installs: bool) -> Result<Follow> {
             &[("realm", NextAs::Realm), ("metric", NextAs::Metric)],
         )?,
     })
-}
-
-/// The peers as they were read.
-#[derive(Default)]
-struct Peers {
-    names: Vec<String>,
-    peers: Vec<Peer>,
-    rows: Vec<Prefix>,
-    next_hops: Vec<(IpAddr, usize)>,
-    label_next_hops: Vec<Option<IpAddr>>,
-}
-
-impl Peers {
-    fn add(&mut self, number: usize, name: &str, section: &Section, core: &Section) -> Result<()> {
-        let like = "an IP address, for instance 192.0.2.2";
-        let needed = |key| -> Result<IpAddr> {
-            let address = section.parsed(key, like)?;
-            address.ok_or_else(|| section.refuse(key, &format!("write {like}")))
-        };
-        let (there, here) = (needed("address")?, needed("local")?);
-        let addresses = match (here, there) {
-            (IpAddr::V4(here), IpAddr::V4(there)) => Addresses::V4([here, there]),
-            (IpAddr::V6(here), IpAddr::V6(there)) => Addresses::V6([here, there]),
-            _ => {
-                return Err(
-                    section.refuse("local", "it must be of the same version of IP as `address`")
-                );
-            }
-        };
-        if here == there {
-            return Err(section.refuse("local", "it must not be the address of the peer"));
-        }
-        let kind = core.word("carriage", "udp", &[("udp", 0), ("ip", 1), ("mpls", 2)])?;
-        let labels = [
-            section.parsed("label_to", "a label")?,
-            section.parsed("label_from", "a label")?,
-        ];
-        let carriage = match (kind, labels) {
-            (2, [Some(to), Some(from)]) => Carriage::Label { to, from },
-            (2, _) => return Err(section.refuse("label_to", "mpls needs label_to and label_from")),
-            (_, [None, None]) if kind == 1 => Carriage::Ip { addresses },
-            (_, [None, None]) => Carriage::Udp {
-                addresses,
-                port: PORT,
-            },
-            _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
-        };
-        let sealing = section
-            .text("secret_file")?
-            .map(|path| sealing(section, path));
-        let dscp = section.text("dscp")?.map(|text| {
-            let number = text
-                .parse()
-                .ok()
-                .filter(|number| *number <= wire::dscp::LARGEST);
-            number.or_else(|| wire::dscp::named(text)).ok_or_else(|| {
-                section.refuse(
-                    "dscp",
-                    "write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7",
-                )
-            })
-        });
-        self.peers.push(Peer {
-            carriage,
-            mtu: mtu_of(section, "mtu", 9_000)?,
-            dscp: dscp.transpose()?,
-            sealing: sealing.transpose()?,
-        });
-        let next_as = section
-            .parsed("next_as", "the number of an autonomous system")?
-            .unwrap_or(0);
-        for text in section.texts("prefixes") {
-            let row = prefix(text, next_as, number).ok_or_else(|| {
-                section.refuse("prefixes", &format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
-            })?;
-            let same = |one: &&Prefix| (one.network, one.length) == (row.network, row.length);
-            if let Some(other) = self.rows.iter().find(same) {
-                let other = &self.names.get(other.egress).map_or(name, String::as_str);
-                return Err(section.refuse(
-                    "prefixes",
-                    &format!("`{text}` is also behind {other}; a network has one egress"),
-                ));
-            }
-            self.rows.push(row);
-        }
-        self.next_hops.push((there, number));
-        for hop in section.all_parsed::<IpAddr>("next_hops", like)? {
-            self.next_hops.push((hop, number));
-        }
-        let label_next_hop = section.parsed("next_hop", like)?.unwrap_or(there);
-        self.label_next_hops.push(Some(label_next_hop));
-        self.names.push(name.to_owned());
-        Ok(())
-    }
-
-    /// Refuses prefixes through which bundles themselves would be gathered.
-    fn refuse_loops(&self, sections: &Sections) -> Result<()> {
-        for row in &self.rows {
-            let to_peer = |(hop, _): &&(IpAddr, usize)| row.covers(*hop);
-            if let Some((hop, _)) = self.next_hops.iter().find(to_peer) {
-                let section = sections.peers.get(row.egress).map(|(_, section)| section);
-                let why = format!(
-                    "{}/{} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)",
-                    row.network, row.length
-                );
-                match section {
-                    Some(section) => return Err(section.refuse("prefixes", &why)),
-                    None => bail!("{why}"),
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The sealing with the secret in the file at `path`.
-fn sealing(section: &Section, path: &str) -> Result<Sealing> {
-    let octets = files::read_private(Path::new(path), Secret::LONGEST)
-        .map_err(|error| section.refuse("secret_file", &error.to_string()))?;
-    let secret = Secret::of_file(octets).ok_or_else(|| {
-        let why = "a secret has 8 to 4096 octets; `jumbolab gateway --new-secret FILE` makes one";
-        section.refuse("secret_file", why)
-    })?;
-    Ok(Sealing::new(secret))
-}
-
-fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {
-    let (network, length) = text.split_once('/')?;
-    let row = Prefix {
-        network: network.parse().ok()?,
-        length: length.parse().ok()?,
-        next_as,
-        egress,
-    };
-    row.is_sound().then_some(row)
 }
 
 #[cfg(test)]

@@ -323,7 +323,7 @@ impl Gateway {
         if self.core.events() >= recorder::TOGETHER {
             self.hand_over();
         }
-        self.inside.flush()
+        self.inside.flush(now)
     }
 
     /// Does what is not done for each packet.

@@ -49,8 +49,8 @@ impl Namespace {
         })
     }
 
-    /// Creates an empty namespace with these kernel parameters, as far as the kernel has
-    /// them. The calling thread stays where it is.
+    /// Creates an empty namespace with those of these kernel parameters that the kernel
+    /// has. The calling thread stays where it is.
     ///
     /// # Errors
     /// As [`Namespace::create`], and if there is no thread.

@@ -35,6 +35,58 @@ fn hosts_in_a_bridge_find_the_gateway_and_it_finds_them() {
 }
 
 #[test]
+fn packets_for_a_host_that_does_not_answer_are_given_up_after_three_seconds() {
+    // Nothing but the ping comes that could remind the gateway.
+    let seen = see("begin_tap --metrics 127.0.0.1:9778
+        from=$(date +%s%3N)
+        in_node a ping -q -c 1 -W 1 10.2.0.77 >/dev/null || true
+        for try in $(seq 1000); do
+            if in_node gb python3 -c 'import urllib.request
+text = urllib.request.urlopen(\"http://127.0.0.1:9778/metrics\").read().decode()
+raise SystemExit(\"inside_refused_packets_total 1\" not in text)'; then break; fi
+        done
+        echo \"{\\\"after\\\": \\\"given up\\\", \\\"ms\\\": $(($(date +%s%3N) - from))}\"
+        end ga gb\n");
+    // Metrics are renewed each second.
+    let after = seen.after("given up");
+    assert!((2_900..6_000).contains(&after), "{after}");
+    assert_eq!(seen.last(1, "inside_refused"), 1);
+    seen.conserved();
+}
+
+#[test]
+fn the_machine_itself_is_the_host_where_the_interface_has_an_address() {
+    // No bridge: the kernels of the gateways have the other addresses of the segments.
+    let seen = see("begin ga --path tap --address 10.3.0.1 --address fd03::1 \\
+            --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.4.0.0/24 --prefix fd04::/64
+        begin gb --path tap --address 10.4.0.1 --address fd04::1 \\
+            --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.3.0.0/24 --prefix fd03::/64
+        for ends in 'ga 3 4' 'gb 4 3'; do
+            set -- $ends
+            address $1 jumbo0 10.$2.0.2/24 fd0$2::2/64
+            ip -n $1 route add 10.$3.0.0/24 via 10.$2.0.1
+            ip -n $1 route add fd0$3::/64 via fd0$2::1
+        done
+        for host in 10.4.0.2 fd04::2; do
+            in_node ga ping -q -c 5 -i 0.01 -w 5 $host | grep '5 received'
+        done
+        in_node ga ip neigh show 10.3.0.1 | grep -o '02:6a:0a:03:00:01'
+        serve_iperf3 gb
+        in_node ga iperf3 -c 10.4.0.2 -p $iperf3_port -n 32M --json >iperf
+        python3 -c 'import json; end = json.load(open(\"iperf\"))[\"end\"]; \
+            print(json.dumps({\"octets\": end[\"sum_received\"][\"bytes\"]}))'
+        end ga gb\n");
+    let lines: Vec<&str> = seen.printed.lines().collect();
+    let crossed = lines.iter().filter(|line| line.contains("5 received"));
+    assert_eq!(crossed.count(), 2, "{}", seen.printed);
+    assert!(lines.contains(&"02:6a:0a:03:00:01"), "{}", seen.printed);
+    let octets = seen.objects()[0]["octets"].as_u64();
+    // The test ends when the last octet is in the sender's socket.
+    assert!(octets >= Some(16 << 20), "{}", seen.printed);
+    seen.conserved();
+}
+
+#[test]
 fn datagrams_keep_their_octets_and_their_order() {
     let seen = see(&format!("begin_tap\n{DATAGRAMS}\nend ga gb\n"));
     let expected = json!({"received": 6_000, "damaged": 0, "misordered": 0});

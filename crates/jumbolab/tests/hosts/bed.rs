@@ -2,17 +2,16 @@
 //! controller that reaches them by `ssh`.
 
 mod namespace;
+mod state;
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
 use live::clock;
 use namespace::Namespace;
-use serde_json::Value;
+pub(crate) use state::State;
 use tempfile::TempDir;
 use units::Span;
 
@@ -58,17 +57,6 @@ struct Host {
     name: &'static str,
     number: usize,
     namespace: Namespace,
-}
-
-/// The state of a host that a run may change, and the traces that it may leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    /// MTU and offloads of the interface `meas`.
-    interface: [Value; 2],
-    /// In the folder of the host, but for the copy of the program, and in `/run`.
-    files: BTreeSet<PathBuf>,
-    /// The processes of the program.
-    processes: Vec<Vec<String>>,
 }
 
 impl Bed {
@@ -200,12 +188,16 @@ impl Bed {
                     self.join_to_router((name, number), router);
                 }
                 for (router, own, other, behind) in [(g, 3, 4, 2), (h, 4, 3, 1)] {
-                    router.ip(&format!("addr add 10.8.0.{own}/24 dev meas"));
+                    address(router, own);
                     router.ip(&format!("route add 10.8.{behind}.0/24 via 10.8.0.{other}"));
+                    router.ip(&format!("route add fd09:{behind}::/64 via fd09::{other}"));
                 }
                 for (host, number) in [("a", 1), ("b", 2)] {
-                    let route = format!("route add 10.8.0.0/24 via 10.8.{number}.9");
-                    self.host(host).namespace.ip(&route);
+                    for (network, router) in [("10.8.0.0/24", "10.8."), ("fd09::/64", "fd09:")] {
+                        let last = if network.contains(':') { "::9" } else { ".9" };
+                        let route = format!("route add {network} via {router}{number}{last}");
+                        self.host(host).namespace.ip(&route);
+                    }
                 }
             }
             Between::Switch(_) | Between::Switches => {}
@@ -342,52 +334,6 @@ impl Bed {
         output.status.success()
     }
 
-    /// The state of a host.
-    pub(crate) fn state(&self, host: &str) -> State {
-        let processes = self.processes(Some(host)).into_iter();
-        let processes = processes.map(|(_, words)| words);
-        let is_ours = |words: &Vec<String>| words.first().is_some_and(|word| is_program(word));
-        let mut state = State {
-            interface: self.interface(host),
-            files: BTreeSet::new(),
-            processes: processes.filter(is_ours).collect(),
-        };
-        let own = self.host_folder(host);
-        for folder in [
-            own.join("home"),
-            own.join("tmp"),
-            self.host(host).namespace.root().join("run"),
-        ] {
-            files_in(&folder, &folder, &mut state.files);
-        }
-        state
-    }
-
-    /// MTU and offloads of the interface `meas` of a host.
-    fn interface(&self, host: &str) -> [Value; 2] {
-        let mut command = self
-            .host(host)
-            .namespace
-            .command(env!("CARGO_BIN_EXE_jumbolab"));
-        command
-            .arg("agent")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        let mut agent = command.spawn().unwrap();
-        let input = agent.stdin.as_mut().unwrap();
-        std::io::Write::write_all(input, b"\"ListInterfaces\"\n").unwrap();
-        let mut line = String::new();
-        let output = agent.stdout.take().unwrap();
-        BufReader::new(output).read_line(&mut line).unwrap();
-        drop(agent.stdin.take());
-        agent.wait().unwrap();
-        let reply: Value = serde_json::from_str(&line).unwrap();
-        let all = reply["Interfaces"].as_array().unwrap();
-        let ours = all.iter().find(|interface| interface["name"] == "meas");
-        let ours = ours.unwrap_or_else(|| panic!("{line}"));
-        ["mtu", "offloads"].map(|key| ours[key].clone())
-    }
-
     /// Ends all processes of a host at once, with its interfaces, as a loss of power does.
     pub(crate) fn power_off(&mut self, host: &str) {
         self.host(host);
@@ -419,67 +365,6 @@ impl Bed {
     /// Takes down the link between the controller and a host.
     pub(crate) fn cut(&self, host: &str) {
         self.controller.ip(&format!("link set to-{host} down"));
-    }
-
-    /// The processes in the network of a host, or of the controller if it is `None`: id
-    /// and words.
-    pub(crate) fn processes(&self, host: Option<&str>) -> Vec<(u32, Vec<String>)> {
-        let namespace = host.map_or(&self.controller, |name| &self.host(name).namespace);
-        let place = fs::read_link(namespace.path("net")).unwrap();
-        let is_there = |id: &u32| {
-            let there = fs::read_link(format!("/proc/{id}/ns/net")).ok();
-            there.as_ref() == Some(&place)
-        };
-        let words = |id: u32| {
-            let text = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-            let words = text
-                .split(|octet| *octet == 0)
-                .filter(|word| !word.is_empty());
-            let words = words.map(|word| String::from_utf8_lossy(word).into_owned());
-            (id, words.collect())
-        };
-        let all = fs::read_dir("/proc").unwrap().flatten();
-        let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        ids.filter(is_there).map(words).collect()
-    }
-
-    /// The ids of the processes of the program in the network of a host whose last words
-    /// are these, those of `ssh` and `sshd` excluded.
-    pub(crate) fn workers(&self, host: &str, last: &[&str]) -> Vec<u32> {
-        let is_one = |(_, words): &(u32, Vec<String>)| {
-            let program = words.first().is_some_and(|word| is_program(word));
-            program
-                && words
-                    .iter()
-                    .rev()
-                    .zip(last.iter().rev())
-                    .all(|(a, b)| a == b)
-        };
-        let all = self.processes(Some(host)).into_iter();
-        all.filter(is_one).map(|(id, _)| id).collect()
-    }
-
-    /// The ids of the agents' processes on a host.
-    pub(crate) fn agents(&self, host: &str) -> Vec<u32> {
-        self.workers(host, &["agent"])
-    }
-}
-
-/// Whether a first word is that of the program.
-fn is_program(word: &str) -> bool {
-    Path::new(word)
-        .file_name()
-        .is_some_and(|name| name == "jumbolab")
-}
-
-/// Enters the paths of everything in a folder, without its links.
-fn files_in(folder: &Path, base: &Path, found: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        found.insert(path.strip_prefix(base).unwrap().to_owned());
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            files_in(&path, base, found);
-        }
     }
 }
 

@@ -3,6 +3,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
+use proto::control::Secret;
 
 use super::*;
 

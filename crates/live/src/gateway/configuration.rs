@@ -134,8 +134,8 @@ pub struct Configuration {
 /// How a gateway uses its processor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Processor {
-    /// Whether it runs before all ordinary threads, as far as the kernel allows it and
-    /// others are not starved.
+    /// Whether it runs before all ordinary threads, where the kernel allows it and others
+    /// are not starved.
     pub is_first: bool,
     /// The time after an arrival in which it looks for the next one without sleeping.
     pub spin: Span,

@@ -239,15 +239,31 @@ impl Inside {
         }
     }
 
-    /// Sends what is kept.
+    /// When [`Inside::flush`] has something to do though nothing was sent.
+    pub(super) fn next_timeout(&self) -> Option<Time> {
+        match self {
+            Self::Tap(tap) => tap.next_timeout(),
+            Self::Tun(_) | Self::Packet(_) => None,
+        }
+    }
+
+    /// Sends what is kept, and gives up what has waited for its host for too long.
     ///
     /// # Errors
     /// If an interface is gone.
-    pub(super) fn flush(&mut self) -> Result<()> {
-        if let Self::Packet(ports) = self {
-            let Ports { ports, counts, .. } = ports.as_mut();
-            for InsidePort { port, outlet } in ports {
-                outlet.flush(port, counts)?;
+    pub(super) fn flush(&mut self, now: Time) -> Result<()> {
+        match self {
+            Self::Tun(_) => {}
+            Self::Tap(tap) => {
+                if tap.next_timeout().is_some_and(|timeout| now >= timeout) {
+                    tap.handle_timeout(now)?;
+                }
+            }
+            Self::Packet(ports) => {
+                let Ports { ports, counts, .. } = ports.as_mut();
+                for InsidePort { port, outlet } in ports {
+                    outlet.flush(port, counts)?;
+                }
             }
         }
         Ok(())

@@ -55,6 +55,8 @@ pub(super) struct Neighbours {
     held: usize,
     /// Packets that were dropped since they were last taken.
     dropped: u64,
+    /// When a question or the end of a wait is due, at the earliest.
+    timeout: Option<Time>,
     swept: Time,
 }
 
@@ -73,14 +75,25 @@ struct Known {
     ask: Time,
     /// When to forget it.
     until: Time,
-    /// Packets that wait for the address; at least one is to be kept [RFC1122 s2.3.2.2].
-    held: Vec<Vec<u8>>,
+    held: Held,
+}
+
+/// Packets that wait for an address; at least one is to be kept [RFC1122 s2.3.2.2].
+#[derive(Default)]
+struct Held {
+    packets: Vec<Vec<u8>>,
+    octets: usize,
 }
 
 impl Known {
-    /// Octets of the packets that wait.
-    fn octets(&self) -> usize {
-        self.held.iter().map(Vec::len).sum()
+    /// A host whose link address is not known, to be asked for at once.
+    fn sought(now: Time) -> Self {
+        Self {
+            link: None,
+            ask: now,
+            until: now + PATIENCE,
+            held: Held::default(),
+        }
     }
 }
 
@@ -104,6 +117,7 @@ impl Neighbours {
             due: Vec::new(),
             held: 0,
             dropped: 0,
+            timeout: None,
             swept: now,
         }
     }
@@ -115,6 +129,7 @@ impl Neighbours {
 
     /// Takes note of a frame from the segment.
     pub(super) fn receive(&mut self, now: Time, frame: &[u8]) -> Meaning {
+        self.handle_timeout(now);
         let Ok(header) = ethernet::Fields::parse(frame) else {
             return Meaning::Other;
         };
@@ -167,60 +182,86 @@ impl Neighbours {
             link: Some(link),
             ask: now + STALE,
             until: now + MEMORY,
-            held: Vec::new(),
+            held: Held::default(),
         };
-        let Some(before) = self.known.insert(address, known) else {
-            return;
-        };
-        self.held -= before.octets();
-        if now < before.until {
-            let packets = before.held.into_iter();
+        if let Some(before) = self.known.insert(address, known) {
+            self.held -= before.held.octets;
+            let packets = before.held.packets.into_iter();
             let due = packets.map(|packet| Due::Packet(link, packet));
             self.due.extend(due);
-        } else {
-            self.dropped += before.held.len() as u64;
         }
     }
 
     /// The Ethernet address of the host `to`. Without one, `packet` waits for the answer
     /// to a question.
     pub(super) fn find(&mut self, now: Time, to: IpAddr, packet: &[u8]) -> Option<[u8; 6]> {
+        self.handle_timeout(now);
         if !self.known.contains_key(&to) {
             if !self.has_room(now) {
                 self.dropped += 1;
                 return None;
             }
-            let new = Known {
-                link: None,
-                ask: now,
-                until: now + PATIENCE,
-                held: Vec::new(),
-            };
-            self.known.insert(to, new);
+            self.known.insert(to, Known::sought(now));
         }
         let known = self.known.get_mut(&to)?;
         if now >= known.until {
-            known.link = None;
-            known.until = now + PATIENCE;
-            self.held -= known.octets();
-            self.dropped += known.held.len() as u64;
-            known.held.clear();
+            *known = Known::sought(now);
         }
-        if known.link.is_none() {
+        let link = known.link;
+        if link.is_none() {
             let length = packet.len();
-            if known.octets() + length > HELD || self.held + length > ALL_HELD {
+            if known.held.octets + length > HELD || self.held + length > ALL_HELD {
                 self.dropped += 1;
             } else {
                 self.held += length;
-                known.held.push(packet.to_vec());
+                known.held.octets += length;
+                known.held.packets.push(packet.to_vec());
             }
         }
-        let link = known.link;
         if now >= known.ask {
             known.ask = now + AGAIN;
+            if link.is_none() {
+                let next = known.ask.min(known.until);
+                self.timeout = Some(self.timeout.map_or(next, |timeout| timeout.min(next)));
+            }
             self.ask(to);
         }
         link
+    }
+
+    /// When [`Neighbours::handle_timeout`] has something to do.
+    pub(super) const fn next_timeout(&self) -> Option<Time> {
+        self.timeout
+    }
+
+    /// Asks again for hosts that have not answered, and drops what has waited for too long.
+    pub(super) fn handle_timeout(&mut self, now: Time) {
+        if self.timeout.is_none_or(|timeout| now < timeout) {
+            return;
+        }
+        let (dropped, held) = (&mut self.dropped, &mut self.held);
+        let (mut again, mut next) = (Vec::new(), None::<Time>);
+        self.known.retain(|address, known| {
+            if known.link.is_some() {
+                return true;
+            }
+            if now >= known.until {
+                *dropped += known.held.packets.len() as u64;
+                *held -= known.held.octets;
+                return false;
+            }
+            if now >= known.ask {
+                known.ask = now + AGAIN;
+                again.push(*address);
+            }
+            let timeout = known.ask.min(known.until);
+            next = Some(next.map_or(timeout, |next| next.min(timeout)));
+            true
+        });
+        self.timeout = next;
+        for address in again {
+            self.ask(address);
+        }
     }
 
     fn ask(&mut self, target: IpAddr) {
@@ -240,15 +281,7 @@ impl Neighbours {
     fn has_room(&mut self, now: Time) -> bool {
         if now >= self.swept + SWEEP {
             self.swept = now;
-            let (dropped, held) = (&mut self.dropped, &mut self.held);
-            self.known.retain(|_, known| {
-                let stays = now < known.until;
-                if !stays {
-                    *dropped += known.held.len() as u64;
-                    *held -= known.octets();
-                }
-                stays
-            });
+            self.known.retain(|_, known| now < known.until);
         }
         self.known.len() < MOST
     }
@@ -265,8 +298,8 @@ impl Neighbours {
 
     /// Packets that wait for a host to be found.
     pub(super) fn waiting(&self) -> u64 {
-        let held = self.known.values().map(|known| known.held.len() as u64);
-        held.sum()
+        let held = self.known.values();
+        held.map(|known| known.held.packets.len() as u64).sum()
     }
 
     /// Drops them.
@@ -274,123 +307,9 @@ impl Neighbours {
         self.dropped += self.waiting();
         self.known.clear();
         self.held = 0;
+        self.timeout = None;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HOST: [u8; 6] = [2, 0, 0, 0, 0, 9];
-
-    fn at(millis: u64) -> Time {
-        Time::ZERO + Span::from_millis(millis)
-    }
-
-    fn router() -> (Neighbours, IpAddr, IpAddr) {
-        let own = "10.1.0.1".parse().unwrap();
-        (
-            Neighbours::new(vec![own], at(0)),
-            own,
-            "10.1.0.2".parse().unwrap(),
-        )
-    }
-
-    fn said(by: Node, to: Node) -> Vec<u8> {
-        let mut frame = vec![0; LARGEST];
-        let length = emit_answer(by, Some(to), &mut frame).unwrap();
-        frame.truncate(length);
-        frame
-    }
-
-    #[test]
-    fn packets_wait_for_the_answer_and_leave_with_it_in_their_order() {
-        let (mut router, own, host) = router();
-        assert_eq!(router.find(at(0), host, b"one"), None);
-        assert_eq!(router.take_due().len(), 1, "one question");
-        assert_eq!(router.find(at(10), host, b"two"), None);
-        assert_eq!((router.take_due().len(), router.take_dropped()), (0, 0));
-        assert_eq!(router.waiting(), 2);
-        let answer = said((host, HOST), (own, router.own()));
-        assert_eq!(router.receive(at(20), &answer), Meaning::Neighbour);
-        let expected = [b"one", b"two"].map(|packet| Due::Packet(HOST, packet.to_vec()));
-        assert_eq!(router.take_due(), expected);
-        assert_eq!(router.find(at(30), host, b"three"), Some(HOST));
-        assert_eq!((router.waiting(), router.take_dropped()), (0, 0));
-        // Another one is found too late.
-        let late = "10.1.0.7".parse().unwrap();
-        router.find(at(40), late, b"four");
-        router.take_due();
-        let answer = said((late, HOST), (own, router.own()));
-        router.receive(at(3_040), &answer);
-        assert_eq!((router.take_due(), router.take_dropped()), (vec![], 1));
-    }
-
-    #[test]
-    fn a_host_is_asked_again_before_it_is_forgotten() {
-        let (mut router, own, host) = router();
-        router.find(at(0), host, b"one");
-        let answer = said((host, HOST), (own, router.own()));
-        router.receive(at(0), &answer);
-        router.take_due();
-        assert_eq!(router.find(at(29_999), host, b""), Some(HOST));
-        assert_eq!(router.take_due(), []);
-        assert_eq!(router.find(at(30_000), host, b""), Some(HOST));
-        assert_eq!(router.find(at(30_100), host, b""), Some(HOST));
-        assert_eq!(router.take_due().len(), 1);
-        assert_eq!(router.find(at(60_000), host, b""), None);
-    }
-
-    #[test]
-    fn it_answers_for_its_own_address_and_learns_from_nobody_else() {
-        let (mut router, own, host) = router();
-        let mut frame = vec![0; LARGEST];
-        emit_question((host, HOST), own, &mut frame).unwrap();
-        assert_eq!(router.receive(at(0), &frame), Meaning::Neighbour);
-        let answer = said((own, router.own()), (host, HOST));
-        assert_eq!(router.take_due(), [Due::Frame(answer)]);
-        assert_eq!(router.find(at(1), host, b""), Some(HOST));
-        // A question for another host, an answer that nobody wanted, and one in its name.
-        let other: IpAddr = "10.1.0.3".parse().unwrap();
-        emit_question((other, HOST), host, &mut frame).unwrap();
-        router.receive(at(2), &frame);
-        let unwanted = said((other, HOST), (own, router.own()));
-        router.receive(at(2), &unwanted);
-        let false_name = said((own, HOST), (own, router.own()));
-        router.receive(at(2), &false_name);
-        assert_eq!(router.take_due(), []);
-        assert_eq!(router.find(at(3), other, b""), None);
-    }
-
-    #[test]
-    fn packets_for_one_host_and_for_all_take_bounded_room() {
-        let (mut router, _, host) = router();
-        let packet = vec![0; HELD / 4];
-        for _ in 0..6 {
-            router.find(at(0), host, &packet);
-        }
-        assert_eq!((router.waiting(), router.take_dropped()), (4, 2));
-        for number in 0..100 {
-            router.find(at(0), IpAddr::from([10, 1, 1, number]), &packet);
-        }
-        assert_eq!((router.waiting(), router.take_dropped()), (64, 40));
-        router.find(at(3_000), host, &packet);
-        assert_eq!((router.waiting(), router.take_dropped()), (61, 4));
-    }
-
-    #[test]
-    fn unknown_hosts_take_bounded_room_and_are_forgotten() {
-        let (mut router, _, _) = router();
-        let host = |number: usize| {
-            let [high, low] = u16::try_from(number).unwrap().to_be_bytes();
-            IpAddr::from([10, 2, high, low])
-        };
-        for number in 0..MOST + 10 {
-            router.find(at(0), host(number), b"packet");
-        }
-        assert_eq!(router.waiting(), MOST as u64);
-        assert_eq!(router.take_dropped(), 10);
-        router.find(at(3_000), host(MOST), b"packet");
-        assert_eq!((router.waiting(), router.take_dropped()), (1, MOST as u64));
-    }
-}
+mod tests;

@@ -85,6 +85,20 @@ impl Tap {
         }
     }
 
+    /// When questions or the ends of waits are due.
+    pub(super) const fn next_timeout(&self) -> Option<Time> {
+        self.neighbours.next_timeout()
+    }
+
+    /// Sends the questions that are due, and drops packets whose hosts did not answer.
+    ///
+    /// # Errors
+    /// If the interface is gone.
+    pub(super) fn handle_timeout(&mut self, now: Time) -> Result<()> {
+        self.neighbours.handle_timeout(now);
+        self.send_due()
+    }
+
     fn send_packet(&mut self, to: [u8; 6], packet: &[u8]) -> Result<()> {
         let version = match packet.first() {
             Some(first) if first >> 4 == 6 => IpVersion::V6,

@@ -5,20 +5,24 @@ use std::fmt::Write as _;
 use live::gateway::{PeerCounts, Report};
 use proto::gateway::{Cause, Drops, Refusal, Traffic};
 
-/// A metric, and how its value is read from a `V`.
-struct Metric<V> {
+use Value::{Gateway, Peer};
+
+/// A metric, and how its value is read.
+struct Metric {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    value: V,
+    value: Value,
 }
 
-/// The value of traffic with a peer.
-type OfPeer = fn(&Traffic, &PeerCounts) -> u64;
-/// The value of the whole gateway.
-type OfGateway = fn(&Report) -> u64;
+enum Value {
+    /// Of traffic with a peer.
+    Peer(fn(&Traffic, &PeerCounts) -> u64),
+    /// Of the whole gateway.
+    Gateway(fn(&Report) -> u64),
+}
 
-const fn counter<V>(name: &'static str, help: &'static str, value: V) -> Metric<V> {
+const fn counter(name: &'static str, help: &'static str, value: Value) -> Metric {
     Metric {
         name,
         kind: "counter",
@@ -27,7 +31,7 @@ const fn counter<V>(name: &'static str, help: &'static str, value: V) -> Metric<
     }
 }
 
-const fn gauge<V>(name: &'static str, help: &'static str, value: V) -> Metric<V> {
+const fn gauge(name: &'static str, help: &'static str, value: Value) -> Metric {
     Metric {
         name,
         kind: "gauge",
@@ -36,185 +40,196 @@ const fn gauge<V>(name: &'static str, help: &'static str, value: V) -> Metric<V>
     }
 }
 
-const PEER_METRICS: &[Metric<OfPeer>] = &[
-    counter("out_packets", "Packets from inside.", |traffic, _| {
-        traffic.outward.came
-    }),
-    counter("out_octets", "Their octets.", |traffic, _| {
-        traffic.outward.came_octets
-    }),
+const METRICS: &[Metric] = &[
+    counter(
+        "out_packets",
+        "Packets from inside.",
+        Peer(|traffic, _| traffic.outward.came),
+    ),
+    counter(
+        "out_octets",
+        "Their octets.",
+        Peer(|traffic, _| traffic.outward.came_octets),
+    ),
     counter(
         "out_fragments",
         "Packets that fragmentation added.",
-        |traffic, _| traffic.outward.fragments,
+        Peer(|traffic, _| traffic.outward.fragments),
     ),
-    counter("out_bundles", "Bundles sent.", |traffic, _| {
-        traffic.outward.bundles
-    }),
+    counter(
+        "out_bundles",
+        "Bundles sent.",
+        Peer(|traffic, _| traffic.outward.bundles),
+    ),
     counter(
         "out_bundled_packets",
         "Packets sent in bundles.",
-        |traffic, _| traffic.outward.bundled,
+        Peer(|traffic, _| traffic.outward.bundled),
     ),
     counter(
         "out_alone_packets",
         "Packets sent without a bundle.",
-        |traffic, _| traffic.outward.alone,
+        Peer(|traffic, _| traffic.outward.alone),
     ),
     counter(
         "out_core_octets",
         "Octets of IP sent to the core.",
-        |traffic, _| traffic.outward.sent_octets,
+        Peer(|traffic, _| traffic.outward.sent_octets),
     ),
     counter(
         "out_marked_packets",
         "Packets sent with a congestion mark of this gateway's queue.",
-        |traffic, _| traffic.outward.marked,
+        Peer(|traffic, _| traffic.outward.marked),
     ),
     counter(
         "out_taken_out_packets",
         "Packets that this gateway's queue took out of bundles.",
-        |traffic, _| traffic.outward.taken_out,
+        Peer(|traffic, _| traffic.outward.taken_out),
     ),
     counter(
         "out_unsent_packets",
         "Packets that the kernel did not send, in their bundles.",
-        |_, driver| driver.unsent,
+        Peer(|_, driver| driver.unsent),
     ),
     counter(
         "out_path_errors",
         "Errors that routers or the peer's host reported.",
-        |_, driver| driver.path_errors,
+        Peer(|_, driver| driver.path_errors),
     ),
     counter(
         "out_probes",
         "Probes of the path, answers to them and notes that bundles are missed, sent.",
-        |traffic, _| traffic.outward.probes,
+        Peer(|traffic, _| traffic.outward.probes),
     ),
     counter(
         "in_probes",
         "Those that came and were heeded.",
-        |traffic, _| traffic.inward.probes,
+        Peer(|traffic, _| traffic.inward.probes),
     ),
     gauge(
         "path_mtu_octets",
         "Largest IP packet toward the peer.",
-        |_, driver| driver.path_mtu,
+        Peer(|_, driver| driver.path_mtu),
     ),
     gauge(
         "sealed",
         "1 if bundles to the peer are sealed under a key that it knows, otherwise 0.",
-        |_, driver| u64::from(driver.has_key == Some(true)),
+        Peer(|_, driver| u64::from(driver.has_key == Some(true))),
     ),
     counter(
         "in_arrivals",
         "Datagrams and packets from the core.",
-        |traffic, _| traffic.inward.arrived,
+        Peer(|traffic, _| traffic.inward.arrived),
     ),
-    counter("in_core_octets", "Their octets.", |traffic, _| {
-        traffic.inward.arrived_octets
-    }),
-    counter("in_bundles", "Bundles unpacked.", |traffic, _| {
-        traffic.inward.bundles
-    }),
+    counter(
+        "in_core_octets",
+        "Their octets.",
+        Peer(|traffic, _| traffic.inward.arrived_octets),
+    ),
+    counter(
+        "in_bundles",
+        "Bundles unpacked.",
+        Peer(|traffic, _| traffic.inward.bundles),
+    ),
     counter(
         "in_bundled_packets",
         "Packets found in them.",
-        |traffic, _| traffic.inward.unpacked,
+        Peer(|traffic, _| traffic.inward.unpacked),
     ),
     counter(
         "in_missing_packets",
         "Packets that routers had taken out of them.",
-        |traffic, _| traffic.inward.missing,
+        Peer(|traffic, _| traffic.inward.missing),
     ),
     counter(
         "in_plain_packets",
         "Packets that came without a bundle.",
-        |traffic, _| traffic.inward.plain,
+        Peer(|traffic, _| traffic.inward.plain),
     ),
     counter(
         "in_released_packets",
         "Packets let out to the inside.",
-        |traffic, _| traffic.inward.released,
+        Peer(|traffic, _| traffic.inward.released),
     ),
-    counter("in_released_octets", "Their octets.", |traffic, _| {
-        traffic.inward.released_octets
-    }),
+    counter(
+        "in_released_octets",
+        "Their octets.",
+        Peer(|traffic, _| traffic.inward.released_octets),
+    ),
     counter(
         "in_marked_packets",
         "Packets with a congestion mark that their bundle had met.",
-        |traffic, _| traffic.inward.marked,
+        Peer(|traffic, _| traffic.inward.marked),
     ),
-];
-
-const GATEWAY_METRICS: &[Metric<OfGateway>] = &[
     counter(
         "inside_received_packets",
         "Packets received from the inside.",
-        |report| report.inside.received,
+        Gateway(|report| report.inside.received),
     ),
     counter(
         "inside_sent_packets",
         "Packets sent to the inside.",
-        |report| report.inside.sent,
+        Gateway(|report| report.inside.sent),
     ),
     counter(
         "inside_malformed_packets",
         "Packets from the inside whose offloads contradict them.",
-        |report| report.inside.malformed,
+        Gateway(|report| report.inside.malformed),
     ),
     counter(
         "inside_overrun_packets",
         "Packets from the inside that the kernel dropped for lack of room.",
-        |report| report.inside.overrun,
+        Gateway(|report| report.inside.overrun),
     ),
     counter(
         "inside_refused_packets",
         "Packets to the inside that the kernel did not take.",
-        |report| report.inside.refused,
+        Gateway(|report| report.inside.refused),
     ),
     counter(
         "core_overrun_packets",
         "Arrivals from the core that the kernel dropped for lack of room.",
-        |report| report.core_overrun,
+        Gateway(|report| report.core_overrun),
     ),
     counter(
         "errors_sent",
         "ICMP errors sent to hosts inside.",
-        |report| report.counts.errors,
+        Gateway(|report| report.counts.errors),
     ),
     counter(
         "errors_withheld",
         "ICMP errors that were not sent.",
-        |report| report.counts.errors_withheld,
+        Gateway(|report| report.counts.errors_withheld),
     ),
     gauge(
         "waiting_out_packets",
         "Packets that wait for company or for the uplink.",
-        |report| report.waiting.outward,
+        Gateway(|report| report.waiting.outward),
     ),
     gauge(
         "waiting_in_packets",
         "Packets that wait to be let out.",
-        |report| report.waiting.inward,
+        Gateway(|report| report.waiting.inward),
     ),
     gauge(
         "uplink_backlog_bundles",
         "Bundles in the queue of the uplink.",
-        |report| {
+        Gateway(|report| {
             report
                 .uplink
                 .map_or(0, |(backlog, _)| backlog.packets.into())
-        },
+        }),
     ),
     gauge(
         "inside_waiting_packets",
-        "Packets to the inside that wait in a ring of AF_XDP, because an interface is down or has no room.",
-        |report| report.inside.waiting,
+        "Packets to the inside that wait in a ring of AF_XDP, because an interface is down or has no room, or until their host is found.",
+        Gateway(|report| report.inside.waiting),
     ),
-    gauge("prefixes", "Prefixes in the egress table.", |report| {
-        report.prefixes as u64
-    }),
+    gauge(
+        "prefixes",
+        "Prefixes in the egress table.",
+        Gateway(|report| report.prefixes as u64),
+    ),
 ];
 
 /// All metrics.
@@ -226,14 +241,21 @@ pub(super) fn text(report: &Report) -> String {
         let named = report.names.iter().map(String::as_str).zip(counts);
         named.chain(std::iter::once(("", (&report.counts.other, &none))))
     };
-    for metric in PEER_METRICS {
+    for metric in METRICS {
         let name = head(&mut text, metric.name, metric.kind, metric.help);
+        let value = match metric.value {
+            Peer(value) => value,
+            Gateway(value) => {
+                let _ = writeln!(text, "{name} {}", value(report));
+                continue;
+            }
+        };
         for (peer, (traffic, driver)) in peers() {
             // Traffic of no peer has no path.
             if metric.kind == "gauge" && peer.is_empty() {
                 continue;
             }
-            let value = (metric.value)(traffic, driver);
+            let value = value(traffic, driver);
             let _ = writeln!(text, "{name}{{peer=\"{}\"}} {value}", escaped(peer));
         }
     }
@@ -283,10 +305,6 @@ pub(super) fn text(report: &Report) -> String {
             text,
             "{name}{{interface=\"{interface}\",path=\"{path}\"}} 1"
         );
-    }
-    for metric in GATEWAY_METRICS {
-        let name = head(&mut text, metric.name, metric.kind, metric.help);
-        let _ = writeln!(text, "{name} {}", (metric.value)(report));
     }
     if let Some((_, Some(average))) = report.uplink {
         let name = head(

@@ -1,0 +1,156 @@
+//! The peers of a gateway, as a configuration names them.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use proto::control::Secret;
+use proto::edge::Prefix;
+use proto::gateway::{Carriage, Peer, Sealing};
+use wire::bundle::PORT;
+use wire::protocol::ip::Addresses;
+
+use super::mtu_of;
+use super::section::{Section, Sections};
+
+/// The peers as they were read.
+#[derive(Default)]
+pub(super) struct Peers {
+    pub(super) names: Vec<String>,
+    pub(super) peers: Vec<Peer>,
+    pub(super) rows: Vec<Prefix>,
+    pub(super) next_hops: Vec<(IpAddr, usize)>,
+    pub(super) label_next_hops: Vec<Option<IpAddr>>,
+}
+
+impl Peers {
+    /// Reads one more.
+    pub(super) fn add(
+        &mut self,
+        number: usize,
+        name: &str,
+        section: &Section,
+        core: &Section,
+    ) -> Result<()> {
+        let like = "an IP address, for instance 192.0.2.2";
+        let needed = |key| -> Result<IpAddr> {
+            let address = section.parsed(key, like)?;
+            address.ok_or_else(|| section.refuse(key, &format!("write {like}")))
+        };
+        let (there, here) = (needed("address")?, needed("local")?);
+        let addresses = match (here, there) {
+            (IpAddr::V4(here), IpAddr::V4(there)) => Addresses::V4([here, there]),
+            (IpAddr::V6(here), IpAddr::V6(there)) => Addresses::V6([here, there]),
+            _ => {
+                return Err(
+                    section.refuse("local", "it must be of the same version of IP as `address`")
+                );
+            }
+        };
+        if here == there {
+            return Err(section.refuse("local", "it must not be the address of the peer"));
+        }
+        let kind = core.word("carriage", "udp", &[("udp", 0), ("ip", 1), ("mpls", 2)])?;
+        let labels = [
+            section.parsed("label_to", "a label")?,
+            section.parsed("label_from", "a label")?,
+        ];
+        let carriage = match (kind, labels) {
+            (2, [Some(to), Some(from)]) => Carriage::Label { to, from },
+            (2, _) => return Err(section.refuse("label_to", "mpls needs label_to and label_from")),
+            (_, [None, None]) if kind == 1 => Carriage::Ip { addresses },
+            (_, [None, None]) => Carriage::Udp {
+                addresses,
+                port: PORT,
+            },
+            _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
+        };
+        let sealing = section
+            .text("secret_file")?
+            .map(|path| sealing(section, path));
+        let dscp = section.text("dscp")?.map(|text| {
+            let number = text
+                .parse()
+                .ok()
+                .filter(|number| *number <= wire::dscp::LARGEST);
+            number.or_else(|| wire::dscp::named(text)).ok_or_else(|| {
+                section.refuse(
+                    "dscp",
+                    "write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7",
+                )
+            })
+        });
+        self.peers.push(Peer {
+            carriage,
+            mtu: mtu_of(section, "mtu", 9_000)?,
+            dscp: dscp.transpose()?,
+            sealing: sealing.transpose()?,
+        });
+        let next_as = section
+            .parsed("next_as", "the number of an autonomous system")?
+            .unwrap_or(0);
+        for text in section.texts("prefixes") {
+            let row = prefix(text, next_as, number).ok_or_else(|| {
+                section.refuse("prefixes", &format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
+            })?;
+            let same = |one: &&Prefix| (one.network, one.length) == (row.network, row.length);
+            if let Some(other) = self.rows.iter().find(same) {
+                let other = &self.names.get(other.egress).map_or(name, String::as_str);
+                return Err(section.refuse(
+                    "prefixes",
+                    &format!("`{text}` is also behind {other}; a network has one egress"),
+                ));
+            }
+            self.rows.push(row);
+        }
+        self.next_hops.push((there, number));
+        for hop in section.all_parsed::<IpAddr>("next_hops", like)? {
+            self.next_hops.push((hop, number));
+        }
+        let label_next_hop = section.parsed("next_hop", like)?.unwrap_or(there);
+        self.label_next_hops.push(Some(label_next_hop));
+        self.names.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Refuses prefixes through which bundles themselves would be gathered.
+    pub(super) fn refuse_loops(&self, sections: &Sections) -> Result<()> {
+        for row in &self.rows {
+            let to_peer = |(hop, _): &&(IpAddr, usize)| row.covers(*hop);
+            if let Some((hop, _)) = self.next_hops.iter().find(to_peer) {
+                let section = sections.peers.get(row.egress).map(|(_, section)| section);
+                let why = format!(
+                    "{}/{} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)",
+                    row.network, row.length
+                );
+                match section {
+                    Some(section) => return Err(section.refuse("prefixes", &why)),
+                    None => bail!("{why}"),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The sealing with the secret in the file at `path`.
+fn sealing(section: &Section, path: &str) -> Result<Sealing> {
+    let octets = files::read_private(Path::new(path), Secret::LONGEST)
+        .map_err(|error| section.refuse("secret_file", &error.to_string()))?;
+    let secret = Secret::of_file(octets).ok_or_else(|| {
+        let why = "a secret has 8 to 4096 octets; `jumbolab gateway --new-secret FILE` makes one";
+        section.refuse("secret_file", why)
+    })?;
+    Ok(Sealing::new(secret))
+}
+
+fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {
+    let (network, length) = text.split_once('/')?;
+    let row = Prefix {
+        network: network.parse().ok()?,
+        length: length.parse().ok()?,
+        next_as,
+        egress,
+    };
+    row.is_sound().then_some(row)
+}
