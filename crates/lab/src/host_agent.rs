@@ -89,12 +89,12 @@ enum Request {
     Change(Wanted),
     /// Put everything back.
     Restore,
-    /// Become the edge of a network.
+    /// Become an edge of a network.
     BeginEdge(Box<EdgeOrder>),
-    /// Do this for that edge.
-    AskEdge(EdgeRequest),
-    /// Be one no more.
-    EndEdge,
+    /// Do this for the edge with this interface.
+    AskEdge(String, EdgeRequest),
+    /// Be none any more.
+    EndEdges,
 }
 
 /// The path of an investigation.

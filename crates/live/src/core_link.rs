@@ -20,13 +20,22 @@ use crate::netlink::{Route, VethEnd};
 use crate::nic;
 use crate::sys::ethtool;
 
-/// The names of the interface and of its other end.
-const NAMES: [&str; 2] = ["jumbocore", "core"];
+/// The name of the interface's other end.
+const FAR: &str = "core";
 
 /// The kernel sends no packets of its own there.
 const WITHOUT_IPV6: [(&str, &str); 2] = [
     ("ipv6/conf/all/disable_ipv6", "1"),
     ("ipv6/conf/default/disable_ipv6", "1"),
+];
+
+/// It sends none on an interface that has IPv6 either: without an address of its own it
+/// solicits nobody, and a group of hosts alone is not reported [RFC3810 s6].
+const SILENT_IPV6: [(&str, &str); 4] = [
+    ("disable_ipv6", "0"),
+    ("addr_gen_mode", "1"),
+    ("accept_ra", "0"),
+    ("forwarding", "0"),
 ];
 
 /// How long the next hop may take to tell its Ethernet address, and the interval of looks.
@@ -37,10 +46,14 @@ const LOOK: Span = Span::from_millis(10);
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Toward {
-    /// The address of the other gateway.
+    /// The name of the interface into the link.
+    pub interface: String,
+    /// The address of the other gateway, or of a host.
     pub gateway: IpAddr,
     /// The hosts behind it.
     pub hosts: Vec<IpAddr>,
+    /// Whether packets of others enter the link, too: this machine has to forward.
+    pub forwards: bool,
     /// Octets of the largest packet.
     pub mtu: Bytes,
     /// The number of links in a row; at least one.
@@ -50,6 +63,8 @@ pub struct Toward {
 /// An interface into emulated links, which exists as long as this value.
 pub struct CoreLink {
     route: Route,
+    /// The interface's name.
+    near: String,
     /// The number of links in a row.
     links: usize,
     /// The namespace of the other end; the emulator belongs there.
@@ -65,7 +80,10 @@ impl CoreLink {
     /// # Errors
     /// If the kernel refuses, this machine does not forward, or there is no next hop.
     pub fn open(toward: &Toward) -> Result<Self> {
-        forwards()?;
+        let ip = version(toward.gateway);
+        if toward.forwards {
+            forwards(ip)?;
+        }
         let route = Route::open()?;
         let chosen = route.choose(toward.gateway, None, None)?;
         let index = chosen.interface;
@@ -82,7 +100,7 @@ impl CoreLink {
         let next_hop = chosen.gateway.unwrap_or(to);
         let next_hop = next_hop_address(&route, index, next_hop)?;
         let own = route.ethernet_address(&outside.name)?;
-        let mtu = IpMtu::new(toward.mtu.get(), IpVersion::V4);
+        let mtu = IpMtu::new(toward.mtu.get(), ip);
         let mtu = mtu.map_err(|bad| Error::new("making an emulated link", bad.to_string()))?;
         let namespace = Namespace::create_apart(&WITHOUT_IPV6)?;
         let end = |name: String| VethEnd {
@@ -91,15 +109,16 @@ impl CoreLink {
             address: own,
             mtu,
         };
-        let [near, far] = NAMES.map(|name| end(name.to_owned()));
+        let [near, far] = [&*toward.interface, FAR].map(|name| end(name.to_owned()));
         route.add_veth(&near, &far, namespace.as_fd())?;
         let link = Self {
             route,
+            near: near.name.clone(),
             links: toward.links,
             namespace,
             outside: outside.name,
         };
-        link.set_up(&near.name, &far.name)?;
+        link.set_up(&near.name, &far.name, ip)?;
         for number in 1..toward.links {
             let [out, into] = between(number).map(&end);
             link.join(&out, &into)?;
@@ -111,10 +130,16 @@ impl CoreLink {
     }
 
     /// Sets both ends up, without packets of the kernel's own or larger than the MTU.
-    fn set_up(&self, near: &str, far: &str) -> Result<()> {
-        let without = format!("/proc/sys/net/ipv6/conf/{near}/disable_ipv6");
-        if fs::exists(&without).unwrap_or(false) {
-            fs::write(&without, "1").during(|| format!("writing 1 to {without}"))?;
+    fn set_up(&self, near: &str, far: &str, ip: IpVersion) -> Result<()> {
+        let parameters: &[(&str, &str)] = match ip {
+            IpVersion::V4 => &[("disable_ipv6", "1")],
+            IpVersion::V6 => &SILENT_IPV6,
+        };
+        for (name, value) in parameters {
+            let file = format!("/proc/sys/net/ipv6/conf/{near}/{name}");
+            if fs::exists(&file).unwrap_or(false) {
+                fs::write(&file, value).during(|| format!("writing {value} to {file}"))?;
+            }
         }
         let control = nic::control()?;
         let operation = || format!("switching offloads of {near}");
@@ -136,15 +161,15 @@ impl CoreLink {
     }
 
     /// The interface's name.
-    pub const fn name(&self) -> &'static str {
-        NAMES[0]
+    pub fn name(&self) -> &str {
+        &self.near
     }
 
     /// The ends of each emulated link, the nearest first: in [`CoreLink::namespace`], but for
     /// the second end of the last one, which is on this machine.
     pub fn ends(&self) -> Vec<[String; 2]> {
         let mut ends = Vec::new();
-        let mut first = NAMES[1].to_owned();
+        let mut first = FAR.to_owned();
         for number in 1..self.links {
             let [out, into] = between(number);
             ends.push([first, out]);
@@ -154,12 +179,28 @@ impl CoreLink {
         ends
     }
 
+    /// Prepares the link for bundles to `gateway`, which are sent through it by their socket.
+    /// In IPv6 that is a choice among routes alone, so there has to be one [LinuxUapi in6.h].
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn route_bundles(&self, gateway: IpAddr) -> Result<()> {
+        match gateway {
+            IpAddr::V4(_) => Ok(()),
+            IpAddr::V6(_) => self
+                .route
+                .set_network_route(self.name(), (gateway, 128), true),
+        }
+    }
+
     /// Routes packets to `hosts` into the link, as they are.
     ///
     /// # Errors
     /// If the kernel refuses, or drops what comes back from them by another interface.
     pub fn route(&self, hosts: &[IpAddr]) -> Result<()> {
-        accepts_answers(&self.outside)?;
+        if hosts.iter().any(IpAddr::is_ipv4) {
+            accepts_answers(&self.outside)?;
+        }
         for host in hosts {
             let network = (*host, if host.is_ipv4() { 32 } else { 128 });
             self.route.set_network_route(self.name(), network, true)?;
@@ -171,7 +212,7 @@ impl CoreLink {
 impl Drop for CoreLink {
     fn drop(&mut self) {
         // The kernel removes it later otherwise, when it has time for the namespace.
-        let _ = self.route.remove_link(NAMES[0]);
+        let _ = self.route.remove_link(&self.near);
     }
 }
 
@@ -200,12 +241,23 @@ pub fn check_routes(hosts: &[IpAddr], name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that this machine forwards packets of IPv4.
-fn forwards() -> Result<()> {
-    match number("/proc/sys/net/ipv4/ip_forward")? {
+const fn version(address: IpAddr) -> IpVersion {
+    match address {
+        IpAddr::V4(_) => IpVersion::V4,
+        IpAddr::V6(_) => IpVersion::V6,
+    }
+}
+
+/// Checks that this machine forwards packets.
+fn forwards(ip: IpVersion) -> Result<()> {
+    let parameter = match ip {
+        IpVersion::V4 => "net.ipv4.ip_forward",
+        IpVersion::V6 => "net.ipv6.conf.all.forwarding",
+    };
+    match number(&format!("/proc/sys/{}", parameter.replace('.', "/")))? {
         0 => Err(Error::new(
             "forwarding packets",
-            "this machine does not; `sysctl -w net.ipv4.ip_forward=1` there",
+            format!("this machine does not; `sysctl -w {parameter}=1` there"),
         )),
         _ => Ok(()),
     }

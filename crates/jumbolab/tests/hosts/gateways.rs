@@ -34,9 +34,13 @@ fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
 }
 
 /// The traces that a run may leave on the machines: interfaces and routes, and the state of each.
-fn all(bed: &Bed) -> Vec<(State, [String; 2])> {
+fn all(bed: &Bed) -> Vec<(State, [String; 3])> {
     let of = |host: &str| {
-        let shown = ["-o -br link show", "-4 route show table all"];
+        let shown = [
+            "-o -br link show",
+            "-4 route show table all",
+            "-6 route show root fd09::/16",
+        ];
         let shown = shown.map(|line| bed.ip(host, line));
         (bed.state(host), shown)
     };
@@ -155,6 +159,68 @@ fn datagrams_are_gathered_and_cross_two_emulated_links_in_a_row() {
 }
 
 #[test]
+fn a_network_of_ipv6_runs_over_two_gateways_too() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    let cells = format!("{SHORT} --set network.ip=6");
+    let output = bed.run(&words("run aqm-congestion -o r", &cells));
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        said(&output)
+    );
+    let (_, facts, trials) = Folder::read(&bed.path("r")).unwrap();
+    assert_eq!((trials.len(), facts.left_out.len()), (2, 0));
+    for trial in &trials {
+        let told = format!("{:?} {} {:?}", trial.metrics, trial.factors, trial.evidence);
+        assert_eq!(trial.failure, None, "{told}");
+        let metric = |name: &str| trial.metrics.get(name).copied().unwrap_or(-1.0);
+        let bundled = trial.factors.to_string().contains("bundles");
+        assert_eq!(metric("packets_per_frame_h2") > 1.2, bundled, "{told}");
+        let busy = metric("utilisation_percent_h2");
+        assert!(busy > 20.0 && busy < 110.0, "{told}");
+        assert!(metric("inner_drop_percent_h2") > 0.0, "{told}");
+        assert!(
+            metric("throughput") > 0.0 && metric("throughput") < 3.0,
+            "{told}"
+        );
+        assert!(metric("rtt") > 40.0, "{told}");
+    }
+    until(|| all(&bed) == before);
+}
+
+/// The core alone would carry ten times as much, at 1 ms a link.
+#[test]
+fn the_slow_link_of_a_host_is_emulated_by_the_host_and_its_gateway() {
+    let bed = Bed::new(Between::Gateways);
+    let before = all(&bed);
+    let cells = "--set traffic=down100m --set gather=off,t900us --set links.out-b.delay=4ms --set network.lateness=5s --set trials.patience=none --repeat 1";
+    let output = bed.run(&words("run jumbogen-scaling -o r", cells));
+    assert!(
+        matches!(output.status.code(), Some(0 | 1)),
+        "{}",
+        said(&output)
+    );
+    let (_, facts, trials) = Folder::read(&bed.path("r")).unwrap();
+    assert_eq!((trials.len(), facts.left_out.len()), (2, 0));
+    for trial in &trials {
+        let told = format!("{:?} {} {:?}", trial.metrics, trial.factors, trial.evidence);
+        assert_eq!(trial.failure, None, "{told}");
+        let emulated = trial.evidence.get("emulated_link").unwrap();
+        assert_eq!(emulated, "core, core-out, out-b", "{told}");
+        let metric = |name: &str| trial.metrics.get(name).copied().unwrap_or(-1.0);
+        // From the host: its connections.
+        let carried = metric("throughput/bulk");
+        assert!(carried > 20.0 && carried < 100.0, "{told}");
+        // To the host: calls.
+        let error = trial.number("clock_bound_us").unwrap() / 1e3;
+        assert!(metric("delay/there") > 6.0 - error, "{told}");
+        assert!(metric("rtt") > 12.0, "{told}");
+    }
+    until(|| all(&bed) == before);
+}
+
+#[test]
 fn gateways_leave_nothing_when_a_run_is_interrupted_or_something_of_it_is_killed() {
     let bed = Bed::new(Between::Gateways);
     let before = all(&bed);
@@ -215,10 +281,6 @@ fn what_is_wrong_with_gateways_is_told_in_one_line_with_its_remedy() {
     refused(
         &format!("{both} --set links.s1-r1.delay=3ms"),
         "links.s1-r1.delay: this link is the network between hosts as it is",
-    );
-    refused(
-        &format!("run jumbogen-scaling -o none {ends} {ingress} {egress} --set traffic=down100m"),
-        "links.out-b.rate: this link is the network between hosts as it is",
     );
     refused(
         &format!("{run} {ingress} --host egress=h,interface=meas,become=no-such-program"),

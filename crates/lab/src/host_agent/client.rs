@@ -238,7 +238,7 @@ impl HostAgent {
         self.noted(&Request::Restore)
     }
 
-    /// Makes the host the edge of a network, until it is told otherwise or its agent ends.
+    /// Makes the host an edge of a network, beside those with other interfaces, until it is told otherwise or its agent ends.
     ///
     /// # Errors
     /// It lacks something that an edge needs, or is lost.
@@ -246,15 +246,17 @@ impl HostAgent {
         self.done(&Request::BeginEdge(Box::new(order)))
     }
 
-    pub(crate) fn ask_edge(&self, request: EdgeRequest) -> Result<EdgeReply> {
-        match self.ask(&Request::AskEdge(request), TIMEOUT)? {
+    /// Asks the edge with this interface.
+    pub(crate) fn ask_edge(&self, interface: &str, request: EdgeRequest) -> Result<EdgeReply> {
+        match self.ask(&Request::AskEdge(interface.to_owned(), request), TIMEOUT)? {
             Reply::Edge(reply) => Ok(reply),
             other => self.unexpected(&other),
         }
     }
 
-    pub(crate) fn end_edge(&self) -> Result<()> {
-        self.done(&Request::EndEdge)
+    /// Ends all its edges.
+    pub(crate) fn end_edges(&self) -> Result<()> {
+        self.done(&Request::EndEdges)
     }
 
     /// The process, which answers the requests of every agent, too.

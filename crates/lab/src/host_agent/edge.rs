@@ -77,15 +77,16 @@ impl Edge {
         let inside = match order.gateway {
             Some(mut gateway) => {
                 gateway.way_out = Some(link.name().to_owned());
+                link.route_bundles(order.toward.gateway)?;
                 gateways.start_in(None, &gateway)?;
-                INSIDE
+                INSIDE.to_owned()
             }
             None => {
                 link.route(hosts)?;
-                link.name()
+                link.name().to_owned()
             }
         };
-        core_link::check_routes(hosts, inside)?;
+        core_link::check_routes(hosts, &inside)?;
         Ok(Self {
             gateways,
             emulation,

@@ -39,7 +39,8 @@ pub(super) struct Server {
     started: u32,
     reflector: Option<RunningReflector>,
     changes: Option<HostChanges>,
-    edge: Option<Edge>,
+    /// By their interfaces.
+    edges: BTreeMap<String, Edge>,
     heartbeat: SharedHeartbeat,
 }
 
@@ -158,17 +159,18 @@ impl Server {
                 None => Vec::new(),
             }),
             Request::BeginEdge(order) => {
-                // Two of them would have interfaces of one name.
-                self.edge = None;
-                self.edge = Some(Edge::begin(*order)?);
+                // Two of them cannot have interfaces of one name.
+                let name = order.toward.interface.clone();
+                self.edges.remove(&name);
+                self.edges.insert(name, Edge::begin(*order)?);
                 Reply::Done
             }
-            Request::AskEdge(request) => {
-                let edge = self.edge.as_mut().context("this host is no edge")?;
+            Request::AskEdge(name, request) => {
+                let edge = self.edges.get_mut(&name).context("this host is no edge")?;
                 Reply::Edge(edge.answer(&request)?)
             }
-            Request::EndEdge => {
-                self.edge = None;
+            Request::EndEdges => {
+                self.edges.clear();
                 Reply::Done
             }
             Request::ProbePath(investigation) => {

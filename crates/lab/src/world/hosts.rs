@@ -216,14 +216,14 @@ impl Hosts {
         let graph = setting.network.graph.as_ref();
         let layout = graph.map(Layout::of).context("a network without nodes")?;
         let layout = layout.map_err(anyhow::Error::msg)?;
-        let cores = layout.core_names(&setting.network);
+        let emulated = layout.emulated_names(&setting.network);
         let setting = &layout.between_machines(setting);
         let ip = setting.network.ip;
         let [sender, receiver] = [self.ends[0].address(ip)?, self.ends[1].address(ip)?];
         edges.compare_clocks(&mut self.agents, [sender, receiver])?;
         let clocks = self.agents.clocks().cloned();
         let clocks = clocks.context("clocks that were not compared")?;
-        edges.begin(setting, [sender, receiver], seed)?;
+        edges.begin(setting, &self.ends, seed)?;
         let roles = [HostRole::Sender, HostRole::Receiver].map(|role| role.name().to_owned());
         let path = Path {
             paced: Paced::Emulator,
@@ -252,14 +252,14 @@ impl Hosts {
         };
         let measured = measure::trial(&mut [pair], setting, seed, epoch, Some(artifacts));
         if !matches!(measured, Err(Failure::Lost(_))) {
-            edges.end()?;
+            edges.end(&self.ends)?;
         }
         let mut measurements = measured?;
         if has_datagrams(setting) {
             let line = self.agents.clock_line(receiver)?;
             measurements.widen_clock_bound(&line);
         }
-        measurements.note("emulated_link", json!(cores));
+        measurements.note("emulated_link", json!(emulated));
         Ok(measurements)
     }
 
@@ -367,7 +367,9 @@ fn edges_of(plan: &Plan, named: &NamedHosts) -> Result<Option<Edges>> {
         (None, ..) => bail!(
             "network.shape: between hosts this network has two gateways: write --host ingress=user@machine and --host egress=user@machine, too"
         ),
-        (Some(gateways), networks, all) if networks == all => Edges::reach(gateways).map(Some),
+        (Some(gateways), networks, all) if networks == all => {
+            Edges::reach(gateways, &edges::versions(plan)).map(Some)
+        }
         (Some(_), ..) => bail!(
             "an ingress and an egress are gateways of a network, shape = \"dumbbell\" or \"explicit\", and this experiment has a path; leave them out"
         ),

@@ -116,7 +116,7 @@ pub struct Configuration {
     /// The interface toward the core; `None`: as the kernel routes.
     pub core: Option<String>,
     /// The interface through which packets to peers in sockets leave, whatever the kernel's
-    /// routes say; `None`: as they say. Packets from peers come through any.
+    /// routes say, in IPv6 if one leads through it; `None`: as they say. Packets from peers come through any.
     pub way_out: Option<String>,
     /// The name of each peer.
     pub names: Vec<String>,

@@ -342,15 +342,15 @@ fn open(kind: Kind, interface: Option<&str>) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Makes a socket send through the interface `name`, whatever the kernel's routes say
-/// [LinuxUapi in.h].
+/// Makes a socket send through the interface `name`: in IPv4 whatever the kernel's routes say,
+/// in IPv6 if a route leads through it [LinuxUapi in.h].
 fn send_through(socket: &OwnedFd, here: IpAddr, name: &str) -> Result<()> {
     let operation = || format!("sending bundles through {name}");
-    if here.is_ipv6() {
-        return Err(Error::new(operation(), "only bundles in IPv4 have it"));
-    }
     let index = Route::open()?.index(name)?;
-    let (level, option) = (libc::IPPROTO_IP, libc::IP_UNICAST_IF);
+    let (level, option) = match here {
+        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_UNICAST_IF),
+        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_IF),
+    };
     // The kernel takes the number in network byte order.
     let value = index.to_be().cast_signed();
     option::set(socket.as_fd(), level, option, value).during(operation)

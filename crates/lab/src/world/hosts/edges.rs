@@ -1,18 +1,19 @@
-//! The gateways of a network between hosts, and the emulated links between them.
+//! The gateways of a network between hosts, and the emulated links between them and to hosts.
 //!
-//! Each gateway's machine emulates the direction of the links that leaves it
-//! ([`host_agent::edge`](crate::host_agent)). Both begin with a trial and end with it.
+//! Each machine emulates the direction of the links that leaves it
+//! ([`host_agent::edge`](crate::host_agent)). All begin with a trial and end with it.
 
+mod counters;
+
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, bail};
 use live::core_link::Toward;
-use live::emulator::{Observation, Report};
-use plan::setting::{Domain, Sends, Traffic};
+use plan::setting::Domain;
 use plan::{HostRole, NamedHost, Plan, Setting};
-use proto::link::Fate;
 use proto::probe::PathReport;
-use units::{Bytes, IpVersion, Seed, Span, Time};
+use units::{Bytes, IpVersion, Seed};
 
 use super::machine::Machine;
 use super::network::Layout;
@@ -20,11 +21,12 @@ use super::path::{limit, report};
 use super::settings;
 use crate::agent::{Agents, Failure};
 use crate::edge_gateway::EdgeGateway;
-use crate::host_agent::{EdgeOrder, EdgeReply, EdgeRequest};
+use crate::host_agent::EdgeOrder;
 use crate::world::netns::gateways::is_in_udp;
 
-/// The version of IP of such networks.
-const IP: IpVersion = IpVersion::V4;
+/// The interface into the links between the gateways, and into the link of a host.
+const CORE: &str = "jumbocore";
+const OF_HOST: &str = "jumbohost";
 
 /// The machines that are gateways.
 pub(super) struct Edges {
@@ -33,17 +35,22 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Reaches both machines.
+    /// Reaches both machines for networks of these versions of IP.
     ///
     /// # Errors
-    /// One line with the remedy: one cannot be reached, or lacks the privilege.
-    pub(super) fn reach([ingress, egress]: &[NamedHost; 2]) -> Result<Self> {
+    /// One line with the remedy: one cannot be reached, or lacks the privilege or an address.
+    pub(super) fn reach(
+        [ingress, egress]: &[NamedHost; 2],
+        versions: &BTreeSet<IpVersion>,
+    ) -> Result<Self> {
         let machines = [
             Machine::reach(HostRole::Ingress, ingress)?,
             Machine::reach(HostRole::Egress, egress)?,
         ];
         for machine in &machines {
-            machine.address(IP)?;
+            for ip in versions {
+                machine.address(*ip)?;
+            }
             if !machine.can_change() {
                 let (role, host) = (machine.role.name(), machine.agent.host());
                 bail!(
@@ -52,8 +59,10 @@ impl Edges {
             }
         }
         let [ingress, egress] = &machines;
-        if ingress.is(egress) && ingress.address(IP)? == egress.address(IP)? {
-            bail!("the ingress and the egress are one machine; name two");
+        for ip in versions {
+            if ingress.is(egress) && ingress.address(*ip)? == egress.address(*ip)? {
+                bail!("the ingress and the egress are one machine; name two");
+            }
         }
         Ok(Self { machines })
     }
@@ -76,34 +85,39 @@ impl Edges {
         plan: &Plan,
         ends: &[Machine; 2],
     ) -> Result<Vec<(usize, String)>> {
-        self.check_way(ends)?;
         let mut left_out = Vec::new();
         let core = |setting: &Setting| {
             let layout = Layout::of(setting.network.graph.as_ref()?).ok()?;
             Some(layout.cores(&setting.network)[0].mtu.bytes())
         };
-        let largest = settings(plan).filter_map(core).max().unwrap_or_default();
-        let limits = limit(&self.machines, IP, largest)?;
-        for (position, cell) in plan.cells.iter().enumerate() {
-            let octets = cell.setting.as_ref().ok().and_then(core);
-            let mut limits = limits.iter();
-            let why = limits.find(|limit| octets > Some(limit.passes));
-            left_out.extend(why.map(|limit| (position, format!("does not pass: {}", limit.why))));
+        for ip in versions(plan) {
+            self.check_way(ends, ip)?;
+            let is_of = |setting: &&Setting| setting.network.ip == ip;
+            let largest = settings(plan).filter(is_of).filter_map(core).max();
+            let limits = limit(&self.machines, ip, largest.unwrap_or_default())?;
+            for (position, cell) in plan.cells.iter().enumerate() {
+                let setting = cell.setting.as_ref().ok().filter(is_of);
+                let octets = setting.and_then(core);
+                let mut limits = limits.iter();
+                let why = limits.find(|limit| octets > Some(limit.passes));
+                left_out
+                    .extend(why.map(|limit| (position, format!("does not pass: {}", limit.why))));
+            }
         }
         Ok(left_out)
     }
 
     /// Checks that packets between `ends` pass both gateways, in order.
-    fn check_way(&self, [sender, receiver]: &[Machine; 2]) -> Result<()> {
+    fn check_way(&self, [sender, receiver]: &[Machine; 2], ip: IpVersion) -> Result<()> {
         let [ingress, egress] = &self.machines;
         check_hops(
-            &report(sender, receiver, IP, SMALL)?,
+            &report(sender, receiver, ip, SMALL)?,
             sender,
             receiver,
             [ingress, egress],
         )?;
         check_hops(
-            &report(receiver, sender, IP, SMALL)?,
+            &report(receiver, sender, ip, SMALL)?,
             receiver,
             sender,
             [egress, ingress],
@@ -118,7 +132,12 @@ impl Edges {
     ) -> Result<(), Failure> {
         let ingress = &self.machines[0];
         let name = ingress.agent.interface_towards(sender)?;
-        let address = ingress.address_of(&name, IP);
+        let ip = if sender.is_ipv4() {
+            IpVersion::V4
+        } else {
+            IpVersion::V6
+        };
+        let address = ingress.address_of(&name, ip);
         let address = address.with_context(|| {
             let host = ingress.agent.host();
             format!("host {host}: {name}, its interface toward the sender, has no address")
@@ -126,40 +145,52 @@ impl Edges {
         agents.compare_all_clocks(receiver, &[(ingress.agent.worker(), address)])
     }
 
-    /// Begins and ends both edges once for each gathering mode of the plan.
+    /// Begins and ends all edges once for each version of IP, gathering mode and choice of
+    /// emulated links of the plan.
     ///
     /// # Errors
     /// As [`Edges::begin`].
     pub(super) fn try_out(&self, plan: &Plan, ends: &[Machine; 2]) -> Result<()> {
-        let ends = [ends[0].address(IP)?, ends[1].address(IP)?];
-        for gathers in [false, true] {
-            let is_so = |setting: &&Setting| {
-                let domain = setting.network.domain.as_ref();
-                domain.is_some_and(|domain| domain.gather.is_some()) == gathers
-            };
-            if let Some(setting) = settings(plan).find(is_so) {
+        let mut tried = BTreeSet::new();
+        for setting in settings(plan) {
+            let network = &setting.network;
+            let domain = network.domain.as_ref();
+            let gathers = domain.is_some_and(|domain| domain.gather.is_some());
+            let layout = network.graph.as_ref().map(Layout::of);
+            let layout = layout.and_then(Result::ok);
+            let emulated = layout.map(|layout| layout.emulated_names(network));
+            if tried.insert((network.ip, gathers, emulated)) {
                 self.begin(setting, ends, plan.seed)?;
-                self.end()?;
+                self.end(ends)?;
             }
         }
         Ok(())
     }
 
-    /// Begins both edges for a trial of `setting`, with the sender and the receiver at
-    /// `ends`.
+    /// Begins all edges for a trial of `setting`, with the sender and the receiver `ends`.
     ///
     /// # Errors
     /// A machine lacks something that an edge needs, or is lost.
-    pub(super) fn begin(&self, setting: &Setting, ends: [IpAddr; 2], seed: Seed) -> Result<()> {
+    pub(super) fn begin(&self, setting: &Setting, ends: &[Machine; 2], seed: Seed) -> Result<()> {
+        let begun = self.begin_all(setting, ends, seed);
+        if begun.is_err() {
+            // What has begun would be in the way of the next trial.
+            let _ = self.end(ends);
+        }
+        begun
+    }
+
+    fn begin_all(&self, setting: &Setting, ends: &[Machine; 2], seed: Seed) -> Result<()> {
         let network = &setting.network;
         let graph = network.graph.as_ref().context("a network without nodes")?;
         let layout = Layout::of(graph).map_err(anyhow::Error::msg)?;
+        let hosts = [ends[0].address(network.ip)?, ends[1].address(network.ip)?];
         let cores = layout.cores(network);
         let [ingress, egress] = &self.machines;
         let roles = [HostRole::Receiver, HostRole::Sender];
-        let ways = [(ingress, egress, ends[1]), (egress, ingress, ends[0])];
+        let ways = [(ingress, egress, hosts[1]), (egress, ingress, hosts[0])];
         for (number, (near, far, host)) in ways.into_iter().enumerate() {
-            let addresses = [near.address(IP)?, far.address(IP)?];
+            let addresses = [near.address(network.ip)?, far.address(network.ip)?];
             let next_as = layout.next_as(network, roles[number]).unwrap_or(0);
             let domain = network.domain.as_ref();
             let mut links: Vec<_> = cores.iter().map(|core| network.emulated(core)).collect();
@@ -168,8 +199,10 @@ impl Edges {
             }
             near.agent.begin_edge(EdgeOrder {
                 toward: Toward {
+                    interface: CORE.to_owned(),
                     gateway: addresses[1],
                     hosts: vec![host],
+                    forwards: true,
                     mtu: cores[0].mtu.bytes(),
                     links: links.len(),
                 },
@@ -181,115 +214,65 @@ impl Edges {
                 }),
             })?;
         }
+        for (side, link) in layout.of_hosts(network) {
+            let ends = self.ends_of(side, ends);
+            let host = ends[0];
+            if !host.can_change() {
+                let (role, name) = (host.role.name(), host.agent.host());
+                bail!(
+                    "host {name}: its link {} is emulated, which needs root there; add become=sudo to --host {role}={name}",
+                    link.name
+                );
+            }
+            for (number, (machine, to)) in ends
+                .into_iter()
+                .zip([hosts[1 - side], hosts[side]])
+                .enumerate()
+            {
+                machine.agent.begin_edge(EdgeOrder {
+                    toward: Toward {
+                        interface: OF_HOST.to_owned(),
+                        gateway: to,
+                        hosts: vec![to],
+                        forwards: number == 1,
+                        mtu: link.mtu.bytes(),
+                        links: 1,
+                    },
+                    links: vec![network.emulated(link)],
+                    seed: of_host(seed, side, number),
+                    gateway: None,
+                })?;
+            }
+        }
         Ok(())
     }
 
-    /// Ends both edges.
+    /// Ends all edges.
     ///
     /// # Errors
     /// A machine is lost; its edge ends by itself.
-    pub(super) fn end(&self) -> Result<()> {
-        let [ingress, egress] = &self.machines;
-        ingress.agent.end_edge()?;
-        egress.agent.end_edge()
+    pub(super) fn end(&self, ends: &[Machine; 2]) -> Result<()> {
+        let mut all = self.machines.iter().chain(ends);
+        all.try_for_each(|machine| machine.agent.end_edges())
     }
 
-    /// The counters of both directions of each core link as those of one link. The processors
-    /// of the gateways are not those that trials meter.
-    pub(super) fn report(&self) -> Result<Report> {
-        let [there, back] = &self.machines;
-        let [there, back] = [asked(there)?, asked(back)?];
-        let directions = |report: &Report| report.links.clone().into_iter().map(|[out, _]| out);
-        // Each machine counts from itself on.
-        let both = directions(&there).zip(directions(&back).rev());
-        let late = |number: usize| there.late[number].max(back.late[number]);
-        Ok(Report {
-            links: both.map(|(one, other)| [one, other]).collect(),
-            cpu: Span::ZERO,
-            departures: there.departures + back.departures,
-            late: [late(0), late(1), late(2)],
-            scheduling: there.scheduling,
-        })
-    }
-
-    /// The reason why a trial of `setting`, whose flows are between the machines, says nothing
-    /// about the network with this report, if so.
-    pub(super) fn bypassed(&self, setting: &Setting, report: &Report) -> Option<String> {
-        let nearest = [report.links.first()?[0], report.links.last()?[1]];
-        let ways = [HostRole::Sender, HostRole::Receiver].map(|from| sends(setting, from));
-        let ways = nearest.iter().zip(ways).zip(&self.machines);
-        let mut silent = ways.filter(|((direction, carries), _)| {
-            if !carries {
-                return false;
-            }
-            let counted = [Fate::Delivered, Fate::Dropped];
-            counted.iter().all(|fate| direction.counters.of(*fate) == 0)
-        });
-        let (_, machine) = silent.next()?;
-        Some(format!(
-            "no packet crossed the emulated link from host {}: packets take another way",
-            machine.agent.host()
-        ))
-    }
-
-    /// Restarts the random streams of the core links.
-    pub(super) fn reseed(&self, seed: Seed) -> Result<()> {
-        for (number, machine) in self.machines.iter().enumerate() {
-            let seed = seed.derive(&format!("core/{number}")).get();
-            machine.agent.ask_edge(EdgeRequest::Reseed(seed))?;
-        }
-        Ok(())
-    }
-
-    /// Keeps observations of the core links at these places, from the ingress on, from now on.
-    pub(super) fn observe(&self, places: Vec<usize>) -> Result<()> {
-        let ingress = &self.machines[0].agent;
-        ingress.ask_edge(EdgeRequest::Observe(places)).map(drop)
-    }
-
-    /// Hands the observations of the link at `place` to `take`, each with the instant at which CLOCK_MONOTONIC of
-    /// the ingress showed `begin` nanoseconds.
-    pub(super) fn observations(
-        &self,
-        place: usize,
-        begin: u64,
-        take: &mut dyn FnMut(Time, Observation),
-    ) -> Result<()> {
-        let ingress = &self.machines[0].agent;
-        loop {
-            let reply = ingress.ask_edge(EdgeRequest::Observations(place, begin))?;
-            let EdgeReply::Observed(observed) = reply else {
-                bail!("unexpected reply of an edge: {reply:?}");
-            };
-            observed
-                .some
-                .into_iter()
-                .for_each(|one| take(observed.zero, one));
-            if observed.are_last {
-                return Ok(());
-            }
-        }
+    /// The ends of the link of the host of a side: its machine, and the gateway's.
+    fn ends_of<'a>(&'a self, side: usize, hosts: &'a [Machine; 2]) -> [&'a Machine; 2] {
+        [&hosts[side], &self.machines[side]]
     }
 }
 
-/// Whether packets leave the machine `from`: those of flows that begin there, and the
-/// acknowledgements of connections that end there.
-fn sends(setting: &Setting, from: HostRole) -> bool {
-    let Traffic::Flows(flows) = &setting.traffic else {
-        return true;
-    };
-    let mut flows = flows.flows.iter();
-    flows.any(|flow| !matches!(flow.sends, Sends::Datagrams { .. }) || flow.from == from.name())
+/// The versions of IP of a plan's networks.
+pub(super) fn versions(plan: &Plan) -> BTreeSet<IpVersion> {
+    settings(plan).map(|setting| setting.network.ip).collect()
 }
 
 /// The size of packets that look for the way.
 const SMALL: Bytes = Bytes::new(1_280);
 
-fn asked(machine: &Machine) -> Result<Report> {
-    match machine.agent.ask_edge(EdgeRequest::Report)? {
-        EdgeReply::Reported(report) => Ok(*report),
-        other => bail!("unexpected reply of an edge: {other:?}"),
-    }
+/// The seed of a direction of the emulated link of a host: 0 from the host on.
+fn of_host(seed: Seed, side: usize, direction: usize) -> u64 {
+    seed.derive(&format!("host/{side}/{direction}")).get()
 }
 
 /// The gateway `name` between `addresses`, its own and its peer's, if `domain` gathers: behind
@@ -300,20 +283,22 @@ fn gateway(
     addresses: [IpAddr; 2],
     (host, next_as): (IpAddr, u32),
 ) -> Option<EdgeGateway> {
-    /// The length of the prefix of one host.
-    const HOST: u8 = 32;
+    let (ip, length) = match host {
+        IpAddr::V4(_) => (IpVersion::V4, 32),
+        IpAddr::V6(_) => (IpVersion::V6, 128),
+    };
     let gather = domain.gather.as_ref()?;
     Some(EdgeGateway {
         node: name,
         peers: vec![addresses],
-        prefixes: vec![(host, HOST, next_as, 0)],
+        prefixes: vec![(host, length, next_as, 0)],
         mtu: gather.mtu,
         trigger: gather.trigger,
         tick: gather.tick,
         share: gather.share,
         // Its machine has the interface.
         way_out: None,
-        in_udp: is_in_udp(gather, IP),
+        in_udp: is_in_udp(gather, ip),
         shaping: domain.shaping,
     })
 }

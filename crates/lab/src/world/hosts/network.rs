@@ -8,7 +8,7 @@ use plan::setting::{
     Flow, Flows, Graph, Link, MtuBy, Network, Queue, Role, Route, Traffic, Wiring,
 };
 use plan::{HostRole, Setting};
-use units::{IpVersion, Span};
+use units::Span;
 
 use crate::world::netns::check::check_network;
 use crate::world::netns::gateways::route_to;
@@ -21,6 +21,8 @@ pub(super) struct Layout {
     pub(super) gateways: [usize; 2],
     /// The machine of each host, by the host's name.
     machines: BTreeMap<String, HostRole>,
+    /// The number of the link of each host of either side.
+    access: [Vec<usize>; 2],
 }
 
 impl Layout {
@@ -37,6 +39,7 @@ impl Layout {
         let gateways = [row[0].1.ends[0], row[row.len() - 1].1.ends[1]];
         let roles = [HostRole::Sender, HostRole::Receiver];
         let mut machines = BTreeMap::new();
+        let mut access = [const { Vec::new() }; 2];
         for (number, other) in
             wires().filter(|(number, _)| row.iter().all(|(core, _)| core != number))
         {
@@ -52,6 +55,7 @@ impl Layout {
                 let name = &graph.wires[number].name;
                 return Err(format!("the link {name} joins no host to a gateway"));
             };
+            access[side].push(other.link);
             if machines.insert(name.clone(), roles[side]).is_some() {
                 return Err(format!(
                     "the host {name} has two links, and its machine has one"
@@ -62,6 +66,7 @@ impl Layout {
             cores: row.iter().map(|(core, wire)| (*core, wire.link)).collect(),
             gateways,
             machines,
+            access,
         })
     }
 
@@ -71,11 +76,31 @@ impl Layout {
         cores.map(|(_, link)| &network.links[*link]).collect()
     }
 
-    /// The names of the emulated links.
+    /// The names of the emulated links between the gateways.
     pub(super) fn core_names(&self, network: &Network) -> String {
-        let cores = self.cores(network);
-        let names: Vec<&str> = cores.iter().map(|link| &*link.name).collect();
-        names.join(", ")
+        names(self.cores(network))
+    }
+
+    /// The names of all emulated links.
+    pub(super) fn emulated_names(&self, network: &Network) -> String {
+        let of_hosts = self.of_hosts(network).map(|(_, link)| link);
+        names(self.cores(network).into_iter().chain(of_hosts))
+    }
+
+    /// The emulated links of hosts, each with the side of its machine: 0 for the sender's. A
+    /// machine that is several hosts has none, because it has one address.
+    pub(super) fn of_hosts<'a>(
+        &'a self,
+        network: &'a Network,
+    ) -> impl Iterator<Item = (usize, &'a Link)> {
+        let sides = self.access.iter().enumerate();
+        sides.filter_map(|(side, links)| match links[..] {
+            [link] => {
+                let link = &network.links[link];
+                to_emulate(link).map(|_| (side, link))
+            }
+            _ => None,
+        })
     }
 
     /// The place of a wire among the emulated links.
@@ -158,10 +183,6 @@ pub(super) fn check(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
         let why = format!("between hosts {why}; --on netns or --on sim");
         of_network("shape", &why)
     })?;
-    if network.ip == IpVersion::V6 {
-        let why = "networks between hosts are of IPv4: write 4, or --on netns";
-        return Err(of_network("ip", why));
-    }
     if network.mtu_by == MtuBy::Segment {
         let why = "connections of a network between hosts have the MTU of the interfaces: write \"interface\"";
         return Err(of_network("mtu_by", why));
@@ -182,10 +203,14 @@ pub(super) fn check(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
         return Err(refusal("links", name, why));
     }
     for link in layout.real(network) {
-        if let Some((key, neutral)) = unreal(link) {
+        let is_emulated = layout
+            .of_hosts(network)
+            .any(|(_, one)| one.name == link.name);
+        let of_many = to_emulate(link).filter(|_| !is_emulated);
+        if let Some((key, neutral)) = of_many.or_else(|| counted(link)) {
             let name = &link.name;
             let why = format!(
-                "links.{name}.{key}: this link is the network between hosts as it is, and emulated are only those between gateways ({}): write {neutral} for it, below [on.hosts.links.{name}] for this world alone",
+                "links.{name}.{key}: this link is the network between hosts as it is, and emulated are only those between gateways ({}), which alone have counters, and that of a machine with one host: write {neutral} for it, below [on.hosts.links.{name}] for this world alone",
                 layout.core_names(network)
             );
             return Err(refusal("links", name, why));
@@ -235,16 +260,21 @@ fn check_flows(layout: &Layout, flows: &Flows) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The first key of a link that is not emulated which asks for something, and the value
+fn names<'a>(links: impl IntoIterator<Item = &'a Link>) -> String {
+    let names: Vec<&str> = links.into_iter().map(|link| &*link.name).collect();
+    names.join(", ")
+}
+
+/// The first key of a link which asks for something that an emulator does, and the value
 /// that asks for nothing.
-fn unreal(link: &Link) -> Option<(&'static str, &'static str)> {
+fn to_emulate(link: &Link) -> Option<(&'static str, &'static str)> {
     let asked = &link.impairments;
     let other_queue = match &asked.queue {
         Queue::DropTail => false,
         Queue::Law(spec) => !matches!(**spec, queue::Spec::DropTail { .. }),
         Queue::DropFront => true,
     };
-    let keys = [
+    first([
         (link.rate.is_some(), "rate", "\"none\""),
         (asked.delay > Span::ZERO, "delay", "\"0s\""),
         (asked.jitter > Span::ZERO, "jitter", "\"0s\""),
@@ -253,9 +283,22 @@ fn unreal(link: &Link) -> Option<(&'static str, &'static str)> {
         (asked.reorder > 0.0, "reorder", "0"),
         (asked.duplicate > 0.0, "duplicate", "0"),
         (other_queue, "queue", "\"droptail\""),
+    ])
+}
+
+/// The first key of a link which asks for counters, and the value that asks for none.
+fn counted(link: &Link) -> Option<(&'static str, &'static str)> {
+    first([
         (!link.counted.windows.is_empty(), "windows", "none"),
         (link.counted.series.is_some(), "series", "none"),
-    ];
+        (link.counted.losses.is_some(), "losses", "none"),
+    ])
+}
+
+/// The key and the neutral value of the first one that is asked for.
+fn first<const N: usize>(
+    keys: [(bool, &'static str, &'static str); N],
+) -> Option<(&'static str, &'static str)> {
     let mut keys = keys.into_iter();
     keys.find(|(is_asked, ..)| *is_asked)
         .map(|(_, key, neutral)| (key, neutral))

@@ -152,18 +152,23 @@ impl Meters for HostMeters<'_> {
 
     fn restart_links(&mut self, seed: Seed) -> Result<()> {
         let edges = self.edges.as_ref();
-        edges.map_or(Ok(()), |(edges, ..)| edges.reseed(seed))
+        edges.map_or(Ok(()), |(edges, _, layout)| {
+            edges.reseed(layout.of_hosts(&self.setting.network), self.ends, seed)
+        })
     }
 
     fn emulator(&mut self) -> Result<Option<Report>> {
         let edges = self.edges.as_ref();
-        edges.map(|(edges, ..)| edges.report()).transpose()
+        let report = edges.map(|(edges, _, layout)| {
+            edges.report(layout.of_hosts(&self.setting.network), self.ends)
+        });
+        report.transpose()
     }
 
     fn invalid(&self, report: &Report) -> Option<String> {
-        let (edges, ..) = self.edges.as_ref()?;
+        let (edges, _, layout) = self.edges.as_ref()?;
         edges
-            .bypassed(self.setting, report)
+            .bypassed(self.setting, layout, self.ends, report)
             .or_else(|| invalid(self.setting, report))
     }
 

@@ -163,6 +163,35 @@ fn links_in_a_row_are_all_emulated_from_the_ingress_to_the_egress() {
     }
 }
 
+/// The same network with one host on the receiver's side, whose link has these keys more.
+fn of_one_host(keys: &str) -> String {
+    let one = NETWORK.replace("[nodes.d]\nrole = \"host\"\n", "");
+    let one = one.replace("[links.s-d]\nends = [\"s\", \"d\"]\n", "");
+    let one = one.replace("from = \"d\"", "from = \"c\"");
+    one.replace("[links.s-c]\n", &format!("[links.s-c]\n{keys}\n"))
+}
+
+#[test]
+fn the_link_of_the_only_host_of_a_machine_is_emulated() {
+    for (keys, names) in [
+        ("", "narrow"),
+        ("rate = \"1mbit\"", "narrow, s-c"),
+        ("delay = \"3ms\"", "narrow, s-c"),
+        ("queue = \"dropfront\"", "narrow, s-c"),
+    ] {
+        let text = of_one_host(keys);
+        let plan = planned(Experiment::parse(&text, "x.toml").unwrap()).unwrap();
+        let network = &plan.cells[0].setting.as_ref().unwrap().network;
+        let layout = Layout::of(network.graph.as_ref().unwrap()).unwrap();
+        assert_eq!(layout.emulated_names(network), names, "{keys}");
+        let mut of_hosts = layout.of_hosts(network);
+        assert!(of_hosts.all(|(side, link)| (side, &*link.name) == (1, "s-c")));
+    }
+    let text = of_one_host("windows = { other = \"0s..1s\" }");
+    let why = planned(Experiment::parse(&text, "x.toml").unwrap()).unwrap_err();
+    assert!(why.contains("links.s-c.windows: this link"), "{why}");
+}
+
 #[test]
 fn what_two_gateways_cannot_be_is_refused_by_name_and_a_path_is_as_it_is() {
     let refused = |from: &str, to: &str| {
@@ -193,7 +222,6 @@ fn what_two_gateways_cannot_be_is_refused_by_name_and_a_path_is_as_it_is() {
             "[links.b-r]\nmtu = 1400\n",
             "two machines with one MTU",
         ),
-        ("ip = 4", "ip = 6", "networks between hosts are of IPv4"),
         (
             "to = \"c\"",
             "to = \"b\"",
