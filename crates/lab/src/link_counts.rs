@@ -78,10 +78,10 @@ impl<'a> EmulatedCounts<'a> {
     pub(crate) fn take(&mut self, begin: Time, observation: Observation) {
         let picos = |at: Time| at.since(begin).unwrap_or_default().as_picos();
         match observation {
-            Observation::Arrived(at, live, average, head) => {
+            Observation::Arrived(at, live, average, heads) => {
                 let at = picos(at);
                 if let Some(losses) = &mut self.losses {
-                    losses.came(at, head);
+                    heads.into_iter().for_each(|head| losses.came(at, head));
                 }
                 self.windows(|window| window.came(at, live, average));
                 self.series(|series| series.queued(at, average));
@@ -93,10 +93,10 @@ impl<'a> EmulatedCounts<'a> {
                 self.windows(|window| window.began(at, live, busy, waited));
                 self.series(|series| series.gone(at));
             }
-            Observation::Dropped(at, live, head) => {
+            Observation::Dropped(at, live, heads) => {
                 let at = picos(at);
                 if let Some(losses) = &mut self.losses {
-                    losses.dropped(at, head);
+                    heads.into_iter().for_each(|head| losses.dropped(at, head));
                 }
                 self.windows(|window| window.dropped(at, live));
                 self.series(|series| {
@@ -104,8 +104,11 @@ impl<'a> EmulatedCounts<'a> {
                     series.dropped(at);
                 });
             }
-            Observation::InnerDropped(at, live) => {
+            Observation::InnerDropped(at, live, heads) => {
                 let at = picos(at);
+                if let Some(losses) = &mut self.losses {
+                    heads.into_iter().for_each(|head| losses.dropped(at, head));
+                }
                 self.windows(|window| window.inner_dropped(at, live));
             }
         }
@@ -176,11 +179,11 @@ mod tests {
         let at = |millis: u64| begin + Span::from_millis(millis);
         for observation in [
             // Three packets wait from 0 to 500 ms, are one less then, and take 250 ms.
-            Observation::Arrived(at(0), 3, Some(1.0), None),
-            Observation::InnerDropped(at(400), 1),
+            Observation::Arrived(at(0), 3, Some(1.0), vec![]),
+            Observation::InnerDropped(at(400), 1, vec![]),
             Observation::Sent([at(0), at(500), at(750)], 2),
-            Observation::Arrived(at(600), 1, Some(2.0), None),
-            Observation::Dropped(at(600), 1, None),
+            Observation::Arrived(at(600), 1, Some(2.0), vec![]),
+            Observation::Dropped(at(600), 1, vec![]),
         ] {
             counts.take(begin, observation);
         }
@@ -228,10 +231,10 @@ mod tests {
         let begin = Time::ZERO + Span::from_secs(9);
         let at = |millis: u64| begin + Span::from_millis(millis);
         let segment = |port, sequence| {
-            Some(Head {
+            vec![Some(Head {
                 ports: [1, port],
                 segment: Some((sequence, 100)),
-            })
+            })]
         };
         for observation in [
             Observation::Arrived(at(10), 1, None, segment(7, 0)),
@@ -239,7 +242,7 @@ mod tests {
             Observation::Arrived(at(20), 1, None, segment(8, 0)),
             Observation::Dropped(at(20), 1, segment(8, 0)),
             Observation::Arrived(at(30), 1, None, segment(3, 0)),
-            Observation::Arrived(at(40), 1, None, None),
+            Observation::Arrived(at(40), 1, None, vec![None]),
             Observation::Arrived(at(120), 1, None, segment(8, 0)),
             // After a timeout: no notice.
             Observation::Arrived(at(310), 1, None, segment(7, 0)),
@@ -252,5 +255,53 @@ mod tests {
         assert!((measurements.metrics["synchronisation"] - 100.0).abs() < 1e-9);
         assert_eq!(measurements.evidence["losses"]["noticed"], 1);
         assert_eq!(measurements.evidence["losses_of_no_flow"], 2);
+    }
+
+    #[test]
+    fn drops_out_of_a_bundle_and_with_it_are_those_of_the_flows_inside() {
+        let mut link = synthetic::setting(1_500, false).network.links[0].clone();
+        link.counted.losses = Some(spec::Losses {
+            from: Span::ZERO,
+            to: Span::from_secs(1),
+            epoch: Span::from_millis(100),
+        });
+        let text = "format = 1\nname = \"x\"\n[traffic]\nkind = \"flows\"\nduration = \"1s\"\n\
+             [flows.one]\nmessage = 100\ngap = \"1ms\"\n[flows.two]\nmessage = 100\ngap = \"1ms\"\n\
+             [sweep]\n\"network.mtu\" = [1500]\n";
+        let experiment = experiment::Experiment::parse(text, "x.toml").unwrap();
+        let plan = crate::world::plan(experiment, plan::World::Sim).unwrap();
+        let setting = plan.cells[0].setting.as_ref().unwrap();
+        let spec::Traffic::Flows(spec::Flows { flows, .. }) = &setting.traffic else {
+            panic!("flows are flows");
+        };
+        let flow_of = |head: Head| {
+            let [_, port] = head.ports;
+            let flow = usize::from(port.checked_sub(7)?);
+            (flow < 2).then_some(Attributed { flow, data: None })
+        };
+        let mut counts = EmulatedCounts::of(&link, Span::from_secs(1), true);
+        counts.attribute(link.counted.losses.unwrap(), flows, &flow_of, vec![]);
+        let begin = Time::ZERO + Span::from_secs(9);
+        let at = |millis: u64| begin + Span::from_millis(millis);
+        let to = |port| {
+            Some(Head {
+                ports: [1, port],
+                segment: None,
+            })
+        };
+        for observation in [
+            Observation::Arrived(at(10), 4, None, vec![to(7), to(8), to(8), None]),
+            Observation::InnerDropped(at(20), 1, vec![to(8)]),
+            Observation::Dropped(at(30), 3, vec![to(7), to(8), None]),
+            Observation::Arrived(at(40), 1, None, vec![to(7)]),
+        ] {
+            counts.take(begin, observation);
+        }
+        let mut measurements = Measurements::default();
+        assert!(counts.put(&mut measurements).is_none());
+        let losses = &measurements.evidence["losses"];
+        assert_eq!(losses["flows"]["one"], serde_json::json!([2, 1]));
+        assert_eq!(losses["flows"]["two"], serde_json::json!([2, 2]));
+        assert_eq!(measurements.evidence["losses_of_no_flow"], 1);
     }
 }

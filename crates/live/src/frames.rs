@@ -8,6 +8,7 @@ use std::rc::Rc;
 use queue::{Advertised, InnerDrop, Packet, View};
 use units::{Bytes, Framing};
 use wire::bundle::Carried;
+use wire::frame::Ports;
 use wire::protocol::ethernet::ADDRESSES_LEN;
 
 use crate::sys::packet::HEADER;
@@ -45,8 +46,9 @@ enum Body {
     Octets(Buffer),
     /// A frame with a bundle, likewise.
     Bundle(Box<Carried<Buffer>>),
-    /// A packet dropped out of a bundle; the length is that of a frame of its own.
-    Dropped(Bytes),
+    /// A packet dropped out of a bundle; the length is that of a frame of its own, and the
+    /// headers are those that name its flow.
+    Dropped(Bytes, Option<Ports>),
     /// A frame of cross traffic, which has a size and no octets.
     Filler(Bytes),
 }
@@ -85,6 +87,21 @@ impl Frame {
         self.octets().get(HEADER..).unwrap_or_default()
     }
 
+    /// The headers that name the flows of its packets: one, or those that are left in a
+    /// bundle.
+    pub(crate) fn ports(&self) -> Vec<Option<Ports>> {
+        match &self.body {
+            Body::Octets(_) | Body::Filler(_) => vec![Ports::of(self.ethernet())],
+            Body::Bundle(bundle) => {
+                let packets = bundle.packets();
+                packets
+                    .map(|inner| Ports::of_packet(inner.octets))
+                    .collect()
+            }
+            Body::Dropped(_, ports) => vec![*ports],
+        }
+    }
+
     /// Its octets as [`Frame::ethernet`], to be changed. A checksum left to the interface
     /// is completed first, so that it can be updated. `None` for bundles and for frames
     /// without octets.
@@ -102,7 +119,7 @@ impl Frame {
         match &self.body {
             Body::Octets(buffer) => &buffer.octets,
             Body::Bundle(bundle) => &bundle.inside().octets,
-            Body::Dropped(_) | Body::Filler(_) => &[],
+            Body::Dropped(..) | Body::Filler(_) => &[],
         }
     }
 
@@ -111,7 +128,7 @@ impl Frame {
         match &self.body {
             Body::Octets(buffer) => [&buffer.octets, &[]],
             Body::Bundle(bundle) => bundled::pieces(bundle),
-            Body::Dropped(_) | Body::Filler(_) => [&[], &[]],
+            Body::Dropped(..) | Body::Filler(_) => [&[], &[]],
         }
     }
 
@@ -129,7 +146,7 @@ impl Frame {
                 let home = &bundle.inside().home;
                 body_of(home.copy(&bundled::pieces(bundle)))
             }
-            Body::Dropped(size) => Body::Dropped(*size),
+            Body::Dropped(size, ports) => Body::Dropped(*size, *ports),
             Body::Filler(size) => Body::Filler(*size),
         };
         Self {
@@ -155,7 +172,7 @@ impl Packet for Frame {
                 Bytes::new((buffer.octets.len() - HEADER) as u64) + Framing::FCS
             }
             Body::Bundle(bundle) => Bytes::new(bundle.sent_len() as u64) + Framing::FCS,
-            Body::Dropped(size) | Body::Filler(size) => *size,
+            Body::Dropped(size, _) | Body::Filler(size) => *size,
         };
         View {
             size: match self.bare {
@@ -191,7 +208,7 @@ impl Packet for Frame {
         match &self.body {
             Body::Octets(_) => self.service & 0b11 != 0,
             Body::Bundle(bundle) => bundled::markable(bundle),
-            Body::Dropped(_) | Body::Filler(_) => false,
+            Body::Dropped(..) | Body::Filler(_) => false,
         }
     }
 
@@ -199,7 +216,7 @@ impl Packet for Frame {
         match &mut self.body {
             Body::Octets(buffer) => wire::frame::mark(&mut buffer.octets[HEADER..]),
             Body::Bundle(bundle) => bundled::mark(bundle),
-            Body::Dropped(_) | Body::Filler(_) => false,
+            Body::Dropped(..) | Body::Filler(_) => false,
         }
     }
 

@@ -54,11 +54,19 @@ pub(crate) struct Note {
     /// Number among the packets that arrived; of a packet in a bundle that of the
     /// bundle.
     pub(crate) number: u64,
-    /// The contents of a bundle that was sent, if requested.
+    /// The contents of a bundle, if requested.
     pub(crate) opened: Option<Box<Opening>>,
 }
 
-/// The contents of a bundle when it was sent.
+impl Note {
+    /// The packets that are left in a bundle, if its contents were requested.
+    pub(crate) fn inside(&self) -> impl Iterator<Item = &Header> {
+        let inside = self.opened.iter().flat_map(|opened| &opened.inside);
+        inside.filter_map(|(packet, ..)| packet.as_ref())
+    }
+}
+
+/// The contents of a bundle at an instant.
 pub(crate) struct Opening {
     pub(crate) number: u64,
     pub(crate) ingress: usize,
@@ -135,7 +143,7 @@ impl LinkStats {
     }
 
     fn note(&mut self, packet: &Packet, number: u64, at: Time, what: EventKind) {
-        let opens = self.opens && matches!(what, EventKind::Sent { .. });
+        let opens = self.opens && !matches!(what, EventKind::InnerDropped(_));
         if let Some(notes) = &mut self.notes {
             let load = packet.load.as_ref().filter(|_| opens);
             notes.push(Note {

@@ -128,8 +128,8 @@ pub trait Tracer {
         true
     }
 
-    /// Whether to report the contents of bundles on this link; called for observed
-    /// links.
+    /// Whether to report the contents of bundles on this link, and of those that its queue
+    /// drops; called for observed links.
     fn opens(&self, _link: (usize, usize)) -> bool {
         false
     }
@@ -140,6 +140,10 @@ pub trait Tracer {
 
     /// A packet arrives at a link and finds its queue in this state.
     fn queued(&mut self, _at: Time, _link: (usize, usize), _packet: Seen, _state: QueueState) {}
+
+    /// A packet is in the bundle that [`Tracer::queued`] reported last; called where
+    /// [`Tracer::opens`] says so.
+    fn queued_inside(&mut self, _at: Time, _link: (usize, usize), _packet: Seen) {}
 
     /// A packet is transmitted from `begins` until `ends`, after this waiting time.
     fn sent(
@@ -154,6 +158,10 @@ pub trait Tracer {
 
     /// A packet is lost.
     fn lost(&mut self, _at: Time, _location: Location, _packet: Seen, _why: Loss) {}
+
+    /// A packet is in the bundle that a queue dropped and [`Tracer::lost`] reported last;
+    /// called where [`Tracer::opens`] says so.
+    fn lost_inside(&mut self, _at: Time, _link: (usize, usize), _packet: Seen) {}
 
     /// A packet is dropped out of a bundle, which stays in the queue. The packet
     /// arrived and waited with the bundle, and no other method reports it.

@@ -87,7 +87,6 @@ pub(super) fn read(
         Some(graph) if network.shape == Shape::Explicit => graph,
         _ => return refuse("its edges and hosts have names: write shape = \"explicit\""),
     };
-    refuse_losses(reader, network)?;
     let edges = edges(reader, graph)?;
     let carriage = reader.read("domain.carriage", word(OUTERS))?;
     let gather = gather(reader, network.ip, carriage.value)?;
@@ -106,18 +105,6 @@ pub(super) fn read(
         destination,
         shaping: shaping.value,
     }))
-}
-
-/// Rejects link settings that would treat a bundle as its first packet.
-fn refuse_losses(reader: &mut Reader<'_>, network: &Network) -> Result<()> {
-    for link in &network.links {
-        let path = format!("links.{}.losses", link.name);
-        if let Some(Node { value, origin }) = reader.find(&path)? {
-            let why = "it does not see into bundles, and the network has a domain; remove one";
-            return Err(refusal(origin, &path, value, why));
-        }
-    }
-    Ok(())
 }
 
 /// Rejects captures of bare IP packets if bundles have labels.

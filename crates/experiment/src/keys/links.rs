@@ -115,21 +115,21 @@ pub(super) const SECTIONS: &[Section] = &[
         tables: &["links.NAME.losses"],
         kinds: &[],
         about: "Which flows lose packets in front of this link, from its first end to its second; of one link in an experiment. The metrics are `drop_bias`, `synchronisation` and `notice` (docs/formats.md).",
-        worlds: LOSSES,
+        worlds: SERIES,
         keys: &[
             Key {
                 name: "window",
                 kind: "part of the trial, `\"20s..120s\"`",
                 default: DefaultValue::Absent,
                 meaning: "When losses count.",
-                worlds: LOSSES,
+                worlds: SERIES,
             },
             Key {
                 name: "epoch",
                 kind: "time",
                 default: DefaultValue::Text("100ms"),
                 meaning: "Connections that lose within this time of a first loss lose together; about a round trip.",
-                worlds: LOSSES,
+                worlds: SERIES,
             },
         ],
     },
@@ -194,10 +194,6 @@ const SERIES: Worlds = worlds(
 )
 .on_paths_of_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
-/// The emulator between two gateways of the user's does not tell which flow a packet is of.
-const LOSSES: Worlds = SERIES.between_hosts(refused(
-    "drops between hosts are not attributed to flows: --on netns or --on sim",
-));
 
 /// Settings that record packets have no effect where figures follow from closed forms.
 const UNSEEN: Support = no_effect("there are no packets to record");

@@ -233,11 +233,42 @@ fn kernels_datagrams_are_gathered_as_simulated_ones_are() {
 /// A short trial of few connections, whose average follows the queue at once.
 const LIVE: &str = "--set scenario=increase --set duration=3s --set h1=0s..1s --set h2=1s..3s --set small_start=1s --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --repeat 1";
 
+/// Asserts that the drops of the flows are the share `percent` of their packets. Kernels send a
+/// few packets more, which are of no flow.
+#[track_caller]
+fn assert_drops_are_of_flows(trial: &Value, percent: f64, within: f64) {
+    let flows = trial["evidence"]["losses"]["flows"].as_object();
+    let flows = flows.unwrap_or_else(|| panic!("{trial}"));
+    let sum = |place: usize| -> f64 {
+        let counts = flows.values().filter_map(|counts| counts[place].as_f64());
+        counts.sum()
+    };
+    let (came, dropped) = (sum(0), sum(1));
+    assert!(came > 50.0 && dropped > 0.0, "{trial}");
+    let of_flows = 100.0 * dropped / came;
+    assert!((of_flows - percent).abs() < within, "{of_flows}: {trial}");
+}
+
+/// The same network and flows, simulated: the same counts, to the packet.
+#[test]
+fn drops_out_of_simulated_bundles_are_those_of_the_flows_inside() {
+    let dir = Dir::new();
+    let cells = LIVE.replace("--set network.lateness=5s", "");
+    let run = format!("run aqm-congestion --on sim -o r {cells} --set queue=mred,red");
+    dir.run(&format!(
+        "{run} --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set links.bottleneck.losses.window=1s..3s"
+    ));
+    for trial in &dir.trials("r", 4) {
+        let percent = trial["metrics"]["inner_drop_percent_h2"].as_f64();
+        assert_drops_are_of_flows(trial, percent.unwrap_or_default(), 1e-9);
+    }
+}
+
 #[test]
 fn kernels_gather_their_packets_and_the_queue_takes_some_out_of_bundles() {
     let dir = Dir::new();
     let run = format!("run aqm-congestion --on netns -o r {LIVE}");
-    let law = "--set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2";
+    let law = "--set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set links.bottleneck.losses.window=1s..3s";
     dir.run(&format!("{run} --set queue=mred {law}"));
     let trials = dir.trials("r", 2);
     for trial in &trials {
@@ -249,6 +280,7 @@ fn kernels_gather_their_packets_and_the_queue_takes_some_out_of_bundles() {
         assert!(packets > 0.0 && packets < 90.0, "{trial}");
         // Without bundles a frame is a packet.
         assert_eq!((frames - packets).abs() < 1e-9, !bundled, "{trial}");
+        assert_drops_are_of_flows(trial, packets, 0.3);
         let busy = metric("utilisation_percent_h2");
         assert!(busy > 20.0 && busy < 110.0, "{trial}");
         // Four connections and one share 1.5 Mbit/s, and one has the other direction.
@@ -341,10 +373,6 @@ fn what_networks_of_kernels_do_not_have_is_refused_in_one_line() {
         (
             "tcp.initial_window=50",
             "tcp.initial_window = 50: a kernel's first window has at most 65535 octets, here 45 segments",
-        ),
-        (
-            "links.bottleneck.losses.window=0s..1s",
-            "links.bottleneck.losses = { window = \"0s..1s\" }: it does not see into bundles",
         ),
     ] {
         dir.run(&format!("{run} --set {set}")).refused(&[words]);

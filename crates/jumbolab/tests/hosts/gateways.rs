@@ -51,7 +51,8 @@ fn all(bed: &Bed) -> Vec<(State, [String; 3])> {
 fn a_congested_network_runs_over_two_gateways_with_the_figures_of_its_emulated_link() {
     let bed = Bed::new(Between::Gateways);
     let before = all(&bed);
-    let output = bed.run(&words("run aqm-congestion -o r", SHORT));
+    let cells = format!("{SHORT} --set links.bottleneck.losses.window=1s..2s");
+    let output = bed.run(&words("run aqm-congestion -o r", &cells));
     assert!(
         matches!(output.status.code(), Some(0 | 1)),
         "{}",
@@ -71,6 +72,15 @@ fn a_congested_network_runs_over_two_gateways_with_the_figures_of_its_emulated_l
         assert!(packets > 0.0 && packets < 90.0, "{told}");
         // Without bundles a frame is a packet.
         assert_eq!((frames - packets).abs() < 1e-9, !bundled, "{told}");
+        // All packets but the kernels' own are of flows, and so are all drops.
+        let losses = trial.evidence.get("losses").unwrap();
+        let flows = losses["flows"].as_object().unwrap();
+        let sum = |place: usize| -> f64 {
+            let counts = flows.values().filter_map(|counts| counts[place].as_f64());
+            counts.sum()
+        };
+        let of_flows = 100.0 * sum(1) / sum(0);
+        assert!((of_flows - packets).abs() < 0.5, "{of_flows}: {told}");
         let busy = metric("utilisation_percent_h2");
         assert!(busy > 20.0 && busy < 110.0, "{told}");
         // All connections share 1.5 Mbit/s, and one has the other direction, of 20 ms each.

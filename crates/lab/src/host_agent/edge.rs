@@ -34,8 +34,9 @@ pub(crate) enum EdgeRequest {
     Reseed(u64),
     /// Report the counters.
     Report,
-    /// Keep observations of these links from now on, by their places.
-    Observe(Vec<usize>),
+    /// Keep observations of these links from now on, by their places, with the headers of
+    /// packets where that is said.
+    Observe(Vec<(usize, bool)>),
     /// Report the next ones of a link, and where CLOCK_MONOTONIC of this machine showed this many
     /// nanoseconds on their clock.
     Observations(usize, u64),
@@ -105,8 +106,7 @@ impl Edge {
                 report.map(|report| EdgeReply::Reported(Box::new(report)))
             }
             EdgeRequest::Observe(links) => {
-                let links = links.iter().map(|link| (*link, false));
-                let observed = self.emulation.observe(links.collect());
+                let observed = self.emulation.observe(links.clone());
                 observed.map(|()| EdgeReply::Done)
             }
             EdgeRequest::Observations(link, begin) => {

@@ -3,6 +3,7 @@
 use proto::link::{Entered, Fate, LinkObserver, QueueState};
 use queue::{Packet, Reason};
 use units::Time;
+use wire::frame::Ports;
 
 use crate::frames::Frame;
 
@@ -16,30 +17,27 @@ pub struct Head {
     pub segment: Option<(u32, u32)>,
 }
 
-impl Head {
-    fn of(frame: &Frame) -> Option<Self> {
-        let ports = wire::frame::Ports::of(frame.ethernet())?;
-        Some(Self {
-            ports: ports.ports,
-            segment: ports.segment,
-        })
+impl From<Ports> for Head {
+    fn from(Ports { ports, segment }: Ports) -> Self {
+        Self { ports, segment }
     }
 }
 
 /// An event in front of a link. Instants are on the monotonic clock.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Observation {
     /// A frame with this many packets of senders arrived, and found this average; `None`
-    /// for disciplines without one. Its headers if they are kept.
-    Arrived(Time, u32, Option<f64>, Option<Head>),
+    /// for disciplines without one. The headers of its packets if they are kept, `None` for
+    /// a packet of another protocol.
+    Arrived(Time, u32, Option<f64>, Vec<Option<Head>>),
     /// A frame with this many packets of senders, which arrived at the first instant, is
     /// transmitted from the second to the third.
     Sent([Time; 3], u32),
-    /// The queue dropped a frame with this many packets of senders; its headers likewise.
-    Dropped(Time, u32, Option<Head>),
-    /// The queue dropped this many packets of senders out of a frame.
-    InnerDropped(Time, u32),
+    /// The queue dropped a frame with this many packets of senders; their headers likewise.
+    Dropped(Time, u32, Vec<Option<Head>>),
+    /// The queue dropped this many packets of senders out of a frame; their headers likewise.
+    InnerDropped(Time, u32, Vec<Option<Head>>),
 }
 
 /// Keeps the observations of one direction of a link while it is asked to.
@@ -57,8 +55,13 @@ impl Observer {
         self.heads = heads;
     }
 
-    fn head(&self, frame: &Frame) -> Option<Head> {
-        self.heads.then(|| Head::of(frame)).flatten()
+    fn heads(&self, frame: &Frame) -> Vec<Option<Head>> {
+        match self.kept.is_some() && self.heads {
+            true => { frame.ports().into_iter() }
+                .map(|ports| ports.map(Head::from))
+                .collect(),
+            false => Vec::new(),
+        }
     }
 
     /// The observations so far; no more are kept.
@@ -75,8 +78,8 @@ impl Observer {
 
 impl LinkObserver<Frame> for Observer {
     fn arrived(&mut self, frame: &Frame, arrival: Entered, state: impl FnOnce() -> QueueState) {
-        let head = self.head(frame);
-        self.keep(|| Observation::Arrived(arrival.at, frame.live(), state().average, head));
+        let heads = self.heads(frame);
+        self.keep(|| Observation::Arrived(arrival.at, frame.live(), state().average, heads));
     }
 
     fn sent(&mut self, frame: &Frame, arrival: Entered, begins: Time, ends: Time, _: Fate) {
@@ -86,12 +89,13 @@ impl LinkObserver<Frame> for Observer {
     fn dropped(&mut self, frame: &Frame, _: Entered, at: Time, reason: Option<Reason>) {
         // What is too big for the link never reaches its queue.
         if reason.is_some() {
-            let head = self.head(frame);
-            self.keep(|| Observation::Dropped(at, frame.live(), head));
+            let heads = self.heads(frame);
+            self.keep(|| Observation::Dropped(at, frame.live(), heads));
         }
     }
 
     fn inner_dropped(&mut self, packet: &Frame, _: Entered, at: Time, _: Reason) {
-        self.keep(|| Observation::InnerDropped(at, packet.live()));
+        let heads = self.heads(packet);
+        self.keep(|| Observation::InnerDropped(at, packet.live(), heads));
     }
 }

@@ -4,6 +4,7 @@
 use queue::{Advertised, InnerDrop, Victims};
 use units::{Bytes, Framing};
 use wire::bundle::{Carried, Inner};
+use wire::frame::Ports;
 
 use super::{Body, Buffer, Frame, HEADER};
 
@@ -98,7 +99,10 @@ fn drop_one_by_one(
 fn dropped(inner: &Inner<'_>) -> Frame {
     let size = Framing::MAC_HEADER + Bytes::new(inner.octets.len() as u64) + Framing::FCS;
     Frame {
-        body: Body::Dropped(size.max(Framing::SMALLEST_FRAME)),
+        body: Body::Dropped(
+            size.max(Framing::SMALLEST_FRAME),
+            Ports::of_packet(inner.octets),
+        ),
         flow: inner.flow(),
         service: inner.service().unwrap_or(0),
         bare: false,

@@ -10,7 +10,7 @@ use crate::direction::{Direction, Machine};
 use crate::link_stats::{EventKind, Opening};
 use crate::lookahead::Beyond;
 use crate::packet::{Congestion, Frame, Header, Packet};
-use crate::{Inside, Location, Opened, Seen, Tracer};
+use crate::{Inside, Location, Loss, Opened, Seen, Tracer};
 
 impl<W: Tracer> Engine<'_, W> {
     /// Sets the marks that the tracer wants on packets leaving each direction.
@@ -343,7 +343,13 @@ impl<W: Tracer> Engine<'_, W> {
                 ..self.seen(&note.packet)
             };
             match note.what {
-                EventKind::Queued { state } => self.tracer.queued(note.at, place, seen, state),
+                EventKind::Queued { state } => {
+                    self.tracer.queued(note.at, place, seen, state);
+                    for packet in note.inside() {
+                        let seen = self.seen(packet);
+                        self.tracer.queued_inside(note.at, place, seen);
+                    }
+                }
                 EventKind::Sent { ends, waited } => {
                     if let Some(opening) = &note.opened {
                         let opened = self.opened(&note.packet, opening);
@@ -354,6 +360,11 @@ impl<W: Tracer> Engine<'_, W> {
                 EventKind::Lost(why) => {
                     let location = Location::Direction(place.0, place.1);
                     self.tracer.lost(note.at, location, seen, why);
+                    let by_queue = matches!(why, Loss::Queue(_));
+                    for packet in note.inside().filter(|_| by_queue) {
+                        let seen = self.seen(packet);
+                        self.tracer.lost_inside(note.at, place, seen);
+                    }
                 }
                 EventKind::InnerDropped(why) => {
                     self.tracer.inner_dropped(note.at, place, seen, why)

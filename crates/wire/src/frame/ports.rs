@@ -18,7 +18,12 @@ impl Ports {
     /// packets, and for later fragments, which have no ports.
     pub fn of(frame: &[u8]) -> Option<Self> {
         let (_, ip) = vlan::inside(frame, 1).ok()?;
-        let packet = IpPacket::parse(frame.get(ip..)?).ok()?;
+        Self::of_packet(frame.get(ip..)?)
+    }
+
+    /// The headers of an IP packet; `None` as for [`Ports::of`].
+    pub fn of_packet(packet: &[u8]) -> Option<Self> {
+        let packet = IpPacket::parse(packet).ok()?;
         if packet.fragment.is_some_and(|place| place.offset > 0) {
             return None;
         }

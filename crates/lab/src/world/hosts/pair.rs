@@ -178,7 +178,8 @@ impl Meters for HostMeters<'_> {
             return Ok(());
         }
         let (edges, _, layout) = self.edges()?;
-        let places = links.iter().map(|(wire, _)| layout.place(*wire));
+        let places = links.iter();
+        let places = places.map(|(wire, heads)| Some((layout.place(*wire)?, *heads)));
         let places = places.collect::<Option<_>>();
         edges.observe(places.context(UNOBSERVED)?)
     }

@@ -26,6 +26,8 @@ pub(super) struct Counter {
     links: Vec<Option<LinkCounters>>,
     /// The flows over time, if a link has a time series.
     flows: Option<FlowCounters>,
+    /// Whether there may be bundles.
+    gathers: bool,
 }
 
 /// The counters in the direction from a link's first end to its second.
@@ -96,7 +98,11 @@ impl Counter {
             | Traffic::Probe(_) => None,
         };
         let is_any = links.iter().any(Option::is_some);
-        is_any.then_some(Self { links, flows })
+        is_any.then_some(Self {
+            links,
+            flows,
+            gathers,
+        })
     }
 
     /// Adds the counts to `measurements`; `transfer` is the counted part of a
@@ -152,6 +158,12 @@ impl Tracer for Counter {
         self.flows.is_some() || links.any(|counters| counters.mark != 0)
     }
 
+    fn opens(&self, (link, direction): (usize, usize)) -> bool {
+        let counters = self.links.get(link).and_then(Option::as_ref);
+        let losses = counters.and_then(|counters| counters.losses.as_ref());
+        direction == 0 && self.gathers && losses.is_some()
+    }
+
     fn queued(&mut self, at: Time, link: (usize, usize), packet: Seen, state: QueueState) {
         let Some(counters) = self.counters(link) else {
             return;
@@ -160,7 +172,7 @@ impl Tracer for Counter {
             events.come(at);
         }
         let at = at.as_picos();
-        if let Some(losses) = &mut counters.losses {
+        if let Some(losses) = counters.losses.as_mut().filter(|_| !packet.is_bundle) {
             losses.came(at, attributed(&packet));
         }
         for window in &mut counters.windows {
@@ -168,6 +180,13 @@ impl Tracer for Counter {
         }
         if let Some(series) = &mut counters.series {
             series.queued(at, state.average);
+        }
+    }
+
+    fn queued_inside(&mut self, at: Time, link: (usize, usize), packet: Seen) {
+        let counters = self.counters(link);
+        if let Some(losses) = counters.and_then(|counters| counters.losses.as_mut()) {
+            losses.came(at.as_picos(), attributed(&packet));
         }
     }
 
@@ -201,7 +220,7 @@ impl Tracer for Counter {
             events.drop(at);
         }
         let at = at.as_picos();
-        if let Some(losses) = &mut counters.losses {
+        if let Some(losses) = counters.losses.as_mut().filter(|_| !packet.is_bundle) {
             losses.dropped(at, attributed(&packet));
         }
         for window in &mut counters.windows {
@@ -213,10 +232,20 @@ impl Tracer for Counter {
         }
     }
 
+    fn lost_inside(&mut self, at: Time, link: (usize, usize), packet: Seen) {
+        let counters = self.counters(link);
+        if let Some(losses) = counters.and_then(|counters| counters.losses.as_mut()) {
+            losses.dropped(at.as_picos(), attributed(&packet));
+        }
+    }
+
     fn inner_dropped(&mut self, at: Time, link: (usize, usize), packet: Seen, _: Reason) {
         let Some(counters) = self.counters(link) else {
             return;
         };
+        if let Some(losses) = &mut counters.losses {
+            losses.dropped(at.as_picos(), attributed(&packet));
+        }
         for window in &mut counters.windows {
             window.inner_dropped(at.as_picos(), packet.live);
         }

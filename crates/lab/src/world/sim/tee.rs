@@ -36,6 +36,11 @@ impl<A: Tracer, B: Tracer> Tracer for Tee<'_, A, B> {
         self.1.queued(at, link, packet, state);
     }
 
+    fn queued_inside(&mut self, at: Time, link: (usize, usize), packet: Seen) {
+        self.0.queued_inside(at, link, packet);
+        self.1.queued_inside(at, link, packet);
+    }
+
     fn sent(&mut self, begins: Time, ends: Time, link: (usize, usize), packet: Seen, waited: Span) {
         self.0.sent(begins, ends, link, packet, waited);
         self.1.sent(begins, ends, link, packet, waited);
@@ -44,6 +49,11 @@ impl<A: Tracer, B: Tracer> Tracer for Tee<'_, A, B> {
     fn lost(&mut self, at: Time, location: Location, packet: Seen, why: Loss) {
         self.0.lost(at, location, packet, why);
         self.1.lost(at, location, packet, why);
+    }
+
+    fn lost_inside(&mut self, at: Time, link: (usize, usize), packet: Seen) {
+        self.0.lost_inside(at, link, packet);
+        self.1.lost_inside(at, link, packet);
     }
 
     fn inner_dropped(&mut self, at: Time, link: (usize, usize), packet: Seen, why: Reason) {

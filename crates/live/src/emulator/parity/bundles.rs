@@ -2,9 +2,10 @@
 //! packets.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use proto::link::{Link, Settings};
+use proto::link::{Entered, Link, LinkObserver, QueueState, Settings};
 use queue::law::{Pick, Spread};
 use queue::{
     Activation, Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason,
@@ -16,6 +17,7 @@ use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
 use wire::protocol::ip::Addresses;
 
 use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};
+use crate::emulator::observation::{Observation, Observer};
 use crate::frames::{Frame, Pool};
 
 /// Octets of addresses and EtherType of a frame, and its FCS [IEEE802.3 s3.1.1].
@@ -211,6 +213,76 @@ fn carry<P: Packet + 'static>(
     out
 }
 
+/// Packets that came to a link, and that its queue dropped, by their source port.
+type ByFlow = BTreeMap<u16, [u32; 2]>;
+
+/// Counts simulated packets by the port that each has in octets.
+struct FlowCounter {
+    ports: Vec<u16>,
+    flows: ByFlow,
+}
+
+impl FlowCounter {
+    fn count(&mut self, bundle: &Bundle<Header>, place: usize) {
+        for header in bundle.entries().iter().filter_map(|entry| entry.packet()) {
+            let port = self.ports[header.number as usize];
+            self.flows.entry(port).or_default()[place] += 1;
+        }
+    }
+}
+
+impl LinkObserver<Bundle<Header>> for FlowCounter {
+    fn arrived(&mut self, packet: &Bundle<Header>, _: Entered, _: impl FnOnce() -> QueueState) {
+        self.count(packet, 0);
+    }
+
+    fn dropped(&mut self, packet: &Bundle<Header>, _: Entered, _: Time, why: Option<Reason>) {
+        assert!(why.is_some(), "nothing is too big");
+        self.count(packet, 1);
+    }
+
+    fn inner_dropped(&mut self, packet: &Bundle<Header>, _: Entered, _: Time, _: Reason) {
+        self.count(packet, 1);
+    }
+}
+
+/// The same counts of what the emulator kept.
+fn by_flow(observations: Vec<Observation>) -> ByFlow {
+    let mut flows = ByFlow::new();
+    for observation in observations {
+        let (heads, place) = match observation {
+            Observation::Arrived(_, live, _, heads) => (heads, Some((live, 0))),
+            Observation::Dropped(_, live, heads) | Observation::InnerDropped(_, live, heads) => {
+                (heads, Some((live, 1)))
+            }
+            Observation::Sent(..) => (vec![], None),
+        };
+        if let Some((live, place)) = place {
+            assert_eq!(heads.len(), live as usize);
+            for head in heads {
+                let [source, _] = head.unwrap().ports;
+                flows.entry(source).or_default()[place] += 1;
+            }
+        }
+    }
+    flows
+}
+
+/// Sends all arrivals over `link`.
+fn drive<P: Packet + 'static, W: LinkObserver<P>>(
+    link: &mut Link<P, W>,
+    arrivals: impl Iterator<Item = (Span, P)>,
+) {
+    let mut now = Time::ZERO;
+    for (gap, packet) in arrivals {
+        now += gap;
+        assert!(link.receive(now, packet).is_none());
+    }
+    while let Some(next) = link.next_timeout() {
+        while link.poll_transmit(next).is_some() {}
+    }
+}
+
 /// Disciplines that drop packets out of bundles.
 fn dropping_inner() -> Vec<Spec> {
     let limit = Limit::Packets(12);
@@ -331,6 +403,37 @@ proptest! {
             |bundle| among(bundle, &services),
         );
         prop_assert_eq!(octets, packets, "{:?}", spec);
+    }
+
+    #[test]
+    fn drops_of_bundles_of_octets_are_of_the_flows_of_which_those_of_headers_are(
+        arrivals in gathered(),
+    ) {
+        let pool = Pool::default();
+        let firsts = firsts(&arrivals);
+        let packets = arrivals.iter().flat_map(|gathered| &gathered.packets);
+        let ports: Vec<u16> = packets.map(|one| u16::from_be_bytes([4, one.port])).collect();
+        let coming = || arrivals.iter().zip(&firsts);
+        for spec in disciplines().into_iter().chain(dropping_inner()) {
+            let settings = || {
+                let rate = Rate::from_bits_per_second(2_000_000);
+                (Settings::perfect(rate, spec.clone()), Seed::new(7))
+            };
+            let (perfect, seed) = settings();
+            let mut octets = Link::observed(perfect, seed, Observer::default()).unwrap();
+            octets.observer().begin(true);
+            drive(&mut octets, coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            }));
+            let counter = FlowCounter { ports: ports.clone(), flows: ByFlow::new() };
+            let (perfect, seed) = settings();
+            let mut headers_link = Link::observed(perfect, seed, counter).unwrap();
+            drive(&mut headers_link, coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            }));
+            let kept = by_flow(octets.observer().end());
+            prop_assert_eq!(&kept, &headers_link.observer().flows, "{:?}", spec);
+        }
     }
 
     #[test]

@@ -111,8 +111,9 @@ impl Edges {
         Ok(())
     }
 
-    /// Keeps observations of the core links at these places, from the ingress on, from now on.
-    pub(in crate::world::hosts) fn observe(&self, places: Vec<usize>) -> Result<()> {
+    /// Keeps observations of the core links at these places, from the ingress on, from now on,
+    /// with the headers of packets where that is said.
+    pub(in crate::world::hosts) fn observe(&self, places: Vec<(usize, bool)>) -> Result<()> {
         let ingress = &self.machines[0].agent;
         ingress
             .ask_edge(CORE, EdgeRequest::Observe(places))

@@ -52,6 +52,7 @@ fn counter(interval: u64) -> Counter {
             losses: None,
         })],
         flows: None,
+        gathers: false,
     }
 }
 
