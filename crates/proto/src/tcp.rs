@@ -19,7 +19,7 @@ pub use ranges::Range;
 use ranges::Ranges;
 pub use react::React;
 pub use receiver::Receiver;
-pub use segment::{Ack, Blocks, Data, HEADER, MOST_BLOCKS};
+pub use segment::{Ack, Data, HEADER, MOST_BLOCKS};
 pub use sender::{Counts, Sender, State};
 pub use settings::{
     Acknowledging, Control, Counting, Profile, Recovery, Reduction, Settings, SlowStart,

@@ -7,7 +7,7 @@
 
 use alloc::boxed::Box;
 
-use units::{Rate, Seed, Time};
+use units::{Bytes, Rate, Seed, Time};
 
 use crate::red::RedAdmission;
 use crate::{Backlog, Limit, Packet, Reason, Spec, Unit, Victim};
@@ -68,9 +68,23 @@ impl Admission {
         }
     }
 
-    /// Whether it depends on the backlog alone.
-    pub const fn is_stateless(&self) -> bool {
-        matches!(self, Self::Room(_))
+    /// The largest packet that gets in at present, without a mark, where nothing waits
+    /// or is transmitted; `None`: that is to be asked for each packet.
+    /// [`Admission::passed`] is to be told of packets for which this was used.
+    #[inline]
+    pub fn largest_if_idle(&self) -> Option<Bytes> {
+        match self {
+            Self::Room(limit) => limit.largest(),
+            Self::Red(admission) => admission.largest_if_idle(),
+        }
+    }
+
+    /// So many packets got in as [`Admission::largest_if_idle`] allowed.
+    #[inline]
+    pub fn passed(&mut self, packets: u64) {
+        if let Self::Red(admission) = self {
+            admission.passed(packets);
+        }
     }
 
     /// The link behind has had nothing to do since `since`.
@@ -86,12 +100,10 @@ impl Admission {
 mod tests {
     use alloc::vec::Vec;
 
-    use proptest::prelude::*;
-    use units::Bytes;
-
     use super::*;
     use crate::tests::Numbered;
     use crate::{Drops, RedSettings};
+    use proptest::prelude::*;
 
     const RATE: Rate = Rate::from_bits_per_second(1_000_000).unwrap();
 

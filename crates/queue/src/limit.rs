@@ -24,6 +24,15 @@ impl Limit {
         }
     }
 
+    /// The largest arrival that has room in an empty queue, if any has.
+    pub(crate) fn largest(self) -> Option<Bytes> {
+        match self {
+            _ if self.is_zero() => None,
+            Self::Bytes(most) => Some(most),
+            Self::Packets(_) => Some(Bytes::new(u64::MAX)),
+        }
+    }
+
     /// Whether `backlog` is more than may wait.
     pub fn is_exceeded(self, backlog: Backlog) -> bool {
         match self {

@@ -169,8 +169,12 @@ impl Row {
             return None;
         }
         let mut place = front + length;
-        while place > front && slots[(place - 1) & mask].place() > (at, direction) {
-            slots.swap((place - 1) & mask, place & mask);
+        while place > front {
+            let before = slots[(place - 1) & mask];
+            if before.place() <= (at, direction) {
+                break;
+            }
+            slots[place & mask] = before;
             place -= 1;
         }
         self.length = length + 1;

@@ -1,6 +1,6 @@
 //! Both endpoints of a TCP flow.
 
-use proto::tcp::{Ack, Counts, Data, HEADER, Profile, Receiver, Sender, State};
+use proto::tcp::{Ack, Counts, Data, HEADER, Profile, Range, Receiver, Sender, State};
 use units::{Rate, Time};
 
 use crate::fragments::ip_header;
@@ -31,7 +31,8 @@ pub(crate) struct Connection {
     /// Octets per sequence number, and the limit of octets.
     grain: u64,
     octets: u64,
-    pub(crate) messages: Option<Messages>,
+    /// In a box, because most connections have none.
+    pub(crate) messages: Option<Box<Messages>>,
     pub(crate) packets: u64,
     /// Begin and stop as in the scenario.
     lasts: [Time; 2],
@@ -77,7 +78,7 @@ impl Connection {
             octets: tcp.octets.unwrap_or(u64::MAX),
             messages: tcp
                 .messages
-                .map(|one| Messages::new(one.size, one.preroll, tcp.octets, exact)),
+                .map(|one| Box::new(Messages::new(one.size, one.preroll, tcp.octets, exact))),
             sender: Sender::new(&settings, octets),
             receiver: Receiver::new(&settings),
             opens: (flow.start < end).then_some(flow.start),
@@ -236,7 +237,7 @@ impl Connection {
     }
 
     /// Takes a queue's notification that it dropped `lost`.
-    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
+    pub(crate) fn notified(&mut self, now: Time, lost: Range, reduce: bool) {
         self.sender.notified(now, lost, reduce);
     }
 
@@ -276,7 +277,7 @@ impl Connection {
                 Some(last) if self.there() >= self.octets => last,
                 last => self.lasts[1].max(last.unwrap_or(Time::ZERO)),
             },
-            counted: self.messages.as_ref().and_then(Messages::counted),
+            counted: self.messages.as_deref().and_then(Messages::counted),
             first_arrival: self.first.map(|(at, _)| at),
             last_arrival: self.last,
             goodput: goodput(),

@@ -9,28 +9,29 @@ use crate::packet::Packet;
 use crate::{DirectionOutcome, InnerCounts};
 
 /// A direction of a link and the node at its far end.
+///
+/// A packet that passes changes or reads the first two lines of a cache only, which are
+/// in the order that is written here.
+#[repr(C, align(64))]
 pub(crate) struct Direction {
     pub(crate) machine: Machine,
     /// The node at the far end.
-    pub(crate) to: usize,
-    /// The largest IP packet that the direction carries.
-    pub(crate) mtu: u32,
+    pub(crate) to: u32,
     /// Octets of a frame around a packet, and of the smallest frame.
     around: u32,
     smallest: u32,
-    /// The index of its link in the scenario, and its direction.
-    pub(crate) place: (usize, usize),
-    /// Packets in bundles beyond the first of each: those that arrived, and those that
-    /// a fast link dropped. A bundle whose packets were all dropped before counts as -1.
-    pub(crate) extra: (i64, i64),
-    /// The mark set on packets that leave the direction.
-    pub(crate) mark: u64,
     /// Whether packets can enter it ahead of time.
     pub(crate) ahead: bool,
     pub(crate) beyond: Beyond,
+    /// Whether its packets arrive one after the other, so that each is an event and can
+    /// be in a row of `Arrivals`, and which row that is.
+    pub(crate) in_rows: bool,
+    pub(crate) row: u8,
     /// The direction by which acknowledgements leave the host beyond, or the segments of
     /// the sender there, if it is always the same.
     pub(crate) onward: Option<u32>,
+    /// The largest IP packet that the direction carries.
+    pub(crate) mtu: u32,
     /// The latest arrival at the far end that was counted as an event; not kept where
     /// every packet is one.
     pub(crate) latest: Time,
@@ -38,11 +39,17 @@ pub(crate) struct Direction {
     /// how many there were.
     pub(crate) held_until: Time,
     pub(crate) held: u64,
-    /// Whether its packets arrive one after the other, so that each is an event and can
-    /// be in a row of `Arrivals`, and which row that is.
-    pub(crate) in_rows: bool,
-    pub(crate) row: u8,
+    /// The index of its link in the scenario, and its direction.
+    pub(crate) place: (usize, usize),
+    /// Packets in bundles beyond the first of each: those that arrived, and those that
+    /// a fast link dropped. A bundle whose packets were all dropped before counts as -1.
+    pub(crate) extra: (i64, i64),
+    /// The mark set on packets that leave the direction.
+    pub(crate) mark: u64,
 }
+
+// See [`Direction`].
+const _: () = assert!(std::mem::offset_of!(Direction, onward) <= 120);
 
 /// The link of one direction.
 pub(crate) enum Machine {
@@ -99,7 +106,7 @@ impl Direction {
         let rate = settings.rate.filter(|_| fast_link.is_some());
         Self {
             machine: fast_link.map_or_else(|| Machine::Full(full()), Machine::Fast),
-            to,
+            to: u32::try_from(to).expect("a scenario has fewer nodes than that"),
             mtu: mtu(settings),
             around,
             smallest,

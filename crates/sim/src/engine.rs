@@ -151,16 +151,18 @@ impl<'a, W: Tracer> Engine<'a, W> {
         true
     }
 
-    /// Adds to the counters what links know at the end. Returns the instant of the last
-    /// event.
+    /// Adds to the counters what links know at the end, and frees what was for packets.
+    /// Returns the instant of the last event.
     pub(crate) fn settle_counters(&mut self) -> Time {
+        self.contents = Contents::default();
+        self.arrivals = Arrivals::new();
         let mut end = self.now;
         for (number, direction) in self.directions.iter().enumerate() {
             let last = direction.fast().and_then(|link| link.last_delivery());
             end = end.max(last.unwrap_or(end));
             self.events += direction.events();
-            self.nodes[direction.to].counts.received += direction.delivered_ahead();
-            let from = &mut self.nodes[self.directions[number ^ 1].to];
+            self.nodes[direction.to as usize].counts.received += direction.delivered_ahead();
+            let from = &mut self.nodes[self.directions[number ^ 1].to as usize];
             // A host forwards nothing, so all that leaves it was sent there.
             if from.kind == Kind::Host {
                 from.counts.sent += direction.arrived();

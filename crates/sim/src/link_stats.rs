@@ -28,9 +28,16 @@ pub(crate) struct Averages {
     /// The end of the averaging period.
     end: Time,
     busy: u64,
+    /// Of a link at which packets waited.
+    waits: Option<Box<Waits>>,
+}
+
+/// The waiting time of packets.
+#[derive(Clone, Copy, Default)]
+struct Waits {
     /// Picoseconds times waiting packets, and times their octets.
-    waited: u128,
-    waited_octets: u128,
+    packets: u128,
+    octets: u128,
 }
 
 /// The detail in which a tracer sees a direction.
@@ -220,8 +227,7 @@ impl Averages {
         Self {
             end,
             busy: 0,
-            waited: 0,
-            waited_octets: 0,
+            waits: None,
         }
     }
 
@@ -231,11 +237,12 @@ impl Averages {
             0 => 0.0,
             end => sum as f64 / end as f64,
         };
+        let waits = self.waits.as_deref().copied().unwrap_or_default();
         DirectionOutcome {
             counters,
             utilisation: share(self.busy.into()),
-            mean_queue: share(self.waited),
-            mean_queue_bytes: share(self.waited_octets),
+            mean_queue: share(waits.packets),
+            mean_queue_bytes: share(waits.octets),
         }
     }
 
@@ -252,8 +259,9 @@ impl Averages {
             return;
         }
         let waited = u128::from(self.counted(arrival, until));
-        self.waited += waited;
-        self.waited_octets += waited * u128::from(size.get());
+        let waits = self.waits.get_or_insert_default();
+        waits.packets += waited;
+        waits.octets += waited * u128::from(size.get());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Packets: headers without octets.
 
-use proto::tcp::{Ack, Data};
+use proto::tcp::{Ack, Data, Range};
 use queue::{Advertised, Bundle, InnerDrop, View};
 use units::{Bytes, IpVersion, Time};
 
@@ -49,8 +49,9 @@ pub(crate) enum Congestion {
     Met,
 }
 
-/// The contents of a packet for its endpoints.
+/// The contents of a packet for its endpoints, in one line of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
 pub(crate) struct Content {
     /// Number of its message.
     pub(crate) sequence: u64,
@@ -60,6 +61,8 @@ pub(crate) struct Content {
     pub(crate) marks: u64,
     pub(crate) body: Body,
 }
+
+const _: () = assert!(size_of::<Content>() == 64, "see there");
 
 impl Content {
     /// Of no packet.
@@ -190,7 +193,7 @@ pub(crate) enum Body {
     Segment(Segment),
     /// A queue's notification to the source that it dropped this segment, and whether
     /// the window is to be reduced.
-    Notice { lost: Data, reduce: bool },
+    Notice { lost: Range, reduce: bool },
     /// A bundle, stored elsewhere; the other fields are those of its first packet.
     Bundle,
 }

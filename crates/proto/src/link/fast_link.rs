@@ -17,13 +17,14 @@ use super::{Counters, Entered, Fate, LinkObserver, Settings};
 /// One direction of a link, with an observer. The caller may keep the packets itself,
 /// because it learns when each will be delivered.
 ///
-/// A packet that passes an idle drop-tail link changes only the first fields; those that
+/// A packet that passes an idle link changes only the first fields; those that
 /// it does not need are elsewhere, so that the former are side by side in memory.
 pub struct FastLink<P, W = ()> {
     serializer: Serializer,
-    /// The size of the latest packet that passed a drop-tail queue: packets of this size
-    /// pass that queue whenever it is empty. `u64::MAX` if there is none.
-    usual: u64,
+    /// Frames smaller than this pass the queue whenever the link is idle.
+    passing: u64,
+    /// Octets of wire that a frame takes besides its own.
+    around: Bytes,
     delay: Span,
     arrived: u64,
     /// Octets of accepted frames.
@@ -34,7 +35,7 @@ pub struct FastLink<P, W = ()> {
     rest: Box<Rest<P>>,
 }
 
-/// The part of a link that packets need where they wait, or are not of the usual size.
+/// The part of a link that packets need where they wait, or may be dropped.
 struct Rest<P> {
     /// Packets that the caller handed over until their delivery, in order.
     held: VecDeque<Held<P>>,
@@ -42,11 +43,11 @@ struct Rest<P> {
     waiting: VecDeque<Waiting>,
     /// Octets of the waiting packets.
     waiting_octets: u64,
-    /// The largest frame, without tags, and the octets of wire that a frame takes
-    /// besides its own.
+    /// The largest frame, without tags.
     largest_frame: Bytes,
-    around: Bytes,
     admission: Admission,
+    /// The packets that had arrived when the queue was asked or told last.
+    told: u64,
     counts: Counts,
 }
 
@@ -95,13 +96,14 @@ impl<P, W> FastLink<P, W> {
             waiting: VecDeque::new(),
             waiting_octets: 0,
             largest_frame: settings.largest_frame(),
-            around: settings.wire_size(Bytes::ZERO),
             admission: Admission::new(&settings.queue, settings.rate, seed.derive("queue"))?,
+            told: 0,
             counts: Counts::default(),
         };
         Some(Self {
             serializer: Serializer::new(settings.rate),
-            usual: u64::MAX,
+            passing: rest.passing(),
+            around: settings.wire_size(Bytes::ZERO),
             delay: settings.delay,
             arrived: 0,
             octets: 0,
@@ -121,15 +123,14 @@ impl<P, W> FastLink<P, W> {
     {
         self.arrived += 1;
         let size = packet.view().size;
-        if size.get() == self.usual
-            && let Some(ends) = self.serializer.occupy_again(now)
-        {
+        if size.get() < self.passing && now >= self.serializer.free_at() {
+            let ends = self.serializer.occupy(now, size + self.around);
             return self.pass(now, now, ends, packet);
         }
         self.receive_any(now, packet)
     }
 
-    /// The same for packets of any size, and for busy links.
+    /// The same for any packet and any link.
     #[inline(never)]
     fn receive_any<Q: Packet>(&mut self, now: Time, packet: &mut Q) -> Entry
     where
@@ -138,6 +139,11 @@ impl<P, W> FastLink<P, W> {
         let size = packet.view().size;
         let free_at = self.serializer.free_at();
         let rest = &mut *self.rest;
+        let passed = self.arrived - 1 - rest.told;
+        if passed > 0 {
+            rest.admission.passed(passed);
+        }
+        rest.told = self.arrived;
         if size > rest.largest_frame + packet.tags() {
             rest.counts.too_big += 1;
             return Entry::TooBig;
@@ -156,11 +162,8 @@ impl<P, W> FastLink<P, W> {
             rest.waiting_octets += size;
             rest.waiting.push_back(Waiting { begins, size });
         }
-        self.usual = match rest.admission.is_stateless() && size <= rest.largest_frame {
-            true => size.get(),
-            false => u64::MAX,
-        };
-        let ends = self.serializer.occupy(begins, size + rest.around);
+        self.passing = rest.passing();
+        let ends = self.serializer.occupy(begins, size + self.around);
         self.pass(now, begins, ends, packet)
     }
 
@@ -271,6 +274,15 @@ impl<P, W> FastLink<P, W> {
 }
 
 impl<P> Rest<P> {
+    /// Frames smaller than this pass the queue whenever the link is idle.
+    #[inline(always)]
+    fn passing(&self) -> u64 {
+        let largest = self.admission.largest_if_idle();
+        largest.map_or(0, |largest| {
+            largest.min(self.largest_frame).get().saturating_add(1)
+        })
+    }
+
     /// The backlog at `now`, without a packet whose transmission begins then; the wire
     /// is free at `free_at`.
     #[inline(always)]

@@ -5,13 +5,24 @@ use units::{Bytes, Rate, Span, Time};
 /// Picoseconds in a second.
 const PICOS: u128 = 1_000_000_000_000;
 
-/// The instant at which the wire is free. Fractions of picoseconds are carried over to
-/// the next frame, so the total time of many frames is exact.
+/// The instant at which the wire is free.
 #[derive(Debug)]
 pub(super) struct Serializer {
-    rate: Option<Rate>,
     free_at: Time,
-    /// The fraction beyond `free_at`, in picoseconds times the rate.
+    /// The picoseconds that an octet takes, if that is a whole number, as at 100 Mbit/s;
+    /// otherwise 0.
+    octet: u64,
+    /// What other rates need.
+    fractions: Option<Box<Fractions>>,
+}
+
+/// Fractions of picoseconds, which are carried over to the next frame, so the total time
+/// of many frames is exact.
+#[derive(Debug)]
+struct Fractions {
+    rate: Rate,
+    /// The fraction beyond the instant at which the wire is free, in picoseconds times the
+    /// rate.
     remainder: u64,
     latest: Taken,
 }
@@ -30,11 +41,23 @@ struct Taken {
 
 impl Serializer {
     pub(super) fn new(rate: Option<Rate>) -> Self {
+        let octet = rate.map(|rate| (rate, Taken::by(Bytes::new(1), rate)));
+        let (octet, fractions) = match octet {
+            None => (0, None),
+            Some((_, octet)) if octet.remainder == 0 => (octet.picos, None),
+            Some((rate, latest)) => (
+                0,
+                Some(Box::new(Fractions {
+                    rate,
+                    remainder: 0,
+                    latest,
+                })),
+            ),
+        };
         Self {
-            rate,
             free_at: Time::ZERO,
-            remainder: 0,
-            latest: Taken::NOTHING,
+            octet,
+            fractions,
         }
     }
 
@@ -45,53 +68,45 @@ impl Serializer {
 
     /// Whether even a single octet takes a picosecond.
     pub(super) fn takes_time(&self) -> bool {
-        let most = u64::try_from(8 * PICOS).unwrap_or(u64::MAX);
-        self.rate.is_some_and(|rate| rate.bits_per_second() <= most)
-    }
-
-    /// Transmits as many octets as the time before, from `start`; `None` if the wire is
-    /// not free then.
-    #[inline(always)]
-    pub(super) fn occupy_again(&mut self, start: Time) -> Option<Time> {
-        if start < self.free_at {
-            return None;
-        }
-        let carried = match start > self.free_at {
-            true => 0,
-            false => self.remainder,
-        };
-        Some(self.advance(start, carried))
+        let picos = |fractions: &Fractions| Taken::by(Bytes::new(1), fractions.rate).picos;
+        self.octet > 0 || self.fractions.as_deref().map_or(0, picos) > 0
     }
 
     /// Transmits `size` octets from `start`, when the wire is free. Returns the instant
     /// at which the last octet has left.
+    #[inline(always)]
     pub(super) fn occupy(&mut self, start: Time, size: Bytes) -> Time {
-        let carried = match start > self.free_at {
-            true => 0,
-            false => self.remainder,
-        };
-        if let Some(rate) = self.rate
-            && self.latest.size != size
-        {
-            self.latest = Taken::by(size, rate);
+        if self.fractions.is_some() {
+            return self.occupy_in_fractions(start, size);
         }
-        self.advance(start, carried)
+        self.free_at = start + Span::from_picos(size.get().saturating_mul(self.octet));
+        self.free_at
     }
 
-    /// Adds the latest transmission time and the `carried` fraction to `start`.
-    #[inline(always)]
-    fn advance(&mut self, start: Time, carried: u64) -> Time {
+    /// The same where octets take fractions of picoseconds.
+    #[inline(never)]
+    fn occupy_in_fractions(&mut self, start: Time, size: Bytes) -> Time {
+        let Some(fractions) = &mut self.fractions else {
+            return start;
+        };
+        let carried = match start > self.free_at {
+            true => 0,
+            false => fractions.remainder,
+        };
+        if fractions.latest.size != size {
+            fractions.latest = Taken::by(size, fractions.rate);
+        }
         let Taken {
             mut picos,
             remainder,
             room,
             ..
-        } = self.latest;
+        } = fractions.latest;
         if carried >= room {
-            self.remainder = carried - room;
+            fractions.remainder = carried - room;
             picos = picos.saturating_add(1);
         } else {
-            self.remainder = carried + remainder;
+            fractions.remainder = carried + remainder;
         }
         self.free_at = start + Span::from_picos(picos);
         self.free_at
@@ -99,13 +114,6 @@ impl Serializer {
 }
 
 impl Taken {
-    const NOTHING: Self = Self {
-        size: Bytes::ZERO,
-        picos: 0,
-        remainder: 0,
-        room: u64::MAX,
-    };
-
     fn by(size: Bytes, rate: Rate) -> Self {
         let rate = rate.bits_per_second();
         let all = u128::from(size.get()) * 8 * PICOS;

@@ -14,7 +14,7 @@ use units::Time;
 use super::rto::Ticks;
 use super::segment::{Ack, Data, HEADER};
 use super::sender::{Counts, State};
-use super::{Recovery, Settings};
+use super::{Range, Recovery, Settings};
 use scoreboard::Scoreboard;
 
 /// Duplicate acknowledgements that indicate a loss.
@@ -223,8 +223,8 @@ impl Agent {
 
     /// Retransmits a segment after a notification of its loss. ns-2 has no such
     /// function; the window is reduced as for duplicate acknowledgements.
-    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
-        let number = signed(lost.sequence);
+    pub(crate) fn notified(&mut self, now: Time, lost: Range, reduce: bool) {
+        let number = signed(lost.from);
         if number <= self.highest || number > self.sent {
             return;
         }

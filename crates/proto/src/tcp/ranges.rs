@@ -111,8 +111,9 @@ impl Ranges {
     /// The range that contains `number`.
     #[inline]
     pub(crate) fn containing(&self, number: u64) -> Option<Range> {
-        if self.ranges.is_empty() {
-            return None;
+        let last = self.ranges.back()?;
+        if number >= last.from {
+            return (number < last.to).then_some(*last);
         }
         self.find(number)
     }

@@ -2,7 +2,7 @@
 
 use units::{Span, Time};
 
-use super::segment::{Ack, Blocks, Data, HEADER, MOST_BLOCKS};
+use super::segment::{Ack, Data, HEADER, MOST_BLOCKS};
 use super::{Acknowledging, Profile, Range, Ranges, Recovery, Settings};
 
 /// The receiving end: it acknowledges segments.
@@ -64,7 +64,7 @@ impl Receiver {
 
     /// Takes an arriving segment. Returns whether it is acknowledged at once; `ack` is
     /// then the acknowledgement, written where it is to be, because copies of what was
-    /// just written in parts are slow.
+    /// just written in parts are slow. It has no ranges before.
     #[inline]
     pub fn answer(&mut self, now: Time, data: &Data, ack: &mut Ack) -> bool {
         if data.reduced {
@@ -158,15 +158,13 @@ impl Receiver {
     fn acknowledge(&mut self, arrived: Range, ack: &mut Ack) {
         self.held = None;
         ack.next = self.next;
-        ack.blocks = Blocks::new(self.next);
         ack.echo = self.echo;
         let mut each = 0;
         if self.selective {
             if self.beyond.is_empty() {
                 self.reported.clear();
             } else {
-                self.report(arrived, &mut ack.blocks);
-                each = 8 * u32::try_from(ack.blocks.len()).unwrap_or_default();
+                each = 8 * u32::try_from(self.report(arrived, ack)).unwrap_or_default();
             }
         }
         // Two octets of kind and length, two of padding [RFC2018 s3]; ns-2 counts only
@@ -180,32 +178,34 @@ impl Receiver {
 
     /// Adds the SACK blocks to report: first the one with the arrived segment, then recently
     /// reported ones outside of it [RFC2018 s4]. ns-2 keeps reporting blocks below the
-    /// acknowledgement until a segment in order removes them [Ns2].
-    fn report(&mut self, arrived: Range, blocks: &mut Blocks) {
+    /// acknowledgement until a segment in order removes them [Ns2]. Returns their number.
+    fn report(&mut self, arrived: Range, ack: &mut Ack) -> usize {
         let around = self.beyond.containing(arrived.from);
         let latest = around.unwrap_or(Range {
             from: 0,
             to: self.next,
         });
+        let mut count = 0;
         if around.is_some() {
-            blocks.push(latest);
+            count = ack.report(count, latest);
         }
         let overtaken = |range: Range| range.to <= self.next && self.profile == Profile::Standard;
         let mut at = 0;
-        while blocks.len() < MOST_BLOCKS
+        while count < MOST_BLOCKS
             && let Some(&range) = self.reported.get(at)
         {
             if latest.from <= range.from && latest.to >= range.to || overtaken(range) {
                 self.reported.remove(at);
                 continue;
             }
-            blocks.push(range);
+            count = ack.report(count, range);
             at += 1;
         }
         if around.is_some() {
             self.reported.truncate(MOST_BLOCKS - 1);
             self.reported.insert(0, latest);
         }
+        count
     }
 }
 

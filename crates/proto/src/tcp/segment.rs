@@ -30,13 +30,14 @@ pub struct Data {
     pub push: bool,
 }
 
-/// An acknowledgement.
+/// An acknowledgement. Contents of packets are many, so it is kept small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// The first number that has not arrived.
     pub next: u64,
-    /// The ranges that arrived beyond it (SACK).
-    pub blocks: Blocks,
+    /// The ranges that arrived beyond it (SACK), the latest first: the start of each,
+    /// relative to `next`, and its length, which is 0 behind the last one.
+    blocks: [(i32, u32); MOST_BLOCKS],
     /// Octets of the TCP header, options included.
     pub header: u32,
     /// Whether it echoes a mark that the sender has not answered yet (ECE)
@@ -46,61 +47,39 @@ pub struct Ack {
 
 impl Ack {
     /// An acknowledgement of nothing, to be filled in.
-    pub const NOTHING: Self = Self {
-        next: 0,
-        blocks: Blocks::new(0),
-        header: 0,
-        echo: false,
-    };
-}
+    pub const NOTHING: Self = Self::of(0);
 
-/// The ranges of an acknowledgement, the latest first, relative to its number: packets
-/// are copied often, so they are kept small.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Blocks {
-    base: u64,
-    count: u8,
-    /// The start of each range, relative to the base, and its length.
-    places: [(i32, u32); MOST_BLOCKS],
-}
-
-impl Blocks {
-    /// No ranges, for an acknowledgement of `next`.
-    pub const fn new(next: u64) -> Self {
+    /// An acknowledgement of all before `next`, without ranges.
+    pub const fn of(next: u64) -> Self {
         Self {
-            base: next,
-            count: 0,
-            places: [(0, 0); MOST_BLOCKS],
+            next,
+            blocks: [(0, 0); MOST_BLOCKS],
+            header: HEADER,
+            echo: false,
         }
     }
 
-    /// The number of ranges.
-    pub const fn len(&self) -> usize {
-        self.count as usize
-    }
-
-    /// Whether there are no ranges.
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// Adds a range if there is room. Ranges more than two gigabytes from the number
-    /// are left out, because no window reaches that far [RFC7323 s2.3].
-    pub fn push(&mut self, range: Range) {
-        let from = i32::try_from(range.from.wrapping_sub(self.base).cast_signed());
+    /// Adds a range at `place`, behind those that are there. Ranges more than two gigabytes
+    /// from `next` are left out, because no window reaches that far [RFC7323 s2.3].
+    /// Returns the next free place.
+    pub fn report(&mut self, place: usize, range: Range) -> usize {
+        let from = i32::try_from(range.from.wrapping_sub(self.next).cast_signed());
         let length = u32::try_from(range.to.saturating_sub(range.from));
-        if self.len() < MOST_BLOCKS
-            && let (Ok(from), Ok(length)) = (from, length)
+        if let (Ok(from), Ok(length)) = (from, length)
+            && length > 0
+            && let Some(block) = self.blocks.get_mut(place)
         {
-            self.places[self.len()] = (from, length);
-            self.count += 1;
+            *block = (from, length);
+            return place + 1;
         }
+        place
     }
 
     /// All ranges.
-    pub fn iter(&self) -> impl Iterator<Item = Range> + '_ {
-        self.places[..self.len()].iter().map(|&(from, length)| {
-            let from = self.base.wrapping_add_signed(from.into());
+    pub fn ranges(&self) -> impl Iterator<Item = Range> + '_ {
+        let blocks = self.blocks.iter().take_while(|block| block.1 > 0);
+        blocks.map(|&(from, length)| {
+            let from = self.next.wrapping_add_signed(from.into());
             Range {
                 from,
                 to: from + u64::from(length),

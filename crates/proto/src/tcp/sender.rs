@@ -5,7 +5,7 @@ use units::{Span, Time};
 use super::ns2::Agent;
 use super::segment::{Ack, Data};
 use super::standard::Standard;
-use super::{Profile, Settings};
+use super::{Profile, Range, Settings};
 
 /// The sending end of a connection.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ impl Sender {
     /// it is retransmitted at once, and duplicate acknowledgements are ignored until
     /// all data sent so far are acknowledged. With `reduce`, the window is reduced as
     /// for a mark, once per window in flight.
-    pub fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
+    pub fn notified(&mut self, now: Time, lost: Range, reduce: bool) {
         match &mut self.0 {
             Kind::Standard(sender) => sender.notified(now, lost, reduce),
             Kind::Ns2(agent) => agent.notified(now, lost, reduce),

@@ -73,6 +73,11 @@ impl Average {
         }
     }
 
+    /// The link has had something to do; an average of 0 stays as it is.
+    pub(crate) const fn wake_at_zero(&mut self) {
+        self.idle_since = None;
+    }
+
     /// A packet came at `now` and found `queue`, which counts neither it nor
     /// the packet in transmission: avg (1 - w) + w q.
     pub fn arrive(&mut self, now: Time, queue: f64) {

@@ -103,6 +103,24 @@ impl Red {
         self.average.rest(since);
     }
 
+    /// Whether arrivals that find nothing waiting leave the average at 0, pass, and change
+    /// only what [`Red::passed`] does.
+    pub(crate) fn is_unmoved_by_idle(&self) -> bool {
+        self.adaptation.is_none() && self.average.value() == 0.0 && self.curve.min > 0.0
+    }
+
+    /// So many packets came and found nothing waiting while the law was unmoved by them.
+    pub(crate) fn passed(&mut self, packets: u64) {
+        self.average.wake_at_zero();
+        match self.profile {
+            Profile::Clean => self.count = -1.0,
+            Profile::Ns2 => {
+                self.count += packets as f64;
+                self.over = false;
+            }
+        }
+    }
+
     /// The link has something to do, though nothing that this law counts.
     pub fn wake(&mut self, now: Time) {
         self.average.wake(now);

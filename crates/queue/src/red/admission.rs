@@ -78,6 +78,21 @@ impl RedAdmission {
         self.law.rest(since);
     }
 
+    /// The largest packet that gets in at present where nothing waits or is transmitted,
+    /// if that is known without the packet.
+    #[inline]
+    pub(crate) fn largest_if_idle(&self) -> Option<Bytes> {
+        // In octets the profile of ns-2 counts those of each arrival.
+        let is_known = self.unit == Unit::Frames && self.law.is_unmoved_by_idle();
+        is_known.then(|| self.limit.largest()).flatten()
+    }
+
+    /// So many packets got in as [`RedAdmission::largest_if_idle`] allowed.
+    #[cold]
+    pub(crate) fn passed(&mut self, packets: u64) {
+        self.law.passed(packets);
+    }
+
     /// The law's decision about an arrival.
     pub(super) fn judge(
         &mut self,

@@ -27,13 +27,13 @@ const ARRIVAL: f64 = 96.0;
 /// computation of one summary.
 const HISTOGRAM: f64 = 300_000.0;
 /// Other memory per flow, mainly random number generators.
-const FLOW: f64 = 4_000.0;
+const FLOW: f64 = 3_000.0;
 /// A datagram that is being reassembled.
 const DATAGRAM: f64 = 64.0;
 /// Memory per node, and per direction of a link, whose generators of chance are most of
 /// it.
-const NODE: f64 = 2_000.0;
-const DIRECTION: f64 = 4_000.0;
+const NODE: f64 = 1_000.0;
+const DIRECTION: f64 = 2_000.0;
 /// The longest run in days; instants reach 213 days.
 const MOST_DAYS: f64 = 200.0;
 

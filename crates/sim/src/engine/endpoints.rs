@@ -222,7 +222,7 @@ impl<W: Tracer> Engine<'_, W> {
             }
             Body::Segment(Segment::Ack(ack)) => connection.receive_ack(self.now, ack),
             Body::TooBig { mtu } => connection.too_big(self.now, *mtu),
-            Body::Notice { lost, reduce } => connection.notified(self.now, lost, *reduce),
+            Body::Notice { lost, reduce } => connection.notified(self.now, *lost, *reduce),
             Body::Datagram(_) | Body::Bundle => unreachable!("packets are made by their own flow"),
         }
         self.send_segments(number);

@@ -37,8 +37,8 @@ impl<W: Tracer> Engine<'_, W> {
         // Otherwise counted on entry, or at the end.
         self.events += u64::from(beyond == Beyond::Unknown && !in_rows);
         match machine {
-            Machine::Fast(_) => self.deliver_from_fast(direction, to),
-            Machine::Full(_) => self.deliver_from_full(direction, to),
+            Machine::Fast(_) => self.deliver_from_fast(direction, to as usize),
+            Machine::Full(_) => self.deliver_from_full(direction, to as usize),
         }
     }
 
@@ -159,7 +159,7 @@ impl<W: Tracer> Engine<'_, W> {
                 self.events += u64::from(at > link.latest);
                 link.latest = at;
             }
-            let (node, onward) = (link.to, link.onward);
+            let (node, onward) = (link.to as usize, link.onward);
             let next = match link.beyond {
                 Beyond::Unknown | Beyond::Links => {
                     let next = self.routes.next(node, packet.to as usize);
@@ -266,7 +266,7 @@ impl<W: Tracer> Engine<'_, W> {
         debug_assert!(at >= self.now, "time goes on");
         let packet = self.arrivals.take();
         self.now = at;
-        let to = self.directions[direction].to;
+        let to = self.directions[direction].to as usize;
         match self.nodes[to].kind {
             Kind::Router => self.route_header(to, packet),
             _ => self.arrive(to, Packet::bare(packet)),

@@ -1,6 +1,6 @@
 //! Notifications of sources about dropped packets.
 
-use proto::tcp::React;
+use proto::tcp::{Range, React};
 
 use super::{Engine, ICMP_HEADER};
 use crate::Tracer;
@@ -22,7 +22,7 @@ impl<W: Tracer> Engine<'_, W> {
             return;
         };
         // The way back begins at the start of this direction.
-        let node = self.directions[direction ^ 1].to;
+        let node = self.directions[direction ^ 1].to as usize;
         let from = self.flows[packet.flow as usize].from;
         let header = ip_header(packet.ip);
         let notice = Header {
@@ -34,7 +34,10 @@ impl<W: Tracer> Engine<'_, W> {
             ..*packet
         };
         let body = Body::Notice {
-            lost: data,
+            lost: Range {
+                from: data.sequence,
+                to: data.sequence + u64::from(data.length),
+            },
             reduce: react == React::RetransmitAndReduce,
         };
         if node == from {

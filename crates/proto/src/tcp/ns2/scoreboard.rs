@@ -40,7 +40,7 @@ impl Scoreboard {
                 changed = true;
             }
         }
-        for block in ack.blocks.iter() {
+        for block in ack.ranges() {
             let (merged, known) = self.ranges.add(block);
             if !known && self.lowest >= signed(merged.from) {
                 self.lowest = signed(merged.to);
@@ -78,20 +78,13 @@ impl Scoreboard {
 mod tests {
     use super::*;
     use crate::tcp::ranges::Range;
-    use crate::tcp::segment::Blocks;
 
     #[test]
     fn gaps_between_reported_segments_are_missing_one_after_the_other() {
-        let mut blocks = Blocks::new(7);
-        for (from, to) in [(8, 10), (11, 12)] {
-            blocks.push(Range { from, to });
+        let mut ack = Ack::of(7);
+        for (place, (from, to)) in [(8, 10), (11, 12)].into_iter().enumerate() {
+            ack.report(place, Range { from, to });
         }
-        let ack = Ack {
-            next: 7,
-            blocks,
-            header: 40,
-            echo: false,
-        };
         let mut scoreboard = Scoreboard::new();
         assert!(scoreboard.update(6, &ack) && !scoreboard.update(6, &ack));
         for missing in [Some(7), Some(10), None] {

@@ -2,7 +2,6 @@ use units::{Span, Time};
 
 use super::*;
 use crate::tcp::ranges::Range;
-use crate::tcp::segment::Blocks;
 
 const ALL: [Recovery; 4] = [
     Recovery::Tahoe,
@@ -34,36 +33,25 @@ fn sent(agent: &mut Agent) -> Vec<(u64, bool)> {
 
 /// An acknowledgement of all segments before `next`.
 const fn ack(next: u64) -> Ack {
-    Ack {
-        next,
-        blocks: Blocks::new(next),
-        header: HEADER,
-        echo: false,
-    }
+    Ack::of(next)
 }
 
 /// A duplicate acknowledgement of 7 that reports `beyond` segments behind it.
 fn duplicate(beyond: u64) -> Ack {
     let mut ack = ack(7);
-    ack.blocks.push(Range {
+    let reported = Range {
         from: 8,
         to: 8 + beyond,
-    });
+    };
+    ack.report(0, reported);
     ack
 }
 
 /// Segment `sequence`.
-const fn lost(sequence: u64) -> Data {
-    Data {
-        sequence,
-        length: 1,
-        payload: 1_000,
-        header: HEADER,
-        again: false,
-        capable: false,
-        marked: false,
-        reduced: false,
-        push: false,
+const fn lost(sequence: u64) -> Range {
+    Range {
+        from: sequence,
+        to: sequence + 1,
     }
 }
 
@@ -71,7 +59,7 @@ const fn lost(sequence: u64) -> Data {
 fn a_notified_drop_is_retransmitted_at_once_and_duplicates_ask_for_nothing_more() {
     for recovery in ALL {
         let (mut agent, now) = in_flight(recovery);
-        agent.notified(now, &lost(7), false);
+        agent.notified(now, lost(7), false);
         assert_eq!(sent(&mut agent), [(7, true)], "{recovery:?}");
         assert_eq!(agent.state().window, 8.0);
         for beyond in 1..=4 {
@@ -94,8 +82,8 @@ fn a_notified_drop_is_retransmitted_at_once_and_duplicates_ask_for_nothing_more(
 fn its_window_is_reduced_once_for_the_segments_in_flight_if_set() {
     for recovery in ALL {
         let (mut agent, now) = in_flight(recovery);
-        agent.notified(now, &lost(7), true);
-        agent.notified(now, &lost(9), true);
+        agent.notified(now, lost(7), true);
+        agent.notified(now, lost(9), true);
         assert_eq!(sent(&mut agent), [(7, true), (9, true)], "{recovery:?}");
         assert_eq!(agent.state().window, 4.0, "{recovery:?}");
         assert_eq!(agent.state().threshold, Some(4.0), "{recovery:?}");
@@ -103,7 +91,7 @@ fn its_window_is_reduced_once_for_the_segments_in_flight_if_set() {
         agent.receive(now, &ack(15));
         let next = sent(&mut agent);
         let (first, _) = next[0];
-        agent.notified(now, &lost(first), true);
+        agent.notified(now, lost(first), true);
         assert_eq!(agent.state().window, 2.0, "{recovery:?}");
     }
 }
@@ -113,7 +101,7 @@ fn a_notification_of_what_arrived_or_was_never_sent_is_ignored() {
     for recovery in ALL {
         let (mut agent, now) = in_flight(recovery);
         for sequence in [0, 6, 15, 900] {
-            agent.notified(now, &lost(sequence), true);
+            agent.notified(now, lost(sequence), true);
         }
         assert_eq!(sent(&mut agent), [], "{recovery:?}");
         assert_eq!(agent.state().window, 8.0);

@@ -32,8 +32,8 @@ fn acks(settings: &Settings, arrivals: &[u64]) -> Vec<Option<Ack>> {
 }
 
 fn blocks(ack: Option<Ack>) -> Vec<(u64, u64)> {
-    let blocks = ack.unwrap().blocks;
-    blocks.iter().map(|range| (range.from, range.to)).collect()
+    let ack = ack.unwrap();
+    ack.ranges().map(|range| (range.from, range.to)).collect()
 }
 
 #[test]

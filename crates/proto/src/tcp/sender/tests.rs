@@ -1,16 +1,12 @@
 use super::*;
-use crate::tcp::Blocks;
 
 const SEGMENT: u32 = 1_460;
 const MILLI: Span = Span::from_millis(1);
 
 fn ack(next: u64, echo: bool) -> Ack {
-    Ack {
-        next,
-        blocks: Blocks::new(next),
-        header: 32,
-        echo,
-    }
+    let mut ack = Ack::of(next);
+    (ack.header, ack.echo) = (32, echo);
+    ack
 }
 
 /// The segments that are ready to be sent.
@@ -117,10 +113,11 @@ fn a_segment_is_lost_once_more_than_two_behind_it_are_reported() {
     for (reported, lost) in [(1, false), (2, false), (3, true)] {
         let (mut sender, first) = opened(&Settings::new(SEGMENT));
         let mut duplicate = ack(1, false);
-        duplicate.blocks.push(crate::tcp::ranges::Range {
+        let range = crate::tcp::ranges::Range {
             from: first[1].sequence,
             to: first[1 + reported].sequence,
-        });
+        };
+        duplicate.report(0, range);
         sender.receive(Time::ZERO + MILLI * 2, &duplicate);
         let again = sent(&mut sender).into_iter().filter(|data| data.again);
         let again: Vec<u64> = again.map(|data| data.sequence).collect();

@@ -5,13 +5,12 @@ use units::Time;
 
 use super::Standard;
 use crate::tcp::Range;
-use crate::tcp::segment::Data;
 
 impl Standard {
     /// See [`Sender::notified`](crate::tcp::Sender::notified).
-    pub(crate) fn notified(&mut self, now: Time, lost: &Data, reduce: bool) {
-        let from = lost.sequence.max(self.una);
-        let to = lost.sequence + u64::from(lost.length);
+    pub(crate) fn notified(&mut self, now: Time, lost: Range, reduce: bool) {
+        let Range { from, to } = lost;
+        let from = from.max(self.una);
         if to <= from || to > self.fresh || self.sacked.containing(from).is_some() {
             return;
         }

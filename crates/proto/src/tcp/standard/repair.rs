@@ -21,7 +21,7 @@ impl Standard {
             return true;
         }
         let before = self.sacked.total();
-        for block in ack.blocks.iter() {
+        for block in ack.ranges() {
             if block.from >= ack.next.max(self.una) && block.to <= self.fresh {
                 self.sacked.add(block);
             }

@@ -63,7 +63,7 @@ impl Standard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::segment::{Ack, Blocks};
+    use crate::tcp::segment::Ack;
     use crate::tcp::{Control, Settings};
 
     #[test]
@@ -73,12 +73,8 @@ mod tests {
         sender.start(Time::ZERO);
         assert!(sender.poll_transmit().is_some_and(|syn| syn.payload == 0));
         let mut flight = |number: u64| {
-            let ack = Ack {
-                next: number,
-                blocks: Blocks::new(number),
-                header: 32,
-                echo: false,
-            };
+            let mut ack = Ack::of(number);
+            ack.header = 32;
             sender.receive(Time::ZERO, &ack);
             std::iter::from_fn(|| sender.poll_transmit()).count()
         };

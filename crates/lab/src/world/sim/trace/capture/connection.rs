@@ -72,7 +72,7 @@ impl Connection {
             Segment::Data(data) => self.of_data(millis, &data, plain),
             Segment::Ack(ack) => {
                 let mut count = 0;
-                for (place, range) in blocks.iter_mut().zip(ack.blocks.iter()) {
+                for (place, range) in blocks.iter_mut().zip(ack.ranges()) {
                     *place = [range.from, range.to].map(|number| self.octet(number));
                     count += 1;
                 }
