@@ -1,5 +1,5 @@
-//! What only the evidence of trials tells: time series of links and flows, and
-//! distributions of delays. The evidence of a trial is read once, because it may have to
+//! Time series of links and flows, and distributions of delays, which only the evidence
+//! of trials has. The evidence of a trial is read once, because it may have to
 //! come from the journal.
 
 mod distribution;
@@ -72,8 +72,7 @@ impl Details {
         cells.map(Option::unwrap_or_default).collect()
     }
 
-    /// The links or flows of which a trial has time series, if `quantity` is among them
-    /// or not.
+    /// The links or flows with time series in the evidence that has `quantity`, by name.
     pub fn names(&self, quantity: Quantity) -> impl Iterator<Item = &str> {
         let names = self.names.get(quantity.evidence()).into_iter().flatten();
         names.map(String::as_str)

@@ -115,8 +115,8 @@ impl TimeSeries {
             .collect()
     }
 
-    /// The means of values by intervals of a length in seconds; `None` of at most so many
-    /// intervals as `resolution` has, which are the means of [`Resolution::Full`].
+    /// The means of `values` by interval of a length in seconds; `None` where `resolution`
+    /// has room for all intervals, because they are then those of [`Resolution::Full`].
     fn of(interval: f64, values: &[Vec<f64>], resolution: Resolution) -> Option<Self> {
         // Merges neighbours if there are too many to distinguish.
         let together = values.len().div_ceil(resolution.most());

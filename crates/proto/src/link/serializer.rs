@@ -12,7 +12,7 @@ pub(super) struct Serializer {
     /// The picoseconds that an octet takes, if that is a whole number, as at 100 Mbit/s;
     /// otherwise 0.
     octet: u64,
-    /// What other rates need.
+    /// The fractions that are carried over at other rates.
     fractions: Option<Box<Fractions>>,
 }
 

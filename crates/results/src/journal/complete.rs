@@ -61,7 +61,8 @@ impl Complete {
         Self::parsed(first, batches, threads.min(MOST_THREADS), take)
     }
 
-    /// Parses the batches behind `first` by so many threads, or by this one.
+    /// Parses `first` and the batches behind it by `threads` threads; by this one if that
+    /// is 0 or no thread can be started.
     fn parsed(
         first: Batch,
         mut batches: Batches<'_, impl Read>,
@@ -241,7 +242,7 @@ mod tests {
     use super::*;
     use plan::synthetic::{factors, trial};
 
-    /// The trials of a journal by so many threads, with the offsets of their lines.
+    /// The trials of a journal parsed by `threads` threads, with the offsets of their lines.
     fn read(text: &[u8], threads: usize) -> (Vec<(Trial, u64)>, Result<Complete>) {
         let mut batches = Batches {
             lines: Lines::of(text, LONGEST_LINE, LARGEST),
