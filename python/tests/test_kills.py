@@ -156,9 +156,9 @@ def test_each_process_may_be_killed(tmp_path: Path) -> None:
 def test_ten_random_kills_leave_the_octets_of_one_run(tmp_path: Path) -> None:
     draw = random.Random(19)
     victims = iter(lambda: draw.choice(["worker 1", "worker 2", "scheduler", "client"]), "")
-    words = ["--set", "traffic.duration=100ms", "--repeat", "500", "--target", "0.1"]
+    words = ["--set", "traffic.duration=100ms", "--repeat", "5000", "--target", "0.1"]
     survives(tmp_path, victims, 10, words)
     one = jumbolab.run(
-        STUDY, on="sim", set={"traffic.duration": "100ms"}, repeat=500, output=tmp_path / "one"
+        STUDY, on="sim", set={"traffic.duration": "100ms"}, repeat=5000, output=tmp_path / "one"
     )
     assert_same(jumbolab.load(tmp_path / "r"), one)
