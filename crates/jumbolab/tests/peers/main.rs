@@ -16,7 +16,6 @@ mod emulated;
 mod iperf3;
 mod kernel;
 mod others;
-mod sawtooth;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
 mod worlds;
@@ -103,10 +102,6 @@ fn checks() -> Result<()> {
         (
             "whole_echoes_take_what_physics_asks_and_no_less",
             emulated::echoes,
-        ),
-        (
-            "a_reno_flow_uses_what_its_buffer_lets_it",
-            sawtooth::sawtooth,
         ),
         (
             "d_itg_sends_as_little_of_what_is_asked_as_we_do_with_its_habits",
