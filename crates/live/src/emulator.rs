@@ -6,7 +6,6 @@
 //! this process. The instant of a departure follows from arrivals, sizes and the rate
 //! alone; its actual lateness is measured. One thread serves all links of a test bed:
 //! it sleeps until shortly before the next departure and polls for the rest.
-//! shortly before the next departure and waits for the rest awake.
 
 mod end;
 mod faults;
@@ -320,7 +319,9 @@ impl Emulator {
             let (faults, first) = (&mut link.faults, &mut self.first);
             let directions = link.ports.iter_mut().zip(&mut link.drivers);
             for (direction, (port, driver)) in Direction::BOTH.into_iter().zip(directions) {
+                let mut latest = Time::ZERO;
                 let full = port.receive(&self.mapping, now, &self.pool, |at, mut frame| {
+                    latest = latest.max(at);
                     if faults.pass(at, first, &mut frame, direction) == Outcome::Drop {
                         return;
                     }
@@ -330,7 +331,9 @@ impl Emulator {
                 // Frames that the kernel has timestamped by now come first.
                 if !full {
                     driver.catch_up(now);
+                    latest = now;
                 }
+                driver.read_until(latest);
                 port.send(&self.answers)?;
                 self.answers.clear();
             }
@@ -338,12 +341,18 @@ impl Emulator {
         Ok(more)
     }
 
-    /// Sends the frames that are due.
+    /// Sends the frames that are due. Where arrivals wait to be read, a link goes on no
+    /// further than to the latest that was read: its queue must not become empty for a
+    /// frame that found it full, however late that frame is read.
     fn transmit(&mut self, now: Time) -> Result<()> {
         for Between { ports, drivers, .. } in &mut self.links {
             for (direction, driver) in drivers.iter_mut().enumerate() {
+                let until = match ports[direction].has_frame() {
+                    true => driver.known().min(now),
+                    false => now,
+                };
                 loop {
-                    let due = iter::from_fn(|| driver.poll_transmit(now)).take(BATCH);
+                    let due = iter::from_fn(|| driver.poll_transmit(until)).take(BATCH);
                     for Delivery { at, packet, copies } in due {
                         self.batch.extend((copies > 1).then(|| packet.again()));
                         self.batch.push(packet);

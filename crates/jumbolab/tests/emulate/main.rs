@@ -9,6 +9,7 @@ mod too_big;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
 
+use std::collections::VecDeque;
 use std::process::{Command, Stdio};
 
 use processors::Processors;
@@ -31,6 +32,8 @@ ip -n b address add 10.0.0.2/24 dev eth0
 begin() {
     "$JUMBOLAB" emulate --between e1 e2 --json "$@" >report 2>said &
     emulator=$!
+    # A script that fails leaves no emulator behind.
+    trap 'kill $emulator 2>/dev/null || true' EXIT
     # At most ten seconds, and not after the emulator has ended.
     for _ in $(seq 1000); do
         if grep -q forwarding said; then return; fi
@@ -225,6 +228,39 @@ fn a_recording_survives_kill_9() {
     // All but some thousands, which were in the buffer of the file.
     assert!(replayed["compared"].as_u64() > Some(10_000), "{replayed}");
     assert_eq!(replayed["agreed"], replayed["compared"], "{replayed}");
+}
+
+#[test]
+fn frames_that_are_read_late_met_the_queue_as_it_was_when_they_arrived() {
+    // A thousand datagrams arrive while the emulator is stopped. They are read in many
+    // batches, when the link could have sent a hundred of them.
+    let seen = see("begin --rate 10mbit --buffer 15kB --record r.csv
+        probe udp 1 100 1 1
+        kill -STOP $emulator\n probe udp 1000 1400 1000 0\n sleep 0.5\n kill -CONT $emulator
+        sleep 0.2\n end
+        awk -F, '$3 == 0 && /delivered|dropped/ {
+            printf \"[%s, %s, %s]\\n\", $1, $4, $6 == \"delivered\" ? \"true\" : \"false\"
+        }' r.csv | sort -t '[' -k 2n\n");
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    let frames = &seen.probes[2..];
+    assert!(frames.len() >= 1_000, "{}", seen.report);
+    // Frames that wait: when each begins to leave, in picoseconds, and its octets.
+    let (mut waiting, mut free) = (VecDeque::<(u64, u64)>::new(), 0);
+    for frame in frames {
+        let [at, octets] = [0, 1].map(|column| frame[column].as_u64().unwrap());
+        while waiting.front().is_some_and(|(begins, _)| *begins <= at) {
+            waiting.pop_front();
+        }
+        let before: u64 = waiting.iter().map(|(_, octets)| octets).sum();
+        let fits = before + octets <= 15_000;
+        assert_eq!(frame[2], fits, "{frame} of {frames:?}");
+        if fits {
+            let begins = at.max(free);
+            // With preamble and gap, at 100 ns a bit.
+            free = begins + (octets + 20) * 8 * 100_000;
+            waiting.push_back((begins, octets));
+        }
+    }
 }
 
 #[test]

@@ -62,6 +62,8 @@ pub(super) struct LinkDriver {
     link: Link<Frame, Observer>,
     /// Whether frames take the time of their framing.
     framed: bool,
+    /// The instant up to which all arrivals have been read.
+    known: Time,
     /// Number of packets delivered.
     out: u64,
     /// The cross traffic, if any.
@@ -88,6 +90,7 @@ impl LinkDriver {
         Ok(Self {
             framed: settings.ethernet,
             link: Link::observed(settings, seed, Observer::default())?,
+            known: Time::ZERO,
             out: 0,
             cross: None,
             crossed: Crossed::default(),
@@ -192,6 +195,16 @@ impl LinkDriver {
         self.crossed.lasted += now.since(running.counted).unwrap_or_default();
         running.counted = running.counted.max(now);
         self.settle();
+    }
+
+    /// Notes that all arrivals until `instant` have been read.
+    pub(super) fn read_until(&mut self, instant: Time) {
+        self.known = self.known.max(instant);
+    }
+
+    /// The instant up to which all arrivals have been read.
+    pub(super) const fn known(&self) -> Time {
+        self.known
     }
 
     /// The next frame delivered by `now`; cross traffic is removed here.
