@@ -146,8 +146,14 @@ impl Poller {
         let until = |instant: Time| instant.since(self.looked).unwrap_or_default();
         let left = stop.deadline.map(until);
         let sleep = left.unwrap_or(sleep).min(sleep);
-        if left == Some(Span::ZERO) || poll(ports, stop.control, sleep)? {
+        // A frame must not end a yield: at 80 000 frames a second it would last for some
+        // microseconds, and others would get less than their part.
+        let polled = if yields { Span::ZERO } else { sleep };
+        if left == Some(Span::ZERO) || poll(ports, stop.control, polled)? {
             return Ok(true);
+        }
+        if yields {
+            clock::sleep_until(self.looked + sleep);
         }
         if sleep > Span::ZERO {
             self.rt_scheduling.slept(self.looked, clock::monotonic());
@@ -237,6 +243,39 @@ mod tests {
             deadline,
         };
         assert!(poller.wait(NO_PORTS, stop, round(None)).unwrap());
+    }
+
+    /// A source at which something always waits.
+    struct Readable(std::os::fd::OwnedFd);
+
+    impl AsFd for Readable {
+        fn as_fd(&self) -> BorrowedFd<'_> {
+            self.0.as_fd()
+        }
+    }
+
+    impl Source for Readable {
+        fn clear_error(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_yield_lasts_its_time_though_frames_arrive() {
+        let (end, other) = pipe().unwrap();
+        File::from(other).write_all(b"x").unwrap();
+        let ports = [Readable(end)];
+        let mut poller = Poller::new().unwrap();
+        // As if the kernel allowed real-time priority.
+        poller.rt_scheduling = RtScheduling::new(true);
+        clock::sleep(super::super::rt_scheduling::WATCH);
+        let begun = clock::monotonic();
+        let soon = round(Some(Span::from_micros(10)));
+        assert!(!poller.wait(&ports, Stop::default(), soon).unwrap());
+        assert!(clock::monotonic() >= begun + YIELD);
+        // What has just slept polls on.
+        let again = round(Some(Span::from_micros(10)));
+        assert!(!poller.rt_scheduling.is_yield_due(again.now));
     }
 
     #[test]

@@ -9,16 +9,17 @@ use crate::sys::scheduling;
 /// Interval between two decisions about the priority.
 const WINDOW: Span = Span::from_millis(100);
 
-/// The part of each window left to other processes, one in 5: a thread that sleeps less
-/// is overloaded anyway.
-const LEFT: Span = Span::from_millis(20);
+/// The part of each window left to other processes at least, one in 10: a thread that sleeps
+/// less has more work than time. One that polls the clock between frames without a pause
+/// sleeps for a fifth of the time, for it yields.
+const LEFT: Span = Span::from_millis(10);
 
 /// The longest time for which a real-time thread polls the clock before it yields. The
 /// next frame is then a little later, but other processes get their share, and the
 /// thread stays below the kernel's limit for such threads [sched(7)].
-const WATCH: Span = Span::from_micros(100);
+pub(super) const WATCH: Span = Span::from_micros(100);
 
-/// The length of a yield.
+/// The length of a yield, whether frames arrive or not.
 pub(super) const YIELD: Span = Span::from_micros(25);
 
 /// A sleep long enough for the thread to leave its processor.
@@ -86,7 +87,7 @@ impl RtScheduling {
         *self = Self::ordinary();
     }
 
-    fn new(allowed: bool) -> Self {
+    pub(super) fn new(allowed: bool) -> Self {
         let now = clock::monotonic();
         Self {
             allowed,
@@ -177,7 +178,7 @@ mod tests {
         assert_eq!(step(LEFT), reports(Scheduling::RealTime));
         assert_eq!(step(Span::ZERO), reports(Scheduling::RealTimeInPart));
         assert_eq!(
-            step(Span::from_millis(19)),
+            step(LEFT - Span::from_millis(1)),
             reports(Scheduling::RealTimeInPart)
         );
         assert_eq!(step(LEFT), reports(Scheduling::RealTimeInPart));
