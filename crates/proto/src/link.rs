@@ -177,7 +177,8 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         if let Some(record) = &mut self.record {
             record.arrive(waiting.arrival());
         }
-        if view.size > self.largest_frame + waiting.tags() {
+        // Tags have to be looked for in the frame.
+        if view.size > self.largest_frame && view.size > self.largest_frame + waiting.tags() {
             self.seal(&waiting, self.now, Fate::TooBig, None);
             self.observer
                 .dropped(&waiting.packet, entered, self.now, None);

@@ -2,7 +2,7 @@
 //! virtio header with the offloads still to be done [packet(7)].
 
 use std::io;
-use std::mem::zeroed;
+use std::mem::{MaybeUninit, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use super::option;
@@ -21,30 +21,27 @@ pub(crate) fn send<'a>(
     socket: BorrowedFd<'_>,
     frames: impl Iterator<Item = [&'a [u8]; 2]>,
 ) -> io::Result<usize> {
-    // SAFETY: all zeroes are valid, empty pieces.
-    let mut pieces: [[libc::iovec; 2]; BATCH] = unsafe { zeroed() };
+    // Filled as far as there are frames: most calls send few.
+    let mut pieces = [const { MaybeUninit::<[libc::iovec; 2]>::uninit() }; BATCH];
+    let mut messages = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH];
     let mut count = 0;
-    for (pieces, frame) in pieces.iter_mut().zip(frames) {
-        *pieces = frame.map(|piece| libc::iovec {
+    for ((pieces, message), frame) in pieces.iter_mut().zip(&mut messages).zip(frames) {
+        let pieces = pieces.write(frame.map(|piece| libc::iovec {
             iov_base: piece.as_ptr().cast_mut().cast(),
             iov_len: piece.len(),
-        });
+        }));
+        // SAFETY: all zeroes are a valid, empty message header.
+        let message = message.write(unsafe { zeroed() });
+        message.msg_hdr.msg_iovlen = if pieces[1].iov_len > 0 { 2 } else { 1 };
+        message.msg_hdr.msg_iov = pieces.as_mut_ptr();
         count += 1;
     }
-    let mut messages: [libc::mmsghdr; BATCH] = std::array::from_fn(|position| {
-        // SAFETY: all zeroes are a valid, empty message header.
-        let mut message: libc::mmsghdr = unsafe { zeroed() };
-        let pieces = &mut pieces[position];
-        message.msg_hdr.msg_iov = pieces.as_mut_ptr();
-        message.msg_hdr.msg_iovlen = if pieces[1].iov_len > 0 { 2 } else { 1 };
-        message
-    });
     // SAFETY: the first `count` headers point to frames that outlive the call; the
     // kernel only reads them.
     let sent = unsafe {
         libc::sendmmsg(
             socket.as_raw_fd(),
-            messages.as_mut_ptr(),
+            messages.as_mut_ptr().cast(),
             count,
             libc::MSG_DONTWAIT,
         )

@@ -30,8 +30,35 @@ pub(crate) struct PacketRing {
     mapped: Mapped,
     block: usize,
     slot: usize,
-    slots: usize,
-    next: usize,
+    per_block: usize,
+    next: Place,
+}
+
+/// The place of a slot: a step to the next one needs no division.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    /// The offset of its block, and its own.
+    block: usize,
+    slot: usize,
+    /// The slots before it in its block.
+    before: usize,
+}
+
+impl Place {
+    /// The place of the slot behind it, of `per_block` slots of `slot` octets in each block
+    /// of `block` octets, in a ring of `length` octets.
+    fn step(&mut self, slot: usize, per_block: usize, block: usize, length: usize) {
+        self.before += 1;
+        self.slot += slot;
+        if self.before == per_block {
+            self.before = 0;
+            self.block += block;
+            if self.block == length {
+                self.block = 0;
+            }
+            self.slot = self.block;
+        }
+    }
 }
 
 /// A frame in the ring.
@@ -77,8 +104,8 @@ impl PacketRing {
             mapped: Mapped::shared(socket, length, 0)?,
             block,
             slot,
-            slots,
-            next: 0,
+            per_block,
+            next: Place::default(),
         })
     }
 
@@ -97,7 +124,9 @@ impl PacketRing {
         let result = read(&self.arrival(status));
         self.status()
             .store(libc::TP_STATUS_KERNEL, Ordering::Release);
-        self.next = (self.next + 1) % self.slots;
+        let length = self.mapped.len();
+        self.next
+            .step(self.slot, self.per_block, self.block, length);
         Some(result)
     }
 
@@ -144,9 +173,7 @@ impl PacketRing {
 
     /// The start of the next slot.
     fn place(&self) -> NonNull<u8> {
-        let per_block = self.block / self.slot;
-        let offset = self.next / per_block * self.block + self.next % per_block * self.slot;
-        self.mapped.place(offset, self.slot)
+        self.mapped.place(self.next.slot, self.slot)
     }
 }
 
@@ -161,6 +188,25 @@ fn block(slot: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn slots_follow_each_other_through_all_blocks_and_begin_again() {
+        for (slot, per_block, block, blocks) in [
+            (1_648, 39, 1 << 16, 128),
+            (16, 1, 16, 1),
+            (48, 1, 64, 3),
+            (16, 4, 64, 2),
+        ] {
+            let mut place = Place::default();
+            for number in 0..3 * per_block * blocks {
+                let number = number % (per_block * blocks);
+                let expected = number / per_block * block + number % per_block * slot;
+                assert_eq!(place.slot, expected, "{number} of {slot}");
+                place.step(slot, per_block, block, block * blocks);
+            }
+            assert_eq!(place, Place::default());
+        }
+    }
 
     #[test]
     fn blocks_are_used_up_by_their_slots() {
