@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::process::{Command, Stdio};
 
 use processors::Processors;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use undisturbed::until_undisturbed;
 
@@ -51,6 +51,10 @@ end() {
 }
 probe() { python3 "$PROBE" "$@"; }
 "#;
+
+/// Frames of 9014 octets between the namespaces.
+const JUMBO: &str = "for node in a b; do ip -n $node link set eth0 mtu 9000; done
+    ip link set e1 mtu 9000\n ip link set e2 mtu 9000\n";
 
 /// The output of a script.
 struct Seen {
@@ -182,6 +186,34 @@ fn an_interface_that_was_down_carries_on_when_it_is_up() {
     for probe in seen.probes(2) {
         assert_eq!(probe["received"], 100, "{probe}");
     }
+}
+
+#[test]
+fn frames_of_all_sizes_come_whole_and_in_their_order() {
+    let seen = see(
+        "for node in a b; do ip -n $node link set eth0 mtu 9000; done
+        ip link set e1 mtu 9000\n ip link set e2 mtu 9000
+        begin --rate 1gbit\n probe mixed 2000\n end\n",
+    );
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    let expected: Vec<u32> = (0..2_000).collect();
+    assert_eq!(seen.probes(1)[0]["came"], json!(expected));
+}
+
+#[test]
+fn frames_for_an_interface_that_is_down_are_counted_and_do_not_come_later() {
+    let seen = see(&format!(
+        "{JUMBO}begin\n ip link set e2 down\n probe frames 60\n sleep 0.2
+        ip link set e2 up\n sleep 1\n probe mixed 100\n end\n"
+    ));
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    assert!(seen.there("unsent") >= 60.0, "{}", seen.report);
+    let received = seen.probes(1)[0]["came"].as_array().unwrap();
+    let in_order = received.iter().flat_map(Value::as_u64).is_sorted();
+    assert!(
+        in_order && received.iter().all(Value::is_u64),
+        "{received:?}"
+    );
 }
 
 #[test]

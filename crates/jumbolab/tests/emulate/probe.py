@@ -2,6 +2,7 @@
 
 probe.py udp COUNT SIZE BURST TAKE: bursts; after each, TAKE arrivals or 20 ms of silence are waited for.
 probe.py tagged COUNT SIZE: frames with VLAN tags around packets of SIZE, of which those are counted that come as they were.
+probe.py mixed COUNT: frames of 60 to 1514 and, a third of them, of 3000 octets; the numbers of those that arrive whole, in their order.
 probe.py spaced COUNT SIZE GAP: one every GAP microseconds, and how long each took.
 probe.py path_mtu 4|6 SIZE: the path MTU before and after a datagram that must not be fragmented.
 probe.py bundles COUNT PACKETS SIZE: bundles of so many packets of SIZE in IPv4, and what is in those that arrive.
@@ -159,6 +160,32 @@ def tagged(count, size):
     print(json.dumps({"same": same}))
 
 
+def mixed(count):
+    receiver = port("b", ETH_P_ALL)
+    receiver.settimeout(1)
+    sender = port("a")
+    rng = random.Random(1)
+    kind, came = b"\x88\xb5", []
+    head = b"\xff" * 6 + b"\2" + bytes(5) + kind
+    sizes = [3000 if rng.random() < 0.3 else rng.randint(60, 1514) for _ in range(count)]
+    bodies = [struct.pack("!I", number) + rng.randbytes(size - 18) for number, size in enumerate(sizes)]
+    for begin in range(0, count, 50):
+        part = bodies[begin : begin + 50]
+        for body in part:
+            sender.send(head + body)
+        try:
+            taken = 0
+            while taken < len(part):
+                frame = receiver.recv(65_536)
+                if frame[12:14] == kind:
+                    taken += 1
+                    number = struct.unpack("!I", frame[14:18])[0]
+                    came.append(number if frame == head + bodies[number] else None)
+        except TimeoutError:
+            pass
+    print(json.dumps({"came": came}))
+
+
 def bundle(number, packets, size):
     """The octets behind the IPv4 header: docs/formats.md, written once more."""
     head = struct.pack("!HHH", packets, size, 1 << 13 | number % 4096)
@@ -204,5 +231,5 @@ def frames(count):
         sender.send(rng.randbytes(rng.randint(14, 1514)))
 
 
-PROBES = {"udp": udp, "tagged": tagged, "spaced": spaced, "path_mtu": path_mtu, "bundles": bundles, "frames": frames}
+PROBES = {"udp": udp, "tagged": tagged, "mixed": mixed, "spaced": spaced, "path_mtu": path_mtu, "bundles": bundles, "frames": frames}
 PROBES[sys.argv[1]](*map(int, sys.argv[2:]))
