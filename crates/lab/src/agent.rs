@@ -78,8 +78,12 @@ enum Request {
     AnswerClock(IpAddr, Token),
     /// Ask for the clock at the address and port.
     CompareClocks(IpAddr, Token, u16),
-    /// Open all ports, say so, and carry connections.
+    /// Open all ports, and report those from which connections will come.
     Connect(connections::Task),
+    /// Carry these connections.
+    Carry(connections::Start),
+    /// Close all ports instead.
+    Disconnect,
     /// Tell the CLOCK_MONOTONIC reading at this wall-clock time, in nanoseconds.
     ReadClock(u64),
     /// Read the meters of the host.
@@ -108,7 +112,9 @@ enum Reply {
     Recorded,
     ClockAnswered,
     Compared(Compared),
-    Connected(connections::Outcome),
+    SourcePorts(Vec<u16>),
+    Carried(connections::Outcome),
+    Disconnected,
     Clock(u64),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.

@@ -3,11 +3,15 @@
 //!
 //! Each host runs the ends of all its connections in one loop, which sleeps until a socket
 //! is ready or an instant comes; [`datagrams`] have threads of their own. Hosts that share a clock need no messages to agree on
-//! instants, and others are told theirs. A port takes one connection, from one address.
+//! instants, and others are told theirs.
+//!
+//! A port takes one connection, from one port of one address: each sending end has a port that
+//! the kernel has chosen, and that the receiving end is told before the beginning.
 
 pub mod datagrams;
 mod receiving;
 mod sending;
+mod strangers;
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
@@ -25,7 +29,7 @@ use crate::interrupt;
 use crate::meter::Process;
 use datagrams::{Arrivals, Arriving, Departed, Departing, Departures, Receiver};
 use receiving::Receiving;
-use sending::Sending;
+use sending::{Ready, Sending};
 
 /// The longest sleep: round trips are looked at so often.
 const LOOK: Span = Span::from_millis(50);
@@ -37,8 +41,6 @@ const LOOK_FOR_TIMEOUTS: Span = Span::from_millis(5);
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Task {
-    /// The beginning, in nanoseconds of CLOCK_MONOTONIC.
-    pub begin: u64,
     /// When everything ends, data in flight included.
     pub end: Span,
     /// The connections that begin here.
@@ -53,11 +55,21 @@ pub struct Task {
     pub timeouts: bool,
 }
 
+/// The beginning of a task, once all hosts have opened their ports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Start {
+    /// Its instant, in nanoseconds of CLOCK_MONOTONIC.
+    pub begin: u64,
+    /// The port from which each of the incoming connections comes, in the order of the task.
+    pub sources: Vec<u16>,
+}
+
 /// The sending end of a connection.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Outgoing {
-    /// The address of this host, with any port.
+    /// The address of this host; port 0 leaves it to the kernel.
     pub from: SocketAddr,
     /// The other end.
     pub to: SocketAddr,
@@ -79,7 +91,8 @@ pub struct Outgoing {
 pub struct Incoming {
     /// Where it is accepted.
     pub at: SocketAddr,
-    /// The address from which it comes; connections from others are closed.
+    /// The address from which it comes; the port is that of [`Start`]. Connections from
+    /// elsewhere are refused and counted.
     pub from: IpAddr,
     /// The largest window that is advertised, in octets; `None`: as the kernel has it.
     pub window: Option<u32>,
@@ -99,6 +112,8 @@ pub struct Outcome {
     pub departed: Vec<Departed>,
     /// Their arrivals.
     pub arrived: Arrivals,
+    /// The SYNs that came to ports of connections from elsewhere than their senders.
+    pub refused: u64,
     /// The processor time of this process meanwhile.
     pub process: Process,
 }
@@ -138,15 +153,14 @@ pub struct Received {
     pub span: Option<[Span; 2]>,
 }
 
-/// A host that listens at all its ports.
+/// A host that has opened all its ports.
 pub struct Host {
-    begin: Time,
-    end: Time,
-    sending: Vec<Sending>,
-    receiving: Vec<Receiving>,
+    end: Span,
+    timeouts: bool,
+    sending: Vec<Ready>,
+    receiving: Vec<(IpAddr, Receiving)>,
     departures: Departures,
     receiver: Option<Receiver>,
-    look: Span,
     before: Process,
 }
 
@@ -157,53 +171,65 @@ impl Host {
     /// If the kernel refuses an option or a port.
     pub fn open(task: Task) -> Result<Self> {
         let before = Process::sample()?;
-        let begin = clock::monotonic_of(task.begin);
-        let receiving = task.incoming.into_iter().map(Receiving::open);
-        let sending = task.outgoing.into_iter();
+        let receiving = task.incoming.into_iter();
+        let receiving = receiving.map(|one| Ok((one.from, Receiving::open(one)?)));
         Ok(Self {
-            begin,
-            end: begin + task.end,
+            end: task.end,
+            timeouts: task.timeouts,
+            // The kernel chooses ports for the others among those that are left.
             receiving: receiving.collect::<Result<_>>()?,
-            sending: sending
-                .map(|one| Sending::new(one, begin, task.timeouts))
-                .collect(),
             departures: Departures::open(task.departing)?,
             receiver: task.arriving.as_ref().map(Receiver::open).transpose()?,
-            look: match task.timeouts {
-                true => LOOK_FOR_TIMEOUTS,
-                false => LOOK,
-            },
+            sending: { task.outgoing.into_iter() }
+                .map(Ready::open)
+                .collect::<Result<_>>()?,
             before,
         })
     }
 
-    /// Carries the flows until the end of the task, or a signal of the user. Every
-    /// connection is then reset.
+    /// The port from which each of the outgoing connections will come, in the order of the
+    /// task.
     ///
     /// # Errors
-    /// If the kernel does not wait for sockets, or no thread is to be had. A connection that
-    /// fails says so in its outcome.
-    pub fn run(self) -> Result<Outcome> {
-        let Self {
-            begin,
-            end,
-            sending,
-            receiving,
-            departures,
-            receiver,
-            look,
-            before,
-        } = self;
+    /// If the kernel does not tell.
+    pub fn source_ports(&self) -> Result<Vec<u16>> {
+        self.sending.iter().map(Ready::port).collect()
+    }
+
+    /// Carries the flows from `start` until the end of the task, or a signal of the user.
+    /// Every connection is then reset.
+    ///
+    /// # Errors
+    /// If the kernel does not wait for sockets, no thread is to be had, or `start` is of
+    /// another task. A connection that fails says so in its outcome.
+    pub fn run(self, start: Start) -> Result<Outcome> {
+        if start.sources.len() != self.receiving.len() {
+            let why = "each incoming connection comes from one port";
+            return Err(Error::new("beginning connections", why));
+        }
+        let begin = clock::monotonic_of(start.begin);
+        let end = begin + self.end;
+        let admitted = self.receiving.into_iter().zip(start.sources);
+        let admitted = admitted.map(|((address, mut one), port)| {
+            one.admit(SocketAddr::new(address, port))?;
+            Ok(one)
+        });
+        let sending = self.sending.into_iter();
+        let sending = sending.map(|one| Sending::new(one, begin, self.timeouts));
         let mut ends = Ends {
             begin,
             end,
-            look,
-            sending,
-            receiving,
+            look: match self.timeouts {
+                true => LOOK_FOR_TIMEOUTS,
+                false => LOOK,
+            },
+            sending: sending.collect(),
+            receiving: admitted.collect::<Result<_>>()?,
         };
-        let ((sent, received), departed, arrived) = thread::scope(|scope| {
+        let departures = self.departures;
+        let ((sent, received, refused), departed, arrived) = thread::scope(|scope| {
             let named = |name: &str| thread::Builder::new().name(name.to_owned());
-            let arrivals = receiver.map(|receiver| {
+            let arrivals = self.receiver.map(|receiver| {
                 let thread =
                     named("arrivals").spawn_scoped(scope, move || receiver.run(begin, end));
                 thread.during(|| "starting a thread")
@@ -211,7 +237,7 @@ impl Host {
             let departures = named("departures").spawn_scoped(scope, move || departures.run(begin));
             let departures = departures.during(|| "starting a thread")?;
             ends.carry()?;
-            let carried = ends.finish();
+            let carried = ends.finish()?;
             let panicked = |_| Error::new("carrying datagrams", "a thread panicked");
             let departed = departures.join().map_err(panicked)??;
             let arrived = match arrivals.transpose()? {
@@ -228,7 +254,8 @@ impl Host {
             received,
             departed,
             arrived,
-            process: Process::sample()? - before,
+            refused,
+            process: Process::sample()? - self.before,
         })
     }
 }
@@ -260,11 +287,12 @@ impl Ends {
         Ok(())
     }
 
-    /// The outcome of each; all connections are reset.
-    fn finish(self) -> (Vec<Sent>, Vec<Received>) {
+    /// The outcome of each, and the SYNs of others; all connections are reset.
+    fn finish(self) -> Result<(Vec<Sent>, Vec<Received>, u64)> {
         let sent = self.sending.into_iter().map(Sending::finish);
-        let received = self.receiving.into_iter().map(|one| one.received);
-        (sent.collect(), received.collect())
+        let received = self.receiving.iter().map(|one| one.received).collect();
+        let refused = self.receiving.iter().map(Receiving::refused);
+        Ok((sent.collect(), received, refused.sum::<Result<_>>()?))
     }
 
     /// Sleeps until a socket is ready, or an instant comes.
@@ -286,3 +314,6 @@ impl Ends {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

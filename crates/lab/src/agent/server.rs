@@ -30,6 +30,8 @@ pub(crate) fn serve(requests: impl BufRead, mut replies: impl Write) -> Result<(
 pub(crate) struct Kept {
     probing: Probing,
     recorded: Option<Recorded>,
+    /// With the ports of a trial.
+    host: Option<connections::Host>,
 }
 
 /// Serves the request in `line`; what later ones need is in `kept`.
@@ -112,9 +114,18 @@ impl Kept {
             Request::OpenProber(task) => self.probing.open_prober(&task)?,
             Request::Investigate => self.probing.investigate()?,
             Request::Connect(task) => {
-                let host = connections::Host::open(task)?;
-                listening(0)?;
-                Reply::Connected(host.run()?)
+                // Its ports may be the same.
+                self.host = None;
+                let host = self.host.insert(connections::Host::open(task)?);
+                Reply::SourcePorts(host.source_ports()?)
+            }
+            Request::Carry(start) => {
+                let host = self.host.take().context("no ports are open")?;
+                Reply::Carried(host.run(start)?)
+            }
+            Request::Disconnect => {
+                self.host = None;
+                Reply::Disconnected
             }
             Request::ReadClock(unix_nanos) => {
                 Reply::Clock(live::clock::monotonic_nanos_at(unix_nanos))

@@ -21,10 +21,11 @@ use crate::link_counts::{Attributed, EmulatedCounts};
 use crate::measurements::Measurements;
 use crate::measurements::flows::{Carried, ConnectionStats, FlowStats, RoundTrips, Spread};
 
-/// The time for opening ports before the connections begin.
+/// The time for telling hosts the beginning before it.
 const LEAD: Span = Span::from_millis(500);
 
-/// The port of the first flow; each has one of its own.
+/// The port of the first flow; each has one of its own. Connections arrive there, and
+/// datagrams come from there.
 const FIRST_PORT: u16 = 20_000;
 
 /// Octets of TCP's header with timestamps [RFC9293 s3.1] [RFC7323 App A].
@@ -43,13 +44,10 @@ pub(super) fn network(
         let of_losses = |link: &spec::Link| link.counted.losses.is_some();
         let links = counted.iter().map(|&(wire, link)| (wire, of_losses(link)));
         pair.meters.observe(links.collect())?;
-        let begins = pair.agents.begins(LEAD);
-        begin = begins[0];
-        let mut tasks = tasks(setting, flows, &pair.path.hosts, seed);
-        for (task, begin) in tasks.iter_mut().zip(begins) {
-            task.begin = begin;
-        }
-        pair.agents.connections(tasks)
+        let tasks = tasks(setting, flows, &pair.path.hosts, seed);
+        let outcomes;
+        (begin, outcomes) = pair.agents.connections(&tasks, LEAD)?;
+        Ok(outcomes)
     })?;
     disturbance.valid()?;
     let ends = ends(flows, &pair.path.hosts, &outcomes);
@@ -95,6 +93,8 @@ pub(super) fn network(
     }
     let late = sent().map(|sent| sent.late).max();
     measurements.note("start_late_ms", json!(late.map(Span::as_millis_f64)));
+    let refused = |outcome: &Outcome| outcome.refused + outcome.arrived.refused;
+    measurements.take_refused_peers(outcomes.iter().map(refused).sum());
     if clock_stepped(disturbance.clock_step) {
         measurements.flags.push(Flag::ClockStepped);
     }
@@ -194,7 +194,7 @@ fn all(flows: &Flows, seed: Seed) -> impl Iterator<Item = One<'_>> {
         })
 }
 
-/// The flows of each of `hosts`; when they begin is still to be said.
+/// The flows of each of `hosts`.
 fn tasks(setting: &Setting, flows: &Flows, hosts: &[(String, IpAddr)], seed: Seed) -> Vec<Task> {
     let none = Sockets::default();
     let sockets = flows.sockets.as_ref().unwrap_or(&none);

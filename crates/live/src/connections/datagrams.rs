@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ use proto::{FlowRecorder, Summary};
 use units::{Bytes, Seed, Span, Time, Transport};
 use wire::numbered::{LEN, Numbered};
 
+use super::strangers::Strangers;
 use crate::clock::{self, Mapping};
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
@@ -42,7 +43,7 @@ static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 pub struct Departing {
     /// Its number in the trial.
     pub flow: u32,
-    /// The address of this host, with any port.
+    /// The address of this host, and the port of the flow, which no other program may have.
     pub from: SocketAddr,
     /// The other end.
     pub to: SocketAddr,
@@ -74,9 +75,9 @@ pub struct Departing {
 pub struct Arriving {
     /// The port of all of them.
     pub at: SocketAddr,
-    /// Their numbers, each with the address from which it comes; datagrams from others are
-    /// left alone.
-    pub flows: Vec<(u32, IpAddr)>,
+    /// Their numbers, each with the address and port from which it comes; datagrams from
+    /// others are refused and counted.
+    pub flows: Vec<(u32, SocketAddr)>,
     /// How long what is in flight at the end is waited for.
     pub linger: Span,
     /// SO_RCVBUF; `None`: that of Jumbolab's receivers.
@@ -128,6 +129,8 @@ pub struct Arrivals {
     pub flows: Vec<Arrived>,
     /// Datagrams for which the socket had no room.
     pub overflowed: u64,
+    /// Datagrams that came from elsewhere than their flow.
+    pub refused: u64,
 }
 
 /// The departures of a host.
@@ -267,12 +270,14 @@ impl Flow {
 /// The port of a host at which datagrams arrive.
 pub(super) struct Receiver {
     socket: OwnedFd,
+    strangers: Strangers,
     flows: BTreeMap<u32, Flowing>,
     linger: Span,
+    refused: u64,
 }
 
 struct Flowing {
-    from: IpAddr,
+    from: SocketAddr,
     recorder: FlowRecorder,
     /// One more than the highest number.
     expected: u64,
@@ -289,7 +294,10 @@ impl Receiver {
         options::set_read_timeout(socket.as_fd(), LOOK)?;
         stamp_arrivals(socket.as_fd())?;
         bind_to(&socket, arriving.at)?;
+        let peers: Vec<SocketAddr> = arriving.flows.iter().map(|(_, from)| *from).collect();
         Ok(Self {
+            strangers: Strangers::beside(&socket, &peers)?,
+            refused: 0,
             socket,
             flows: arriving
                 .flows
@@ -326,6 +334,7 @@ impl Receiver {
         }
         let overflowed = option::dropped(self.socket.as_fd());
         let overflowed = overflowed.during(|| "asking how many datagrams found no room")?;
+        let refused = self.refused + self.strangers.count()?;
         let flows = self
             .flows
             .into_iter()
@@ -333,22 +342,22 @@ impl Receiver {
         Ok(Arrivals {
             flows: flows.map(|(number, flow)| flow.finish(number)).collect(),
             overflowed: overflowed.into(),
+            refused,
         })
     }
 
-    /// Records a datagram of `length` octets from an address, with the kernel's `stamp`, read
-    /// `now`.
+    /// Records a datagram of `length` octets from an address and port, with the kernel's
+    /// `stamp`, read `now`.
     fn record(
         &mut self,
-        (from, octets, length): (IpAddr, &[u8], usize),
+        (from, octets, length): (SocketAddr, &[u8], usize),
         stamp: Option<Time>,
         (begin, now): (Time, Time),
     ) {
-        let Ok(header) = Numbered::parse(octets) else {
-            return;
-        };
-        let flow = self.flows.get_mut(&header.flow);
-        let Some(flow) = flow.filter(|flow| flow.from == from) else {
+        let header = Numbered::parse(octets).ok();
+        let flow = header.and_then(|header| Some((header, self.flows.get_mut(&header.flow)?)));
+        let Some((header, flow)) = flow.filter(|(_, flow)| flow.from == from) else {
+            self.refused += 1;
             return;
         };
         flow.unstamped += u64::from(stamp.is_none());
@@ -369,7 +378,7 @@ impl Receiver {
 }
 
 impl Flowing {
-    fn new(from: IpAddr) -> Self {
+    fn new(from: SocketAddr) -> Self {
         Self {
             from,
             recorder: FlowRecorder::default(),
@@ -398,100 +407,4 @@ fn waits(error: &std::io::Error) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::Ipv4Addr;
-
-    use super::*;
-
-    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-    /// Datagrams between two ports of this host, taken if they come `from` there.
-    fn sent(from: IpAddr, gap: Span, payloads: Law, length: Span) -> (Departed, Arrivals) {
-        let at = |port| SocketAddr::new(HERE, port);
-        let mut arriving = Arriving {
-            at: at(0),
-            flows: vec![(7, from)],
-            linger: Span::from_millis(100),
-            receive_buffer: None,
-        };
-        let receiver = Receiver::open(&arriving).unwrap();
-        arriving.at = crate::sockets::address_of(receiver.socket.as_fd()).unwrap();
-        let departures = Departures::open(vec![Departing {
-            flow: 7,
-            from: at(0),
-            to: arriving.at,
-            start: Span::from_millis(1),
-            stop: length,
-            gaps: Law::Constant(gap.as_picos() as f64),
-            payloads,
-            bursts: None,
-            packets: None,
-            octets: None,
-            seed: 1,
-            path_mtu: PathMtu::Machine,
-            send_buffer: None,
-        }]);
-        let begin = clock::monotonic();
-        let departures = departures.unwrap();
-        std::thread::scope(|scope| {
-            let sending = scope.spawn(move || departures.run(begin));
-            let arrivals = receiver.run(begin, begin + length).unwrap();
-            (sending.join().unwrap().unwrap()[0], arrivals)
-        })
-    }
-
-    #[test]
-    fn every_datagram_of_a_schedule_arrives_once_after_it_was_sent() {
-        let (departed, arrivals) = sent(
-            HERE,
-            Span::from_millis(2),
-            Law::Constant(18.0),
-            Span::from_millis(100),
-        );
-        // Due at 3, 5, .. 99 ms.
-        assert_eq!((departed.offered, departed.refused), (49, 0));
-        assert_eq!(departed.first, Some(Span::from_millis(3)));
-        assert_eq!(departed.octets, 18 * departed.sent);
-        let [arrived] = &arrivals.flows[..] else {
-            panic!("{arrivals:?}");
-        };
-        assert_eq!(arrived.summary.received, departed.sent);
-        assert_eq!(
-            (arrived.summary.lost, arrived.summary.negative_delays),
-            (0, 0)
-        );
-        assert_eq!(
-            (arrived.flow, arrived.first_octets, arrived.unstamped),
-            (7, 18, 0)
-        );
-        let [first, last] = arrived.span.unwrap();
-        assert!(first >= Span::from_millis(3) && last > first && last < Span::from_secs(1));
-    }
-
-    #[test]
-    fn datagrams_from_another_address_are_left_alone() {
-        let (departed, arrivals) = sent(
-            IpAddr::from([127, 0, 0, 2]),
-            Span::from_millis(2),
-            Law::Constant(18.0),
-            Span::from_millis(20),
-        );
-        assert!(departed.sent > 0);
-        assert_eq!(arrivals, Arrivals::default());
-    }
-
-    #[test]
-    fn a_datagram_without_room_for_the_header_is_refused_and_counted() {
-        let (departed, arrivals) = sent(
-            HERE,
-            Span::from_millis(5),
-            Law::Constant(15.0),
-            Span::from_millis(30),
-        );
-        assert_eq!(
-            (departed.offered, departed.refused, departed.sent),
-            (5, 5, 0)
-        );
-        assert_eq!(arrivals, Arrivals::default());
-    }
-}
+mod tests;

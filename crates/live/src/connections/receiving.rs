@@ -1,6 +1,6 @@
 //! The receiving end of a connection.
 
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -15,7 +15,7 @@ use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
 use crate::sockets::plain;
-use crate::sys::option;
+use crate::sys::{option, source_filter};
 
 /// Octets of one read.
 const READ: usize = 1 << 16;
@@ -26,14 +26,18 @@ const TURN: usize = 16;
 /// A port, and the connection that came there.
 pub(super) struct Receiving {
     listener: OwnedFd,
-    from: IpAddr,
+    /// The other end of the connection, once it is known.
+    from: Option<SocketAddr>,
     connection: Option<OwnedFd>,
+    /// Connections of others that the kernel let in.
+    closed: u64,
     /// Whether the peer sends no more.
     is_over: bool,
     pub(super) received: Received,
 }
 
 impl Receiving {
+    /// Opens the port, which nobody can connect to until [`Receiving::admit`].
     pub(super) fn open(incoming: Incoming) -> Result<Self> {
         let at = incoming.at;
         let listener = stream(at.is_ipv6())?;
@@ -49,14 +53,30 @@ impl Receiving {
         }
         setsockopt(&listener, sockopt::ReuseAddr, &true).during(operation)?;
         bind(listener.as_raw_fd(), &SockaddrStorage::from(at)).during(operation)?;
+        source_filter::limit_to(listener.as_fd(), None).during(operation)?;
         listen(&listener, Backlog::MAXCONN).during(operation)?;
         Ok(Self {
             listener,
-            from: incoming.from,
+            from: None,
             connection: None,
+            closed: 0,
             is_over: false,
             received: Received::default(),
         })
+    }
+
+    /// Lets the connection from this address and port in, and no other one.
+    pub(super) fn admit(&mut self, from: SocketAddr) -> Result<()> {
+        self.from = Some(from);
+        source_filter::limit_to(self.listener.as_fd(), self.from)
+            .during(|| format!("admitting {from}"))
+    }
+
+    /// The SYNs of others, which were refused.
+    pub(super) fn refused(&self) -> Result<u64> {
+        let dropped = option::dropped(self.listener.as_fd());
+        let dropped = dropped.during(|| "asking how many connections were refused")?;
+        Ok(u64::from(dropped) + self.closed)
     }
 
     /// The socket whose next event matters.
@@ -67,10 +87,29 @@ impl Receiving {
         }
     }
 
+    /// The next connection, if it is the flow's; another one is closed.
+    fn accept(&mut self) -> Option<OwnedFd> {
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let raw = accept4(self.listener.as_raw_fd(), flags).ok()?;
+        #[expect(unsafe_code, reason = "nix returns a bare number")]
+        // SAFETY: the kernel has just made this descriptor, which nobody else owns.
+        let connection = unsafe { OwnedFd::from_raw_fd(raw) };
+        // A connection that is closed in the ordinary way is a little longer in the way.
+        let _ = reset_on_close(&connection);
+        let peer = getpeername::<SockaddrStorage>(connection.as_raw_fd()).ok();
+        if !is_from(peer.as_ref().and_then(plain), self.from) {
+            self.closed += 1;
+            return None;
+        }
+        // Its packets need not be looked at.
+        let _ = source_filter::lift(connection.as_fd());
+        Some(connection)
+    }
+
     /// Takes the connection, and reads what has arrived.
     pub(super) fn advance(&mut self, begin: Time, deadline: &Deadline) {
         if self.connection.is_none() {
-            self.connection = accepted(&self.listener, self.from);
+            self.connection = self.accept();
         }
         let Some(connection) = self.connection.as_ref().filter(|_| !self.is_over) else {
             return;
@@ -97,6 +136,12 @@ impl Receiving {
     }
 }
 
+/// Whether a peer is the one that is waited for; the scope of its address has no meaning.
+fn is_from(peer: Option<SocketAddr>, from: Option<SocketAddr>) -> bool {
+    let of = |one: SocketAddr| (one.ip(), one.port());
+    peer.is_some() && peer.map(of) == from.map(of)
+}
+
 /// A TCP socket that does not block, and is reset when it is closed.
 pub(super) fn stream(is_v6: bool) -> Result<OwnedFd> {
     let family = match is_v6 {
@@ -117,22 +162,6 @@ fn reset_on_close(socket: &OwnedFd) -> nix::Result<()> {
         l_linger: 0,
     };
     setsockopt(socket, sockopt::Linger, &linger)
-}
-
-/// The next connection, if it comes from this address; another one is closed.
-fn accepted(listener: &OwnedFd, from: IpAddr) -> Option<OwnedFd> {
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let raw = accept4(listener.as_raw_fd(), flags).ok()?;
-    #[expect(unsafe_code, reason = "nix returns a bare number")]
-    // SAFETY: the kernel has just made this descriptor, which nobody else owns.
-    let connection = unsafe { OwnedFd::from_raw_fd(raw) };
-    let peer = getpeername::<SockaddrStorage>(connection.as_raw_fd()).ok()?;
-    if plain(&peer)?.ip() != from {
-        return None;
-    }
-    // A connection that is closed in the ordinary way is a little longer in the way.
-    let _ = reset_on_close(&connection);
-    Some(connection)
 }
 
 /// The argument of a socket option.

@@ -11,6 +11,7 @@ use units::{Span, Time};
 use super::receiving::{octets, stream};
 use super::{Outgoing, Sent};
 use crate::error::{During, Result};
+use crate::sockets::address_of;
 use crate::sys::{option, tcp_info};
 use crate::transfer::choose_congestion_control;
 
@@ -22,13 +23,47 @@ const UNSENT: libc::c_int = 8_192;
 /// Writes before other connections have their turn.
 const TURN: usize = 16;
 
+/// A connection that has a port and is to begin.
+pub(super) struct Ready {
+    outgoing: Outgoing,
+    socket: OwnedFd,
+}
+
+impl Ready {
+    /// Opens a socket at a port of its own. It shares the port with no other socket, and the
+    /// kernel takes none that waits for the end of an earlier connection.
+    ///
+    /// # Errors
+    /// If the kernel refuses an option, or has no port.
+    pub(super) fn open(outgoing: Outgoing) -> Result<Self> {
+        let to = outgoing.to;
+        let socket = stream(to.is_ipv6())?;
+        let operation = || format!("opening a port for a connection to {to}");
+        choose_congestion_control(socket.as_fd(), &outgoing.congestion)?;
+        if let Some(size) = outgoing.send_buffer {
+            setsockopt(&socket, sockopt::SndBuf, &octets(size)).during(operation)?;
+        }
+        let level = libc::IPPROTO_TCP;
+        option::set(socket.as_fd(), level, libc::TCP_NOTSENT_LOWAT, UNSENT).during(operation)?;
+        bind(socket.as_raw_fd(), &SockaddrStorage::from(outgoing.from)).during(operation)?;
+        Ok(Self { outgoing, socket })
+    }
+
+    /// The port from which the connection will come.
+    pub(super) fn port(&self) -> Result<u16> {
+        Ok(address_of(self.socket.as_fd())?.port())
+    }
+}
+
 /// A connection from its beginning on, or before.
 pub(super) struct Sending {
     outgoing: Outgoing,
     begin: Time,
     start: Time,
     stop: Time,
-    socket: Option<OwnedFd>,
+    socket: OwnedFd,
+    /// Whether the socket connects or is connected.
+    has_begun: bool,
     /// Whether everything was written, or nothing can be.
     is_over: bool,
     /// The state of its retransmission timer, if timeouts are looked for.
@@ -46,7 +81,8 @@ struct Timer {
 impl Sending {
     /// A connection of a task that begins at `begin`; its timeouts are looked for if
     /// `timeouts`.
-    pub(super) fn new(outgoing: Outgoing, begin: Time, timeouts: bool) -> Self {
+    pub(super) fn new(ready: Ready, begin: Time, timeouts: bool) -> Self {
+        let Ready { outgoing, socket } = ready;
         Self {
             begin,
             timer: timeouts.then_some(Timer {
@@ -56,7 +92,8 @@ impl Sending {
             start: begin + outgoing.start,
             stop: begin + outgoing.stop,
             outgoing,
-            socket: None,
+            socket,
+            has_begun: false,
             is_over: false,
             sent: Sent::default(),
         }
@@ -64,13 +101,13 @@ impl Sending {
 
     /// Does what is due at `now`.
     pub(super) fn advance(&mut self, now: Time) {
-        if self.is_over && self.socket.is_none() || now < self.start {
+        if self.is_over && !self.has_begun || now < self.start {
             return;
         }
-        if self.socket.is_none() {
+        if !self.has_begun {
             self.sent.late = now.since(self.start).unwrap_or_default();
-            match opened(&self.outgoing) {
-                Ok(socket) => self.socket = Some(socket),
+            match self.connect() {
+                Ok(()) => self.has_begun = true,
                 Err(error) => self.fail(&error.to_string()),
             }
         }
@@ -82,26 +119,22 @@ impl Sending {
 
     /// The next instant at which something is due whatever sockets do.
     pub(super) fn next_instant(&self) -> Option<Time> {
-        match (&self.socket, self.is_over) {
-            (None, false) => Some(self.start),
-            (Some(_), false) => Some(self.stop),
+        match (self.has_begun, self.is_over) {
+            (false, false) => Some(self.start),
+            (true, false) => Some(self.stop),
             (_, true) => None,
         }
     }
 
     /// The socket that is to become writable, if it matters.
     pub(super) fn waits_for(&self, now: Time) -> Option<&OwnedFd> {
-        let matters = !self.is_over && now < self.stop;
-        self.socket.as_ref().filter(|_| matters)
+        let matters = self.has_begun && !self.is_over && now < self.stop;
+        matters.then_some(&self.socket)
     }
 
     /// The outcome; the connection is reset.
     pub(super) fn finish(mut self) -> Sent {
-        let info = self
-            .socket
-            .as_ref()
-            .map(|socket| tcp_info::tcp_info(socket.as_fd()));
-        if let Some(Ok(info)) = info {
+        if let Some(info) = self.info() {
             self.sent.segments = info.tcpi_segs_out.into();
             self.sent.retransmitted = info.tcpi_total_retrans.into();
             self.sent.segment_size = info.tcpi_snd_mss.into();
@@ -111,8 +144,24 @@ impl Sending {
         self.sent
     }
 
+    fn connect(&self) -> Result<()> {
+        let to = self.outgoing.to;
+        match connect(self.socket.as_raw_fd(), &SockaddrStorage::from(to)) {
+            Ok(()) | Err(Errno::EINPROGRESS) => Ok(()),
+            Err(error) => Err(error).during(|| format!("connecting to {to}")),
+        }
+    }
+
+    /// The kernel's figures, once the connection has begun.
+    fn info(&self) -> Option<libc::tcp_info> {
+        let info = self
+            .has_begun
+            .then(|| tcp_info::tcp_info(self.socket.as_fd()));
+        info?.ok()
+    }
+
     fn write(&mut self, now: Time) {
-        let Some(socket) = &self.socket else { return };
+        let socket = &self.socket;
         for _ in 0..TURN {
             let left = match self.outgoing.octets {
                 Some(octets) => octets - self.sent.octets,
@@ -143,11 +192,7 @@ impl Sending {
     /// its count of timeouts to zero when new data are acknowledged, a round trip later at
     /// least.
     fn look(&mut self, now: Time) {
-        let info = self
-            .socket
-            .as_ref()
-            .map(|socket| tcp_info::tcp_info(socket.as_fd()));
-        let Some(Ok(info)) = info else { return };
+        let Some(info) = self.info() else { return };
         if info.tcpi_rtt > 0 && !self.is_over {
             self.sent.round_trips.0 += 1;
             self.sent.round_trips.1 += Span::from_micros(info.tcpi_rtt.into());
@@ -167,23 +212,5 @@ impl Sending {
     fn fail(&mut self, why: &str) {
         self.is_over = true;
         self.sent.failure = Some(why.to_owned());
-    }
-}
-
-/// A socket that connects.
-fn opened(outgoing: &Outgoing) -> Result<OwnedFd> {
-    let to = outgoing.to;
-    let socket = stream(to.is_ipv6())?;
-    let operation = || format!("connecting to {to}");
-    choose_congestion_control(socket.as_fd(), &outgoing.congestion)?;
-    if let Some(size) = outgoing.send_buffer {
-        setsockopt(&socket, sockopt::SndBuf, &octets(size)).during(operation)?;
-    }
-    let level = libc::IPPROTO_TCP;
-    option::set(socket.as_fd(), level, libc::TCP_NOTSENT_LOWAT, UNSENT).during(operation)?;
-    bind(socket.as_raw_fd(), &SockaddrStorage::from(outgoing.from)).during(operation)?;
-    match connect(socket.as_raw_fd(), &SockaddrStorage::from(to)) {
-        Ok(()) | Err(Errno::EINPROGRESS) => Ok(socket),
-        Err(error) => Err(error).during(operation),
     }
 }

@@ -3,7 +3,7 @@
 //! [LinuxUapi socket.h, udp.h].
 
 use std::mem::{MaybeUninit, size_of, zeroed};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
@@ -125,18 +125,21 @@ impl Inbox {
         self.taken.len() == self.control.len()
     }
 
-    /// The address from which entry `place` of the last call came, if sources are asked for.
-    pub(crate) fn source(&self, place: usize) -> Option<IpAddr> {
+    /// The address and port from which entry `place` of the last call came, if sources are
+    /// asked for.
+    pub(crate) fn source(&self, place: usize) -> Option<SocketAddr> {
         let source = self.sources.get(place)?;
-        match i32::from(source.sin6_family) {
-            libc::AF_INET6 => Some(IpAddr::from(source.sin6_addr.s6_addr)),
+        let (address, port) = match i32::from(source.sin6_family) {
+            libc::AF_INET6 => (IpAddr::from(source.sin6_addr.s6_addr), source.sin6_port),
             libc::AF_INET => {
                 // SAFETY: the kernel has put an address of IPv4 there, which is shorter.
                 let source = unsafe { ptr::from_ref(source).cast::<libc::sockaddr_in>().read() };
-                Some(IpAddr::from(source.sin_addr.s_addr.to_ne_bytes()))
+                let address = IpAddr::from(source.sin_addr.s_addr.to_ne_bytes());
+                (address, source.sin_port)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(SocketAddr::new(address, u16::from_be(port)))
     }
 
     /// The octets of entry `place` of the last call.

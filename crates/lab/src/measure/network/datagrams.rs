@@ -46,7 +46,8 @@ pub(super) fn task(
             continue;
         };
         if one.to == name {
-            arriving.extend(address(&one.from).map(|from| (flow, from)));
+            let from = address(&one.from);
+            arriving.extend(from.map(|from| (flow, SocketAddr::new(from, one.port))));
         }
         if one.from == name
             && let Some(to) = address(&one.to)

@@ -150,7 +150,9 @@ proptest! {
                     // The schedule of the simulator's flow of this name.
                     let drawn = seed.derive(&format!("flow/{}", one.name)).get();
                     prop_assert_eq!(departing.seed, drawn);
-                    let to = arriving().find(|there| there.flows.iter().any(|(flow, _)| *flow == number)).unwrap();
+                    // It arrives from where it departs.
+                    let own = (number, departing.from);
+                    let to = arriving().find(|there| there.flows.contains(&own)).unwrap();
                     prop_assert_eq!(to.at, departing.to);
                 }
             }
