@@ -26,9 +26,9 @@ const MACHINES: [&str; 10] = [
 ];
 
 /// A short trial of few connections, whose average follows the queue at once.
-const SHORT: &str = "--set scenario=increase --set queue=mred --set duration=2s --set h1=0s..1s --set h2=1s..2s --set small_start=500ms --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set trials.patience=none --repeat 1";
+pub(crate) const SHORT: &str = "--set scenario=increase --set queue=mred --set duration=2s --set h1=0s..1s --set h2=1s..2s --set small_start=500ms --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set trials.patience=none --repeat 1";
 
-fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
+pub(crate) fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
     let first = first.split(' ').chain(MACHINES);
     first.chain(more.split_whitespace()).collect()
 }

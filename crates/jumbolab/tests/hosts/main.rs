@@ -8,5 +8,6 @@ mod faults;
 mod gateways;
 mod mesh;
 mod meters;
+mod own_ports;
 mod run;
 mod strangers;
