@@ -59,7 +59,7 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "pairs",
-                kind: "number, 1 to 5000",
+                kind: "number, 1 to 20000",
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
                 worlds: kernels(when(GRAPHS))

@@ -19,7 +19,7 @@ pub(crate) struct Scenario {
 const STARTS: f64 = 0.2;
 
 /// The measured scenarios.
-pub(crate) const SCENARIOS: [Scenario; 4] = [
+pub(crate) const SCENARIOS: [Scenario; 5] = [
     Scenario {
         name: "a",
         kilobits: 100_000,
@@ -48,6 +48,14 @@ pub(crate) const SCENARIOS: [Scenario; 4] = [
         name: "c",
         kilobits: 10_000_000,
         flows: 2_000,
+        seconds: 5.0,
+        octets: 1_500,
+        shared: false,
+    },
+    Scenario {
+        name: "d",
+        kilobits: 10_000_000,
+        flows: 10_000,
         seconds: 5.0,
         octets: 1_500,
         shared: false,

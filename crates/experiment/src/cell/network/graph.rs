@@ -8,7 +8,7 @@ use crate::reader::{Reader, refusal};
 use crate::tree::{Node, Table, Value};
 
 /// The maximum number of pairs in a dumbbell.
-const MOST_PAIRS: i64 = 5_000;
+const MOST_PAIRS: i64 = 20_000;
 
 /// The maximum number of nodes and of links in an explicit network.
 const MOST_NODES: usize = 10_000;
