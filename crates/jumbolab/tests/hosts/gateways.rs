@@ -27,6 +27,9 @@ const MACHINES: [&str; 10] = [
     "egress=h,interface=meas",
 ];
 
+/// The study of which one test needs a slower link.
+const SCALING: &str = include_str!("../../../../experiments/jumbogen-scaling.toml");
+
 /// A short trial of few connections, whose average follows the queue at once.
 pub(crate) const SHORT: &str = "--set scenario=increase --set queue=mred --set duration=2s --set h1=0s..1s --set h2=1s..2s --set small_start=500ms --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set trials.patience=none --repeat 1";
 
@@ -35,14 +38,14 @@ pub(crate) fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
     first.chain(more.split_whitespace()).collect()
 }
 
-/// The facts and the trials of an experiment with `changes`, in a folder of its name: `count`
+/// The facts and the trials of an experiment with `changes`, `count`
 /// cells, none of which is left out.
 fn measured(bed: &Bed, experiment: &str, changes: &str, count: usize) -> (RunFacts, Vec<Trial>) {
-    let run = format!("run {experiment} -o {experiment}");
+    let run = format!("run {experiment} -o r-{experiment}");
     let output = bed.run(&words(&run, changes));
     let told = said(&output);
     assert!(matches!(output.status.code(), Some(0 | 1)), "{told}");
-    let (_, facts, trials) = Folder::read(&bed.path(experiment)).unwrap();
+    let (_, facts, trials) = Folder::read(&bed.path(&format!("r-{experiment}"))).unwrap();
     let cells: BTreeSet<String> = trials
         .iter()
         .map(|trial| trial.factors.to_string())
@@ -193,22 +196,23 @@ fn a_network_of_ipv6_runs_over_two_gateways_too() {
 fn the_slow_link_of_a_host_is_emulated_by_the_host_and_its_gateway() {
     let bed = Bed::new(Between::Gateways);
     let before = all(&bed);
-    let cells = "--set traffic=down100m --set gather=off,t900us --set links.out-b.delay=4ms --set network.lateness=5s --set trials.patience=\"300%,1min\" --repeat 1";
-    // Other work may keep the emulators from frames of 100 Mbit/s. Such trials are run again.
-    let (_, mut trials) = measured(&bed, "jumbogen-scaling", cells, 2);
-    trials.retain(|trial| trial.failure.is_none());
-    for gather in ["gather=off", "gather=t900us"] {
-        let is_of = |trial: &Trial| trial.factors.to_string().contains(gather);
-        assert!(trials.iter().any(is_of), "no sound trial of {gather}");
-    }
+    // A fifth of the rate, which emulators carry beside other work, too.
+    let slow = SCALING.replace(
+        "\"links.out-b.rate\" = \"100mbit\"",
+        "\"links.out-b.rate\" = \"20mbit\"",
+    );
+    fs::write(bed.path("slow.toml"), slow).unwrap();
+    let cells = "--set traffic=down100m --set gather=off,t900us --set links.out-b.delay=4ms --set network.lateness=5s --set trials.patience=none --repeat 1";
+    let (_, trials) = measured(&bed, "slow.toml", cells, 2);
     for trial in &trials {
         let told = format!("{:?} {} {:?}", trial.metrics, trial.factors, trial.evidence);
+        assert_eq!(trial.failure, None, "{told}");
         let emulated = trial.evidence.get("emulated_link").unwrap();
         assert_eq!(emulated, "core, core-out, out-b", "{told}");
         let metric = |name: &str| trial.metrics.get(name).copied().unwrap_or(-1.0);
-        // From the host: its connections, however busy the machine.
+        // From the host: its connections.
         let carried = metric("throughput/bulk");
-        assert!(carried > 5.0 && carried < 100.0, "{told}");
+        assert!(carried > 1.0 && carried < 20.0, "{told}");
         // To the host: calls.
         let error = trial.number("clock_bound_us").unwrap() / 1e3;
         assert!(metric("delay/there") > 6.0 - error, "{told}");
