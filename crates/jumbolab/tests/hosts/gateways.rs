@@ -27,8 +27,8 @@ const MACHINES: [&str; 10] = [
     "egress=h,interface=meas",
 ];
 
-/// The study of which one test needs a slower link.
-const SCALING: &str = include_str!("../../../../experiments/jumbogen-scaling.toml");
+/// The study of which tests change a rate.
+pub(crate) const SCALING: &str = include_str!("../../../../experiments/jumbogen-scaling.toml");
 
 /// A short trial of few connections, whose average follows the queue at once.
 pub(crate) const SHORT: &str = "--set scenario=increase --set queue=mred --set duration=2s --set h1=0s..1s --set h2=1s..2s --set small_start=500ms --set small_flows=4 --set stagger=20ms --set interval=500ms --set network.lateness=5s --set mred_min_th=1 --set mred_max_th=9 --set mred_weight=0.2 --set trials.patience=none --repeat 1";
@@ -38,8 +38,8 @@ pub(crate) fn words<'a>(first: &'a str, more: &'a str) -> Vec<&'a str> {
     first.chain(more.split_whitespace()).collect()
 }
 
-/// The facts and the trials of an experiment with `changes`, `count`
-/// cells, none of which is left out.
+/// Runs an experiment with `changes` and returns its facts and trials. It has `count` cells,
+/// none of which is left out.
 fn measured(bed: &Bed, experiment: &str, changes: &str, count: usize) -> (RunFacts, Vec<Trial>) {
     let run = format!("run {experiment} -o r-{experiment}");
     let output = bed.run(&words(&run, changes));
@@ -197,10 +197,9 @@ fn the_slow_link_of_a_host_is_emulated_by_the_host_and_its_gateway() {
     let bed = Bed::new(Between::Gateways);
     let before = all(&bed);
     // A fifth of the rate, which emulators carry beside other work, too.
-    let slow = SCALING.replace(
-        "\"links.out-b.rate\" = \"100mbit\"",
-        "\"links.out-b.rate\" = \"20mbit\"",
-    );
+    let rate = "\"links.out-b.rate\" = \"100mbit\"";
+    assert!(SCALING.contains(rate));
+    let slow = SCALING.replace(rate, "\"links.out-b.rate\" = \"20mbit\"");
     fs::write(bed.path("slow.toml"), slow).unwrap();
     let cells = "--set traffic=down100m --set gather=off,t900us --set links.out-b.delay=4ms --set network.lateness=5s --set trials.patience=none --repeat 1";
     let (_, trials) = measured(&bed, "slow.toml", cells, 2);

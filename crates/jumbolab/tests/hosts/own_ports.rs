@@ -11,11 +11,11 @@ use results::folder::Folder;
 use units::Span;
 
 use crate::bed::{Bed, Between};
-use crate::gateways::{SHORT, words};
+use crate::gateways::{SCALING, SHORT, words};
 use crate::run::said;
 
-/// A stranger that connects to a port of TCP, says so, and sends octets, or sends datagrams
-/// that look like the first of a hundred flows, each much later than sent.
+/// A stranger. It connects to a TCP port, prints `connected` and sends octets; or it sends
+/// datagrams that look like the first ones of a hundred flows, sent long before.
 const STRANGER: &str = r#"
 if [ $1 = tcp ]; then
     exec 3<>/dev/tcp/$2/$3 && echo connected && echo a stranger >&3 && sleep 3
@@ -45,9 +45,9 @@ fn ports(bed: &Bed, host: &'static str, address: &str) -> BTreeSet<Port> {
     text.lines().filter_map(port).collect()
 }
 
-/// Runs an experiment while strangers on each of both hosts come to all ports of the other as
-/// soon as these are open, which have `addresses`. Returns the trials, and the number of
-/// strangers that were connected.
+/// Runs an experiment. As soon as a host opens a port at one of `addresses` (of host a and
+/// host b), a stranger on the other host sends to it. Returns the trials, and the number of
+/// strangers whose connection was accepted.
 fn disturbed(bed: &Bed, line: &[&str], addresses: [&str; 2]) -> (Vec<Trial>, usize) {
     let mut command = bed.command(line);
     command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -91,13 +91,12 @@ fn strangers_at_the_senders_addresses_are_refused_and_counted_and_figures_hold()
     let cells = "--set traffic=down100m --set gather=off,t900us --set network.lateness=5s --set trials.patience=none --repeat 1";
     // With a core that an emulator carries beside strangers, and hosts that reach each other by
     // their own interfaces: strangers then have the addresses of the flows.
-    let scaling = include_str!("../../../../experiments/jumbogen-scaling.toml");
     let (of_host, rate) = (
         "\"links.out-b.rate\" = \"100mbit\"\n",
         "\nrate = \"1gbit\"\n",
     );
-    assert!(scaling.contains(of_host) && scaling.contains(rate));
-    let slower = scaling.replace(of_host, "");
+    assert!(SCALING.contains(of_host) && SCALING.contains(rate));
+    let slower = SCALING.replace(of_host, "");
     let slower = slower.replace(rate, "\nrate = \"20mbit\"\n");
     fs::write(bed.path("slower.toml"), slower).unwrap();
     let line = words("run slower.toml -o r", cells);
