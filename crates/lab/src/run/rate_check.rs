@@ -48,24 +48,37 @@ struct Load {
 enum Verdict {
     /// The rate is carried, or too few attempts gave evidence.
     Carried,
-    /// It was not carried while other work ran: the warning.
+    /// It was not carried while other work ran, or only delays need it: the warning.
     Doubtful(String),
     /// It cannot be carried: the error.
     Refused(String),
+}
+
+/// What a plan asks of its links.
+#[derive(Clone, Copy, Debug)]
+struct Needs {
+    /// All its links could be the kernel's.
+    kernel_would_do: bool,
+    /// The emulator carries delays and round trips alone; the kernel's links carry the
+    /// rest.
+    only_delays: bool,
 }
 
 /// Tests the rates of `plan`, in the sandbox of the calling process; returns
 /// warnings.
 ///
 /// # Errors
-/// A rate cannot be carried: one line with the options to type. Or the user
-/// asked to stop.
+/// A rate cannot be carried over links that all metrics need: one line with the
+/// options to type. Or the user asked to stop.
 pub(super) fn check(plan: &Plan) -> Result<Vec<String>> {
     let begun = clock::monotonic();
-    let kernel = settings(plan).all(has_kernel_links);
+    let needs = Needs {
+        kernel_would_do: settings(plan).all(has_kernel_links),
+        only_delays: settings(plan).all(|setting| setting.network.link != LinkKind::Emulated),
+    };
     let mut warnings = Vec::new();
     for load in loads(settings(plan)) {
-        match judge(load, &attempts(load)?, kernel) {
+        match judge(load, &attempts(load)?, needs) {
             Verdict::Carried => {}
             Verdict::Doubtful(warning) => warnings.push(warning),
             Verdict::Refused(why) => bail!(why),
@@ -143,9 +156,8 @@ fn share(trial: &Trial) -> f64 {
     trial.goodput_mbit / trial.limit_mbit
 }
 
-/// Judges the attempts at `load`; `kernel` tells whether links of the kernel
-/// could carry the plan.
-fn judge(load: Load, trials: &[Trial], kernel: bool) -> Verdict {
+/// Judges the attempts at `load` of a plan with these needs.
+fn judge(load: Load, trials: &[Trial], needs: Needs) -> Verdict {
     let disturbed = trials.iter().any(|trial| trial.disturbed);
     let Some(best) = trials.iter().map(share).max_by(f64::total_cmp) else {
         return Verdict::Carried;
@@ -156,18 +168,24 @@ fn judge(load: Load, trials: &[Trial], kernel: bool) -> Verdict {
     }
     let carried = best * load.rate.megabits_per_second();
     let lower = round(carried).map(|rate| format!("--set rate={rate}"));
-    let other = kernel.then(|| "--set link=kernel".to_owned());
+    let other = { needs.kernel_would_do }.then(|| "--set link=kernel".to_owned());
     let options: Vec<String> = lower.into_iter().chain(other).collect();
     let (rate, mtu, options) = (load.rate, load.mtu.get(), options.join(" or "));
-    match disturbed {
-        true => Verdict::Doubtful(format!(
+    if disturbed {
+        return Verdict::Doubtful(format!(
             "rate = {rate}: the emulator carried {carried:.0} Mbit/s with MTU {mtu} while other work ran; \
              let the machine be idle, or use {options}"
+        ));
+    }
+    let found = format!(
+        "rate = {rate}: the emulator of this machine carries {carried:.0} Mbit/s with MTU {mtu} \
+         (the best of {ATTEMPTS} attempts, without other work)"
+    );
+    match needs.only_delays {
+        true => Verdict::Doubtful(format!(
+            "{found}; expect few figures of delays and round trips, or use {options}"
         )),
-        false => Verdict::Refused(format!(
-            "rate = {rate}: the emulator of this machine carries {carried:.0} Mbit/s with MTU {mtu} \
-             (the best of {ATTEMPTS} attempts, without other work); use {options}"
-        )),
+        false => Verdict::Refused(format!("{found}; use {options}")),
     }
 }
 
@@ -199,7 +217,17 @@ mod tests {
     }
 
     /// The verdict on 10 Gbit/s after attempts that carried these shares.
-    fn verdict(attempts: &[(f64, bool)], kernel: bool) -> Verdict {
+    fn verdict(attempts: &[(f64, bool)], kernel_would_do: bool) -> Verdict {
+        verdict_for(
+            attempts,
+            Needs {
+                kernel_would_do,
+                only_delays: false,
+            },
+        )
+    }
+
+    fn verdict_for(attempts: &[(f64, bool)], needs: Needs) -> Verdict {
         let trials = attempts.iter().map(|&(share, disturbed)| Trial {
             rate_mbit: 10_000,
             goodput_mbit: share * 9_490.0,
@@ -208,7 +236,7 @@ mod tests {
             refused: 0,
             disturbed,
         });
-        judge(load_of(10, 1500), &trials.collect::<Vec<_>>(), kernel)
+        judge(load_of(10, 1500), &trials.collect::<Vec<_>>(), needs)
     }
 
     #[test]
@@ -231,6 +259,25 @@ mod tests {
         assert!(why.ends_with("use --set rate=2gbit"), "{why}");
         let one = [(0.2, false), (0.801, false)];
         assert_eq!(verdict(&one, true), Verdict::Carried);
+    }
+
+    #[test]
+    fn what_only_delays_need_is_a_warning() {
+        let needs = Needs {
+            kernel_would_do: true,
+            only_delays: true,
+        };
+        let Verdict::Doubtful(warning) = verdict_for(&[(0.27, false); 3], needs) else {
+            panic!("no warning");
+        };
+        for words in [
+            "2700 Mbit/s",
+            "without other work",
+            "delays and round trips",
+            "--set rate=2gbit or --set link=kernel",
+        ] {
+            assert!(warning.contains(words), "{warning}");
+        }
     }
 
     #[test]
