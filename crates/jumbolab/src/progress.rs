@@ -118,6 +118,7 @@ impl run::Progress for Progress<'_> {
             self.said = clock::monotonic();
             let left = self
                 .left()
+                .filter(|left| *left > Span::ZERO)
                 .map_or_else(String::new, |left| format!(", about {left} remaining"));
             output::say(&format!("{} of {} trials{left}", self.done, self.total));
         }

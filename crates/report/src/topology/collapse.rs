@@ -14,7 +14,10 @@ pub(super) fn network(world: World, setting: &Setting) -> (Vec<Node>, Vec<Link>)
     let graph = network.as_graph();
     let groups = groups(network, &graph);
     // The group of each node; the first node of a group stands for it.
-    let group_of = |node: usize| groups.iter().position(|group| group.contains(&node));
+    let mut group_of = vec![0; graph.nodes.len()];
+    for (number, group) in groups.iter().enumerate() {
+        group.iter().for_each(|&node| group_of[node] = number);
+    }
     let node = |group: &Vec<usize>| {
         let Vertex { name, role } = &graph.nodes[group[0]];
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -34,10 +37,7 @@ pub(super) fn network(world: World, setting: &Setting) -> (Vec<Node>, Vec<Link>)
     };
     let mut links: Vec<Link> = Vec::new();
     for wire in &graph.wires {
-        let ends = wire.ends.map(group_of);
-        let [Some(from), Some(to)] = ends else {
-            continue;
-        };
+        let [from, to] = wire.ends.map(|node| group_of[node]);
         if from == to {
             continue;
         }
@@ -69,10 +69,12 @@ fn node_properties(network: &Network, graph: &Graph, group: &[usize]) -> Vec<Pro
 
 /// The nodes in groups of equal ones.
 fn groups(network: &Network, graph: &Graph) -> Vec<Vec<usize>> {
+    let wires = wires_of(graph);
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for node in 0..graph.nodes.len() {
-        let alike =
-            |group: &&mut Vec<usize>| are_alike(network, graph, group[group.len() - 1], node);
+        let alike = |group: &&mut Vec<usize>| {
+            are_alike(network, graph, &wires, group[group.len() - 1], node)
+        };
         match groups.iter_mut().find(alike) {
             Some(group) => group.push(node),
             None => groups.push(vec![node]),
@@ -89,7 +91,13 @@ fn groups(network: &Network, graph: &Graph) -> Vec<Vec<usize>> {
 
 /// Whether `node` continues a row of equal nodes that ends with `last`: hosts
 /// at the same neighbour, or forwarding nodes behind one another.
-fn are_alike(network: &Network, graph: &Graph, last: usize, node: usize) -> bool {
+fn are_alike(
+    network: &Network,
+    graph: &Graph,
+    wires: &[Vec<Wire>],
+    last: usize,
+    node: usize,
+) -> bool {
     let [one, other] = [last, node].map(|node| &graph.nodes[node]);
     let stem = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -106,7 +114,7 @@ fn are_alike(network: &Network, graph: &Graph, last: usize, node: usize) -> bool
     if is_edge(last) || is_edge(node) {
         return false;
     }
-    let [of_last, of_node] = [last, node].map(|node| wires_of(graph, node));
+    let [of_last, of_node] = [&wires[last], &wires[node]];
     let link = |wire: usize| {
         let link = &network.links[graph.wires[wire].link];
         plan::setting::Link {
@@ -120,7 +128,7 @@ fn are_alike(network: &Network, graph: &Graph, last: usize, node: usize) -> bool
         }
         ([_, _], [_, _]) if one.role != Role::Host => {
             // The link between them is like those on both sides.
-            let wires = of_last.iter().chain(&of_node);
+            let wires = of_last.iter().chain(of_node);
             let is_between = of_last.iter().any(|(_, far)| *far == node);
             is_between && { wires }.all(|(wire, _)| link(*wire) == link(of_last[0].0))
         }
@@ -128,15 +136,20 @@ fn are_alike(network: &Network, graph: &Graph, last: usize, node: usize) -> bool
     }
 }
 
-/// The wires of a node, each with the node at its other end.
-fn wires_of(graph: &Graph, node: usize) -> Vec<(usize, usize)> {
-    let wires = graph.wires.iter().enumerate();
-    let at = |(number, wire): (usize, &plan::setting::Wiring)| match wire.ends {
-        [one, other] if one == node => Some((number, other)),
-        [other, one] if one == node => Some((number, other)),
-        _ => None,
-    };
-    wires.filter_map(at).collect()
+/// A wire at a node, and the node at its other end.
+type Wire = (usize, usize);
+
+/// The wires of each node.
+fn wires_of(graph: &Graph) -> Vec<Vec<Wire>> {
+    let mut wires = vec![Vec::new(); graph.nodes.len()];
+    for (number, wire) in graph.wires.iter().enumerate() {
+        let [one, other] = wire.ends;
+        wires[one].push((number, other));
+        if other != one {
+            wires[other].push((number, one));
+        }
+    }
+    wires
 }
 
 /// The number at the end of a name.

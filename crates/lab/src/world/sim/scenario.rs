@@ -6,6 +6,8 @@ mod domain;
 mod elements;
 mod request_response;
 
+use std::collections::BTreeMap;
+
 use experiment::MESSAGE_HEADER;
 use plan::setting::{Costs, Traffic};
 use plan::{Setting, setting as spec};
@@ -18,7 +20,7 @@ use units::{Bytes, Seed, Span, Time};
 
 pub(super) use cross_traffic::{CROSS_TRAFFIC, at_first, of_message, outlast, place_of};
 pub(super) use elements::{ECHO, TRANSFER};
-use elements::{octets, place, slowest_gap, whole};
+use elements::{octets, place, places, slowest_gap, whole};
 pub(super) use request_response::settling;
 
 /// A margin on the duration of a transfer, so that rounding never stops its
@@ -155,10 +157,9 @@ fn flows(setting: &Setting, graph: &spec::Graph, seed: Seed) -> (Vec<Flow>, Time
     match &setting.traffic {
         Traffic::Flows(flows) => {
             let end = Time::ZERO + flows.duration;
-            let all = flows
-                .flows
-                .iter()
-                .flat_map(|flow| of_group(setting, graph, flow, seed));
+            let places = places(graph);
+            let groups = flows.flows.iter();
+            let all = groups.flat_map(|group| of_group(setting, &places, group, seed));
             (all.collect(), end)
         }
         Traffic::Transfer(transfer) => match &transfer.tcp {
@@ -201,14 +202,16 @@ fn of_datagrams(
 /// The copies of a flow, each with its own random stream.
 fn of_group(
     setting: &Setting,
-    graph: &spec::Graph,
+    places: &BTreeMap<&str, usize>,
     group: &spec::Flow,
     seed: Seed,
 ) -> impl Iterator<Item = Flow> {
     let ip = setting.network.ip;
+    // An unknown name is out of bounds and rejected by the simulator.
+    let place = |name: &str| places.get(name).copied().unwrap_or(usize::MAX);
     (0u32..).zip(group.names()).map(move |(number, name)| {
         let [from, to] =
-            [&group.from, &group.to].map(|name| place(graph, &spec::Flow::end(name, number + 1)));
+            [&group.from, &group.to].map(|name| place(&spec::Flow::end(name, number + 1)));
         // A part of `of`, drawn from a stream of the flow's own.
         let part = |what: &str, of: Span| {
             let drawn = seed.derive(&format!("{what}/{name}")).get();

@@ -1,5 +1,7 @@
 //! Common elements of scenarios: names of flows, links, gaps.
 
+use std::collections::BTreeMap;
+
 use plan::{Setting, setting as spec};
 use proto::traffic::mean_gap;
 use units::Bytes;
@@ -24,6 +26,14 @@ pub(super) fn place(graph: &spec::Graph, name: &str) -> usize {
     nodes
         .position(|node| node.name == name)
         .unwrap_or(graph.nodes.len())
+}
+
+/// The places of all nodes by name, for many look-ups.
+pub(super) fn places(graph: &spec::Graph) -> BTreeMap<&str, usize> {
+    let nodes = graph.nodes.iter().enumerate();
+    nodes
+        .map(|(place, node)| (node.name.as_str(), place))
+        .collect()
 }
 
 pub(super) fn octets(size: Bytes) -> f64 {
