@@ -47,6 +47,10 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         retry: false,
     };
     let mut bench = Bench::ready(study.plan(), how, None)?;
+    if args.resume.is_none() {
+        let warnings = bench.check_rates(study.plan())?;
+        warnings.iter().for_each(|warning| output::say(warning));
+    }
     programs.announce(args.allow_commands)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),

@@ -139,29 +139,39 @@ fn segments_of_a_flow_that_arrived_out_of_order_before_its_rate_starts_are_not_c
 #[test]
 fn a_rate_that_the_emulator_cannot_carry_is_found_before_the_first_trial() {
     let dir = Dir::new();
-    let run = |rate: &str| {
-        let line = format!("run os-comparison --repeat 1 -o r-{rate} {SHORT} {EMULATED}");
+    let at_rate = |command: &str, rate: &str| {
         let short = "--set trials.patience=none --set size=1MB --set traffic.echo=off";
-        dir.run(&format!("{line} {short} --set rate={rate}"))
+        dir.run(&format!(
+            "{command} {SHORT} {EMULATED} {short} --set rate={rate}"
+        ))
     };
-    let fast = run("100gbit");
-    let first = fast.stderr.lines().next().unwrap_or_default();
-    for words in [
-        "rate = 100gbit",
-        "Mbit/s with MTU 1500",
-        "--set rate=",
-        "--set link=kernel",
+    for (command, folder) in [
+        ("run os-comparison --repeat 1 -o r", "r"),
+        (
+            "robustness os-comparison --on netns --budget runs=1 -o s",
+            "s",
+        ),
     ] {
-        assert!(first.contains(words), "{words}: {}", fast.stderr);
-    }
-    match first.contains("while other work ran") {
-        true => assert_ne!(fast.code, Some(2), "{}", fast.stderr),
-        false => {
-            fast.refused(&["without other work"]);
-            assert_eq!(dir.entries(), [""; 0], "nothing is written");
+        let fast = at_rate(command, "100gbit");
+        let first = fast.stderr.lines().next().unwrap_or_default();
+        for words in [
+            "rate = 100gbit",
+            "Mbit/s with MTU 1500",
+            "--set rate=",
+            "--set link=kernel",
+        ] {
+            assert!(first.contains(words), "{command}: {words}: {}", fast.stderr);
+        }
+        match first.contains("while other work ran") {
+            true => assert_ne!(fast.code, Some(2), "{command}: {}", fast.stderr),
+            false => {
+                fast.refused(&["without other work"]);
+                let entries = dir.entries();
+                assert!(!entries.contains(&folder.to_owned()), "nothing is written");
+            }
         }
     }
-    let ordinary = run("100mbit");
+    let ordinary = at_rate("run os-comparison --repeat 1 -o t", "100mbit");
     assert!(
         !ordinary.stderr.contains("the emulator c"),
         "{}",
