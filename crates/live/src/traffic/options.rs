@@ -100,7 +100,7 @@ pub(crate) fn bind_to(socket: &OwnedFd, address: SocketAddr) -> Result<()> {
             let kind = error.source.kind();
             let remedy = match kind {
                 ErrorKind::AddrInUse => {
-                    "the port is in use by another program; choose another one with --port"
+                    "the port is in use by another program (`ss -anp` shows which); end it, or choose another port where the command has --port"
                 }
                 ErrorKind::AddrNotAvailable => {
                     "this host has no such address; `ip address` shows those that it has"
