@@ -15,5 +15,6 @@ mod ns2;
 mod queueing;
 mod red;
 mod red_as_ns2;
+mod rio;
 mod server;
 mod statistics;

@@ -1,14 +1,14 @@
-//! RED, adaptive RED and RIO.
+//! RED and adaptive RED.
 
 use jumbolab_queue::law::{Average, Curve, Profile, Red as Law, Spread, Verdict};
 use jumbolab_queue::{
-    AdaptiveRedSettings, Discipline as _, Drops, Limit, Reason, Red, RedSettings, Rio, RioSettings,
-    Spec, Unit, Victim,
+    AdaptiveRedSettings, Discipline as _, Drops, Limit, Reason, Red, RedSettings, Spec, Unit,
+    Victim,
 };
 use proptest::prelude::*;
 use units::{Bytes, Seed, Span, Time};
 
-use crate::server::{Fate, Server, Tiny, rate};
+use crate::server::{Server, Tiny, rate};
 use crate::statistics::{Chance, covers, kolmogorov, moments};
 
 pub(crate) const CURVE: Curve = Curve {
@@ -197,7 +197,11 @@ fn packets_in_bundles_fill_the_average_each() {
 
 /// A queue whose average is what waits, filled with `count` packets at once;
 /// and what it dropped of them.
-fn filled(settings: RedSettings, count: u64, capable: bool) -> (Red<Tiny>, Vec<(Tiny, Reason)>) {
+pub(crate) fn filled(
+    settings: RedSettings,
+    count: u64,
+    capable: bool,
+) -> (Red<Tiny>, Vec<(Tiny, Reason)>) {
     let settings = RedSettings {
         weight: 1.0,
         spread: Spread::Independent,
@@ -267,120 +271,8 @@ fn the_victim_is_who_it_should_be() {
     assert!(!random.is_sorted() && random.len() == 188);
 }
 
-#[test]
-fn ns2_drops_the_second_for_want_of_room_and_never_with_one_waiting() {
-    let settings = RedSettings {
-        victim: Victim::Front,
-        curve: Curve {
-            min: 50.0,
-            max: 100.0,
-            ..CURVE
-        },
-        ..RedSettings::ns2(3, Bytes::new(1000))
-    };
-    let (mut queue, dropped) = filled(settings, 5, false);
-    let dropped: Vec<u64> = dropped.iter().map(|drop| drop.0.number).collect();
-    assert_eq!(dropped, [1, 2]);
-    let mut drops = Drops::new();
-    assert_eq!(queue.dequeue(Time::ZERO, &mut drops).unwrap().number, 0);
-    for (spec, kept) in [
-        (Spec::ns2_drop_tail(5), [0, 1, 2, 3]),
-        (Spec::ns2_drop_front(5), [5, 6, 7, 8]),
-    ] {
-        let mut server = spec.build::<Tiny>(None, Seed::new(1)).unwrap();
-        for number in 0..9 {
-            server.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
-        }
-        let numbers = std::iter::from_fn(|| server.dequeue(Time::ZERO, &mut drops));
-        assert!(numbers.map(|packet| packet.number).eq(kept));
-    }
-}
-
-#[test]
-fn ns2_drops_one_packet_for_each_that_finds_no_room_whoever_is_the_victim() {
-    for victim in [Victim::Arriving, Victim::Front, Victim::Random] {
-        let settings = RedSettings {
-            victim,
-            curve: Curve {
-                min: 50.0,
-                max: 100.0,
-                ..CURVE
-            },
-            ..RedSettings::ns2(3, Bytes::new(1000))
-        };
-        let (queue, dropped) = filled(settings, 200, false);
-        assert_eq!((queue.backlog().packets, dropped.len()), (3, 197));
-    }
-}
-
-#[test]
-fn an_average_of_min_is_over_min_in_ns2() {
-    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
-    // The first arrival over min is never dropped; those behind it may be.
-    for (between, verdict) in [
-        (CURVE.min, Verdict::Early),
-        (CURVE.min - 0.001, Verdict::Pass),
-    ] {
-        let mut law = Law::new(
-            average.clone(),
-            CURVE,
-            Spread::Independent,
-            false,
-            Profile::Ns2,
-        );
-        for queue in [10.0, between] {
-            law.observe(Time::ZERO, queue);
-            assert_eq!(law.judge(9, || 1.0), Verdict::Pass);
-        }
-        law.observe(Time::ZERO, 10.0);
-        assert_eq!(law.judge(9, || 0.0), verdict, "{between}");
-    }
-}
-
-#[test]
-fn ns2_takes_the_slope_it_began_with_from_max_on() {
-    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
-    let mut law = Law::new(average, CURVE, Spread::Independent, true, Profile::Ns2);
-    law.observe(Time::ZERO, CURVE.max);
-    law.judge(9, || 1.0);
-    law.observe(Time::ZERO + Span::from_secs(1), CURVE.max);
-    assert!((law.max_probability() - 0.11).abs() < 1e-12);
-    // Between the largest probability as it was and as it is now.
-    assert_eq!(law.judge(9, || 0.105), Verdict::Pass);
-    assert_eq!(law.judge(9, || 0.1), Verdict::Early);
-}
-
-#[test]
-fn rio_marks_below_max_and_drops_from_max_on() {
-    let curve = Curve {
-        max_probability: 1.0,
-        ..CURVE
-    };
-    let settings = RioSettings {
-        inside: curve,
-        weight: 1.0,
-        spread: Spread::Independent,
-        ecn: true,
-        ..RioSettings::new(Limit::Packets(100), Bytes::new(1000))
-    };
-    let mut queue = Rio::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
-    let mut drops = Drops::new();
-    for number in 0..300 {
-        let packet = Tiny {
-            capable: true,
-            ..Tiny::new(number, 1000)
-        };
-        queue.enqueue(Time::ZERO, packet, &mut drops);
-    }
-    // The average is what waits; from 15 on every arrival is drawn.
-    assert_eq!(queue.backlog().packets, 15);
-    assert!(drops.drain().all(|drop| drop.1 == Reason::Early));
-    let waiting = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops));
-    assert!(waiting.filter(|packet| packet.marked).count() > 2);
-}
-
 /// A curve that lets nobody in from an average of 0.06 on.
-const WALL: Curve = Curve {
+pub(crate) const WALL: Curve = Curve {
     min: 0.05,
     max: 0.06,
     max_probability: 1.0,
@@ -413,33 +305,6 @@ fn an_average_ages_while_the_link_rests_even_if_its_packets_are_dropped() {
     }
     let dropped = drops.drain().filter(|drop| drop.1 == Reason::Forced);
     assert_eq!(dropped.count(), 19 + 8);
-}
-
-#[test]
-fn packets_inside_forget_nothing_while_those_outside_keep_the_link_busy() {
-    let settings = RioSettings {
-        weight: 0.1,
-        inside: WALL,
-        ..RioSettings::new(Limit::Packets(100), Bytes::new(1000))
-    };
-    let mut outside = Tiny::new(1, 1000);
-    outside.view.precedence = 1;
-    // Rested for a second, and busy for a second: only rest makes it forget.
-    for (first, lost) in [(outside, 20), (Tiny::new(1, 1000), 19)] {
-        let mut queue = Rio::new(&settings, rate(1_000_000), Seed::new(5)).unwrap();
-        let mut drops = Drops::new();
-        for number in 0..20 {
-            queue.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
-        }
-        queue.dequeue(Time::ZERO, &mut drops);
-        queue.rest(Time::ZERO);
-        if first.view.precedence == 1 {
-            queue.enqueue(Time::ZERO, first, &mut drops);
-        }
-        let later = Time::ZERO + Span::from_secs(1);
-        queue.enqueue(later, Tiny::new(30, 1000), &mut drops);
-        assert_eq!(drops.drain().count(), lost);
-    }
 }
 
 #[test]
@@ -477,26 +342,6 @@ fn adaptive_red_takes_its_parameters_from_the_link() {
         let settings = AdaptiveRedSettings { ecn, ..settings };
         assert_eq!(settings.settings(rate(10_000_000)).ecn, ecn);
     }
-}
-
-#[test]
-fn who_is_outside_of_its_profile_is_dropped_first() {
-    let settings = RioSettings::new(Limit::Packets(200), Bytes::new(1500));
-    let mut server = Server::new(&Spec::Rio(settings), rate(1_500_000), 7);
-    let mut chance = Chance::new(7);
-    let mut seconds = 0.0;
-    for number in 0..20_000 {
-        seconds += chance.exponential(0.008 / 1.3);
-        let mut packet = Tiny::new(number, 1500);
-        packet.view.precedence = (number % 2) as u8;
-        server.arrive(Time::from_picos((seconds * 1e12) as u64), packet);
-    }
-    let dropped = server.dropped();
-    let outside = dropped.iter().filter(|number| *number % 2 == 1).count();
-    assert!(outside > 3_000, "{outside}");
-    assert!(dropped.len() - outside < 20, "{}", dropped.len() - outside);
-    let early = |fate: &Fate| matches!(fate, Fate::Dropped(_, _, Reason::Early));
-    assert!(server.fates.iter().any(early));
 }
 
 proptest! {

@@ -1,11 +1,12 @@
-//! RED's profile of ns-2 against a plain second implementation [Ns2].
+//! RED's profile of ns-2 [Ns2]: what is peculiar to it, and against a plain second
+//! implementation.
 
 use jumbolab_queue::law::{Average, Curve, Profile, Red as Law, Spread, Verdict};
-use jumbolab_queue::{Limit, RedSettings, Spec, Unit, Victim};
-use units::{Bytes, Time};
+use jumbolab_queue::{Discipline as _, Drops, Limit, RedSettings, Spec, Unit, Victim};
+use units::{Bytes, Seed, Span, Time};
 
 use crate::naive::{NaiveRed, Parameters};
-use crate::red::{CURVE, bursts, bursts_of};
+use crate::red::{CURVE, bursts, bursts_of, filled};
 use crate::server::{Server, Tiny, rate};
 
 /// The options gentle, wait, adaptive and drop-from-front that `seed` selects: 5 to 15
@@ -137,4 +138,87 @@ fn ns2s_octets_count_whole_packets_of_the_mean_size_and_scale_the_draw() {
             assert_eq!(judged, verdict, "{sizes:?} {draw}");
         }
     }
+}
+
+#[test]
+fn ns2_drops_the_second_for_want_of_room_and_never_with_one_waiting() {
+    let settings = RedSettings {
+        victim: Victim::Front,
+        curve: Curve {
+            min: 50.0,
+            max: 100.0,
+            ..CURVE
+        },
+        ..RedSettings::ns2(3, Bytes::new(1000))
+    };
+    let (mut queue, dropped) = filled(settings, 5, false);
+    let dropped: Vec<u64> = dropped.iter().map(|drop| drop.0.number).collect();
+    assert_eq!(dropped, [1, 2]);
+    let mut drops = Drops::new();
+    assert_eq!(queue.dequeue(Time::ZERO, &mut drops).unwrap().number, 0);
+    for (spec, kept) in [
+        (Spec::ns2_drop_tail(5), [0, 1, 2, 3]),
+        (Spec::ns2_drop_front(5), [5, 6, 7, 8]),
+    ] {
+        let mut server = spec.build::<Tiny>(None, Seed::new(1)).unwrap();
+        for number in 0..9 {
+            server.enqueue(Time::ZERO, Tiny::new(number, 1000), &mut drops);
+        }
+        let numbers = std::iter::from_fn(|| server.dequeue(Time::ZERO, &mut drops));
+        assert!(numbers.map(|packet| packet.number).eq(kept));
+    }
+}
+
+#[test]
+fn ns2_drops_one_packet_for_each_that_finds_no_room_whoever_is_the_victim() {
+    for victim in [Victim::Arriving, Victim::Front, Victim::Random] {
+        let settings = RedSettings {
+            victim,
+            curve: Curve {
+                min: 50.0,
+                max: 100.0,
+                ..CURVE
+            },
+            ..RedSettings::ns2(3, Bytes::new(1000))
+        };
+        let (queue, dropped) = filled(settings, 200, false);
+        assert_eq!((queue.backlog().packets, dropped.len()), (3, 197));
+    }
+}
+
+#[test]
+fn an_average_of_min_is_over_min_in_ns2() {
+    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
+    // The first arrival over min is never dropped; those behind it may be.
+    for (between, verdict) in [
+        (CURVE.min, Verdict::Early),
+        (CURVE.min - 0.001, Verdict::Pass),
+    ] {
+        let mut law = Law::new(
+            average.clone(),
+            CURVE,
+            Spread::Independent,
+            false,
+            Profile::Ns2,
+        );
+        for queue in [10.0, between] {
+            law.observe(Time::ZERO, queue);
+            assert_eq!(law.judge(9, || 1.0), Verdict::Pass);
+        }
+        law.observe(Time::ZERO, 10.0);
+        assert_eq!(law.judge(9, || 0.0), verdict, "{between}");
+    }
+}
+
+#[test]
+fn ns2_takes_the_slope_it_began_with_from_max_on() {
+    let average = Average::new(1.0, rate(1_500_000), Bytes::new(1500));
+    let mut law = Law::new(average, CURVE, Spread::Independent, true, Profile::Ns2);
+    law.observe(Time::ZERO, CURVE.max);
+    law.judge(9, || 1.0);
+    law.observe(Time::ZERO + Span::from_secs(1), CURVE.max);
+    assert!((law.max_probability() - 0.11).abs() < 1e-12);
+    // Between the largest probability as it was and as it is now.
+    assert_eq!(law.judge(9, || 0.105), Verdict::Pass);
+    assert_eq!(law.judge(9, || 0.1), Verdict::Early);
 }
