@@ -47,12 +47,24 @@ const SHIPPED: &[(&str, &str)] = &[
         include_str!("../../../experiments/red-claims.toml"),
     ),
     (
+        "red-settings",
+        include_str!("../../../experiments/red-settings.toml"),
+    ),
+    (
+        "gradual-deployment",
+        include_str!("../../../experiments/gradual-deployment.toml"),
+    ),
+    (
         "aqm-congestion",
         include_str!("../../../experiments/aqm-congestion.toml"),
     ),
     (
         "jumbogen-scaling",
         include_str!("../../../experiments/jumbogen-scaling.toml"),
+    ),
+    (
+        "egress-shaping",
+        include_str!("../../../experiments/egress-shaping.toml"),
     ),
     (
         "aqm-readings",

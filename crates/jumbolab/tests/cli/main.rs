@@ -3,6 +3,7 @@
 
 mod attempts;
 mod attempts_at_trials;
+mod background;
 mod bad_input;
 mod claims;
 mod commands;
