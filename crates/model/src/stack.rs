@@ -2,7 +2,9 @@
 //! its frame.
 
 mod layer;
+mod protocol;
 mod protocols;
+mod rdma;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -13,7 +15,8 @@ use std::str::FromStr;
 use units::{Bytes, Framing, IpMtu, IpVersion};
 
 pub use layer::Layer;
-pub use protocols::{Choice, PROTOCOLS, Protocol};
+pub use protocol::{Choice, Protocol};
+pub use protocols::PROTOCOLS;
 pub use text::BadStack;
 
 /// The layers of a packet, outermost first. Ethernet and its tags in front of it

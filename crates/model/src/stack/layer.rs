@@ -2,7 +2,7 @@
 
 use units::{Bytes, IpVersion};
 
-use super::protocols::Protocol;
+use super::protocol::Protocol;
 
 /// One layer of a stack: a protocol with its options.
 #[derive(Clone, Debug)]

@@ -1,112 +1,21 @@
-//! The protocols of stacks: their octets, options, and what they may carry.
+//! The protocols that stacks are made of.
 
 use super::layer::Octets;
-
-/// A protocol that a stack may have as a layer.
-#[derive(Debug)]
-pub struct Protocol {
-    /// Its word in a stack.
-    pub name: &'static str,
-    /// Its name.
-    pub title: &'static str,
-    /// The words of what it may carry; nothing: payload only.
-    pub carries: &'static [&'static str],
-    /// Its options.
-    pub options: &'static [Choice],
-    /// The source of its size.
-    pub source: &'static str,
-    pub(super) octets: Octets,
-    /// The most octets of the header with all options.
-    pub(super) longest_header: Option<u64>,
-}
-
-/// An option of a protocol: a word behind a `+`.
-#[derive(Debug)]
-pub struct Choice {
-    /// Its word.
-    pub name: &'static str,
-    /// Its meaning, and the unit of its number.
-    pub meaning: &'static str,
-    /// The least and the largest number behind `=`, and the one that is taken
-    /// without it; none for an option without a number.
-    pub number: Option<[u64; 3]>,
-    /// The source of its size.
-    pub source: &'static str,
-    /// The octets with this option.
-    pub(super) apply: fn(Octets, u64) -> Octets,
-    /// Options that exclude each other have the same group.
-    pub(super) group: &'static str,
-}
+use super::protocol::{Protocol, adds, longer};
+use super::rdma::{RDMA, roce};
 
 /// The layers above Ethernet, its tags and MPLS.
 const NETWORK: [&str; 2] = ["ipv4", "ipv6"];
 
-impl Protocol {
-    const fn new(
-        name: &'static str,
-        title: &'static str,
-        octets: Octets,
-        source: &'static str,
-        carries: &'static [&'static str],
-        options: &'static [Choice],
-    ) -> Self {
-        Self {
-            name,
-            title,
-            carries,
-            options,
-            source,
-            octets,
-            longest_header: None,
-        }
-    }
+/// The layers above Ethernet or a tag.
+const LINK: [&str; 8] = [
+    "vlan", "qinq", "macsec", "pppoe", "mpls", "ipv4", "ipv6", "rocev1",
+];
 
-    /// The protocol with at most so many octets of header: what a length field
-    /// of four bits counts, in words of 32 bits.
-    const fn at_most(self, octets: u64) -> Self {
-        Self {
-            longest_header: Some(octets),
-            ..self
-        }
-    }
-}
-
-/// An option that adds octets to the header.
-const fn adds(
-    name: &'static str,
-    meaning: &'static str,
-    source: &'static str,
-    apply: fn(Octets, u64) -> Octets,
-) -> Choice {
-    Choice {
-        name,
-        meaning,
-        number: None,
-        source,
-        apply,
-        group: name,
-    }
-}
-
-impl Choice {
-    const fn numbered(self, number: [u64; 3]) -> Self {
-        Self {
-            number: Some(number),
-            ..self
-        }
-    }
-
-    const fn in_group(self, group: &'static str) -> Self {
-        Self { group, ..self }
-    }
-}
-
-const fn longer(octets: Octets, more: u64) -> Octets {
-    Octets {
-        header: octets.header + more,
-        ..octets
-    }
-}
+/// The layers above the Internet Protocol.
+const INTERNET: [&str; 8] = [
+    "tcp", "udp", "sctp", "ipv4", "ipv6", "gre", "esp", "jumbogen",
+];
 
 /// The octets of ESP: 4 of SPI and 4 of sequence number, the initialisation
 /// vector, and behind the padding its length and the next header
@@ -123,13 +32,13 @@ const fn esp(vector: u64, block: u64, check: u64) -> Octets {
 const CIPHER: &str = "cipher";
 
 /// All protocols, in the order of the documentation.
-pub static PROTOCOLS: [Protocol; 18] = [
+pub static PROTOCOLS: [Protocol; 27] = [
     Protocol::new(
         "eth",
         "Ethernet",
         Octets::header(14),
         "[IEEE802.3 s3.1.1]",
-        &["vlan", "qinq", "pppoe", "mpls", "ipv4", "ipv6"],
+        &LINK,
         &[],
     ),
     Protocol::new(
@@ -137,7 +46,7 @@ pub static PROTOCOLS: [Protocol; 18] = [
         "one VLAN tag",
         Octets::header(4),
         "[IEEE802.1Q]",
-        &["vlan", "qinq", "pppoe", "mpls", "ipv4", "ipv6"],
+        &LINK,
         &[],
     ),
     Protocol::new(
@@ -145,8 +54,29 @@ pub static PROTOCOLS: [Protocol; 18] = [
         "two VLAN tags: of the service and of the customer",
         Octets::header(8),
         "[IEEE802.1Q]",
-        &["vlan", "pppoe", "mpls", "ipv4", "ipv6"],
+        &["vlan", "macsec", "pppoe", "mpls", "ipv4", "ipv6", "rocev1"],
         &[],
+    ),
+    // The security tag with the channel's identifier, which Linux sends unless told
+    // otherwise, and a check of 16 octets.
+    Protocol::new(
+        "macsec",
+        "MACsec, with the identifier of the secure channel",
+        Octets {
+            trailer: 16,
+            ..Octets::header(16)
+        },
+        "[IEEE802.1AE s9.3]",
+        &["vlan", "qinq", "pppoe", "mpls", "ipv4", "ipv6", "rocev1"],
+        &[adds(
+            "no-sci",
+            "tag without the identifier of the secure channel",
+            "[IEEE802.1AE s9.3]",
+            |octets, _| Octets {
+                header: octets.header - 8,
+                ..octets
+            },
+        )],
     ),
     Protocol::new(
         "pppoe",
@@ -174,7 +104,7 @@ pub static PROTOCOLS: [Protocol; 18] = [
         "IPv4",
         Octets::header(20),
         "[RFC791 s3.1]",
-        &["tcp", "udp", "ipv4", "ipv6", "gre", "esp", "jumbogen"],
+        &INTERNET,
         &[adds(
             "options",
             "octets of options, padded to four",
@@ -189,7 +119,7 @@ pub static PROTOCOLS: [Protocol; 18] = [
         "IPv6",
         Octets::header(40),
         "[RFC8200 s3]",
-        &["tcp", "udp", "ipv4", "ipv6", "gre", "esp", "jumbogen"],
+        &INTERNET,
         &[
             adds(
                 "hbh",
@@ -248,7 +178,7 @@ pub static PROTOCOLS: [Protocol; 18] = [
         "IPsec ESP, with AES-GCM unless an option names another cipher",
         esp(8, 4, 16),
         "[RFC4303 s2]",
-        &["ipv4", "ipv6", "tcp", "udp", "gre"],
+        &["ipv4", "ipv6", "tcp", "udp", "gre", "aggfrag"],
         &[
             adds(
                 "aes-gcm",
@@ -276,6 +206,19 @@ pub static PROTOCOLS: [Protocol; 18] = [
             )
             .in_group(CIPHER),
         ],
+    ),
+    Protocol::new(
+        "aggfrag",
+        "AGGFRAG of IP-TFS; one whole packet in each, though it also cuts and joins them",
+        Octets::header(4),
+        "[RFC9347 s6.1.1]",
+        &NETWORK,
+        &[adds(
+            "cc",
+            "header with congestion control",
+            "[RFC9347 s6.1.2]",
+            |octets, _| longer(octets, 20),
+        )],
     ),
     Protocol::new(
         "jumbogen",
@@ -308,8 +251,13 @@ pub static PROTOCOLS: [Protocol; 18] = [
             "geneve",
             "gtpu",
             "wireguard",
+            "openvpn",
+            "l2tp",
+            "gue",
             "quic",
             "rtp",
+            "sctp",
+            "rocev2",
             "esp",
             "gre",
             "mpls",
@@ -376,6 +324,61 @@ pub static PROTOCOLS: [Protocol; 18] = [
         &NETWORK,
         &[],
     ),
+    // Opcode and peer four octets, packet number four, and a check of 16 octets in
+    // front of the packet.
+    Protocol::new(
+        "openvpn",
+        "OpenVPN over UDP with an AEAD cipher, without compression",
+        Octets::header(4 + 4 + 16),
+        "[OpenVPN]",
+        &["ipv4", "ipv6", "eth"],
+        &[],
+    ),
+    Protocol::new(
+        "l2tp",
+        "L2TP, version 2",
+        Octets::header(6),
+        "[RFC2661 s3.1]",
+        &["ppp"],
+        &[
+            adds("length", "length field", "[RFC2661 s3.1]", |octets, _| {
+                longer(octets, 2)
+            }),
+            adds("seq", "sequence numbers", "[RFC2661 s3.1]", |octets, _| {
+                longer(octets, 4)
+            }),
+        ],
+    ),
+    Protocol::new(
+        "ppp",
+        "PPP: address, control and protocol",
+        Octets::header(4),
+        "[RFC1662 s3.1]",
+        &NETWORK,
+        &[adds(
+            "acfc",
+            "address and control compressed",
+            "[RFC1661 s6.6]",
+            |octets, _| Octets {
+                header: octets.header - 2,
+                ..octets
+            },
+        )],
+    ),
+    Protocol::new(
+        "gue",
+        "Generic UDP Encapsulation",
+        Octets::header(4),
+        "[Herbert2019 s3.2]",
+        &["ipv4", "ipv6", "gre", "esp", "mpls"],
+        &[adds(
+            "options",
+            "bytes of extension fields, padded to four",
+            "[Herbert2019 s3.2]",
+            |octets, number| longer(octets, number.next_multiple_of(4)),
+        )
+        .numbered([1, 124, 4])],
+    ),
     // One octet of flags, the destination's identifier, a packet number, and a
     // check of 16 octets [RFC9001 s5.3].
     Protocol::new(
@@ -411,6 +414,39 @@ pub static PROTOCOLS: [Protocol; 18] = [
         ],
     ),
     Protocol::new("rtp", "RTP", Octets::header(12), "[RFC3550 s5.1]", &[], &[]),
+    // The common header, and one chunk of data, whose payload is padded.
+    Protocol::new(
+        "sctp",
+        "SCTP, with one DATA chunk",
+        Octets {
+            block: 4,
+            ..Octets::header(12 + 16)
+        },
+        "[RFC9260 s3.3.1]",
+        &[],
+        &[adds(
+            "i-data",
+            "I-DATA chunk instead",
+            "[RFC8260 s2.1]",
+            |octets, _| longer(octets, 4),
+        )],
+    ),
+    Protocol::new(
+        "rocev1",
+        "RoCE v1: global route and base transport headers; RDMA payload is a power of two, 256 to 4096 bytes",
+        roce(40),
+        "[InfiniBand A16.5]",
+        &[],
+        &RDMA,
+    ),
+    Protocol::new(
+        "rocev2",
+        "RoCE v2: base transport header; RDMA payload as of version 1",
+        roce(0),
+        "[InfiniBand A17.3]",
+        &[],
+        &RDMA,
+    ),
     Protocol::new(
         "tcp",
         "TCP",

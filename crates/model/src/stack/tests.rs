@@ -57,6 +57,25 @@ fn tunnels_leave_the_mtus_that_are_known_of_them() {
         ("eth,pppoe,ipv4,tcp", 1500, 1452),
         ("eth,ipv4,jumbogen", 9000, 4483),
         ("ipv4,udp,rtp", 1500, 1460),
+        // Linux gives a MACsec device 32 octets less than the device below.
+        ("eth,macsec", 1500, 1468),
+        ("eth,macsec+no-sci,vlan", 1500, 1472),
+        // The usual MTU of L2TP over IPv4.
+        ("eth,ipv4,udp,l2tp+length,ppp", 1500, 1460),
+        ("eth,ipv6,udp,l2tp+seq,ppp+acfc", 1500, 1440),
+        ("eth,ipv4,udp,openvpn", 1500, 1448),
+        ("eth,ipv6,udp,openvpn,eth", 1500, 1414),
+        ("eth,ipv4,udp,gue", 1500, 1468),
+        ("eth,ipv6,udp,gue+options=5,gre", 9000, 8936),
+        ("eth,ipv4,sctp", 1500, 1452),
+        ("eth,ipv6,sctp+i-data", 1501, 1428),
+        ("eth,ipv4,udp,sctp", 9000, 8944),
+        ("eth,ipv4,esp,aggfrag", 1500, 1442),
+        ("eth,ipv6,esp,aggfrag+cc", 1500, 1402),
+        ("eth,rocev1", 4200, 4144),
+        // The payload of 4096 octets, with the largest headers of a write.
+        ("eth,ipv6,udp,rocev2+reth+imm", 4180, 4096),
+        ("eth,ipv4,udp,rocev2", 1070, 1024),
     ] {
         assert_eq!(payload(text, mtu), left, "{text}");
     }
@@ -185,7 +204,7 @@ fn what_is_no_stack_is_refused_with_what_would_be_right() {
         ),
         (
             "eth,tcp",
-            "tcp does not follow eth; write vlan, qinq, pppoe, mpls, ipv4 or ipv6 behind it",
+            "tcp does not follow eth; write vlan, qinq, macsec, pppoe, mpls, ipv4, ipv6 or rocev1 behind it",
         ),
         (
             "eth,ipv4,tcp,udp",

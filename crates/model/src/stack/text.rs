@@ -1,7 +1,8 @@
 //! Stacks as people write them: `eth,ipv4,udp,vxlan,eth,ipv6,tcp+ts`.
 
 use super::layer::Layer;
-use super::protocols::{PROTOCOLS, Protocol};
+use super::protocol::Protocol;
+use super::protocols::PROTOCOLS;
 
 /// Text that is no stack, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
