@@ -90,7 +90,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "over_time",
                 kind: "link",
                 default: DefaultValue::Absent,
-                meaning: "Instead of `metrics`: queue, average and drops of this link over time, of one trial and on average; it needs a [series](#links).",
+                meaning: "Instead of `metrics`: queue, average and drops of this link over time, of one trial and on average; it needs a `[links.NAME.series]`.",
                 worlds: everywhere(),
             },
             Key {

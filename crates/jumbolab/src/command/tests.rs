@@ -129,36 +129,3 @@ fn experiments_in_tutorials_have_plans() {
     }
     assert!(planned >= 2);
 }
-
-#[test]
-fn each_link_leads_to_a_file_and_a_heading() {
-    let heading = |text: &str| {
-        let letters = text.trim_start_matches('#').trim().to_lowercase();
-        let letters = letters
-            .chars()
-            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-        letters
-            .map(|c| if c == ' ' { '-' } else { c })
-            .collect::<String>()
-    };
-    for document in documents() {
-        for target in document.text.split("](").skip(1) {
-            let target = target.split(')').next().unwrap_or_default();
-            if target.starts_with("http") {
-                continue;
-            }
-            let place = format!("{}: {target}", document.name());
-            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
-            let path = match file {
-                "" => document.path.clone(),
-                file => document.path.with_file_name("").join(file),
-            };
-            assert!(path.exists(), "{place}");
-            if !anchor.is_empty() {
-                let text = fs::read_to_string(&path).unwrap();
-                let mut headings = text.lines().filter(|line| line.starts_with('#'));
-                assert!(headings.any(|line| heading(line) == anchor), "{place}");
-            }
-        }
-    }
-}

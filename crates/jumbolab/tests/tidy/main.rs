@@ -5,6 +5,7 @@
 //! A failure names the file, the line and the remedy.
 
 mod citation;
+mod documents;
 mod glossary;
 mod imports;
 mod project;
