@@ -13,6 +13,7 @@ mod setup;
 mod traffic;
 mod wrong_words;
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use clap::builder::Styles;
@@ -111,11 +112,11 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
 /// The arguments of this process. Prints help or a usage error and exits where
 /// there is nothing to run.
 pub(crate) fn parse() -> Args {
-    let matches = command().try_get_matches();
+    let words = help_last(std::env::args_os().collect());
+    let matches = command().try_get_matches_from(&words);
     let matches = matches.unwrap_or_else(|error| {
-        let typed: Vec<String> = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
+        let words = words.iter().map(|word| word.to_string_lossy());
+        let typed: Vec<String> = words.map(std::borrow::Cow::into_owned).collect();
         match wrong_words::answer(&error, &typed) {
             Some(answer) => refuse(&answer),
             None if output::is_for_programs() && error.use_stderr() => {
@@ -127,6 +128,16 @@ pub(crate) fn parse() -> Args {
         }
     });
     Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// `jumbolab help COMMAND` as `jumbolab COMMAND --help`: clap's own command for help
+/// has no place in the groups of [`GROUPS`].
+fn help_last(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// Ends the program with one line about what was typed.
@@ -188,7 +199,7 @@ fn template(command: &clap::Command) -> String {
         }
     }
     text + &format!(
-        "\n{header}Options:{header:#}\n{{options}}\n\nRun `jumbolab COMMAND --help` for the options and examples of a command."
+        "\n{header}Options:{header:#}\n{{options}}\n\nRun `jumbolab help COMMAND` for the options and examples of a command."
     )
 }
 
@@ -259,6 +270,24 @@ mod tests {
                 let _: Args = example.parse();
             }
         }
+    }
+
+    #[test]
+    fn help_of_a_command_is_what_its_option_prints() {
+        let printed = |words: Vec<OsString>| {
+            let error = command().try_get_matches_from(words).unwrap_err();
+            assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp);
+            error.to_string()
+        };
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let nothing = printed(help_last(words("jumbolab help")));
+        assert_eq!(nothing, printed(words("jumbolab --help")));
+        for (name, _) in all() {
+            let help = printed(help_last(words(&format!("jumbolab help {name}"))));
+            assert!(help.contains(&format!("Usage: jumbolab {name}")), "{help}");
+        }
+        let own = words("jumbolab run help");
+        assert_eq!(help_last(own.clone()), own);
     }
 
     #[test]

@@ -147,7 +147,7 @@ const WRONG_WORDS: &[WrongWord] = &[
         "`jumbolab doctor` checks whether this machine is ready",
     ),
     wrong(
-        &["help", "usage", "commands"],
+        &["usage", "commands"],
         "`jumbolab --help` lists the commands",
     ),
     wrong(&["version"], "`jumbolab --version` prints the version"),
