@@ -1,4 +1,5 @@
-//! The simulated runs that docs/tutorials quote print the quoted lines.
+//! The simulated runs that docs/tutorials quote print the quoted lines, and no other
+//! ones than those for which a line `...` stands.
 
 use std::fs;
 use std::path::Path;
@@ -44,6 +45,62 @@ fn is_simulated(command: &str, folder: &Path) -> bool {
     command.contains("--on sim") || world.is_some_and(|world| world.to_string() == "sim")
 }
 
+/// Whether quoted lines are all of the output, where `...` stands for any lines.
+/// Otherwise the first part between two `...` that is not there.
+fn quotes<'a>(quoted: &'a [String], printed: &str) -> Result<(), &'a [String]> {
+    let mut left: Vec<&str> = printed.lines().collect();
+    let parts: Vec<&[String]> = quoted.split(|line| line == "...").collect();
+    for (number, part) in parts.iter().enumerate() {
+        let is_last = number + 1 == parts.len();
+        let starts = |at: &usize| {
+            left[*at..]
+                .iter()
+                .zip(*part)
+                .all(|(one, other)| one == other)
+        };
+        let places = 0..=left.len().checked_sub(part.len()).ok_or(*part)?;
+        let place = match (number, is_last) {
+            (0, true) => (left.len() == part.len()).then_some(0),
+            (0, false) => Some(0),
+            (_, true) => Some(*places.end()),
+            (_, false) => places.clone().find(starts),
+        };
+        let place = place.filter(starts).ok_or(*part)?;
+        left.drain(..place + part.len());
+    }
+    Ok(())
+}
+
+#[test]
+fn a_quotation_leaves_out_only_what_it_marks() {
+    let quotes = |quoted: &str, printed: &str| {
+        let quoted: Vec<String> = quoted.split('/').map(str::to_owned).collect();
+        quotes(&quoted, &printed.replace('/', "\n")).is_ok()
+    };
+    for quoted in [
+        "a/b/c",
+        "...",
+        ".../c",
+        "a/...",
+        "a/.../c",
+        ".../b/...",
+        "a/.../b/c",
+    ] {
+        assert!(quotes(quoted, "a/b/c"), "{quoted}");
+    }
+    for quoted in [
+        "a/c",
+        "a/b",
+        "b/c",
+        ".../b",
+        ".../a/c/...",
+        "a/.../d/...",
+        "a/b/c/d",
+    ] {
+        assert!(!quotes(quoted, "a/b/c"), "{quoted}");
+    }
+}
+
 #[test]
 fn quoted_output_of_simulations_is_what_they_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -60,15 +117,14 @@ fn quoted_output_of_simulations_is_what_they_print() {
                 continue;
             }
             let printed = dir.run(&format!("{command} -o r{number}")).ran().stdout;
-            let mut printed_lines = printed.lines();
-            for line in lines {
-                assert!(
-                    printed_lines.any(|other| other == line),
-                    "{}: {command} does not print, or not in this order:\n{line}\n{printed}",
-                    path.display()
+            if let Err(part) = quotes(&lines, &printed) {
+                panic!(
+                    "{}: {command} does not print, in this place:\n{}\n{printed}",
+                    path.display(),
+                    part.join("\n")
                 );
-                compared += 1;
             }
+            compared += lines.len();
         }
     }
     assert!(compared > 10, "{compared}");
