@@ -18,7 +18,7 @@ use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 
 use crate::output;
-use intervals::Table;
+use intervals::{Table, amount};
 pub(super) use printer::{Form, Printer};
 
 /// The default length of intervals, as in iperf3.
@@ -203,7 +203,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
     if let Some(tcp) = &sent.tcp {
         let _ = writeln!(
             text,
-            "  TCP         {}, segments of {} octets, {} of {} retransmitted, round trip {}",
+            "  TCP         {}, segments of {} bytes, {} of {} retransmitted, round trip {}",
             tcp.congestion,
             tcp.segment_size,
             tcp.retransmitted,
@@ -224,7 +224,8 @@ fn departures(sent: &Sent, paced: bool) -> String {
     let _ = writeln!(
         text,
         "  sent        {} messages, {}{rates}",
-        sent.messages, sent.octets
+        sent.messages,
+        amount(sent.octets)
     );
     text += &not_sent(sent);
     if let Some(lateness) = sent.lateness {
@@ -293,7 +294,8 @@ fn received(
     offset: Option<ClockOffset>,
 ) -> String {
     let octets = Bytes::new(report.octets);
-    let mut text = format!("  received    {} messages, {octets}", report.messages);
+    let size = amount(octets);
+    let mut text = format!("  received    {} messages, {size}", report.messages);
     text += &rates(report.messages, octets, Span::from_nanos(report.lasted));
     if let Some(sent) = sent {
         let _ = write!(

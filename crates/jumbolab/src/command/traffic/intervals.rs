@@ -313,8 +313,8 @@ pub(super) fn path_mtu(notice: &PathMtuNotice) -> String {
     }
 }
 
-/// Octets with a decimal prefix.
-fn amount(octets: Bytes) -> String {
+/// A number of bytes with three digits and a decimal prefix.
+pub(super) fn amount(octets: Bytes) -> String {
     prefixed(octets.get() as f64, "B")
 }
 

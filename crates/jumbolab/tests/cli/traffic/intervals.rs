@@ -165,3 +165,25 @@ fn datagrams_that_the_senders_own_queue_drops_are_sent_and_lost() {
     assert_eq!(flow.count("unsent"), 0, "{flow}");
     assert!(flow.count("lost") > flow.count("sent") / 2, "{flow}");
 }
+
+#[test]
+fn a_summary_has_sizes_as_intervals_have_them() {
+    let dir = Dir::new();
+    let receiver = Receiver::start(&dir, "");
+    for (options, size) in [
+        ("--protocol tcp --message 125kB --octets 7MB", "7.00 MB"),
+        ("--message 29 --packets 10", "290 B"),
+    ] {
+        let line = format!("::1 --gap 100us --interval 0 {options}");
+        let printed = receiver.send(&dir, &line).fine().stdout;
+        for name in ["sent", "received"] {
+            let line = printed.lines().find(|line| line.trim().starts_with(name));
+            assert!(
+                line.unwrap().contains(&format!("messages, {size}, ")),
+                "{printed}"
+            );
+        }
+    }
+    let printed = receiver.stop().fine().stdout;
+    assert!(printed.contains(" messages, 7.00 MB, "), "{printed}");
+}
