@@ -25,6 +25,7 @@ pub mod discovery;
 pub mod emulator;
 pub mod energy;
 mod error;
+pub mod far_host;
 pub mod frames;
 pub mod gateway;
 pub mod host_changes;

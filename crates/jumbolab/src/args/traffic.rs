@@ -260,6 +260,11 @@ const DURATION: &str = "Duration (also keys of [flows.NAME])";
 const SOCKET: &str = "Socket (also keys of [flows.NAME], with underscores)";
 
 impl FlowKeys {
+    /// The outgoing interface of `--device`.
+    pub(crate) fn device(&self) -> Option<&str> {
+        self.device.as_deref()
+    }
+
     /// The options given, as the keys of a flow.
     pub(crate) fn typed(&self) -> Keys {
         let mut keys = Keys::default();

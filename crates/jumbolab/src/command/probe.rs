@@ -5,11 +5,11 @@ mod metrics;
 mod progress;
 mod watch;
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use live::interrupt;
+use anyhow::{Result, anyhow, ensure};
 use live::probe::{Investigated, Task, investigate};
+use live::{far_host, interrupt};
 use proto::Protocol;
 use proto::probe::Verdict;
 use report::{Probed, of_path, path_json};
@@ -145,17 +145,10 @@ fn size(text: &str) -> Result<Bytes> {
 /// An address of the host for each version of IP that was asked for.
 ///
 /// # Errors
-/// It has none.
+/// It has none, or no packet could be addressed to it.
 fn resolve(args: &Probe) -> Result<Vec<SocketAddr>> {
     let host = args.host();
-    let all: Vec<SocketAddr> = (host, 0)
-        .to_socket_addrs()
-        .with_context(|| {
-            format!(
-                "{host}: no such host; check the name (`getent ahosts {host}`), or write an address"
-            )
-        })?
-        .collect();
+    let all = far_host::addresses(host, 0, ("--interface", args.interface.as_deref()))?;
     let first = |four: bool| {
         all.iter()
             .find(|address| address.is_ipv4() == four)

@@ -1,14 +1,14 @@
 //! `jumbolab send`: sends traffic from options or a file.
 
 use std::cell::RefCell;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::rc::Rc;
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use lab::flows::{Keys, flow, reversed};
 use lab::packet_log::{LogOwner, PacketLog, Zero};
-use live::interrupt;
 use live::traffic::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
+use live::{far_host, interrupt};
 use units::Seed;
 
 use super::jumbogram;
@@ -122,10 +122,8 @@ fn ending(flows: &[Flow], outcome: &Outcome) -> Ending {
 /// The host has no address of the requested version.
 pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
     let host = args.host.as_deref().unwrap_or_default();
-    let addresses: Vec<SocketAddr> = (host, args.port)
-        .to_socket_addrs()
-        .with_context(|| format!("{host}: write the name or address of a host"))?
-        .collect();
+    let device = ("--device", args.keys.device());
+    let addresses = far_host::addresses(host, args.port, device)?;
     let fits = |address: &&SocketAddr| {
         (!args.ipv4 || address.is_ipv4()) && (!args.ipv6 || address.is_ipv6())
     };

@@ -1,6 +1,7 @@
 //! Tests of the binary: each test runs it as a process, because its namespaces
 //! belong to a single-threaded process.
 
+mod addresses;
 mod attempts;
 mod attempts_at_trials;
 mod background;

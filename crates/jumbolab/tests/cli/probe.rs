@@ -48,7 +48,7 @@ const ALLOW_ECHO: &str = "at a sh -c 'echo 0 0 >/proc/sys/net/ipv4/ping_group_ra
 const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
 
 /// The outcome of a script in the namespaces, after at most two minutes.
-fn see(dir: &Dir, script: &str) -> Outcome {
+pub(crate) fn see(dir: &Dir, script: &str) -> Outcome {
     let mut command = Command::new("timeout");
     // The end of the script is the end of all processes that it began.
     command.args(["120", "unshare", "-Urnmpf", "--mount-proc", "--kill-child"]);

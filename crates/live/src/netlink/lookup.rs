@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use netlink_packet_core::NLM_F_ACK;
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
 
 use super::{Route, family};
 use crate::error::{During, Result};
@@ -19,6 +19,8 @@ pub(crate) struct Chosen {
     pub(crate) gateway: Option<IpAddr>,
     /// The source address that the kernel prefers.
     pub(crate) source: Option<IpAddr>,
+    /// Whether the address is the broadcast address of a network.
+    pub(crate) broadcast: bool,
 }
 
 /// An interface in the kernel's list.
@@ -108,7 +110,10 @@ impl Route {
 }
 
 fn read(route: &RouteMessage) -> Chosen {
-    let mut chosen = Chosen::default();
+    let mut chosen = Chosen {
+        broadcast: route.header.kind == RouteType::Broadcast,
+        ..Chosen::default()
+    };
     for attribute in &route.attributes {
         match attribute {
             RouteAttribute::Oif(index) => chosen.interface = *index,

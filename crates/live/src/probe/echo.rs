@@ -80,7 +80,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
 /// Binds a socket of the kernel for echoes to an address of this host and an identifier, or
 /// to one of the kernel's choice if that one is in use. Returns whether it has this one.
 fn bind_identifier(
-    socket: &OwnedFd,
+    descriptor: &OwnedFd,
     to: SocketAddr,
     from: Option<IpAddr>,
     number: u16,
@@ -89,12 +89,14 @@ fn bind_identifier(
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
-    let address = from.unwrap_or(any);
-    if number != 0 && bind_to(socket, SocketAddr::new(address, number)).is_ok() {
+    let mut address = socket::source(from.unwrap_or(any), to);
+    address.set_port(number);
+    if number != 0 && bind_to(descriptor, address).is_ok() {
         return Ok(true);
     }
     if from.is_some() {
-        bind_to(socket, SocketAddr::new(address, 0))?;
+        address.set_port(0);
+        bind_to(descriptor, address)?;
     }
     Ok(false)
 }

@@ -72,7 +72,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
     let port = socket::open(to, SockType::Stream, None).during(operation)?;
     bind(
         port.as_raw_fd(),
-        &SockaddrStorage::from(SocketAddr::new(here, 0)),
+        &SockaddrStorage::from(socket::source(here, to)),
     )
     .during(operation)?;
     let source = address_of(port.as_fd())?.port();

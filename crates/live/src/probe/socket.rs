@@ -1,7 +1,7 @@
 //! Sockets that send packets whole: with DF over IPv4, and as large as the interface
 //! allows, whatever the kernel knows of the path [ip(7)] [ipv6(7)].
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -107,9 +107,20 @@ pub(super) fn prepare(socket: &OwnedFd, ends: &Ends) -> Result<()> {
             .during(|| format!("binding to the interface {interface}"))?;
     }
     if let Some(from) = ends.from {
-        bind_to(socket, SocketAddr::new(from, 0))?;
+        bind_to(socket, source(from, ends.to))?;
     }
     Ok(())
+}
+
+/// An address of this host as the source of packets to `to`: an address of a link is in
+/// the zone of the far end's [RFC4007 s6].
+pub(super) fn source(here: IpAddr, to: SocketAddr) -> SocketAddr {
+    match (here, to) {
+        (IpAddr::V6(here), SocketAddr::V6(to)) if here.is_unicast_link_local() => {
+            SocketAddrV6::new(here, 0, 0, to.scope_id()).into()
+        }
+        _ => SocketAddr::new(here, 0),
+    }
 }
 
 /// Connects a socket. That of a stream goes on connecting after the call.
