@@ -282,7 +282,7 @@ mod tests {
         );
         let claim = rows[1]
             .published()
-            .and_then(|figures| figures.claim)
+            .and_then(|figures| figures.claim.as_ref())
             .unwrap();
         assert_eq!(claim.percent, 25.03);
         // A metric that only one world has keeps its position in the other.

@@ -5,7 +5,11 @@
 //! A claim about several settings is reproduced if it holds in each of them, so
 //! that no correction for their number is needed [Berger1982]. A change in per
 //! cent may also be claimed of at least one setting, or of the mean.
+//!
+//! Alternatives exclude each other, such as interpretations of a text: a claim that
+//! names some is judged for each of them alone.
 
+mod alternatives;
 mod changed;
 
 use plan::{Assertion, Expected, Factors, Level, Plan};
@@ -13,6 +17,8 @@ use plan::{Assertion, Expected, Factors, Level, Plan};
 use crate::compare::{Comparison, NOT_HERE};
 use crate::statistics::{Interval, Mean, difference};
 use crate::verdict::Verdict;
+pub(crate) use alternatives::alternatives;
+pub use alternatives::{Alternative, Alternatives, Needs, is_stated};
 pub use changed::Average;
 use changed::Changed;
 
@@ -31,8 +37,11 @@ pub struct Judged<'a> {
     /// The result in each setting of the claim that was measured, in the plan's
     /// order.
     pub settings: Vec<Held>,
-    /// The mean of the changes, if it is claimed and known.
+    /// The mean of the changes, if it is claimed and known; of alternatives each has
+    /// its own.
     pub average: Option<Average>,
+    /// Alternatives that exclude each other; none where all settings are needed.
+    pub alternatives: Option<Alternatives>,
     /// The overall verdict.
     pub verdict: Verdict,
     /// Why nothing was measured, if nothing was.
@@ -68,11 +77,77 @@ pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Judged<'a>>
 }
 
 /// One claim, judged by `comparisons`.
-pub(crate) fn judge<'a>(
-    plan: &Plan,
-    claim: &'a Assertion,
-    comparisons: &[Comparison],
-) -> Judged<'a> {
+fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> Judged<'a> {
+    let (named, needs) = Needs::of(plan, &claim.text, &claim.alternatives);
+    let Some(needs) = needs else {
+        let InAll {
+            unit,
+            settings,
+            average,
+            verdict,
+        } = in_all(claim, comparisons);
+        return Judged {
+            claim,
+            unit,
+            not_measured: settings.is_empty().then(|| why_not(plan, claim)),
+            settings,
+            average,
+            alternatives: None,
+            verdict,
+        };
+    };
+    let of = |levels: Factors| {
+        let here = in_all(&within(claim, &levels), comparisons);
+        let alternative = Alternative {
+            is_stated: is_stated(&claim.alternatives, &levels),
+            levels,
+            verdict: here.verdict,
+            holds: holds_in(&here.settings),
+            settings: here.settings.len(),
+            average: here.average,
+        };
+        (alternative, here.settings, here.unit)
+    };
+    let judged = alternatives::levels(plan, &claim.cells, &named);
+    let judged: Vec<_> = judged.into_iter().map(of).collect();
+    let unit = judged.iter().map(|(.., unit)| *unit);
+    let unit = unit.max_by_key(|unit| unit.len()).unwrap_or_default();
+    let (each, settings): (Vec<_>, Vec<_>) = judged
+        .into_iter()
+        .map(|(alternative, settings, _)| (alternative, settings))
+        .unzip();
+    let settings: Vec<Held> = settings.into_iter().flatten().collect();
+    let alternatives = Alternatives { needs, each };
+    Judged {
+        claim,
+        unit,
+        not_measured: settings.is_empty().then(|| why_not(plan, claim)),
+        settings,
+        average: None,
+        verdict: alternatives.verdict(),
+        alternatives: Some(alternatives),
+    }
+}
+
+/// A claim that needs all of its settings.
+pub(crate) struct InAll {
+    unit: &'static str,
+    settings: Vec<Held>,
+    average: Option<Average>,
+    pub(crate) verdict: Verdict,
+}
+
+/// The claim at these levels alone.
+pub(crate) fn within(claim: &Assertion, levels: &Factors) -> Assertion {
+    let mut here = claim.clone();
+    let levels = levels.0.iter();
+    here.cells
+        .extend(levels.map(|(name, level)| (name.clone(), vec![level.clone()])));
+    here
+}
+
+/// One claim, which needs all of its settings.
+pub(crate) fn in_all(claim: &Assertion, comparisons: &[Comparison]) -> InAll {
     let rows: Vec<&Comparison> = comparisons
         .iter()
         .filter(|row| row.metric.name == claim.metric)
@@ -103,10 +178,8 @@ pub(crate) fn judge<'a>(
             (settings, None, verdict)
         }
     };
-    Judged {
-        claim,
+    InAll {
         unit: rows.first().map_or("", |row| row.metric.unit),
-        not_measured: settings.is_empty().then(|| why_not(plan, claim)),
         settings,
         average,
         verdict,
@@ -138,11 +211,15 @@ fn why_not(plan: &Plan, claim: &Assertion) -> String {
 impl Judged<'_> {
     /// The number of settings in which the claim holds.
     pub fn holds_in(&self) -> usize {
-        let settings = self.settings.iter();
-        settings
-            .filter(|held| held.verdict == Verdict::Reproduced)
-            .count()
+        holds_in(&self.settings)
     }
+}
+
+fn holds_in(settings: &[Held]) -> usize {
+    let holding = settings
+        .iter()
+        .filter(|held| held.verdict == Verdict::Reproduced);
+    holding.count()
 }
 
 /// The claim in the setting of one row, if it and the other cell were measured.

@@ -422,7 +422,7 @@ fn attribute_and_judge(
     this.judgement = match (
         &plan.cells[this.cell].setting,
         this.change,
-        this.published.claim,
+        &this.published.claim,
     ) {
         (Err(why), _, _) => {
             let why = why.trim_start_matches(NOT_HERE);
@@ -453,8 +453,8 @@ fn attribute_and_judge(
                 })
             });
             Some(match this.metric.attribution() {
-                Some(_) => judge_interval(&claim, low, high),
-                None => judge(&claim, low),
+                Some(_) => judge_interval(claim, low, high),
+                None => judge(claim, low),
             })
         }
     };

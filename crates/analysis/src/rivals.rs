@@ -5,7 +5,7 @@
 
 use plan::{Factors, Level, Plan, Rivals};
 
-use crate::claims::{judge, together};
+use crate::claims::{Needs, in_all, together, within};
 use crate::compare::Comparison;
 use crate::sizes;
 use crate::verdict::Verdict;
@@ -69,6 +69,19 @@ impl Judged<'_> {
     }
 }
 
+impl Sentence {
+    /// The explanations, by position, that reproduce the sentence.
+    pub fn explained_by(&self) -> Vec<usize> {
+        let reproduces = |at: &usize| self.verdicts[*at] == Verdict::Reproduced;
+        (0..self.verdicts.len()).filter(reproduces).collect()
+    }
+
+    /// Whether the sentence is reproduced: one explanation is sufficient.
+    pub fn verdict(&self) -> Verdict {
+        Needs::One.verdict(self.verdicts.iter().copied())
+    }
+}
+
 /// The rival explanations of the plan, judged by what was measured.
 pub fn judged<'a>(
     plan: &'a Plan,
@@ -107,10 +120,8 @@ fn of_claims(
     let asked = claims.filter(|claim| rivals.claims.contains(&claim.text));
     let sentence = |claim: &plan::Assertion| {
         let verdict = |level: &Level| {
-            let mut here = claim.clone();
-            here.cells
-                .push((rivals.factor.clone(), vec![level.clone()]));
-            judge(plan, &here, comparisons).verdict
+            let levels = Factors(vec![(rivals.factor.clone(), level.clone())]);
+            in_all(&within(claim, &levels), comparisons).verdict
         };
         Sentence {
             text: claim.text.clone(),
@@ -163,7 +174,7 @@ fn of_figures(
     for row in comparisons {
         let asked = rivals.published.iter().any(|name| name == row.metric.name);
         let (Some(claim), Some(level), true) = (
-            row.published.claim,
+            &row.published.claim,
             row.factors.level(&rivals.factor),
             asked,
         ) else {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use plan::metric::Metric;
-use plan::{Factors, Level, Plan, Published};
+use plan::{Alternatives, Factors, Level, Plan, Published};
 use serde::Serialize;
 
 use crate::statistics::{Change, Interval};
@@ -20,6 +20,8 @@ pub enum Verdict {
     Inconclusive,
     /// The measured interval excludes 0 and contains the published change.
     Reproduced,
+    /// Of interpretations that exclude each other some reproduce it, and others do not.
+    InSome,
     /// The measured interval excludes 0 on the published side, but does not
     /// contain the published change.
     DirectionOnly,
@@ -34,6 +36,7 @@ impl Verdict {
             Self::NotMeasured => "not measured",
             Self::Inconclusive => "inconclusive",
             Self::Reproduced => "reproduced",
+            Self::InSome => "reproduced in some interpretations",
             Self::DirectionOnly => "direction only",
             Self::NotReproduced => "not reproduced",
         }
@@ -42,8 +45,9 @@ impl Verdict {
 
 impl Verdict {
     /// Every verdict, in the order of the tables that explain them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Reproduced,
+        Self::InSome,
         Self::DirectionOnly,
         Self::NotReproduced,
         Self::Inconclusive,
@@ -55,6 +59,9 @@ impl Verdict {
         match self {
             Self::Reproduced => {
                 "our interval of the change excludes 0 and holds the published change; trials without spread: our change is the published one, within its rounding or a stated tolerance"
+            }
+            Self::InSome => {
+                "the source leaves open what was run, and its interpretations exclude each other: some of them reproduce it, others do not"
             }
             Self::DirectionOnly => {
                 "our interval excludes 0 on the published side, but does not hold the published change"
@@ -90,16 +97,50 @@ pub struct Judgement {
 }
 
 /// A published change against the baseline.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The change in per cent, decreases negative.
     pub percent: f64,
     /// The maximum error by rounding in print, in percentage points.
     pub rounding: f64,
+    /// The standard error of the change; `None` where printed means are taken as exact.
+    pub error: Option<StandardError>,
     /// The smallest change that the study's instrument could resolve, if known.
     pub resolution_percent: Option<f64>,
-    /// The tolerance for a change without spread, in percentage points.
-    pub tolerance: Option<f64>,
+}
+
+/// The standard error of a change between two printed means.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandardError {
+    /// The error in percentage points.
+    pub points: f64,
+    /// The number of trials of each mean.
+    pub trials: u32,
+    /// The place that the spread of single trials is from.
+    pub source: String,
+}
+
+impl Claim {
+    /// How far a change may be from the printed one and still be the same: rounding in
+    /// print, and the standard error of the printed means.
+    pub fn margin(&self) -> f64 {
+        self.rounding + self.error.as_ref().map_or(0.0, |error| error.points)
+    }
+
+    /// The margin in words.
+    fn margin_text(&self) -> String {
+        match &self.error {
+            None => format!("its rounding of {} points", digits(self.rounding)),
+            Some(error) => format!(
+                "{} points: rounding {}, standard error {} of means of {} trials, from {}",
+                digits(self.margin()),
+                digits(self.rounding),
+                digits(error.points),
+                error.trials,
+                error.source
+            ),
+        }
+    }
 }
 
 /// The published values of a study for one metric of one cell.
@@ -111,6 +152,8 @@ pub struct PublishedFigures {
     pub claim: Option<Claim>,
     /// The place where it is printed.
     pub source: Option<String>,
+    /// Alternatives that exclude each other.
+    pub alternatives: Alternatives,
 }
 
 impl PublishedFigures {
@@ -144,6 +187,7 @@ pub fn published_figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Pub
                 value: value.filter(|_| published.unit == metric.unit),
                 claim,
                 source: Some(published.source.clone()),
+                alternatives: published.alternatives.clone(),
             })
         })
         .unwrap_or_default()
@@ -152,8 +196,9 @@ pub fn published_figures(plan: &Plan, metric: &Metric, factors: &Factors) -> Pub
 /// Judges a claim by a measured change.
 pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     let size = claim.percent.abs();
-    if size <= claim.rounding {
-        return below("the published change is 0 within its rounding".into());
+    if size <= claim.margin() {
+        let within = claim.margin_text();
+        return below(format!("the published change is 0 within {within}"));
     }
     if let Some(resolution) = claim
         .resolution_percent
@@ -179,7 +224,7 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
             return judge_exact(claim, percent, "predicted by closed forms");
         }
         (Some(percent), Some(interval)) if interval.is_exact(100.0) => {
-            return judge_exact(claim, percent, "trials without spread");
+            return judge_exact(claim, percent, "deterministic");
         }
         _ => {}
     }
@@ -198,8 +243,8 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         ));
     }
     let published = Interval {
-        low: claim.percent - claim.rounding,
-        high: claim.percent + claim.rounding,
+        low: claim.percent - claim.margin(),
+        high: claim.percent + claim.margin(),
     };
     let (verdict, reason) = if interval.holds(0.0) && interval.meets(published) {
         return below("our interval holds both 0 and the published change; run more trials".into());
@@ -216,7 +261,11 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
         (Verdict::NotReproduced, reason)
     } else if interval.meets(published) {
         let reason = "our interval excludes 0 and holds the published change";
-        (Verdict::Reproduced, reason.into())
+        let within = match &claim.error {
+            Some(_) => format!(" within {}", claim.margin_text()),
+            None => String::new(),
+        };
+        (Verdict::Reproduced, format!("{reason}{within}"))
     } else {
         let size = if percent.abs() < size {
             "smaller"
@@ -229,32 +278,25 @@ pub fn judge(claim: &Claim, measured: Measured<'_>) -> Judgement {
     Judgement { verdict, reason }
 }
 
-/// Holds the change `of` trials that are all equal, or of closed forms, against a claim: it may be as far
-/// from the published change as the tolerance, or as rounding in print, allows.
+/// Compares the change `of` trials that are all equal, or of closed forms, with a claim: it may be
+/// as far from the published change as rounding in print and the standard error of the
+/// printed means allow.
 fn judge_exact(claim: &Claim, percent: f64, of: &str) -> Judgement {
-    let margin = claim
-        .tolerance
-        .map_or(claim.rounding, |own| own.max(claim.rounding));
+    let margin = claim.margin();
     let apart = (percent - claim.percent).abs();
-    let name = match claim.tolerance {
-        Some(_) => "the tolerance",
-        None => "its rounding",
-    };
-    let margin_text = digits(margin);
+    let within = claim.margin_text();
     let (verdict, reason) = if apart <= margin {
-        let reason = format!(
-            "{of}; our change is within {name} of {margin_text} points of the published one"
-        );
+        let reason = format!("{of}; our change is the published one within {within}");
         (Verdict::Reproduced, reason)
-    } else if percent.abs() <= margin {
-        let reason = format!("{of}; our change is 0 within {name} of {margin_text} points");
+    } else if percent.abs() <= claim.rounding {
+        let reason = format!("{of}; our change is 0 within the rounding of the printed one");
         (Verdict::NotReproduced, reason)
     } else if (percent > 0.0) != (claim.percent > 0.0) {
         let reason = format!("{of}; our change has the other sign");
         (Verdict::NotReproduced, reason)
     } else {
         let reason = format!(
-            "{of}; same sign, but our change differs by {} points, more than {name} of {margin_text}",
+            "{of}; same sign, but our change differs by {} points, more than {within}",
             digits(apart)
         );
         (Verdict::DirectionOnly, reason)
@@ -334,8 +376,12 @@ fn claim(published: &Published, level: &Level, baseline: &Level) -> Option<Claim
     Some(Claim {
         percent,
         rounding: of_change + derived.map_or(0.0, |(_, rounding)| rounding),
+        error: published.sampling.as_ref().map(|own| StandardError {
+            points: own.standard_error(percent),
+            trials: own.trials,
+            source: own.source.clone(),
+        }),
         resolution_percent: published.resolution_percent,
-        tolerance: published.tolerance.as_ref().map(|own| own.within),
     })
 }
 

@@ -5,11 +5,11 @@ mod jumbogram;
 mod mred;
 mod os;
 
-use analysis::verdict::Verdict;
 use serde::Serialize;
 
+use crate::conclusion::Conclusion;
 use crate::outcome::digits;
-use crate::register::Paper;
+use crate::register::{Evidence, Paper};
 
 /// A printed figure and the computation of it.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub struct Sum<'a> {
     /// The computation in words.
     pub how: &'static str,
     /// Whether the printed figure is right to its last digit, or the bound holds.
-    pub verdict: Verdict,
+    pub verdict: Conclusion,
     /// The reason in one sentence.
     pub why: &'a str,
 }
@@ -80,7 +80,10 @@ pub fn sums(papers: &[Paper]) -> Vec<Sum<'_>> {
                 exact: (computation.exact)(),
                 unit: computation.unit,
                 how: computation.how,
-                verdict: computation.verdict(),
+                verdict: match claim.slip {
+                    None => computation.conclusion(&claim.evidence),
+                    Some(_) => Conclusion::Slip,
+                },
                 why: &claim.why,
             })
         })
@@ -99,18 +102,22 @@ fn all() -> impl Iterator<Item = &'static Computation> {
 }
 
 impl Computation {
-    /// Reproduced if the exact figure is within the printed one's rounding or on
-    /// the stated side of the bound.
-    pub(crate) fn verdict(&self) -> Verdict {
+    /// Whether the exact figure is within the printed one's rounding or on the stated
+    /// side of the bound.
+    pub(crate) fn agrees(&self) -> bool {
         let exact = (self.exact)();
-        let agrees = match self.printed {
+        match self.printed {
             Printed::Is(value, rounding) => (exact - value).abs() <= rounding + ROUNDING,
             Printed::AtLeast(bound) => exact >= bound - ROUNDING,
             Printed::AtMost(bound) => exact <= bound + ROUNDING,
-        };
-        match agrees {
-            true => Verdict::Reproduced,
-            false => Verdict::NotReproduced,
+        }
+    }
+
+    /// The conclusion on a claim with this evidence.
+    pub(crate) fn conclusion(&self, evidence: &Evidence) -> Conclusion {
+        match evidence {
+            Evidence::Tables(_) => Conclusion::Tables(self.agrees()),
+            _ => Conclusion::Calculation(self.agrees()),
         }
     }
 
@@ -213,15 +220,15 @@ mod tests {
             printed,
             exact: || 1.25,
         };
-        for (printed, verdict) in [
-            (Printed::Is(1.3, 0.05), Verdict::Reproduced),
-            (Printed::Is(1.4, 0.05), Verdict::NotReproduced),
-            (Printed::AtLeast(1.25), Verdict::Reproduced),
-            (Printed::AtLeast(1.26), Verdict::NotReproduced),
-            (Printed::AtMost(1.25), Verdict::Reproduced),
-            (Printed::AtMost(1.24), Verdict::NotReproduced),
+        for (printed, agrees) in [
+            (Printed::Is(1.3, 0.05), true),
+            (Printed::Is(1.4, 0.05), false),
+            (Printed::AtLeast(1.25), true),
+            (Printed::AtLeast(1.26), false),
+            (Printed::AtMost(1.25), true),
+            (Printed::AtMost(1.24), false),
         ] {
-            assert_eq!(of(printed).verdict(), verdict, "{printed:?}");
+            assert_eq!(of(printed).agrees(), agrees, "{printed:?}");
         }
     }
 }

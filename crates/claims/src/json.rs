@@ -1,11 +1,11 @@
 //! Claims as JSON Lines; docs/formats.md is the schema.
 
-use analysis::verdict::Verdict;
 use anyhow::Result;
 use serde::Serialize;
 
 use crate::arithmetic::Sum;
-use crate::outcome::Outcome;
+use crate::conclusion::Conclusion;
+use crate::outcome::{Alternative, Outcome};
 use crate::record::{Header, Robustness};
 
 /// The object of one claim. The order of fields is the format's.
@@ -18,7 +18,9 @@ struct Line<'a> {
     done: &'a str,
     evidence: &'static str,
     figure: &'a str,
-    verdict: Verdict,
+    verdict: Conclusion,
+    slip: Option<&'a str>,
+    alternatives: &'a [Alternative],
     robustness: Option<&'a [&'a Robustness]>,
     why: &'a str,
     run: Option<&'a Header>,
@@ -40,6 +42,8 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
             evidence: claim.evidence.kind(),
             figure: &outcome.figure,
             verdict: outcome.verdict,
+            slip: claim.slip.as_deref(),
+            alternatives: &outcome.alternatives,
             robustness: outcome.robustness.as_ref().map(|one| one.lines.as_slice()),
             why: &claim.why,
             run: outcome.record.map(|record| &record.run),

@@ -6,6 +6,7 @@
 //! written by `jumbolab claims --record`.
 
 mod arithmetic;
+mod conclusion;
 mod json;
 mod markdown;
 mod outcome;
@@ -16,9 +17,10 @@ mod register;
 mod text;
 
 pub use arithmetic::{Sum, sums};
+pub use conclusion::Conclusion;
 pub use json::{lines, sum_lines};
 pub use markdown::{document, with_table};
-pub use outcome::{Admissible, Outcome, outcomes};
+pub use outcome::{Admissible, Alternative, Outcome, outcomes};
 pub use record::{Record, Robustness, recorded};
 pub use register::{Claim, Evidence, Paper, papers};
 pub use text::{overview, sums_table, whole};

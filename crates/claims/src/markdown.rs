@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use crate::conclusion::Conclusion;
 use crate::outcome::Outcome;
 use crate::record::Record;
 use crate::register::Paper;
-use crate::text::{counts, run, share};
+use crate::text::{counts, run, share, total};
 
 const HEAD: &str = "\
 # Claims
@@ -14,13 +15,18 @@ Every claim of the studied papers, with the figure that decides it and the verdi
 the tables of docs/findings from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them.
 
 - **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one.
-- **Verdict**: *reproduced*, *direction only*, *not reproduced*, *inconclusive* or *not measured*; the findings pages say how a claim was tested.
-- **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; with the world of the search where it is not that of the verdict.
+- **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; of interpretations, of which the figure has each share, in any of them; with the world of the search where it is not that of the verdict.
+- **Verdict**: one of these, each counted apart. The findings pages say how a claim was tested.
 ";
 
 /// The page of all claims.
 pub fn document(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
     let mut text = HEAD.to_owned();
+    for verdict in Conclusion::ALL {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  - *{verdict}*: {}.", verdict.meaning());
+    }
+    let _ = writeln!(text, "\n{}.", total(outcomes));
     for of_paper in outcomes.chunk_by(|one, other| one.paper.name == other.paper.name) {
         let Some(first) = of_paper.first() else {
             continue;

@@ -7,8 +7,15 @@ use anyhow::{Result, bail};
 use plan::Level;
 
 use crate::arithmetic;
+use crate::conclusion::Conclusion;
 use crate::record::{Line, Measured, OfClaim, OfFigure, OfRivals, Record, Robustness};
 use crate::register::{Claim, Evidence, Paper, Rivals, Run};
+
+mod alternatives;
+
+pub use alternatives::Alternative;
+pub(crate) use alternatives::where_it_holds;
+use alternatives::{of_lines, with_shares};
 
 /// A claim and what became of it.
 #[derive(Debug)]
@@ -17,8 +24,10 @@ pub struct Outcome<'a> {
     pub paper: &'a Paper,
     /// The claim.
     pub claim: &'a Claim,
-    /// The verdict.
-    pub verdict: Verdict,
+    /// The conclusion.
+    pub verdict: Conclusion,
+    /// Alternatives that exclude each other; empty where there are none.
+    pub alternatives: Vec<Alternative>,
     /// The figure that decides it, with its interval.
     pub figure: String,
     /// The recorded run that it is from, if any.
@@ -34,8 +43,18 @@ pub struct Admissible<'a> {
     pub world: &'a str,
     /// Whether that is not the world of the verdict.
     pub is_elsewhere: bool,
-    /// The claim; of a published figure each cell that it is about.
+    /// The claim; of a published figure each cell that it is about; of alternatives
+    /// whether any of them holds.
     pub lines: Vec<&'a Robustness>,
+    /// The alternatives.
+    of_alternatives: Vec<&'a Robustness>,
+}
+
+impl Admissible<'_> {
+    /// Whether the share is of settings in which any of several alternatives holds.
+    pub(crate) const fn is_of_any(&self) -> bool {
+        !self.of_alternatives.is_empty()
+    }
 }
 
 /// The outcome of every claim of `papers`, in their order.
@@ -57,33 +76,75 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
         paper,
         claim,
         verdict,
+        alternatives: Vec::new(),
         figure,
         record: None,
         robustness: None,
     };
     if let Evidence::NotMeasured(evidence) = &claim.evidence {
-        return Ok(of(Verdict::NotMeasured, evidence.not_measured.clone()));
+        let why = evidence.not_measured.clone();
+        return Ok(of(Conclusion::Measured(Verdict::NotMeasured), why));
     }
-    if let Evidence::Sentence(evidence) = &claim.evidence {
-        return Ok(of(Verdict::NotReproduced, evidence.contradicted_by.clone()));
-    }
-    if let Some(name) = claim.evidence.computation() {
-        let Some(computation) = arithmetic::find(name) else {
-            bail!("{}: there is no computation {name:?}", claim.id);
-        };
-        return Ok(of(computation.verdict(), computation.figure()));
+    if let Some((conclusion, figure)) = by_itself(claim)? {
+        return Ok(match &claim.slip {
+            None => of(conclusion, figure),
+            Some(meant) => of(
+                Conclusion::Slip,
+                format!("{figure}; evidently meant: {meant}"),
+            ),
+        });
     }
     let Some(record) = claim.evidence.run().and_then(|run| find(records, &run)) else {
-        return Ok(of(Verdict::NotMeasured, "no result is recorded".to_owned()));
+        let verdict = Conclusion::Measured(Verdict::NotMeasured);
+        return Ok(of(verdict, "no result is recorded".to_owned()));
     };
-    let Some((verdict, figure)) = look_up(&claim.evidence, record) else {
+    let Some((verdict, figure, mut alternatives)) = look_up(&claim.evidence, record) else {
         bail!("{}: {} has no such verdict", claim.id, record.file_name());
+    };
+    let robustness = robustness(&claim.evidence, record, records);
+    if let Some(search) = &robustness {
+        with_shares(&mut alternatives, search);
+    }
+    let places = match alternatives.as_slice() {
+        [] | [_] => String::new(),
+        several => format!("; {}", where_it_holds(several, verdict)),
     };
     Ok(Outcome {
         record: Some(record),
-        robustness: robustness(&claim.evidence, record, records),
-        ..of(verdict, format!("{figure} ({})", record.run.world))
+        robustness,
+        alternatives,
+        ..of(
+            Conclusion::Measured(verdict),
+            format!("{figure}{places} ({})", record.run.world),
+        )
     })
+}
+
+/// The conclusion on a claim that the paper itself or a calculation decides.
+fn by_itself(claim: &Claim) -> Result<Option<(Conclusion, String)>> {
+    let id = &claim.id;
+    let (conclusion, figure) = match &claim.evidence {
+        Evidence::Sentence(evidence) => (Conclusion::Text, evidence.contradicted_by.clone()),
+        evidence => {
+            let Some(name) = evidence.computation() else {
+                if claim.slip.is_some() {
+                    bail!(
+                        "{id}: slip: no run tells what was meant; the evidence is `tables`, `calculation` or `contradicted_by`"
+                    );
+                }
+                return Ok(None);
+            };
+            let Some(computation) = arithmetic::find(name) else {
+                bail!("{id}: there is no computation {name:?}");
+            };
+            let agrees = computation.agrees();
+            if agrees && claim.slip.is_some() {
+                bail!("{id}: slip: the computation {name:?} agrees with what is printed");
+            }
+            (computation.conclusion(evidence), computation.figure())
+        }
+    };
+    Ok(Some((conclusion, figure)))
 }
 
 /// The shares of the admissible settings that a search recorded: of several worlds
@@ -105,10 +166,15 @@ fn robustness<'a>(
         .iter()
         .filter(|other| other.run.experiment == record.run.experiment);
     let mut found: Vec<Admissible<'a>> = searches
-        .map(|search| Admissible {
-            world: &search.run.world,
-            is_elsewhere: search.run.world != record.run.world,
-            lines: search.robustness.iter().filter(is_asked).collect(),
+        .map(|search| {
+            let lines = search.robustness.iter().filter(is_asked);
+            let (of_alternatives, lines) = lines.partition(|line| line.alternative.is_some());
+            Admissible {
+                world: &search.run.world,
+                is_elsewhere: search.run.world != record.run.world,
+                lines,
+                of_alternatives,
+            }
         })
         .filter(|admissible| !admissible.lines.is_empty())
         .collect();
@@ -130,20 +196,27 @@ fn find<'a>(records: &'a [Record], run: &Run<'_>) -> Option<&'a Record> {
     found.first().copied()
 }
 
-/// The verdict that a record has of a claim, and the figure.
-fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String)> {
+/// The verdict that a record has of a claim, the figure, and the alternatives.
+fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String, Vec<Alternative>)> {
     let mut lines = record.verdicts.iter();
     match evidence {
         Evidence::Claim(wanted) => lines.find_map(|line| match line {
-            Line::Claim(one) if one.claim == wanted.claim => Some((one.verdict, of_claim(one))),
+            Line::Claim(one) if one.claim == wanted.claim => {
+                Some((one.verdict, of_claim(one), of_lines(&one.alternatives)))
+            }
             _ => None,
         }),
         Evidence::Jump(wanted) => lines.find_map(|line| match line {
-            Line::Jump(one) if one.jump == wanted.jump => Some((one.verdict, one.seen.clone())),
+            Line::Jump(one) if one.jump == wanted.jump => {
+                Some((one.verdict, one.seen.clone(), of_lines(&one.alternatives)))
+            }
             _ => None,
         }),
         Evidence::Rivals(wanted) => lines.find_map(|line| match line {
-            Line::Rivals(one) if one.rivals == wanted.rivals => Some(of_rivals(one, wanted)),
+            Line::Rivals(one) if one.rivals == wanted.rivals => {
+                let (verdict, figure) = of_rivals(one, wanted);
+                Some((verdict, figure, Vec::new()))
+            }
             _ => None,
         }),
         Evidence::Figure(wanted) => {
@@ -157,8 +230,12 @@ fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String)> {
             });
             let about: Vec<&OfFigure> = about.collect();
             about.first()?;
-            let verdict = together(about.iter().map(|one| one.verdict));
-            Some((verdict, of_figures(&about)))
+            let alternatives = alternatives::of_figures(&about);
+            let verdict = match alternatives.as_slice() {
+                [] => together(about.iter().map(|one| one.verdict)),
+                some => alternatives::verdict(some),
+            };
+            Some((verdict, of_figures(&about), alternatives))
         }
         _ => None,
     }
@@ -173,7 +250,7 @@ fn has(cell: &BTreeMap<String, Level>, wanted: &BTreeMap<String, Level>) -> bool
 
 /// The verdict of several: one that contradicts is enough, and all have to
 /// agree to reproduce.
-pub(crate) fn together(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
+fn together(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
     const WORST_FIRST: [Verdict; 4] = [
         Verdict::NotReproduced,
         Verdict::Inconclusive,
@@ -202,6 +279,7 @@ fn of_claim(one: &OfClaim) -> String {
     };
     match one.settings {
         0 | 1 => range,
+        _ if !one.alternatives.is_empty() => range,
         settings => format!("{range}; holds in {} of {settings}", one.holds),
     }
 }

@@ -98,7 +98,9 @@ fn look_up(text: &str, records: &[Record], papers: &[Paper]) -> Result<Measured,
         });
         let found = of_same.flat_map(|record| {
             let shares = record.robustness.iter();
-            let share = shares.filter(|one| has("robustness") && one.question == wanted.claim);
+            let share = shares.filter(|one| {
+                has("robustness") && one.question == wanted.claim && one.alternative.is_none()
+            });
             let lines = record.verdicts.iter().filter_map(|line| match line {
                 Line::Claim(one) if one.claim == wanted.claim && has("lowest") => one.lowest,
                 Line::Claim(one) if one.claim == wanted.claim && has("highest") => one.highest,

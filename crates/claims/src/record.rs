@@ -1,29 +1,26 @@
 //! Recorded results: the verdicts of one run, small enough to keep.
 
-use std::collections::BTreeMap;
-
 use analysis::Findings;
 use analysis::certificate::{State, certify};
-use analysis::claims::{Held, Judged};
-use analysis::compare::Comparison;
-use analysis::rivals;
 use analysis::robustness::findings::Findings as Search;
-use analysis::robustness::questions::Asked;
-use analysis::sizes;
 use analysis::statistics::Interval;
-use analysis::verdict::Verdict;
 use anyhow::{Context, Result};
-use plan::{Level, Plan, RunFacts, Trial};
-use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::outcome::together;
+use plan::{Plan, RunFacts, Trial};
+use serde::{Deserialize, Serialize};
 
 mod cells;
+mod judged;
+mod lines;
 mod measured;
 
 pub(crate) use cells::OfCell;
+use judged::{of_claim, of_figure, of_jump, of_rivals, subject};
+#[cfg(test)]
+pub(crate) use lines::Explanation;
+pub use lines::Robustness;
+pub(crate) use lines::{Line, Named, OfAlternative, OfClaim, OfFigure, OfRivals};
 pub(crate) use measured::Measured;
-use measured::{measured, rounded};
+use measured::measured;
 
 /// The files of docs/results.
 const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
@@ -74,142 +71,6 @@ pub struct Header {
     pub certificate: State,
 }
 
-/// One verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Line {
-    /// Of a claim in words.
-    Claim(OfClaim),
-    /// Of a claim about a step.
-    Jump(OfJump),
-    /// Of a published figure.
-    Figure(OfFigure),
-    /// Of rival explanations.
-    Rivals(OfRivals),
-}
-
-/// The verdict of a claim in words.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfClaim {
-    /// The text of the claim.
-    pub claim: String,
-    /// The verdict.
-    #[serde(deserialize_with = "verdict")]
-    pub verdict: Verdict,
-    /// The number of settings in which it holds.
-    pub holds: usize,
-    /// The number of settings that it is about.
-    pub settings: usize,
-    /// The unit of the figures below.
-    pub unit: String,
-    /// The lowest figure of a setting: the difference, the change in per cent, or
-    /// the mean that is compared with a bound.
-    pub lowest: Option<Measured>,
-    /// The highest one, if there are several settings.
-    pub highest: Option<Measured>,
-    /// The mean of the changes in per cent, where that is claimed.
-    pub average: Option<Measured>,
-}
-
-/// The verdict of a claim about a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfJump {
-    /// The text of the claim.
-    pub jump: String,
-    /// The verdict of all curves together.
-    #[serde(deserialize_with = "verdict")]
-    pub verdict: Verdict,
-    /// The number of curves that agree with it.
-    pub holds: usize,
-    /// The number of curves that it is about.
-    pub settings: usize,
-    /// The figure of the first curve that decides the verdict.
-    pub seen: String,
-}
-
-/// The verdict of a published figure in one cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfFigure {
-    /// The metric.
-    pub metric: String,
-    /// The unit of `mean` and `published`.
-    pub unit: String,
-    /// The levels of the cell.
-    pub cell: BTreeMap<String, Level>,
-    /// The mean.
-    pub mean: Measured,
-    /// The change against the baseline in per cent.
-    pub change: Option<Measured>,
-    /// The published value.
-    pub published: Option<f64>,
-    /// The published change in per cent.
-    pub published_change: Option<f64>,
-    /// The verdict.
-    #[serde(deserialize_with = "verdict")]
-    pub verdict: Verdict,
-    /// Its reason.
-    pub reason: String,
-}
-
-/// The verdicts of rival explanations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfRivals {
-    /// The question.
-    pub rivals: String,
-    /// The number of sentences that they have to explain.
-    pub sentences: usize,
-    /// The explanations, in the order of the experiment.
-    pub explanations: Vec<Explanation>,
-}
-
-/// One of several rival explanations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Explanation {
-    /// The level of the factor.
-    pub level: Level,
-    /// The number of sentences that are reproduced with it.
-    pub reproduced: usize,
-    /// The number of sentences that it contradicts.
-    pub contradicted: usize,
-}
-
-/// In which share of the admissible settings something holds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Robustness {
-    /// The text of the claim, of the claim about a step, or of the figure.
-    pub question: String,
-    /// The metric, if it is a published change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metric: Option<String>,
-    /// The levels of its cell.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub cell: BTreeMap<String, Level>,
-    /// The share in per cent, with its interval.
-    pub holds: Measured,
-    /// The number of settings that were tried.
-    pub settings: usize,
-}
-
-/// A verdict by its word.
-fn verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verdict, D::Error> {
-    let word = String::deserialize(deserializer)?;
-    let all = [
-        Verdict::NotMeasured,
-        Verdict::Inconclusive,
-        Verdict::Reproduced,
-        Verdict::DirectionOnly,
-        Verdict::NotReproduced,
-    ];
-    let found = all.into_iter().find(|verdict| verdict.as_str() == word);
-    found.ok_or_else(|| serde::de::Error::custom(format!("there is no verdict {word:?}")))
-}
-
 /// The recorded results that are part of the program.
 ///
 /// # Errors
@@ -250,9 +111,16 @@ impl Header {
 impl Record {
     /// The verdicts of a run.
     pub fn of(found: &Findings<'_>, variant: Option<&str>) -> Self {
-        let claims = found.claims.iter().map(of_claim).map(Line::Claim);
-        let jumps = found.steps.iter().filter_map(of_jump).map(Line::Jump);
-        let figures = found.comparisons.iter().filter_map(of_figure);
+        let plan = found.plan;
+        let claims = found.claims.iter().map(|judged| of_claim(plan, judged));
+        let claims = claims.map(Line::Claim);
+        let jumps = found
+            .steps
+            .iter()
+            .filter_map(|judged| of_jump(plan, judged));
+        let jumps = jumps.map(Line::Jump);
+        let figures = found.comparisons.iter();
+        let figures = figures.filter_map(|comparison| of_figure(plan, comparison));
         let rivals = found.rivals.iter().map(of_rivals).map(Line::Rivals);
         Self {
             run: Header {
@@ -288,15 +156,11 @@ impl Record {
                 low: 100.0 * interval.low,
                 high: 100.0 * interval.high,
             };
-            let (metric, cell) = match judged.question.asked {
-                Asked::Claim(_) | Asked::Step(_) => (None, BTreeMap::new()),
-                Asked::Change(metric, cell) => {
-                    let levels = asked.plan.cells[cell].factors.0.iter().cloned();
-                    (Some(metric.name.to_owned()), levels.collect())
-                }
-            };
+            let (metric, cell) = subject(asked, &judged.question.asked);
+            let levels = judged.question.alternative.as_ref();
             Some(Robustness {
                 question: judged.question.text.clone(),
+                alternative: levels.map(|levels| asked.plan.in_words(levels)),
                 metric,
                 cell,
                 holds: measured(100.0 * share.share, share.interval.map(percent)),
@@ -368,105 +232,13 @@ fn list(lines: &[String]) -> String {
     }
 }
 
-fn of_claim(judged: &Judged<'_>) -> OfClaim {
-    let mut figures: Vec<(Measured, bool)> = judged.settings.iter().map(of_setting).collect();
-    figures.sort_by(|(one, _), (other, _)| one.value.total_cmp(&other.value));
-    let is_percent = figures.iter().any(|(_, is_percent)| *is_percent);
-    let (lowest, highest) = match figures.as_slice() {
-        [] => (None, None),
-        [(one, _)] => (Some(*one), None),
-        [(first, _), .., (last, _)] => (Some(*first), Some(*last)),
-    };
-    let is_difference = judged.settings.iter().any(|held| held.other.is_some());
-    let unit = match judged.unit {
-        _ if is_percent => "%",
-        "%" if is_difference => "points",
-        unit => unit,
-    };
-    OfClaim {
-        claim: judged.claim.text.clone(),
-        verdict: judged.verdict,
-        holds: judged.holds_in(),
-        settings: judged.settings.len(),
-        unit: unit.to_owned(),
-        lowest,
-        highest,
-        average: judged
-            .average
-            .map(|average| measured(average.percent, average.interval)),
-    }
-}
-
-/// The figure of one setting, and whether it is a change in per cent.
-fn of_setting(held: &Held) -> (Measured, bool) {
-    let difference = held.other.map(|other| held.mean.mean - other.mean);
-    let value = held.percent.or(difference).unwrap_or(held.mean.mean);
-    (measured(value, held.interval), held.percent.is_some())
-}
-
-fn of_jump(judged: &sizes::Judged<'_>) -> Option<OfJump> {
-    let verdict = together(judged.curves.iter().map(|(_, verdict, _)| *verdict));
-    let mut curves = judged.curves.iter();
-    let (factors, _, seen) = curves
-        .find(|(_, own, _)| *own == verdict)
-        .or_else(|| judged.curves.first())?;
-    let holds = judged
-        .curves
-        .iter()
-        .filter(|(_, verdict, _)| *verdict == Verdict::Reproduced);
-    let among = match judged.curves.len() {
-        1 => String::new(),
-        _ => format!(" ({factors})"),
-    };
-    Some(OfJump {
-        jump: judged.claim.text.clone(),
-        verdict,
-        holds: holds.count(),
-        settings: judged.curves.len(),
-        seen: format!("{seen}{among}"),
-    })
-}
-
-fn of_rivals(judged: &rivals::Judged<'_>) -> OfRivals {
-    let alternatives = judged.alternatives.iter().enumerate();
-    let explanations = alternatives.map(|(at, level)| Explanation {
-        level: level.clone(),
-        reproduced: judged.explained(at),
-        contradicted: judged.contradicted(at),
-    });
-    OfRivals {
-        rivals: judged.rivals.text.clone(),
-        sentences: judged.sentences.len(),
-        explanations: explanations.collect(),
-    }
-}
-
-/// The verdict of a published figure, where something was measured.
-fn of_figure(comparison: &Comparison) -> Option<OfFigure> {
-    let judgement = comparison.judgement.as_ref()?;
-    let mean = comparison.mean?;
-    let change = comparison.change.as_ref();
-    let percent = change.and_then(|change| change.percent);
-    Some(OfFigure {
-        metric: comparison.metric.name.to_owned(),
-        unit: comparison.metric.unit.to_owned(),
-        cell: comparison.factors.0.iter().cloned().collect(),
-        mean: measured(mean.mean, mean.ci95),
-        change: percent.map(|percent| measured(percent, change.and_then(|change| change.ci95))),
-        published: comparison.published.value,
-        published_change: comparison
-            .published
-            .claim
-            .map(|claim| rounded(claim.percent)),
-        verdict: judgement.verdict,
-        reason: judgement.reason.clone(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use analysis::verdict::Verdict;
     use plan::synthetic::{facts, study};
+
+    use super::lines::OfJump;
+    use super::*;
 
     #[test]
     fn a_record_reads_back_as_it_was_written() {

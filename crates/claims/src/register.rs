@@ -58,6 +58,10 @@ pub struct Claim {
     pub done: String,
     /// The reason for the verdict in one sentence.
     pub why: String,
+    /// What was evidently meant, where the printed words or figures are a slip: a unit,
+    /// a sign, digits transposed.
+    #[serde(default)]
+    pub slip: Option<String>,
     /// The evidence that decides it.
     pub evidence: Evidence,
 }
@@ -74,10 +78,10 @@ pub enum Evidence {
     Figure(Figure),
     /// Rival explanations of what an experiment shows.
     Rivals(Rivals),
-    /// A computation from the paper's own statements.
-    Arithmetic(Arithmetic),
-    /// A computation that shows a sentence to contradict figures of the paper.
-    Contradiction(Contradiction),
+    /// A comparison with values that the paper itself prints.
+    Tables(Tables),
+    /// A calculation from standards or from settings, which needs no experiment.
+    Calculation(Calculation),
     /// Another sentence of the paper, which contradicts it.
     Sentence(Sentence),
     /// The reason why nothing was measured.
@@ -164,15 +168,15 @@ evidence! {
         #[serde(default)]
         world: Option<String>,
     }
-    /// A computation.
-    Arithmetic {
+    /// A comparison with values of the paper.
+    Tables {
         /// The name of the computation.
-        arithmetic: String,
+        tables: String,
     }
-    /// A computation that shows a contradiction.
-    Contradiction {
+    /// A calculation.
+    Calculation {
         /// The name of the computation.
-        contradiction: String,
+        calculation: String,
     }
     /// A sentence that contradicts the claim.
     Sentence {
@@ -206,8 +210,8 @@ impl Evidence {
     /// The name of the computation, where that is the evidence.
     pub fn computation(&self) -> Option<&str> {
         match self {
-            Self::Arithmetic(one) => Some(&one.arithmetic),
-            Self::Contradiction(one) => Some(&one.contradiction),
+            Self::Tables(one) => Some(&one.tables),
+            Self::Calculation(one) => Some(&one.calculation),
             _ => None,
         }
     }
@@ -219,8 +223,9 @@ impl Evidence {
             Self::Jump(_) => "jump",
             Self::Figure(_) => "published figure",
             Self::Rivals(_) => "rivals",
-            Self::Arithmetic(_) => "arithmetic",
-            Self::Contradiction(_) | Self::Sentence(_) => "contradiction",
+            Self::Tables(_) => "tables",
+            Self::Calculation(_) => "calculation",
+            Self::Sentence(_) => "sentence",
             Self::NotMeasured(_) => "not measured",
         }
     }

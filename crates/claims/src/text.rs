@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use analysis::verdict::Verdict;
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use crate::arithmetic::Sum;
+use crate::conclusion::Conclusion;
 use crate::outcome::{Admissible, Outcome};
 use crate::record::Header;
 
@@ -14,29 +14,34 @@ const PLACE: u16 = 10;
 const VERDICT: u16 = 16;
 const ROBUSTNESS: u16 = 13;
 
-/// Verdicts in the order in which they are counted.
-const ORDER: [Verdict; 5] = [
-    Verdict::Reproduced,
-    Verdict::DirectionOnly,
-    Verdict::NotReproduced,
-    Verdict::Inconclusive,
-    Verdict::NotMeasured,
-];
-
-/// For each paper its counts and a table, `width` columns wide.
+/// For each paper its counts and a table, `width` columns wide, and the counts of all.
 pub fn overview(outcomes: &[&Outcome<'_>], width: u16) -> String {
     let papers = outcomes.chunk_by(|one, other| one.paper.name == other.paper.name);
     let tables =
         papers.map(|of_paper| format!("{}\n{}\n", counts(of_paper), table(of_paper, width)));
-    tables.collect::<Vec<_>>().join("\n")
+    let papers: Vec<String> = tables.collect();
+    let all = match papers.len() {
+        0 | 1 => String::new(),
+        _ => format!("\n{}\n", total(outcomes)),
+    };
+    papers.join("\n") + &all
 }
 
-/// How many claims of a paper there are, and with which verdicts.
+/// How many claims all papers have, and with which conclusions.
+pub(crate) fn total(outcomes: &[&Outcome<'_>]) -> String {
+    counted("All papers", outcomes)
+}
+
+/// How many claims a paper has, and with which conclusions.
 pub(crate) fn counts(outcomes: &[&Outcome<'_>]) -> String {
     let paper = outcomes
         .first()
         .map_or("", |first| first.paper.title.as_str());
-    let counts = ORDER.iter().filter_map(|verdict| {
+    counted(paper, outcomes)
+}
+
+fn counted(what: &str, outcomes: &[&Outcome<'_>]) -> String {
+    let counts = Conclusion::ALL.iter().filter_map(|verdict| {
         let with = outcomes.iter().filter(|one| one.verdict == *verdict);
         match with.count() {
             0 => None,
@@ -44,7 +49,7 @@ pub(crate) fn counts(outcomes: &[&Outcome<'_>]) -> String {
         }
     });
     let counts: Vec<String> = counts.collect();
-    format!("{paper}: {} claims: {}", outcomes.len(), counts.join(", "))
+    format!("{what}: {} claims: {}", outcomes.len(), counts.join(", "))
 }
 
 fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
@@ -138,6 +143,10 @@ pub(crate) fn share(admissible: &Admissible<'_>) -> String {
         [one, ..] => format!("{one:.0} % of {settings}"),
         [] => String::new(),
     };
+    let share = match admissible.is_of_any() {
+        true => format!("any {share}"),
+        false => share,
+    };
     match admissible.is_elsewhere {
         true => format!("{share} ({})", admissible.world),
         false => share,
@@ -159,6 +168,14 @@ pub fn whole(outcome: &Outcome<'_>) -> String {
     line("done", &claim.done);
     line("figure", &outcome.figure);
     line("verdict", outcome.verdict.as_str());
+    for one in &outcome.alternatives {
+        let share = one
+            .robustness
+            .map_or_else(String::new, |(share, settings)| {
+                format!(", {share:.0} % of {settings} settings")
+            });
+        line("", &format!("{}: {}{share}", one.name, one.verdict));
+    }
     if let Some(robustness) = &outcome.robustness {
         line("robustness", &share(robustness));
     }
@@ -213,7 +230,15 @@ mod tests {
         for one in &all {
             assert!(text.contains(one.verdict.as_str()), "{}", one.claim.id);
         }
-        assert_eq!(text.matches(" claims: ").count(), papers.len());
+        assert_eq!(text.matches(" claims: ").count(), papers.len() + 1);
+        let last = text.lines().last().unwrap();
+        let begin = format!("All papers: {} claims: ", all.len());
+        let counts = last.strip_prefix(&begin).unwrap().split(", ");
+        let counts = counts.map(|count| count.split_once(' ').unwrap());
+        let total: usize = counts
+            .map(|(count, _)| count.parse::<usize>().unwrap())
+            .sum();
+        assert_eq!(total, all.len(), "{last}");
     }
 
     #[test]
@@ -225,12 +250,11 @@ mod tests {
             assert!(line.chars().count() <= 140, "{line}");
         }
         for words in [
-            "2019-frames-1500  3333  3502 frames  not reproduced",
-            "mred-saved-rate 4 31.29 Mbit/s not reproduced",
-            "mred-weight 0.0027 0.01587 not reproduced",
-            "mred-290 290 290 octets reproduced",
-            "mred-equation -4 -14 octets not reproduced",
-            "mred-header -4 -4 octets reproduced",
+            "2019-frames-1500  3333  3502 frames  incorrect by calculation",
+            "mred-saved-rate 4 31.29 Mbit/s incorrect by calculation",
+            "mred-290 290 290 octets correct by calculation",
+            "2019-rtt-order 4 4 scenarios consistent with its tables",
+            "mred-drop 26 3.059 % contradicted by its tables",
         ] {
             let words: Vec<&str> = words.split_whitespace().collect();
             let has = |line: &str| {
@@ -252,7 +276,10 @@ mod tests {
             text.contains("\nfigure     3.06 %; printed 26.0 ("),
             "{text}"
         );
-        assert!(text.contains("\nverdict    not reproduced\n"), "{text}");
+        assert!(
+            text.contains("\nverdict    contradicted by its tables\n"),
+            "{text}"
+        );
         assert!(!text.contains("\nrun "), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use plan::metric::{METRICS, Metric};
-use plan::{Assertion, Expected, Factors, Level, Over, Tolerance};
+use plan::{Alternatives, Assertion, Expected, Factors, Level, Over, Tolerance};
 
 use super::aliases::Aliases;
 use super::quantity::{float, line, positive, word};
@@ -59,6 +59,7 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
         source: source.value,
         metric: metric.value,
         cells: lists(&mut reader, "cells", factors, aliases)?,
+        alternatives: alternatives(&mut reader, factors, aliases)?,
         expected: expected(&mut reader, factors, aliases)?,
         tolerance: tolerance(&mut reader)?,
     };
@@ -66,8 +67,39 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     Ok(claim)
 }
 
+/// The swept factors whose levels exclude each other, and those that the source states.
+pub(super) fn alternatives(
+    reader: &mut Reader<'_>,
+    factors: &[Factor],
+    aliases: &Aliases,
+) -> Result<Alternatives> {
+    let stated = lists(reader, "stated", factors, aliases)?;
+    let Some(found) = reader.words("alternatives")? else {
+        return match stated.is_empty() {
+            true => Ok(Alternatives::default()),
+            false => Err(reader.missing("alternatives", "alternatives = [\"path\"]")),
+        };
+    };
+    let one = |name: &String| {
+        let refuse = |why: String| found.refuse(format!("{name}: {why}"));
+        let path = aliases.resolve_factor(name).map_err(refuse)?;
+        let swept = factors.iter().find(|factor| factor.path == path);
+        let not_swept = || refuse("it is not swept; [sweep] lists the factors".into());
+        Ok(swept.ok_or_else(not_swept)?.name.clone())
+    };
+    let named: Vec<String> = found.value.iter().map(one).collect::<Result<_>>()?;
+    if let Some((other, _)) = stated.iter().find(|(name, _)| !named.contains(name)) {
+        let why = format!("`stated` has levels of {other}, which is none of them");
+        return Err(found.refuse(why));
+    }
+    Ok(Alternatives {
+        factors: named,
+        stated,
+    })
+}
+
 /// How far figures without spread may be apart and still count as equal, and why.
-pub(super) fn tolerance(reader: &mut Reader<'_>) -> Result<Option<Tolerance>> {
+fn tolerance(reader: &mut Reader<'_>) -> Result<Option<Tolerance>> {
     let within = reader.optional("tolerance", positive)?;
     let because = reader.optional("because", line)?;
     match (within, because) {

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use anyhow::Result;
 use plan::metric::{METRICS, Metric};
-use plan::{Compare, Factors, Level, Published};
+use plan::{Compare, Factors, Level, Published, Sampling};
 
 use super::aliases::Aliases;
-use super::claims::tolerance;
-use super::quantity::{float, line, positive};
+use super::claims::alternatives;
+use super::quantity::{float, line, number, positive};
 use super::reader::{Reader, did_you_mean, refusal};
 use super::sweep::{Factor, entries, factor_name, level, levels};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
@@ -151,7 +151,8 @@ fn row(
     }
     let source = reader.required("source", "source = \"[Key Table 4]\"", line)?;
     let resolution_percent = reader.optional("resolution_percent", positive)?;
-    let tolerance = tolerance(&mut reader)?;
+    let sampling = sampling(&mut reader)?;
+    let alternatives = alternatives(&mut reader, factors, aliases)?;
 
     let factor = reader.optional("compare.factor", factor_name)?;
     let baseline = reader.optional("compare.baseline", |value| {
@@ -185,7 +186,8 @@ fn row(
             values,
             changes,
             resolution_percent: resolution_percent.map(|found| found.value),
-            tolerance,
+            sampling,
+            alternatives,
             source: source.value,
         },
         compare: Compare {
@@ -198,6 +200,27 @@ fn row(
     };
     reader.finish()?;
     Ok(row)
+}
+
+/// How far printed means are from those of further trials.
+fn sampling(reader: &mut Reader<'_>) -> Result<Option<Sampling>> {
+    let trials = reader.optional("trials", number(1, 1_000_000))?;
+    let spread = reader.optional("spread_percent", positive)?;
+    let source = reader.optional("spread_source", line)?;
+    match (trials, spread, source) {
+        (None, None, None) => Ok(None),
+        (Some(trials), Some(spread), Some(source)) => Ok(Some(Sampling {
+            trials: u32::try_from(trials.value).unwrap_or(u32::MAX),
+            spread_percent: spread.value,
+            source: source.value,
+        })),
+        (None, _, _) => Err(reader.missing("trials", "trials = 20")),
+        (_, None, _) => Err(reader.missing("spread_percent", "spread_percent = 3.1")),
+        (_, _, None) => Err(reader.missing(
+            "spread_source",
+            "spread_source = \"our kernel trials (os-comparison.netns)\"",
+        )),
+    }
 }
 
 /// The factors of a row by name.

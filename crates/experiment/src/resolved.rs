@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plan::{
-    Assertion, Compare, Expected, Factors, Level, Ranking, Report, ReportFigure, Rivals, Shows,
-    StepClaim, Tolerance, Tradeoff, Unstated,
+    Alternatives, Assertion, Compare, Expected, Factors, Level, Ranking, Report, ReportFigure,
+    Rivals, Shows, StepClaim, Tolerance, Tradeoff, Unstated,
 };
 
 use super::aliases::Aliases;
@@ -220,7 +220,12 @@ impl Writer {
         if let Some(percent) = figures.resolution_percent {
             self.pair("resolution_percent", &number(percent));
         }
-        self.tolerance(figures.tolerance.as_ref());
+        if let Some(own) = &figures.sampling {
+            self.pair("trials", &own.trials.to_string());
+            self.pair("spread_percent", &number(own.spread_percent));
+            self.pair("spread_source", &quoted(&own.source));
+        }
+        self.alternatives(&figures.alternatives);
         self.pair("source", &quoted(&figures.source));
         let compare = [
             ("factor".to_owned(), quoted(&compare.factor)),
@@ -236,6 +241,7 @@ impl Writer {
         self.pair("source", &quoted(&claim.source));
         self.pair("metric", &quoted(&claim.metric));
         self.lists("cells", &claim.cells);
+        self.alternatives(&claim.alternatives);
         match &claim.expected {
             Expected::Than { than, higher, by } => {
                 self.pair("is", &quoted(if *higher { "higher" } else { "lower" }));
@@ -257,14 +263,18 @@ impl Writer {
             Expected::AtMost(bound) => self.pair("at_most", &number(*bound)),
             Expected::AtLeast(bound) => self.pair("at_least", &number(*bound)),
         }
-        self.tolerance(claim.tolerance.as_ref());
-    }
-
-    fn tolerance(&mut self, tolerance: Option<&Tolerance>) {
-        if let Some(Tolerance { within, because }) = tolerance {
+        if let Some(Tolerance { within, because }) = &claim.tolerance {
             self.pair("tolerance", &number(*within));
             self.pair("because", &quoted(because));
         }
+    }
+
+    /// The factors whose levels exclude each other, omitted if there are none.
+    fn alternatives(&mut self, own: &Alternatives) {
+        if !own.factors.is_empty() {
+            self.pair("alternatives", &words(&own.factors));
+        }
+        self.lists("stated", &own.stated);
     }
 
     fn rivals(&mut self, rivals: &Rivals) {
@@ -311,6 +321,7 @@ impl Writer {
         self.pair("text", &quoted(&claim.text));
         self.pair("source", &quoted(&claim.source));
         self.lists("cells", &claim.cells);
+        self.alternatives(&claim.alternatives);
         let of = OF.iter().find(|(_, of)| *of == claim.of);
         self.pair("of", &quoted(of.map_or("time", |(word, _)| word)));
         self.pair("at", &claim.at.to_string());

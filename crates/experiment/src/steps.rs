@@ -4,7 +4,7 @@ use anyhow::Result;
 use plan::{OfStep, Sign, StepClaim};
 
 use super::aliases::Aliases;
-use super::claims::lists;
+use super::claims::{alternatives, lists};
 use super::quantity::{line, number, word};
 use super::reader::{Reader, refusal};
 use super::sweep::Factor;
@@ -56,6 +56,7 @@ fn step(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Result
         text: text.value,
         source: source.value,
         cells: lists(&mut reader, "cells", factors, aliases)?,
+        alternatives: alternatives(&mut reader, factors, aliases)?,
         of: reader.read("of", word(&OF))?.value,
         at: whole(at),
         within: whole(within),

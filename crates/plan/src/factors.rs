@@ -40,6 +40,13 @@ impl Factors {
             .find(|(name, _)| name == factor)
             .map(|(_, level)| level)
     }
+
+    /// The levels of these factors, as far as the cell has them.
+    pub fn only(&self, names: &[String]) -> Self {
+        let mut own = self.0.clone();
+        own.retain(|(name, _)| names.contains(name));
+        Self(own)
+    }
 }
 
 impl fmt::Display for Level {

@@ -129,7 +129,7 @@ pub struct Compare {
 }
 
 /// Values printed by a study: one metric along the compared factor.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Published {
     /// The metric's name in reports, such as `throughput`.
     pub metric: String,
@@ -146,12 +146,44 @@ pub struct Published {
     /// The smallest change that the study's instrument could resolve, in per
     /// cent, if known.
     pub resolution_percent: Option<f64>,
-    /// The distance in points at which the change of trials without spread still
-    /// equals the printed one. If absent: the rounding of the printed figures.
-    pub tolerance: Option<Tolerance>,
+    /// The random error of the printed means; without it they count as exact within
+    /// their rounding.
+    pub sampling: Option<Sampling>,
+    /// As [`Assertion::alternatives`].
+    pub alternatives: Alternatives,
     /// The place where the values are printed, such as `[Praptodiyono2019 Table
     /// 4]`.
     pub source: String,
+}
+
+/// Settings that exclude each other, such as interpretations of a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Alternatives {
+    /// The factors whose levels, in each combination, are the alternatives.
+    pub factors: Vec<String>,
+    /// The alternatives that the source itself states: each listed factor has one of
+    /// the listed levels. They alone decide the overall verdict.
+    pub stated: Vec<(String, Vec<Level>)>,
+}
+
+/// How far printed means are from those of further trials.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampling {
+    /// The number of trials of each mean.
+    pub trials: u32,
+    /// The standard deviation of single trials, in per cent of their mean.
+    pub spread_percent: f64,
+    /// Where that is from, one line: the study, or trials of ours.
+    pub source: String,
+}
+
+impl Sampling {
+    /// The standard error of a change by `percent` between two such means, in points
+    /// (delta method).
+    pub fn standard_error(&self, percent: f64) -> f64 {
+        let ratio = 1.0 + percent / 100.0;
+        ratio.abs() * self.spread_percent * (2.0 / f64::from(self.trials)).sqrt()
+    }
 }
 
 /// The distance at which figures without spread still count as equal.
@@ -175,6 +207,9 @@ pub struct Assertion {
     pub metric: String,
     /// The cells of the claim: each listed factor has one of the listed levels.
     pub cells: Vec<(String, Vec<Level>)>,
+    /// Interpretations of the text and other settings that exclude each other. The
+    /// claim is judged for each of them.
+    pub alternatives: Alternatives,
     /// The claimed relation.
     pub expected: Expected,
     /// Up to which distance figures without spread count as equal, in the
@@ -302,6 +337,8 @@ pub struct StepClaim {
     pub source: String,
     /// The cells of the claim: each listed factor has one of the listed levels.
     pub cells: Vec<(String, Vec<Level>)>,
+    /// As [`Assertion::alternatives`].
+    pub alternatives: Alternatives,
     /// The quantity that jumps.
     pub of: OfStep,
     /// The message size of the jump, in octets.

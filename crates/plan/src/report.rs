@@ -46,6 +46,19 @@ impl Plan {
         label.cloned().unwrap_or(level)
     }
 
+    /// Factors in words for sentences: a label stands for itself, any other level with
+    /// the name of its factor: `drop tail, mtu 1500`.
+    pub fn in_words(&self, Factors(factors): &Factors) -> String {
+        let words = factors.iter().map(|(name, level)| {
+            let label = self.label(name, level);
+            match label == level.to_string() {
+                true => format!("{name} {label}"),
+                false => label,
+            }
+        });
+        words.collect::<Vec<_>>().join(", ")
+    }
+
     /// Factors with the labels of their levels, as `queue=drop tail mtu=1500`.
     pub fn labelled(&self, Factors(factors): &Factors) -> String {
         let pairs = factors.iter();

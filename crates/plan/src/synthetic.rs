@@ -209,7 +209,8 @@ pub fn published(metric: &str, values: &[(i64, f64)], changes: &[(i64, f64)]) ->
         values: levels(values),
         changes: levels(changes),
         resolution_percent: None,
-        tolerance: None,
+        sampling: None,
+        alternatives: crate::Alternatives::default(),
         source: "[Praptodiyono2019 Table 4]".into(),
     }
 }

@@ -66,7 +66,7 @@ fn questions(found: &Findings<'_>) -> Section {
         cells.push(Cell::Text(words::at_default(judged)));
         cells.push(Cell::Text(words::decided_by(found, judged)));
         let question = judged.question;
-        cells.push(Cell::Text(format!("{} {}", question.text, question.source)));
+        cells.push(Cell::Text(words::question(found, question)));
         cells
     };
     Section {

@@ -10,6 +10,7 @@ fn claim(expected: Expected) -> Assertion {
         source: "[Mathis1997]".into(),
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        alternatives: plan::Alternatives::default(),
         expected,
         tolerance: None,
     }

@@ -22,7 +22,7 @@ pub(super) fn trials_to_settle(comparison: &Comparison) -> Option<usize> {
             .is_none_or(|least| size > least)
     };
     let verdict = comparison.judgement.as_ref();
-    let claim = comparison.published.claim.filter(|claim| {
+    let claim = comparison.published.claim.as_ref().filter(|claim| {
         let undecided = interval.holds(0.0) && interval.holds(claim.percent);
         let wide = verdict.is_some_and(|verdict| verdict.verdict == Verdict::Inconclusive);
         let finer = claim

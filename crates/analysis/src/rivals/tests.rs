@@ -16,6 +16,7 @@ fn found() -> (Plan, Vec<Comparison>) {
         source: "[Mathis1997]".into(),
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        alternatives: plan::Alternatives::default(),
         expected: Expected::Than {
             than: Factors(vec![("mtu".into(), Level::Integer(1500))]),
             higher,
@@ -49,6 +50,24 @@ fn asked(claims: &[&str]) -> (Vec<usize>, Vec<Vec<Verdict>>) {
     let verdicts = judged.sentences.iter();
     let verdicts = verdicts.map(|sentence| sentence.verdicts.clone());
     (judged.matching(), verdicts.collect())
+}
+
+#[test]
+fn a_sentence_needs_one_explanation_and_two_are_no_contradiction() {
+    use Verdict::{Inconclusive, NotMeasured, NotReproduced, Reproduced};
+    let sentence = |verdicts: &[Verdict]| Sentence {
+        text: String::new(),
+        source: String::new(),
+        verdicts: verdicts.to_vec(),
+    };
+    let of = |verdicts: &[Verdict]| {
+        let sentence = sentence(verdicts);
+        (sentence.verdict(), sentence.explained_by())
+    };
+    let some = [NotReproduced, Reproduced, NotMeasured, Reproduced];
+    assert_eq!(of(&some), (Reproduced, vec![1, 3]));
+    assert_eq!(of(&[NotReproduced, Inconclusive]).0, Inconclusive);
+    assert_eq!(of(&[NotReproduced, NotReproduced]).0, NotReproduced);
 }
 
 #[test]

@@ -280,6 +280,7 @@ mod tests {
         let question = Question {
             asked: Subject::Claim(0),
             text: String::new(),
+            alternative: None,
             source: String::new(),
         };
         let questions = [question.clone(), question];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plan::metric::Metric;
-use plan::{Assertion, COPY, Expected, Factors, Level, Plan, StepClaim, Trial};
+use plan::{Alternatives, Assertion, COPY, Expected, Factors, Level, Plan, StepClaim, Trial};
 
 use super::Answer;
 use super::nearest::{Measured, Reading, Term};
@@ -17,14 +17,17 @@ use crate::verdict::{Verdict, published_figures};
 pub struct Question {
     /// The subject of the question.
     pub asked: Asked,
-    /// The question in words, one line.
+    /// The question in words, one line; alternatives of one claim share it.
     pub text: String,
+    /// The alternative that it is about; none where there are none, or it is about any
+    /// of them.
+    pub alternative: Option<Factors>,
     /// The place where it is printed.
     pub source: String,
 }
 
 /// The subject of a question.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Asked {
     /// The claim at this position of the plan.
     Claim(usize),
@@ -32,43 +35,123 @@ pub enum Asked {
     Step(usize),
     /// The published change of this metric in this cell.
     Change(&'static Metric, usize),
+    /// Whether at least one of these earlier questions holds.
+    Any(Vec<usize>),
 }
 
 /// The questions of a plan: its claims, its claimed steps, then the published changes. Values are
-/// not asked, for they are another machine's; [`readings`] has them.
+/// not asked, for they are another machine's; [`readings`] has them. Where alternatives
+/// exclude each other there is a question for each, and one for any of them.
 pub fn questions(plan: &Plan) -> Vec<Question> {
-    let claims = plan.claims.iter().enumerate();
-    let mut questions: Vec<Question> = claims
-        .map(|(at, claim)| Question {
-            asked: Asked::Claim(at),
-            text: claim.text.clone(),
-            source: claim.source.clone(),
-        })
-        .collect();
-    let steps = plan.steps.iter().enumerate();
-    questions.extend(steps.map(|(at, step)| Question {
-        asked: Asked::Step(at),
-        text: step.text.clone(),
-        source: step.source.clone(),
-    }));
+    let mut questions = Vec::new();
+    for (at, claim) in plan.claims.iter().enumerate() {
+        let of = claims::alternatives(plan, &claim.text, &claim.alternatives, &claim.cells);
+        let place = (claim.text.clone(), claim.source.clone());
+        ask(
+            &mut questions,
+            &Asked::Claim(at),
+            place,
+            &claim.alternatives,
+            of,
+        );
+    }
+    for (at, step) in plan.steps.iter().enumerate() {
+        let of = claims::alternatives(plan, &step.text, &step.alternatives, &step.cells);
+        let place = (step.text.clone(), step.source.clone());
+        ask(
+            &mut questions,
+            &Asked::Step(at),
+            place,
+            &step.alternatives,
+            of,
+        );
+    }
     for metric in published(plan) {
-        for (cell, own) in plan.cells.iter().enumerate() {
-            let printed = published_figures(plan, metric, &own.factors);
-            if let (Ok(_), Some(claim)) = (&own.setting, printed.claim) {
-                questions.push(Question {
-                    asked: Asked::Change(metric, cell),
-                    text: format!(
-                        "{}: {:+} %, {}",
-                        metric.title,
-                        rounded(claim.percent),
-                        own.factors
-                    ),
-                    source: printed.source.unwrap_or_default(),
-                });
-            }
-        }
+        ask_changes(plan, metric, &mut questions);
     }
     questions
+}
+
+/// The questions of one claim.
+fn ask(
+    questions: &mut Vec<Question>,
+    asked: &Asked,
+    (text, source): (String, String),
+    own: &Alternatives,
+    alternatives: Vec<Factors>,
+) {
+    let several = alternatives.len() > 1;
+    let question = |asked: Asked, alternative: Option<Factors>| Question {
+        asked,
+        text: text.clone(),
+        alternative,
+        source: source.clone(),
+    };
+    let first = questions.len();
+    let each = alternatives.into_iter().filter(|_| several);
+    questions.extend(each.map(|levels| question(asked.clone(), Some(levels))));
+    let any = match any_of(questions, first, own) {
+        each if each.is_empty() => asked.clone(),
+        each => Asked::Any(each),
+    };
+    questions.push(question(any, None));
+}
+
+/// The positions of the alternatives among the questions from `first` on: those that the
+/// source states, else all.
+fn any_of(questions: &[Question], first: usize, own: &Alternatives) -> Vec<usize> {
+    let all: Vec<usize> = (first..questions.len())
+        .filter(|&at| questions[at].alternative.is_some())
+        .collect();
+    let mut stated = all.clone();
+    stated.retain(|&at| {
+        let levels = questions[at].alternative.as_ref();
+        levels.is_some_and(|levels| claims::is_stated(own, levels))
+    });
+    match stated.is_empty() {
+        true => all,
+        false => stated,
+    }
+}
+
+/// The questions of the published changes of a metric. Cells that differ in
+/// alternatives only are followed by the question for any of them.
+fn ask_changes(plan: &Plan, metric: &'static Metric, questions: &mut Vec<Question>) {
+    let mut groups: Vec<(Factors, Alternatives, Vec<Question>)> = Vec::new();
+    for (cell, own) in plan.cells.iter().enumerate() {
+        let printed = published_figures(plan, metric, &own.factors);
+        let (Ok(_), Some(claim)) = (&own.setting, &printed.claim) else {
+            continue;
+        };
+        let named = &printed.alternatives.factors;
+        let alternative = own.factors.only(named);
+        let others = own.factors.0.iter();
+        let others = others.filter(|(name, _)| !named.contains(name));
+        let others = Factors(others.cloned().collect());
+        let question = Question {
+            asked: Asked::Change(metric, cell),
+            text: format!("{}: {:+} %, {others}", metric.title, rounded(claim.percent)),
+            alternative: (!alternative.0.is_empty()).then_some(alternative),
+            source: printed.source.unwrap_or_default(),
+        };
+        match groups.iter_mut().find(|(common, ..)| *common == others) {
+            Some((.., group)) => group.push(question),
+            None => groups.push((others, printed.alternatives, vec![question])),
+        }
+    }
+    for (_, own, group) in groups {
+        let first = questions.len();
+        questions.extend(group);
+        let each = any_of(questions, first, &own);
+        let any = questions[first].clone();
+        if !each.is_empty() {
+            questions.push(Question {
+                asked: Asked::Any(each),
+                alternative: None,
+                ..any
+            });
+        }
+    }
 }
 
 /// A percentage, rounded to two decimal places.
@@ -149,18 +232,39 @@ pub fn answers(plan: &Plan, questions: &[Question], trials: &[Trial]) -> Vec<Opt
         false => sizes::curves(plan, trials),
     };
     let steps = sizes::judged(plan, &curves);
-    let answer = |question: &Question| match question.asked {
-        Asked::Claim(at) => of_verdict(judged.get(at)?.verdict),
-        Asked::Step(at) => of_step(steps.get(at)?),
-        Asked::Change(metric, cell) => of_change(find(&comparisons, metric, cell)?),
-    };
-    questions.iter().map(answer).collect()
+    let mut answers: Vec<Option<Answer>> = Vec::new();
+    for question in questions {
+        let of = |verdict, alternatives: &Option<claims::Alternatives>| {
+            let own = question.alternative.as_ref();
+            own.map_or(Some(verdict), |levels| {
+                let mut each = alternatives.as_ref()?.each.iter();
+                Some(each.find(|one| one.levels == *levels)?.verdict)
+            })
+        };
+        let answer = match &question.asked {
+            Asked::Claim(at) => judged
+                .get(*at)
+                .and_then(|one| of_verdict(of(one.verdict, &one.alternatives)?)),
+            Asked::Step(at) => steps
+                .get(*at)
+                .and_then(|one| of_verdict(of(one.verdict, &one.alternatives)?)),
+            Asked::Change(metric, cell) => find(&comparisons, metric, *cell).and_then(of_change),
+            Asked::Any(each) => {
+                let each = each.iter().map(|&at| answers.get(at).copied().flatten());
+                any(&each.collect::<Vec<_>>())
+            }
+        };
+        answers.push(answer);
+    }
+    answers
 }
 
-/// A claimed step at this point, over all curves that it is about.
-fn of_step(judged: &sizes::Judged<'_>) -> Option<Answer> {
-    let verdicts = judged.curves.iter().map(|(_, verdict, _)| *verdict);
-    of_verdict(claims::together(verdicts))
+/// Whether something holds in at least one of several alternatives.
+fn any(each: &[Option<Answer>]) -> Option<Answer> {
+    let best_first = [Answer::Holds, Answer::Undecided, Answer::Fails];
+    best_first
+        .into_iter()
+        .find(|answer| each.contains(&Some(*answer)))
 }
 
 /// A published change at this point.
@@ -175,7 +279,7 @@ const fn of_verdict(verdict: Verdict) -> Option<Answer> {
     match verdict {
         Verdict::NotMeasured => None,
         Verdict::Inconclusive => Some(Answer::Undecided),
-        Verdict::Reproduced => Some(Answer::Holds),
+        Verdict::Reproduced | Verdict::InSome => Some(Answer::Holds),
         Verdict::DirectionOnly | Verdict::NotReproduced => Some(Answer::Fails),
     }
 }
@@ -365,6 +469,7 @@ mod tests {
             text: "longer from 1000 octets on".into(),
             source: "here".into(),
             cells: Vec::new(),
+            alternatives: plan::Alternatives::default(),
             of: OfStep::Time,
             at: 1000,
             within: 10,

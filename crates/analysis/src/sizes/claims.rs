@@ -4,6 +4,7 @@ use plan::setting::Network;
 use plan::{Factors, OfStep, Plan, Sign, StepClaim};
 
 use super::Curve;
+use crate::claims::{Alternative, Alternatives, Needs, is_stated, together};
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
 
@@ -14,6 +15,19 @@ pub struct Judged<'a> {
     /// Each curve of the claim: the common factors of its cells, the verdict
     /// and the finding.
     pub curves: Vec<(Factors, Verdict, String)>,
+    /// Alternatives that exclude each other; none where all curves are needed.
+    pub alternatives: Option<Alternatives>,
+    /// The overall verdict.
+    pub verdict: Verdict,
+}
+
+impl Judged<'_> {
+    /// The number of curves that show the step as claimed.
+    pub fn holds_in(&self) -> usize {
+        let mut curves = self.curves.clone();
+        curves.retain(|(_, verdict, _)| *verdict == Verdict::Reproduced);
+        curves.len()
+    }
 }
 
 /// All claimed steps of `plan` that `curves` can judge.
@@ -24,9 +38,44 @@ pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
             let (verdict, why) = verdict(claim, curve);
             (curve.factors.clone(), verdict, why)
         });
+        let curves: Vec<(Factors, Verdict, String)> = curves.collect();
+        let (named, needs) = Needs::of(plan, &claim.text, &claim.alternatives);
+        let of = |levels: Factors| {
+            let mut own = curves.clone();
+            own.retain(|(factors, ..)| factors.only(&named) == levels);
+            let verdicts = || own.iter().map(|(_, verdict, _)| *verdict);
+            let holding = verdicts().filter(|verdict| *verdict == Verdict::Reproduced);
+            Alternative {
+                is_stated: is_stated(&claim.alternatives, &levels),
+                verdict: together(verdicts()),
+                holds: holding.count(),
+                settings: own.len(),
+                average: None,
+                levels,
+            }
+        };
+        let alternatives = needs.map(|needs| {
+            let mut levels: Vec<Factors> = Vec::new();
+            for (factors, ..) in &curves {
+                let own = factors.only(&named);
+                if !levels.contains(&own) {
+                    levels.push(own);
+                }
+            }
+            Alternatives {
+                needs,
+                each: levels.into_iter().map(of).collect(),
+            }
+        });
+        let verdict = match &alternatives {
+            None => together(curves.iter().map(|(_, verdict, _)| *verdict)),
+            Some(all) => all.verdict(),
+        };
         Judged {
             claim,
-            curves: curves.collect(),
+            curves,
+            alternatives,
+            verdict,
         }
     };
     plan.steps.iter().map(one).collect()

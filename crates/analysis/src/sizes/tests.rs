@@ -192,6 +192,7 @@ fn a_step_that_a_study_asserts_is_found_missed_or_too_small_to_be_seen() {
                 text: String::new(),
                 source: String::new(),
                 cells: Vec::new(),
+                alternatives: plan::Alternatives::default(),
                 of,
                 at: 1_500,
                 within: 0,

@@ -6,8 +6,8 @@ fn claim_of(percent: f64) -> Claim {
     Claim {
         percent,
         rounding: 0.01,
+        error: None,
         resolution_percent: None,
-        tolerance: None,
     }
 }
 
@@ -23,9 +23,10 @@ fn change(low: f64, percent: f64, high: f64) -> Change {
     }
 }
 
-fn check(claim: Claim, (low, percent, high): (f64, f64, f64), resolution: f64, expected: Verdict) {
+#[track_caller]
+fn check(claim: &Claim, (low, percent, high): (f64, f64, f64), resolution: f64, expected: Verdict) {
     let judgement = judge(
-        &claim,
+        claim,
         Measured {
             change: &change(low, percent, high),
             resolution_percent: Some(resolution),
@@ -38,7 +39,7 @@ fn check(claim: Claim, (low, percent, high): (f64, f64, f64), resolution: f64, e
 #[test]
 fn each_verdict_has_its_case() {
     use Verdict::*;
-    let gain = claim_of(25.03);
+    let gain = &claim_of(25.03);
     check(gain, (24.0, 25.0, 26.0), 0.2, Reproduced);
     check(gain, (6.1, 6.4, 6.7), 0.2, DirectionOnly);
     check(gain, (39.0, 40.0, 41.0), 0.2, DirectionOnly);
@@ -49,49 +50,88 @@ fn each_verdict_has_its_case() {
     check(gain, (0.05, 0.1, 0.15), 0.2, NotReproduced);
     check(gain, (-10.0, 25.0, 60.0), 0.2, Inconclusive);
     check(gain, (24.0, 25.0, 26.0), 30.0, Inconclusive);
-    check(claim_of(0.0), (-0.1, 0.0, 0.1), 0.2, Inconclusive);
+    check(&claim_of(0.0), (-0.1, 0.0, 0.1), 0.2, Inconclusive);
     let meter_of_whole_per_cents = Claim {
         resolution_percent: Some(14.3),
         ..claim_of(-6.96)
     };
     check(
-        meter_of_whole_per_cents,
+        &meter_of_whole_per_cents,
         (-7.5, -7.0, -6.5),
         0.2,
         Inconclusive,
     );
-    check(claim_of(-24.74), (-25.0, -24.0, -23.0), 0.2, Reproduced);
+    check(&claim_of(-24.74), (-25.0, -24.0, -23.0), 0.2, Reproduced);
 }
 
 #[test]
 fn rounding_of_the_printed_figures_is_allowed() {
     let outside = (25.04, 25.2, 25.4);
-    check(claim_of(25.03), outside, 0.2, Verdict::Reproduced);
+    check(&claim_of(25.03), outside, 0.2, Verdict::Reproduced);
     let exact = Claim {
         rounding: 0.001,
         ..claim_of(25.03)
     };
-    check(exact, outside, 0.2, Verdict::DirectionOnly);
+    check(&exact, outside, 0.2, Verdict::DirectionOnly);
 }
 
 #[test]
-fn trials_without_spread_compare_within_rounding_or_a_tolerance() {
+fn deterministic_trials_compare_within_rounding_and_the_error_of_printed_means() {
     use Verdict::*;
     let exact = |percent: f64| (percent, percent, percent);
-    let gain = claim_of(25.03);
+    let gain = &claim_of(25.03);
     check(gain, exact(25.035), 0.0, Reproduced);
     check(gain, exact(25.05), 0.0, DirectionOnly);
     check(gain, exact(-25.0), 0.0, NotReproduced);
     check(gain, exact(0.0), 0.0, NotReproduced);
-    let wide = Claim {
-        tolerance: Some(5.0),
-        ..gain
+    let of_means = |percent, points| Claim {
+        error: Some(StandardError {
+            points,
+            trials: 20,
+            source: "our kernel trials".into(),
+        }),
+        ..claim_of(percent)
     };
-    check(wide, exact(29.9), 0.0, Reproduced);
-    check(wide, exact(31.0), 0.0, DirectionOnly);
-    check(wide, exact(4.9), 0.0, NotReproduced);
-    // An interval says itself how sure a change is.
-    check(wide, (29.0, 29.9, 30.8), 0.0, DirectionOnly);
+    let wide = &of_means(25.03, 1.2);
+    check(wide, exact(26.2), 0.0, Reproduced);
+    check(wide, exact(23.83), 0.0, Reproduced);
+    check(wide, exact(26.3), 0.0, DirectionOnly);
+    check(wide, exact(-26.0), 0.0, NotReproduced);
+    // Seeds make an interval, which the printed mean's own error adds to.
+    check(wide, (26.0, 26.3, 26.6), 0.0, Reproduced);
+    check(wide, (26.3, 26.6, 26.9), 0.0, DirectionOnly);
+    // Twenty trials of that spread do not tell such a change from none.
+    check(&of_means(1.1, 1.2), exact(1.1), 0.0, Inconclusive);
+    check(&of_means(1.1, 1.2), (0.9, 1.1, 1.3), 0.0, Inconclusive);
+    let reason = judge(
+        wide,
+        Measured {
+            change: &change(26.0, 26.0, 26.0),
+            resolution_percent: None,
+        },
+    )
+    .reason;
+    assert_eq!(
+        reason,
+        "deterministic; our change is the published one within 1.2 points: rounding 0.01, \
+         standard error 1.2 of means of 20 trials, from our kernel trials"
+    );
+}
+
+#[test]
+fn the_error_of_a_change_follows_from_the_spread_of_single_trials() {
+    // Two means of eight trials that spread by 4 %: sqrt(2 x 16 / 8) = 2 % of the ratio.
+    let mut figures = synthetic::published("throughput", &[(1500, 500.0), (9000, 600.0)], &[]);
+    figures.sampling = Some(plan::Sampling {
+        trials: 8,
+        spread_percent: 4.0,
+        source: "the study".into(),
+    });
+    let large = Level::Integer(9000);
+    let claim = claim(&figures, &large, &Level::Integer(1500)).unwrap();
+    assert!((claim.percent - 20.0).abs() < 1e-9);
+    assert!((claim.error.as_ref().unwrap().points - 2.4).abs() < 1e-9);
+    assert!((claim.margin() - claim.rounding - 2.4).abs() < 1e-9);
 }
 
 #[test]
@@ -206,7 +246,11 @@ fn figures_are_there_where_a_value_or_a_change_is_printed() {
 #[test]
 fn the_readme_defines_each_verdict_in_the_words_of_the_reports() {
     let readme = include_str!("../../../../README.md");
-    for verdict in Verdict::ALL {
+    // Published changes are judged cell by cell; docs/claims.md defines the other word.
+    let of_cells = Verdict::ALL
+        .into_iter()
+        .filter(|one| *one != Verdict::InSome);
+    for verdict in of_cells {
         let row = format!("\n| {verdict} | {} |\n", verdict.meaning());
         assert!(readme.contains(&row), "not in README.md:{row}");
     }

@@ -125,6 +125,7 @@ fn figures_are_written_with_their_intervals() {
         lowest: Some(spread),
         highest: Some(exact),
         average: None,
+        alternatives: Vec::new(),
     };
     assert_eq!(
         of_claim(&claim),
@@ -189,6 +190,126 @@ fn an_explanation_has_to_give_every_sentence() {
     assert_eq!(of(&counts[..1], None).0, NotReproduced);
 }
 
+/// The root mean square of the standard deviations of single trials in per cent of their
+/// mean, over the cells of a record that have these levels.
+fn spread(record: &Record, metric: &str, levels: &[(&str, &str)]) -> f64 {
+    let own: Vec<_> = record
+        .figures
+        .iter()
+        .filter(|one| {
+            let has = |(name, level): &(&str, &str)| {
+                let own = one.cell.get(*name);
+                own.is_some_and(|own| own.to_string() == *level)
+            };
+            one.metric == metric && levels.iter().all(has)
+        })
+        .collect();
+    let cells: BTreeSet<String> = record
+        .figures
+        .iter()
+        .map(|one| format!("{:?}", one.cell))
+        .collect();
+    let trials = record.run.trials / cells.len();
+    // Quantiles of Student's t at 97.5 %, of one degree of freedom less.
+    let quantile = match trials {
+        3 => 4.303,
+        5 => 2.776,
+        20 => 2.093,
+        other => panic!("{other} trials"),
+    };
+    let squares = own.iter().map(|one| {
+        let [low, high] = one.mean.interval.unwrap();
+        let error = (high - low) / 2.0 / quantile;
+        (100.0 * error * f64::sqrt(trials as f64) / one.mean.value).powi(2)
+    });
+    (squares.sum::<f64>() / own.len() as f64).sqrt()
+}
+
+#[test]
+fn the_spread_of_printed_means_is_that_of_the_named_record() {
+    let records = recorded().unwrap();
+    let mut seen = 0;
+    for (name, metric, levels) in [
+        ("os-comparison", "throughput", &[("carrier", "tcp")][..]),
+        ("os-comparison", "rtt", &[]),
+        ("os-comparison", "jitter", &[]),
+        ("os-comparison", "cpu_sender", &[]),
+        ("os-comparison", "cpu_receiver", &[]),
+        (
+            "rtt-by-packet-size",
+            "message_time",
+            &[("protocol", "udp"), ("band", "middle")],
+        ),
+    ] {
+        let rows = experiment(name)["published"].as_array().unwrap().clone();
+        for row in rows
+            .iter()
+            .filter(|row| row["metric"].as_str() == Some(metric))
+        {
+            let source = row["spread_source"].as_str().unwrap();
+            let from = source.split(['(', ')']).nth(1).unwrap();
+            let record = records
+                .iter()
+                .find(|record| record.file_name() == format!("{from}.json"));
+            let exact = spread(record.unwrap(), metric, levels);
+            let written = row["spread_percent"].as_float().unwrap();
+            assert!((written - exact).abs() < 0.06, "{name} {metric}: {exact}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 21);
+}
+
+fn claim_of(evidence: &str, slip: &str) -> Claim {
+    let text = format!(
+        "id = \"x\"\ntext = \"a\"\nplace = \"s1\"\ndone = \"b\"\nwhy = \"c.\"\n{slip}\nevidence = {{ {evidence} }}"
+    );
+    toml::from_str(&text).unwrap()
+}
+
+#[test]
+fn what_only_the_paper_or_a_calculation_decides_is_never_reproduced() {
+    use Conclusion::{Calculation, Slip, Tables, Text};
+    for (evidence, slip, conclusion) in [
+        ("tables = \"2019-rtt-order\"", "", Tables(true)),
+        ("tables = \"mred-drop\"", "", Tables(false)),
+        ("calculation = \"egan-udp-limit\"", "", Calculation(true)),
+        ("calculation = \"mred-saved-rate\"", "", Calculation(false)),
+        ("contradicted_by = \"s2 says the opposite\"", "", Text),
+        ("tables = \"mred-drop\"", "slip = \"0.26 points\"", Slip),
+        ("contradicted_by = \"s2\"", "slip = \"no longer\"", Slip),
+    ] {
+        let mut paper = papers().unwrap().remove(0);
+        paper.claims = vec![claim_of(evidence, slip)];
+        let all = outcomes(std::slice::from_ref(&paper), &[]).unwrap();
+        assert_eq!(all[0].verdict, conclusion, "{evidence}");
+        assert!(!all[0].verdict.as_str().contains("reproduced"));
+    }
+}
+
+#[test]
+fn a_slip_is_told_from_what_the_paper_or_a_calculation_shows() {
+    for (evidence, why) in [
+        ("tables = \"2019-rtt-order\"", "agrees with what is printed"),
+        (
+            "experiment = \"stall\", claim = \"it stops\"",
+            "no run tells what was meant",
+        ),
+    ] {
+        let claim = claim_of(evidence, "slip = \"ms\"");
+        let error = by_itself(&claim).unwrap_err().to_string();
+        assert!(
+            error.starts_with("x: slip: ") && error.contains(why),
+            "{error}"
+        );
+    }
+    let mut paper = papers().unwrap().remove(0);
+    paper.claims = vec![claim_of("tables = \"mred-drop\"", "slip = \"0.26 points\"")];
+    let all = outcomes(std::slice::from_ref(&paper), &[]).unwrap();
+    assert_eq!(all[0].verdict, Conclusion::Slip);
+    assert!(all[0].figure.ends_with("; evidently meant: 0.26 points"));
+}
+
 #[test]
 fn the_share_of_a_published_change_is_that_of_its_cells() {
     let (papers, records) = (papers().unwrap(), recorded().unwrap());
@@ -208,6 +329,7 @@ fn the_share_of_a_published_change_is_that_of_its_cells() {
         let mtu = ("mtu".to_owned(), Level::Integer(9000));
         Robustness {
             question: "Message time".to_owned(),
+            alternative: None,
             metric: Some("message_time".to_owned()),
             cell: levels.into_iter().chain([mtu]).collect(),
             holds: Measured {

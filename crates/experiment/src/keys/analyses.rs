@@ -120,6 +120,20 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: everywhere(),
             },
             Key {
+                name: "alternatives",
+                kind: "list of factors",
+                default: DefaultValue::Absent,
+                meaning: "As of `[[claim]]`.",
+                worlds: everywhere(),
+            },
+            Key {
+                name: "stated",
+                kind: "table of levels",
+                default: DefaultValue::Follows("none: all alternatives count"),
+                meaning: "As of `[[claim]]`.",
+                worlds: everywhere(),
+            },
+            Key {
                 name: "of",
                 kind: "`time` or `variance`",
                 default: DefaultValue::Text("time"),

@@ -192,6 +192,69 @@ fn a_tolerance_has_a_reason_and_is_written_into_the_plan() {
 }
 
 #[test]
+fn alternatives_are_swept_factors_and_are_written_into_the_plan() {
+    let with = |rest: &str| CLAIMED.replace("by = 2", &format!("by = 2\n{rest}"));
+    let own = "alternatives = [\"flood\"]\nstated = { flood = \"slow\" }";
+    let plan = sim(&with(own), &[]);
+    let slow = vec![Level::Text("slow".into())];
+    let named = &plan.claims[0].alternatives;
+    assert_eq!(named.factors, ["flood"]);
+    assert_eq!(named.stated, [("flood".to_owned(), slow)]);
+    let again = sim(&plan.text, &[]);
+    assert_eq!((&again.claims, &again.hash), (&plan.claims, &plan.hash));
+    for (rest, why) in [
+        (
+            "alternatives = [\"network.rate\"]",
+            "29: claim.alternatives = [\"network.rate\"]: network.rate: it is not swept; [sweep] lists the factors",
+        ),
+        (
+            "alternatives = [\"mtu\"]\nstated = { flood = \"slow\" }",
+            "29: claim.alternatives = [\"mtu\"]: `stated` has levels of flood, which is none of them",
+        ),
+    ] {
+        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
+    }
+}
+
+#[test]
+fn printed_means_say_of_how_many_trials_they_are_and_how_far_these_spread() {
+    let with = |rest: &str| {
+        format!(
+            "{CLAIMED}[[published]]\nmetric = \"delay\"\nsource = \"[Key Table 4]\"\nchanges = {{ \"2\" = 3.5 }}\n{rest}"
+        )
+    };
+    let all = "trials = 20\nspread_percent = 2.5\nspread_source = \"the study\"";
+    let plan = sim(&with(all), &[]);
+    let own = plan.published[0].sampling.as_ref().unwrap();
+    assert_eq!(
+        (own.trials, own.spread_percent, own.source.as_str()),
+        (20, 2.5, "the study")
+    );
+    let again = sim(&plan.text, &[]);
+    assert_eq!(
+        (&again.published, &again.hash),
+        (&plan.published, &plan.hash)
+    );
+    for (missing, example) in [
+        ("trials", "trials = 20"),
+        ("spread_percent", "spread_percent = 3.1"),
+        (
+            "spread_source",
+            "spread_source = \"our kernel trials (os-comparison.netns)\"",
+        ),
+    ] {
+        let others = all
+            .lines()
+            .filter(|line| !line.starts_with(&format!("{missing} ")));
+        let others: Vec<&str> = others.collect();
+        let why = format!(
+            "experiments/x.toml:29: published.{missing} is missing; write for instance {example}"
+        );
+        refused(&with(&others.join("\n")), &[], &why);
+    }
+}
+
+#[test]
 fn rival_explanations_name_a_swept_factor_and_known_sentences() {
     let with = |rest: &str| format!("{CLAIMED}[[rivals]]\ntext = \"why\"\n{rest}");
     let plan = sim(&with("factor = \"flood\"\npublished = [\"delay\"]"), &[]);

@@ -183,7 +183,7 @@ impl<'a> Rows<'a> {
             cells.extend(layout.baseline.then(|| Cell::figure(&*bases[position])));
             cells.extend(layout.mean.then(|| Cell::figure(&*means[position])));
             cells.push(Cell::figure(&*changes[position]));
-            let claim = row.published.claim;
+            let claim = row.published.claim.as_ref();
             let claim = claim.map_or_else(String::new, |claim| figure::signed(claim.percent, 2));
             cells.extend(papers.then(|| Cell::figure(claim)));
             cells.push(Cell::Remarks(vec![remark(row)]));
@@ -254,7 +254,10 @@ fn remark(row: &Comparison) -> Remark {
         let tone = match judgement.verdict {
             Verdict::Reproduced => Tone::Good,
             Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
+            Verdict::NotMeasured
+            | Verdict::Inconclusive
+            | Verdict::DirectionOnly
+            | Verdict::InSome => Tone::Neutral,
         };
         return Remark {
             detail: format!(": {reason}"),

@@ -88,7 +88,11 @@ fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a>
         change_ci95: change.and_then(|change| change.ci95),
         difference: comparison.difference,
         published: comparison.published.value,
-        published_change_percent: comparison.published.claim.map(|claim| claim.percent),
+        published_change_percent: comparison
+            .published
+            .claim
+            .as_ref()
+            .map(|claim| claim.percent),
         verdict: judgement.map(|judgement| judgement.verdict),
         reason,
         attribution: comparison

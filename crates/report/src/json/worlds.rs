@@ -65,7 +65,8 @@ fn line<'a>(
         unit: metric.unit,
         factors: &row.factors,
         published: published.and_then(|figures| figures.value),
-        published_change_percent: published.and_then(|figures| Some(figures.claim?.percent)),
+        published_change_percent: published
+            .and_then(|figures| Some(figures.claim.as_ref()?.percent)),
         source: published.and_then(|figures| figures.source.as_deref()),
         worlds: of_worlds
             .map(|((name, run), of_run)| of_world(name, run, *of_run))

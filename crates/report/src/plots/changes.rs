@@ -53,7 +53,7 @@ struct Row<'a> {
     percent: f64,
     interval: Interval,
     /// The published change against the same reference.
-    published: Option<Claim>,
+    published: Option<&'a Claim>,
 }
 
 /// The figure of the changes between two runs, `frame` holding those of the second
@@ -201,7 +201,7 @@ fn rows<'a>(frame: &'a Frame<'_>, metric: &'static Metric, reference: Reference)
                     high: percent,
                 }),
                 published: match reference {
-                    Reference::Baseline => comparison.published.claim,
+                    Reference::Baseline => comparison.published.claim.as_ref(),
                     Reference::OtherRun => None,
                 },
             });

@@ -31,6 +31,7 @@ struct SearchLine<'a> {
 struct QuestionLine<'a> {
     question: usize,
     text: &'a str,
+    alternative: Option<&'a Factors>,
     source: &'a str,
     at_default: Option<Answer>,
     shares: Option<Shares>,
@@ -109,6 +110,7 @@ pub fn robustness_json(found: &Findings<'_>) -> Vec<String> {
         json_line(&QuestionLine {
             question: at + 1,
             text: &judged.question.text,
+            alternative: judged.question.alternative.as_ref(),
             source: &judged.question.source,
             at_default: judged.at_default,
             shares: judged.shares,

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use analysis::robustness::Answer;
 use analysis::robustness::findings::{Findings, Ran};
 
+use super::words;
 use crate::document::{Picture, Shade, Strip};
 
 /// The settings whose values are shown below the answers.
@@ -30,7 +31,7 @@ pub(super) fn of(found: &Findings<'_>) -> Picture {
         values.fold(Ordering::Equal, Ordering::then)
     });
     let questions = found.judged.iter().enumerate().map(|(at, judged)| Strip {
-        label: format!("#{} {}", at + 1, judged.question.text),
+        label: format!("#{} {}", at + 1, words::question(found, judged.question)),
         shades: points
             .iter()
             .map(|ran| match ran.answers.get(at).copied().flatten() {

@@ -3,6 +3,7 @@
 use analysis::robustness::Answer;
 use analysis::robustness::effects::FEWEST;
 use analysis::robustness::findings::{Findings, Judged, Nearest};
+use analysis::robustness::questions::{Asked, Question};
 use analysis::robustness::shares::Share;
 use analysis::statistics::Interval;
 
@@ -91,6 +92,17 @@ pub(super) fn how_shares_are_meant(found: &Findings<'_>) -> String {
             "of the sample"
         },
     )
+}
+
+/// A question with its source, and the alternative that it is about.
+pub(super) fn question(found: &Findings<'_>, question: &Question) -> String {
+    let Question { text, source, .. } = question;
+    let text = format!("{text} {source}");
+    match (&question.alternative, &question.asked) {
+        (Some(levels), _) => format!("{text}: {}", found.asked.plan.in_words(levels)),
+        (None, Asked::Any(each)) => format!("{text}: any of these {}", each.len()),
+        (None, _) => text,
+    }
 }
 
 pub(super) fn percent(share: f64) -> String {
@@ -206,7 +218,7 @@ pub(super) fn turn(found: &Findings<'_>, number: usize, judged: &Judged<'_>) -> 
         "#{} {to} when {}, {others}: {}",
         number + 1,
         differing.join(" and "),
-        judged.question.text
+        question(found, judged.question)
     ))
 }
 

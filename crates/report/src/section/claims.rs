@@ -1,7 +1,7 @@
 //! The claims of a plan with their verdicts.
 
 use analysis::Findings;
-use analysis::claims::{Held, Judged};
+use analysis::claims::{Alternatives, Held, Judged};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Expected, Over, Plan};
@@ -35,7 +35,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     };
     let (measured, others): (Vec<&Judged<'_>>, Vec<&Judged<'_>>) =
         (found.claims.iter()).partition(|judged| judged.not_measured.is_none());
-    let table = (!measured.is_empty()).then(|| Block::Table(table(&measured)));
+    let table = (!measured.is_empty()).then(|| Block::Table(table(found.plan, &measured)));
     let on_page = table
         .into_iter()
         .chain(not_measured(&others))
@@ -52,14 +52,18 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 }
 
 /// A row for each claim: its text, its source, and the verdict with its reason.
-fn table(claims: &[&Judged<'_>]) -> Table {
+fn table(plan: &Plan, claims: &[&Judged<'_>]) -> Table {
     let row = |judged: &&Judged<'_>| {
         let tone = match judged.verdict {
             Verdict::Reproduced => Tone::Good,
             Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
+            Verdict::NotMeasured
+            | Verdict::Inconclusive
+            | Verdict::DirectionOnly
+            | Verdict::InSome => Tone::Neutral,
         };
-        let detail = format!("{}{}{}", holds(judged), average(judged), tolerance(judged));
+        let (holds, average) = (holds(plan, judged), average(judged));
+        let detail = format!("{holds}{average}{}", tolerance(judged));
         let verdict = Remark {
             detail: detail.trim_start_matches([',', ';', ' ']).to_owned(),
             ..Remark::new(tone, judged.verdict.to_string())
@@ -103,7 +107,7 @@ fn lines(found: &Findings<'_>) -> Vec<String> {
     let lines = found.claims.iter().flat_map(|judged| {
         let settings = judged.settings.iter();
         let settings = settings.map(|held| format!("  {}", setting(found.plan, judged, held)));
-        std::iter::once(claim(judged)).chain(settings)
+        std::iter::once(claim(found.plan, judged)).chain(settings)
     });
     lines.collect()
 }
@@ -130,7 +134,7 @@ fn brief(plan: &Plan, judged: &Judged<'_>) -> Vec<String> {
     let settings = settings.into_iter();
     let settings = settings.map(|held| format!("  {}", setting(plan, judged, held)));
     let more = (more > 0).then(|| format!("  and {more} more settings: see the page"));
-    std::iter::once(claim(judged))
+    std::iter::once(claim(plan, judged))
         .chain(settings)
         .chain(more)
         .collect()
@@ -157,8 +161,8 @@ fn distance(expected: &Expected, held: &Held) -> f64 {
     (held.mean.mean - bound).abs() / bound.abs().max(f64::MIN_POSITIVE)
 }
 
-fn claim(judged: &Judged<'_>) -> String {
-    let settings = holds(judged);
+fn claim(plan: &Plan, judged: &Judged<'_>) -> String {
+    let settings = holds(plan, judged);
     let why = judged.not_measured.as_ref();
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     format!(
@@ -171,12 +175,59 @@ fn claim(judged: &Judged<'_>) -> String {
     )
 }
 
-/// In how many of several settings a claim holds.
-fn holds(judged: &Judged<'_>) -> String {
+/// In how many of several settings a claim holds, or in which alternatives.
+fn holds(plan: &Plan, judged: &Judged<'_>) -> String {
+    if let Some(alternatives) = judged
+        .alternatives
+        .as_ref()
+        .filter(|all| all.each.len() > 1)
+    {
+        return match judged.settings.is_empty() {
+            true => String::new(),
+            false => format!(", {}", where_it_holds(plan, alternatives, judged.verdict)),
+        };
+    }
     match judged.settings.len() {
         0 | 1 => String::new(),
         many => format!(", it holds in {} of {many} settings", judged.holds_in()),
     }
+}
+
+/// The alternatives in which a claim holds, and the others. Of rival causes one is
+/// sufficient: `by 2 of 7: A, B`.
+pub(crate) fn where_it_holds(plan: &Plan, alternatives: &Alternatives, overall: Verdict) -> String {
+    let with = |wanted: Verdict| -> Vec<String> {
+        let own = alternatives.with(wanted);
+        own.map(|one| {
+            let name = plan.in_words(&one.levels);
+            let name = match one.is_stated {
+                true => format!("{name} (as stated)"),
+                false => name,
+            };
+            match one.settings {
+                0 | 1 => name,
+                _ if wanted == Verdict::Reproduced => name,
+                many => format!("{name} (in {} of {many} settings)", one.holds),
+            }
+        })
+        .collect()
+    };
+    let all = alternatives.each.len();
+    let holds = with(Verdict::Reproduced);
+    let is_stated = alternatives.each.iter().any(|one| one.is_stated);
+    if overall == Verdict::Reproduced && holds.len() < all && !is_stated {
+        return format!("by {} of {all}: {}", holds.len(), holds.join(", "));
+    }
+    let parts = [
+        ("holds in", holds),
+        ("not in", with(Verdict::NotReproduced)),
+        ("another size in", with(Verdict::DirectionOnly)),
+        ("undecided in", with(Verdict::Inconclusive)),
+        ("not measured in", with(Verdict::NotMeasured)),
+    ];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts = parts.map(|(words, names)| format!("{words} {}", names.join(", ")));
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// The tolerance of a claim of equality, if it has one and a setting has no

@@ -2,7 +2,6 @@
 
 use analysis::Findings;
 use analysis::certificate::{Doubt, Reason};
-use analysis::sizes::Judged;
 use analysis::verdict::Verdict;
 
 use crate::section::summary::{self, Subject};
@@ -50,7 +49,7 @@ pub(crate) fn question<'a>(found: &Findings<'a>) -> &'a str {
 /// The counted verdicts on claims and on published changes, in one line.
 pub(crate) fn counted(found: &Findings<'_>) -> Option<String> {
     let claims = found.claims.iter().map(|judged| judged.verdict);
-    let claims = claims.chain(found.steps.iter().map(of_step));
+    let claims = claims.chain(found.steps.iter().map(|judged| judged.verdict));
     let changes = (found.comparisons.iter())
         .filter(|comparison| comparison.published.claim.is_some())
         .filter_map(|comparison| Some(comparison.judgement.as_ref()?.verdict))
@@ -61,18 +60,6 @@ pub(crate) fn counted(found: &Findings<'_>) -> Option<String> {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
-}
-
-/// The verdict on a claimed step over all its curves.
-fn of_step(judged: &Judged<'_>) -> Verdict {
-    let mut verdicts = judged.curves.iter().map(|(_, verdict, _)| *verdict);
-    let is = |wanted| move |verdict| verdict == wanted;
-    match judged.curves.is_empty() {
-        true => Verdict::NotMeasured,
-        false if verdicts.clone().any(is(Verdict::NotReproduced)) => Verdict::NotReproduced,
-        false if verdicts.all(is(Verdict::Reproduced)) => Verdict::Reproduced,
-        false => Verdict::Inconclusive,
-    }
 }
 
 fn of(name: &str, verdicts: Vec<Verdict>) -> Option<String> {

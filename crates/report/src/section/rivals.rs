@@ -95,19 +95,26 @@ fn table(judged: &Judged<'_>) -> Table {
             .verdicts
             .iter()
             .map(|&verdict| Cell::figure(word(verdict)));
+        let (by, all) = (sentence.explained_by().len(), sentence.verdicts.len());
+        let by = match by {
+            0 => sentence.verdict().to_string(),
+            by => format!("by {by} of {all}"),
+        };
         let text = format!("{} {}", sentence.text, sentence.source);
-        words.chain([Cell::Text(text)]).collect::<Vec<_>>()
+        let last = [Cell::Text(by), Cell::Text(text)];
+        words.chain(last).collect::<Vec<_>>()
     };
     let all = (0..judged.alternatives.len()).map(|at| {
         let explained = judged.explained(at);
         Cell::figure(format!("{explained}/{}", judged.sentences.len()))
     });
-    let last = all.chain([Cell::Text("sentences reproduced".to_owned())]);
+    let words = Cell::Text("sentences reproduced".to_owned());
+    let last = all.chain([Cell::Text(String::new()), words]);
     let rows = judged.sentences.iter().map(row);
     Table {
         columns: explanations
             .map(Column::new)
-            .chain([Column::new("sentence")])
+            .chain(["reproduced", "sentence"].map(Column::new))
             .collect(),
         rows: rows.chain([last.collect()]).collect(),
         ..Table::default()
@@ -118,7 +125,7 @@ const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::NotMeasured => "-",
         Verdict::Inconclusive => "open",
-        Verdict::Reproduced => "yes",
+        Verdict::Reproduced | Verdict::InSome => "yes",
         Verdict::DirectionOnly => "size",
         Verdict::NotReproduced => "no",
     }

@@ -108,7 +108,7 @@ fn of_metric(found: &Findings<'_>, metric: &Metric, rows: &[&Comparison]) -> Tab
             false => Factors::default(),
         };
         let model = models[position].map_or_else(String::new, figure::predicted);
-        let claim = line.published.claim;
+        let claim = line.published.claim.as_ref();
         let claim = claim.map_or_else(String::new, |claim| figure::signed(claim.percent, 2));
         let mut cells = factor_cells(plan, &names, &factors);
         cells.push(Cell::figure(&*means[position]));
@@ -156,7 +156,10 @@ fn remarks(plan: &Plan, row: &Comparison, is_unprinted: bool) -> Vec<Remark> {
         let tone = match judgement.verdict {
             Verdict::Reproduced => Tone::Good,
             Verdict::NotReproduced => Tone::Bad,
-            Verdict::NotMeasured | Verdict::Inconclusive | Verdict::DirectionOnly => Tone::Neutral,
+            Verdict::NotMeasured
+            | Verdict::Inconclusive
+            | Verdict::DirectionOnly
+            | Verdict::InSome => Tone::Neutral,
         };
         let verdict = judgement.verdict;
         let words = match row.difference {

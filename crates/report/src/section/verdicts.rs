@@ -36,7 +36,7 @@ pub(crate) fn open_questions(found: &Findings<'_>) -> Option<Section> {
 /// measured: cell, verdict, reason and, for goodput, the decomposition.
 fn verdicts(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     let judged = comparisons.iter().filter_map(|comparison| {
-        comparison.published.claim?;
+        comparison.published.claim.as_ref()?;
         let judgement = comparison.judgement.as_ref()?;
         (judgement.verdict != Verdict::NotMeasured).then_some((comparison, judgement))
     });

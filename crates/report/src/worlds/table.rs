@@ -62,7 +62,7 @@ pub(super) fn table(all: &AcrossWorlds, metric: &Metric) -> Table {
             rows.iter().map(|row| of(row.published()?)).collect()
         };
     let values = published(|figures| figures.value);
-    let claims = published(|figures| figures.claim.map(|claim| claim.percent));
+    let claims = published(|figures| figures.claim.as_ref().map(|claim| claim.percent));
     if values.iter().any(Option::is_some) {
         columns.push(("paper".into(), figure::published(&values)));
     }

@@ -11,6 +11,7 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
         source: "[Mathis1997]".into(),
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        alternatives: plan::Alternatives::default(),
         expected,
         tolerance: None,
     };
@@ -44,7 +45,7 @@ fn a_claim_is_told_with_its_settings_for_people_and_programs() {
     let objects: Vec<&String> = objects.iter().filter(is_claim).collect();
     assert!(
         objects[1].starts_with(
-            r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"by_percent":null,"over":null,"average_percent":null,"average_interval":null,"tolerance":null,"verdict":"not reproduced","not_measured":null,"settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
+            r#"{"metric":null,"claim":"large frames carry more","source":"[Mathis1997]","of":"throughput","unit":"Mbit/s","is":"at most","by":null,"bound":800.0,"by_percent":null,"over":null,"average_percent":null,"average_interval":null,"tolerance":null,"verdict":"not reproduced","alternatives":[],"not_measured":null,"settings":[{"factors":{"mtu":9000},"than":null,"n":3,"mean":940.0,"than_mean":null,"change_percent":null,"interval":[937."#
         ),
         "{}",
         objects[1]
@@ -59,6 +60,7 @@ fn a_claim_of_changes_is_told_with_its_average() {
         source: "[Mathis1997]".into(),
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        alternatives: plan::Alternatives::default(),
         expected: Expected::Changed {
             than: factors(1500),
             higher,

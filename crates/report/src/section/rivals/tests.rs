@@ -13,6 +13,7 @@ fn the_answer_the_table_and_the_lines_name_what_matches_all_sentences() {
         source: "[Mathis1997]".into(),
         metric: "throughput".into(),
         cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        alternatives: plan::Alternatives::default(),
         expected: Expected::Than {
             than: Factors(vec![("mtu".into(), Level::Integer(1500))]),
             higher: true,
@@ -32,8 +33,8 @@ fn the_answer_the_table_and_the_lines_name_what_matches_all_sentences() {
     assert_eq!(answers(&found, |_, level| level.to_string()), [answer]);
     let text = crate::text(&of_run(&found, None), 100);
     let rows = [
-        "off  on   sentence",
-        "yes  no   more is carried [Mathis1997]",
+        "off  on   reproduced  sentence",
+        "yes  no   by 1 of 2   more is carried [Mathis1997]",
     ];
     for line in rows.into_iter().chain([answer]) {
         assert!(text.contains(line), "{line}\n{text}");

@@ -1,0 +1,182 @@
+//! The lines of a record: verdicts, and shares of admissible settings.
+
+use std::collections::BTreeMap;
+
+use analysis::verdict::Verdict;
+use plan::Level;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::measured::Measured;
+
+/// One verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Line {
+    /// Of a claim in words.
+    Claim(OfClaim),
+    /// Of a claim about a step.
+    Jump(OfJump),
+    /// Of a published figure.
+    Figure(OfFigure),
+    /// Of rival explanations.
+    Rivals(OfRivals),
+}
+
+/// The verdict of a claim in words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfClaim {
+    /// The text of the claim.
+    pub claim: String,
+    /// The verdict.
+    #[serde(deserialize_with = "verdict")]
+    pub verdict: Verdict,
+    /// The number of settings in which it holds.
+    pub holds: usize,
+    /// The number of settings that it is about.
+    pub settings: usize,
+    /// The unit of the figures below.
+    pub unit: String,
+    /// The lowest figure of a setting: the difference, the change in per cent, or
+    /// the mean that is compared with a bound.
+    pub lowest: Option<Measured>,
+    /// The highest one, if there are several settings.
+    pub highest: Option<Measured>,
+    /// The mean of the changes in per cent, where that is claimed.
+    pub average: Option<Measured>,
+    /// Alternatives that exclude each other; none where all settings are needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<OfAlternative>,
+}
+
+/// The verdict of one alternative.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfAlternative {
+    /// The alternative in words.
+    pub name: String,
+    /// Its levels.
+    pub cell: BTreeMap<String, Level>,
+    /// Whether the source states it; if it states none, all of them count.
+    pub stated: bool,
+    /// The verdict.
+    #[serde(deserialize_with = "verdict")]
+    pub verdict: Verdict,
+    /// The number of settings in which the claim holds.
+    pub holds: usize,
+    /// The number of settings that it is about.
+    pub settings: usize,
+}
+
+/// The verdict of a claim about a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfJump {
+    /// The text of the claim.
+    pub jump: String,
+    /// The verdict of all curves together.
+    #[serde(deserialize_with = "verdict")]
+    pub verdict: Verdict,
+    /// The number of curves that agree with it.
+    pub holds: usize,
+    /// The number of curves that it is about.
+    pub settings: usize,
+    /// The figure of the first curve that decides the verdict.
+    pub seen: String,
+    /// Alternatives that exclude each other; none where all curves are needed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alternatives: Vec<OfAlternative>,
+}
+
+/// The verdict of a published figure in one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfFigure {
+    /// The metric.
+    pub metric: String,
+    /// The unit of `mean` and `published`.
+    pub unit: String,
+    /// The levels of the cell.
+    pub cell: BTreeMap<String, Level>,
+    /// The mean.
+    pub mean: Measured,
+    /// The change against the baseline in per cent.
+    pub change: Option<Measured>,
+    /// The published value.
+    pub published: Option<f64>,
+    /// The published change in per cent.
+    pub published_change: Option<f64>,
+    /// The verdict.
+    #[serde(deserialize_with = "verdict")]
+    pub verdict: Verdict,
+    /// Its reason.
+    pub reason: String,
+    /// The alternative that the cell belongs to; none where all cells are needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternative: Option<Named>,
+}
+
+/// An alternative of a published figure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// The alternative in words.
+    pub name: String,
+    /// Whether the source states it; if it states none, all of them count.
+    pub stated: bool,
+}
+
+/// The verdicts of rival explanations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfRivals {
+    /// The question.
+    pub rivals: String,
+    /// The number of sentences that they have to explain.
+    pub sentences: usize,
+    /// The explanations, in the order of the experiment.
+    pub explanations: Vec<Explanation>,
+}
+
+/// One of several rival explanations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Explanation {
+    /// The level of the factor.
+    pub level: Level,
+    /// The number of sentences that are reproduced with it.
+    pub reproduced: usize,
+    /// The number of sentences that it contradicts.
+    pub contradicted: usize,
+}
+
+/// In which share of the admissible settings something holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Robustness {
+    /// The text of the claim, of the claim about a step, or of the figure.
+    pub question: String,
+    /// The alternative in words, if it is one of several that exclude each other; the
+    /// line without it is about any of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alternative: Option<String>,
+    /// The metric, if it is a published change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The levels of its cell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub cell: BTreeMap<String, Level>,
+    /// The share in per cent, with its interval.
+    pub holds: Measured,
+    /// The number of settings that were tried.
+    pub settings: usize,
+}
+
+/// A verdict by its word.
+fn verdict<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Verdict, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let found = Verdict::ALL
+        .into_iter()
+        .find(|verdict| verdict.as_str() == word);
+    found.ok_or_else(|| serde::de::Error::custom(format!("there is no verdict {word:?}")))
+}
