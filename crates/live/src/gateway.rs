@@ -18,6 +18,7 @@ mod recorder;
 mod report;
 mod table;
 mod tap;
+mod through_kernel;
 mod waiting;
 
 use std::cell::{Cell, RefCell};
@@ -299,6 +300,7 @@ impl Gateway {
             match self.core.poll_transmit(now) {
                 None => break,
                 Some(Transmit::Inside { octets }) => self.inside.send(now, octets)?,
+                Some(Transmit::Error { octets }) => self.inside.send_error(now, octets)?,
                 Some(Transmit::Core {
                     peer,
                     octets,

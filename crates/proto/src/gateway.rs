@@ -58,6 +58,12 @@ pub enum Transmit<'a> {
         /// Its octets.
         octets: &'a [u8],
     },
+    /// An ICMP error of this gateway to the sender of a packet from inside. Its source is
+    /// that of [`Settings::inside`].
+    Error {
+        /// Its octets.
+        octets: &'a [u8],
+    },
     /// A packet to the core.
     Core {
         /// The number of the peer that it is for.
@@ -243,7 +249,7 @@ impl Gateway {
             // What waited may turn out to be too big further down.
             if let Some(error) = self.errors.pop_front() {
                 self.lend(error);
-                return Some(Transmit::Inside { octets: &self.lent });
+                return Some(Transmit::Error { octets: &self.lent });
             }
             if let Some(departing) = self.depart(now) {
                 self.note_departure(now, &departing);

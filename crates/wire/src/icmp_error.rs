@@ -4,6 +4,7 @@
 mod offending;
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use core::ops::Range;
 
 use units::IpVersion;
 
@@ -143,20 +144,50 @@ pub fn set_announced_mtu(octets: &mut [u8], mtu: u32) -> Result<bool, Error> {
     let Some(Cause::TooBig { .. }) = cause(octets) else {
         return Ok(false);
     };
+    let version = IpPacket::parse_whole(octets)?.version();
+    let start = message(octets)?.start;
+    Cause::TooBig { mtu }
+        .header(version)
+        .emit(&mut octets[start..])?;
+    sum_message(octets)?;
+    Ok(true)
+}
+
+/// Changes the source of the whole packet with an ICMP error in `octets`, and updates the
+/// checksums.
+///
+/// # Errors
+/// If the packet is cut short or malformed, or of another version than `source`.
+pub fn set_source(octets: &mut [u8], source: IpAddr) -> Result<(), Error> {
+    message(octets)?;
+    match (IpPacket::parse_whole(octets)?.version(), source) {
+        (IpVersion::V4, IpAddr::V4(source)) => ipv4::Header::of(&mut *octets).set_source(source)?,
+        (IpVersion::V6, IpAddr::V6(source)) => ipv6::Header::of(&mut *octets).set_source(source)?,
+        _ => return Err(Error::Malformed(Field::Version)),
+    }
+    sum_message(octets)
+}
+
+/// The place of the payload of the whole packet in `octets`.
+fn message(octets: &[u8]) -> Result<Range<usize>, Error> {
+    let packet = IpPacket::parse_whole(octets)?;
+    let end = usize::try_from(packet.size).unwrap_or(usize::MAX);
+    Ok(end - packet.payload.len()..end)
+}
+
+/// Writes the checksum of the ICMP message in the whole packet in `octets`.
+fn sum_message(octets: &mut [u8]) -> Result<(), Error> {
+    let place = message(octets)?;
     let packet = IpPacket::parse_whole(octets)?;
     let (addresses, protocol) = (packet.addresses, packet.protocol);
-    let end = usize::try_from(packet.size).unwrap_or(usize::MAX);
-    let start = end - packet.payload.len();
-    let message = &mut octets[start..end];
+    let message = &mut octets[place];
+    icmp::set_checksum(message, 0)?;
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
-    let header = Cause::TooBig { mtu }.header(addresses.version());
-    header.emit(message)?;
     let covered = match addresses {
         Addresses::V4(_) => Checksum::default(),
         Addresses::V6(_) => addresses.pseudo_header(protocol, length),
     };
-    icmp::set_checksum(message, covered.add(message).finish())?;
-    Ok(true)
+    icmp::set_checksum(message, covered.add(message).finish())
 }
 
 /// An ICMP error about a packet, to be sent to its source.

@@ -123,6 +123,6 @@ pub(crate) struct Gateway {
 }
 
 const GATEWAY_NOTES: &str = "\
-Needs CAP_NET_ADMIN for a TUN or TAP interface, CAP_NET_RAW for packet sockets and raw IP. \
+Needs CAP_NET_ADMIN for a TUN or TAP interface, CAP_NET_RAW for packet sockets, raw IP, and ICMP errors to hosts behind a TUN interface. \
 docs/gateway.md describes the set-up. The log has one JSON object per line. \
 SIGINT and SIGTERM send what waits and end; SIGHUP reads the file of --config again.";

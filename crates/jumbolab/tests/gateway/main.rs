@@ -3,6 +3,7 @@
 
 mod endurance;
 mod labels;
+mod passing;
 mod path;
 mod processor;
 mod record;
@@ -45,6 +46,10 @@ fn see_for(script: &str, seconds: u64) -> Seen {
         .env(
             "PROBE",
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/probe.py"),
+        )
+        .env(
+            "PASSING",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/passing.py"),
         )
         .env(
             "DISSECTOR",

@@ -94,7 +94,7 @@ pub(super) const KEYS: &[Key] = &[
         "inside",
         "addresses",
         "[\"10.1.0.1\"]",
-        "addresses from which hosts are told of errors; with tap those of the gateway behind the TAP interface, for which it answers ARP and Neighbour Discovery; default: those of the interfaces, or of the core",
+        "sources of ICMP errors to hosts, one of each version of IP; default: the address that the kernel has toward the host. With tap they are those of the gateway behind the TAP interface, for which it answers ARP and Neighbour Discovery, and have no default",
     ),
     key(
         "core",

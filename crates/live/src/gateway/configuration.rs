@@ -1,12 +1,11 @@
 //! The configuration of a gateway with its interfaces.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proto::edge::Prefix;
 use proto::gateway::{Carriage, Settings};
 use units::{IpMtu, Span};
 
-use super::inside::own_addresses;
 use crate::error::Result;
 use crate::netlink::RouteFilter;
 use crate::port::Purpose;
@@ -142,24 +141,19 @@ pub struct Processor {
 }
 
 impl Configuration {
-    /// The settings with the addresses of the interfaces inside, unless they are stated,
-    /// and with entropy for secrets: each time anew, so that no nonce is drawn twice.
+    /// The settings with entropy for secrets, each time anew, so that no nonce is drawn
+    /// twice. ICMP errors have the stated addresses, or those that the kernel chooses for
+    /// each; behind a TAP interface, which the kernel does not know as its own, stated ones.
     ///
     /// # Errors
-    /// If the kernel does not tell the addresses, or has no entropy.
+    /// If the kernel has no entropy.
     pub(super) fn completed(&self) -> Result<Settings> {
         let mut settings = self.settings.clone();
         settings.entropy = random()?;
-        let found = match &self.inside {
-            InsidePath::Packet { interfaces, .. } => own_addresses(interfaces)?,
-            InsidePath::Tun { .. } | InsidePath::Tap { .. } => [None, None],
-        };
-        let peers = settings.peers.iter();
-        let of_core: Vec<IpAddr> = peers.filter_map(|peer| here(&peer.carriage)).collect();
-        for (place, (stated, found)) in settings.inside.iter_mut().zip(found).enumerate() {
-            let of_version = |address: &&IpAddr| usize::from(address.is_ipv6()) == place;
-            let core = of_core.iter().find(of_version).copied();
-            *stated = stated.or(found).or(core);
+        if !matches!(self.inside, InsidePath::Tap { .. }) {
+            let [four, six] = &mut settings.inside;
+            four.get_or_insert(Ipv4Addr::UNSPECIFIED.into());
+            six.get_or_insert(Ipv6Addr::UNSPECIFIED.into());
         }
         Ok(settings)
     }
@@ -168,13 +162,5 @@ impl Configuration {
     pub(super) fn carriages(&self) -> Vec<Carriage> {
         let peers = self.settings.peers.iter();
         peers.map(|peer| peer.carriage).collect()
-    }
-}
-
-/// The address of this gateway in a carriage.
-fn here(carriage: &Carriage) -> Option<IpAddr> {
-    match carriage {
-        Carriage::Ip { addresses } | Carriage::Udp { addresses, .. } => Some(addresses.ends()[0]),
-        Carriage::Label { .. } => None,
     }
 }

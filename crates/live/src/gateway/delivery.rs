@@ -2,19 +2,16 @@
 //! they are. A packet whose way is not known yet goes through the kernel, which looks for
 //! the host; the following ones go directly.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use nix::sys::socket::{setsockopt, sockopt};
 use units::{IpVersion, Span, Time};
 use wire::ip_packet::addresses;
 use wire::protocol::ethernet;
 
 use super::InsideCounts;
-use crate::error::{During, Result};
+use super::through_kernel::ThroughKernel;
+use crate::error::Result;
 use crate::netlink::Route;
-use crate::sys::datagrams::{self, Outgoing};
-use crate::sys::option;
 
 /// Places of the memory of ways.
 const PLACES: usize = 1 << 12;
@@ -33,8 +30,7 @@ pub(super) struct Delivery {
     route: Route,
     /// Indices of the interfaces.
     indices: Vec<u32>,
-    /// Raw sockets of IPv4 and IPv6, for packets whose headers are complete.
-    through_kernel: [OwnedFd; 2],
+    through_kernel: ThroughKernel,
     ways: Vec<Option<(IpAddr, Way, Time)>>,
     /// Questions since an instant.
     asked: (u32, Time),
@@ -63,22 +59,10 @@ pub(super) struct Host {
 
 impl Delivery {
     pub(super) fn open(indices: Vec<u32>) -> Result<Self> {
-        let open = |family, level, name| -> Result<OwnedFd> {
-            let operation = || "opening a socket for packets to the inside";
-            let protocol = u8::try_from(libc::IPPROTO_RAW).unwrap_or(u8::MAX);
-            let socket = option::raw_socket(family, protocol).during(operation)?;
-            option::set(socket.as_fd(), level, name, 1).during(operation)?;
-            // Room for what waits while the kernel looks for a host.
-            setsockopt(&socket, sockopt::SndBuf, &(1 << 20)).during(operation)?;
-            Ok(socket)
-        };
         Ok(Self {
             route: Route::open()?,
             indices,
-            through_kernel: [
-                open(libc::AF_INET, libc::IPPROTO_IP, libc::IP_HDRINCL)?,
-                open(libc::AF_INET6, libc::IPPROTO_IPV6, libc::IPV6_HDRINCL)?,
-            ],
+            through_kernel: ThroughKernel::open()?,
             ways: vec![None; PLACES],
             asked: (0, Time::ZERO),
         })
@@ -105,16 +89,7 @@ impl Delivery {
                 Ok(Some(Host { number, link, kind }))
             }
             Way::Unknown => {
-                let socket = &self.through_kernel[usize::from(destination.is_ipv6())];
-                let outgoing = Outgoing {
-                    to: SocketAddr::new(destination, 0),
-                    service: service(packet),
-                    octets: packet,
-                };
-                match datagrams::send(socket.as_fd(), std::iter::once(outgoing)) {
-                    Ok(_) => counts.sent += 1,
-                    Err(_) => counts.refused += 1,
-                }
+                counts.add(self.through_kernel.send(packet));
                 Ok(None)
             }
             Way::Astray => {
@@ -122,6 +97,11 @@ impl Delivery {
                 Ok(None)
             }
         }
+    }
+
+    /// The kernel's output.
+    pub(super) const fn through_kernel(&self) -> &ThroughKernel {
+        &self.through_kernel
     }
 
     pub(super) fn forget(&mut self) {
@@ -169,11 +149,6 @@ impl Delivery {
 fn destination(packet: &[u8]) -> Option<IpAddr> {
     let [_, destination] = addresses(packet).ok()?.ends();
     Some(destination)
-}
-
-/// The service octet of an IP packet.
-fn service(packet: &[u8]) -> u8 {
-    wire::frame::service_of(packet).unwrap_or(0)
 }
 
 /// The place of an address in the memory of ways.

@@ -1,12 +1,11 @@
 //! The path to the hosts inside: a TUN or a TAP interface, or packet sockets on interfaces.
 
-use std::net::IpAddr;
-
 use super::arrivals::Arrivals;
 use super::configuration::{InsidePath, PURPOSE};
 use super::delivery::{Delivery, Host};
 use super::outlet::Outlet;
 use super::tap::Tap;
+use super::through_kernel::ThroughKernel;
 use crate::error::Result;
 use crate::netlink::Route;
 use crate::offload::Cutter;
@@ -36,11 +35,29 @@ pub struct InsideCounts {
     pub waiting: u64,
 }
 
+impl InsideCounts {
+    /// Counts a packet that was sent, or was not.
+    pub(super) const fn add(&mut self, is_sent: bool) {
+        match is_sent {
+            true => self.sent += 1,
+            false => self.refused += 1,
+        }
+    }
+}
+
 /// The path to the inside.
 pub(super) enum Inside {
-    Tun(Box<Tun>),
+    Tun(Box<TunPath>),
     Tap(Box<Tap>),
     Packet(Box<Ports>),
+}
+
+/// A TUN interface, and the way of errors, which the kernel would not take from it.
+pub(super) struct TunPath {
+    tun: Tun,
+    through_kernel: ThroughKernel,
+    /// Errors that were sent or refused.
+    errors: InsideCounts,
 }
 
 /// Packet sockets on interfaces.
@@ -82,7 +99,12 @@ impl Inside {
     pub(super) fn open(path: &InsidePath) -> Result<(Self, Vec<String>)> {
         let (interfaces, name, mtu, sending) = match path {
             InsidePath::Tun { name, mtu } => {
-                return Ok((Self::Tun(Box::new(Tun::create(name, *mtu)?)), Vec::new()));
+                let path = TunPath {
+                    tun: Tun::create(name, *mtu)?,
+                    through_kernel: ThroughKernel::open()?,
+                    errors: InsideCounts::default(),
+                };
+                return Ok((Self::Tun(Box::new(path)), Vec::new()));
             }
             InsidePath::Tap {
                 name,
@@ -128,7 +150,7 @@ impl Inside {
     /// `packet` or `xdp`.
     pub(super) fn paths(&self) -> Vec<(String, &'static str)> {
         match self {
-            Self::Tun(tun) => vec![(tun.name().to_owned(), "tun")],
+            Self::Tun(path) => vec![(path.tun.name().to_owned(), "tun")],
             Self::Tap(tap) => vec![(tap.tun().name().to_owned(), "tap")],
             Self::Packet(ports) => {
                 let ports = ports.ports.iter();
@@ -140,7 +162,7 @@ impl Inside {
     /// The file descriptors to poll.
     pub(super) fn sources(&self) -> Vec<&dyn Source> {
         match self {
-            Self::Tun(tun) => vec![tun.as_ref()],
+            Self::Tun(path) => vec![&path.tun],
             Self::Tap(tap) => vec![tap.tun()],
             Self::Packet(ports) => {
                 let inside = ports.ports.iter();
@@ -172,9 +194,9 @@ impl Inside {
         mut take: impl FnMut(Time, &[u8]),
     ) -> Result<bool> {
         let ports = match self {
-            Self::Tun(tun) => {
+            Self::Tun(path) => {
                 let at = arrivals.unstamped();
-                return tun.receive(|packet| take(at, packet));
+                return path.tun.receive(|packet| take(at, packet));
             }
             Self::Tap(tap) => {
                 let at = arrivals.unstamped();
@@ -221,7 +243,7 @@ impl Inside {
     /// If an interface is gone.
     pub(super) fn send(&mut self, now: Time, packet: &[u8]) -> Result<()> {
         match self {
-            Self::Tun(tun) => tun.send(packet),
+            Self::Tun(path) => path.tun.send(packet),
             Self::Tap(tap) => tap.send(now, packet),
             Self::Packet(ports) => {
                 let Ports {
@@ -237,6 +259,22 @@ impl Inside {
                 outlet.push(port, (link, kind), packet, counts)
             }
         }
+    }
+
+    /// Sends an ICMP error of the gateway.
+    ///
+    /// # Errors
+    /// If an interface is gone.
+    pub(super) fn send_error(&mut self, now: Time, error: &[u8]) -> Result<()> {
+        match self {
+            Self::Tap(tap) => return tap.send(now, error),
+            Self::Tun(path) => path.errors.add(path.through_kernel.send_error(error)),
+            Self::Packet(ports) => {
+                let is_sent = ports.delivery.through_kernel().send_error(error);
+                ports.counts.add(is_sent);
+            }
+        }
+        Ok(())
     }
 
     /// When [`Inside::flush`] has something to do though nothing was sent.
@@ -295,14 +333,14 @@ impl Inside {
     /// If an interface is gone.
     pub(super) fn counts(&mut self) -> Result<InsideCounts> {
         match self {
-            Self::Tun(tun) => {
-                let counts = tun.counts();
+            Self::Tun(path) => {
+                let counts = path.tun.counts();
                 Ok(InsideCounts {
                     received: counts.received,
                     malformed: counts.malformed,
                     overrun: 0,
-                    sent: counts.sent,
-                    refused: counts.refused,
+                    sent: counts.sent + path.errors.sent,
+                    refused: counts.refused + path.errors.refused,
                     waiting: 0,
                 })
             }
@@ -329,25 +367,4 @@ impl Inside {
             ports.delivery.forget();
         }
     }
-}
-
-/// The addresses of the interfaces inside, one of each version of IP: the sources of
-/// errors to hosts.
-///
-/// # Errors
-/// If the kernel does not list them.
-pub(super) fn own_addresses(interfaces: &[String]) -> Result<[Option<IpAddr>; 2]> {
-    let route = Route::open()?;
-    let mut found = [None, None];
-    for name in interfaces {
-        for address in route.addresses(route.index(name)?)? {
-            let place = usize::from(address.is_ipv6());
-            let is_link_local =
-                matches!(address, IpAddr::V6(address) if address.is_unicast_link_local());
-            if !is_link_local {
-                found[place].get_or_insert(address);
-            }
-        }
-    }
-    Ok(found)
 }

@@ -51,33 +51,6 @@ impl Route {
         Ok(found)
     }
 
-    /// The addresses of the interface `index`, in the kernel's order.
-    pub(crate) fn addresses(&self, index: u32) -> Result<Vec<IpAddr>> {
-        let mut found = Vec::new();
-        self.dump(
-            RouteNetlinkMessage::GetAddress(AddressMessage::default()),
-            "listing addresses",
-            |entry| {
-                if let RouteNetlinkMessage::NewAddress(entry) = entry
-                    && entry.header.index == index
-                {
-                    let own = |attribute: &AddressAttribute| match attribute {
-                        AddressAttribute::Local(own) | AddressAttribute::Address(own) => Some(*own),
-                        _ => None,
-                    };
-                    // `Local` where there is one: `Address` is then the other end's.
-                    let local = entry
-                        .attributes
-                        .iter()
-                        .find(|attribute| matches!(attribute, AddressAttribute::Local(_)));
-                    let held = local.and_then(own);
-                    found.extend(held.or_else(|| entry.attributes.iter().find_map(own)));
-                }
-            },
-        )?;
-        Ok(found)
-    }
-
     /// Index of the interface that has `address`.
     pub(crate) fn holder_of(&self, address: IpAddr) -> Result<Option<u32>> {
         let mut holder = None;

@@ -25,7 +25,8 @@ pub struct Settings {
     /// Whether the hop limit of packets from inside is lowered. A driver whose packets
     /// the kernel has forwarded already says no.
     pub counts_hops: bool,
-    /// This gateway's addresses toward the inside, from which it sends ICMP errors.
+    /// This gateway's addresses toward the inside, from which it sends ICMP errors: of
+    /// IPv4 and IPv6. Without one no error is sent; the driver replaces unspecified ones.
     pub inside: [Option<IpAddr>; 2],
     /// The queue toward the core; `None`: what is due is sent at once.
     pub uplink: Option<Uplink>,

@@ -39,10 +39,21 @@ fn offending(version: IpVersion) -> Vec<u8> {
     octets
 }
 
-fn error(version: IpVersion, cause: Cause) -> Vec<u8> {
-    let from: IpAddr = match version {
+fn router(version: IpVersion) -> IpAddr {
+    match version {
         IpVersion::V4 => Ipv4Addr::new(198, 18, 9, 9).into(),
         IpVersion::V6 => Ipv6Addr::new(0x2001, 0xdb8, 9, 0, 0, 0, 0, 9).into(),
+    }
+}
+
+fn error(version: IpVersion, cause: Cause) -> Vec<u8> {
+    error_from(router(version), cause)
+}
+
+fn error_from(from: IpAddr, cause: Cause) -> Vec<u8> {
+    let version = match from {
+        IpAddr::V4(_) => IpVersion::V4,
+        IpAddr::V6(_) => IpVersion::V6,
     };
     let octets = offending(version);
     let error = IcmpError::about(&octets, cause, from).unwrap();
@@ -58,6 +69,26 @@ fn the_announced_mtu_of_an_error_is_replaced_as_if_it_had_been_written() {
         assert_eq!(cause(&octets), Some(Cause::TooBig { mtu: 1_400 }));
         assert_eq!(set_announced_mtu(&mut octets, 9_000), Ok(true));
         assert_eq!(octets, error(version, Cause::TooBig { mtu: 9_000 }));
+    }
+}
+
+#[test]
+fn the_source_of_an_error_is_replaced_as_if_it_had_been_written() {
+    let nobody: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    for cause in [Cause::TooBig { mtu: 1_433 }, Cause::Unreachable { code: 0 }] {
+        for (version, from) in [IpVersion::V4, IpVersion::V6].into_iter().zip(nobody) {
+            let mut octets = error_from(from, cause);
+            assert_eq!(set_source(&mut octets, router(version)), Ok(()));
+            assert_eq!(octets, error(version, cause));
+            let other = match version {
+                IpVersion::V4 => IpVersion::V6,
+                IpVersion::V6 => IpVersion::V4,
+            };
+            assert!(set_source(&mut octets, router(other)).is_err());
+            assert!(set_source(&mut octets[..50], from).is_err());
+            octets[0] = 0;
+            assert!(set_source(&mut octets, from).is_err());
+        }
     }
 }
 

@@ -164,6 +164,13 @@ impl<T: AsMut<[u8]>> Header<T> {
         })
     }
 
+    /// Changes the source, and updates the checksum.
+    pub(crate) fn set_source(&mut self, source: Ipv4Addr) -> Result<(), Error> {
+        let [a, b, c, d] = source.octets();
+        self.change(field::SOURCE, |_| u16::from_be_bytes([a, b]))?;
+        self.change(field::SOURCE + 2, |_| u16::from_be_bytes([c, d]))
+    }
+
     /// Changes the total length and the identification; the checksum is unchanged.
     pub(crate) fn set_packet(&mut self, length: u16, identification: u16) -> Result<(), Error> {
         *array_mut(self.0.as_mut(), field::TOTAL_LENGTH)? = length.to_be_bytes();

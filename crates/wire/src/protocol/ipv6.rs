@@ -109,6 +109,12 @@ impl<T: AsMut<[u8]>> Header<T> {
         Ok(())
     }
 
+    /// Changes the source.
+    pub(crate) fn set_source(&mut self, source: Ipv6Addr) -> Result<(), Error> {
+        *array_mut(self.0.as_mut(), field::SOURCE)? = source.octets();
+        Ok(())
+    }
+
     /// Changes the payload length.
     pub(crate) fn set_payload_length(&mut self, length: u16) -> Result<(), Error> {
         self.change(field::PAYLOAD_LENGTH, |_| length)

@@ -143,7 +143,9 @@ pub(super) fn polled(gateway: &mut Gateway, now: Time) -> (Vec<Vec<u8>>, Vec<Vec
     let (mut inside, mut core) = (Vec::new(), Vec::new());
     while let Some(transmit) = gateway.poll_transmit(now) {
         match transmit {
-            Transmit::Inside { octets } => inside.push(octets.to_vec()),
+            Transmit::Inside { octets } | Transmit::Error { octets } => {
+                inside.push(octets.to_vec())
+            }
             Transmit::Core { octets, .. } => core.push(octets.to_vec()),
         }
     }
