@@ -5,8 +5,11 @@ use wire::super_packet::{SuperPacket, Transport};
 
 use crate::sys::packet::HEADER;
 
-/// Octets of the largest packet, and of a frame around it.
+/// Octets of the largest packet that is not cut, with headers in front of it.
 const LARGEST: usize = 65_600;
+
+/// Octets of the largest super-packet.
+pub(crate) const LARGEST_SUPER: usize = crate::jumbogram::LARGEST_SUPER as usize;
 
 /// Offsets in the header in front of a packet [Virtio s5.1.6].
 mod field {
@@ -62,32 +65,54 @@ impl Cutter {
     ) -> Result<u64, Malformed> {
         let (header, frame) = octets.split_at_checked(HEADER).ok_or(Malformed)?;
         let packet = frame.get(link..).ok_or(Malformed)?;
+        if header[field::TYPE] & !kind::ECN != kind::NONE {
+            return self.cut(octets, link, |piece| take(&piece[HEADER + link..]));
+        }
+        if header[field::FLAGS] & NEEDS_CHECKSUM == 0 {
+            take(packet);
+            return Ok(1);
+        }
+        let room = self.room.get_mut(..packet.len()).ok_or(Malformed)?;
+        room.copy_from_slice(packet);
+        let offset = number(header, field::CHECKSUM_OFFSET);
         let start = number(header, field::CHECKSUM_START).checked_sub(link);
-        let transport = match header[field::TYPE] & !kind::ECN {
-            kind::NONE if header[field::FLAGS] & NEEDS_CHECKSUM == 0 => {
-                take(packet);
-                return Ok(1);
-            }
-            kind::NONE => {
-                let room = self.room.get_mut(..packet.len()).ok_or(Malformed)?;
-                room.copy_from_slice(packet);
-                let offset = number(header, field::CHECKSUM_OFFSET);
-                let start = start.ok_or(Malformed)?;
-                wire::frame::complete_checksum(room, start, offset).map_err(|_| Malformed)?;
-                take(room);
-                return Ok(1);
-            }
+        let start = start.ok_or(Malformed)?;
+        wire::frame::complete_checksum(room, start, offset).map_err(|_| Malformed)?;
+        take(room);
+        Ok(1)
+    }
+
+    /// Cuts the super-packet in `octets` as [`Cutter::pass`], and passes the pieces behind
+    /// the `link` octets of other headers, and these behind an empty virtio header. Returns
+    /// their number.
+    ///
+    /// # Errors
+    /// If it is none, or the header contradicts the packet.
+    pub(crate) fn cut(
+        &mut self,
+        octets: &[u8],
+        link: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<u64, Malformed> {
+        let begin = HEADER + link;
+        let (headers, packet) = octets.split_at_checked(begin).ok_or(Malformed)?;
+        let transport = match headers[field::TYPE] & !kind::ECN {
             kind::TCP_V4 | kind::TCP_V6 => Transport::Tcp,
             kind::UDP => Transport::Udp,
             _ => return Err(Malformed),
         };
-        let size = number(header, field::SIZE);
+        let size = number(headers, field::SIZE);
+        let start = number(headers, field::CHECKSUM_START).checked_sub(link);
         let start = start.ok_or(Malformed)?;
         let whole = SuperPacket::parse(packet, transport, start, size).map_err(|_| Malformed)?;
+        // An empty virtio header: nothing is left to the interface [Virtio s5.1.6].
+        self.room[..HEADER].fill(0);
+        self.room[HEADER..begin].copy_from_slice(&headers[HEADER..]);
         let mut count = 0;
         for piece in 0..whole.count() {
-            let length = whole.emit(piece, &mut self.room).map_err(|_| Malformed)?;
-            take(&self.room[..length]);
+            let length = whole.emit(piece, &mut self.room[begin..]);
+            let length = length.map_err(|_| Malformed)?;
+            take(&self.room[..begin + length]);
             count += 1;
         }
         Ok(count)
@@ -158,6 +183,29 @@ mod tests {
         });
         assert_eq!(count, Ok(4));
         assert_eq!(payload, octets[HEADER + 14 + 28..]);
+    }
+
+    #[test]
+    fn the_frames_of_a_super_packet_have_its_link_headers_and_an_empty_virtio_header() {
+        // Addresses, a tag, and a type in front of the packet.
+        for link in [14, 18, 22] {
+            let mut octets = datagram(link, 2_500);
+            octets[HEADER..HEADER + link].fill(0xb3);
+            let whole = octets.clone();
+            octets[field::TYPE] = kind::UDP;
+            octets[field::FLAGS] = NEEDS_CHECKSUM;
+            put(&mut octets, field::SIZE, 1_100);
+            let start = 20 + u16::try_from(link).unwrap();
+            put(&mut octets, field::CHECKSUM_START, start);
+            let mut payload = Vec::new();
+            let count = Cutter::new().cut(&octets, link, |frame| {
+                assert_eq!(frame[..HEADER + link], whole[..HEADER + link]);
+                payload.extend_from_slice(&frame[HEADER + link + 28..]);
+            });
+            assert_eq!(count, Ok(3));
+            assert_eq!(payload, whole[HEADER + link + 28..]);
+            assert!(Cutter::new().cut(&whole, link, |_| {}).is_err());
+        }
     }
 
     proptest! {

@@ -55,6 +55,7 @@ use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
 use crate::frames::{Frame, Pool};
 use crate::netlink::Route;
+use crate::offload::LARGEST_SUPER;
 use crate::pacing::Source;
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
@@ -68,6 +69,9 @@ const AROUND: usize = 14 + 4;
 
 /// Octets of the largest frame; MTUs may grow while frames are carried.
 const LARGEST_FRAME: usize = 65_600;
+
+/// Octets of the largest super-packet with its framing.
+const LARGEST: usize = AROUND + LARGEST_SUPER;
 
 /// The GSO type "none" of a virtio header [Virtio s5.1.6].
 const GSO_NONE: u8 = 0;
@@ -181,8 +185,10 @@ impl Port {
             packet::hear_all(fd, index).during(operation)?;
         }
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true).during(operation)?;
-        // The kernel may grant less; frames that it drops are counted.
-        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
+        // Without CAP_NET_ADMIN the kernel may grant less; frames that it drops are counted.
+        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+            setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
+        }
         let ring = PacketRing::open(fd, mtu.min(LARGEST_FRAME - AROUND) + AROUND);
         let ring = ring.during(|| format!("mapping the frames of {name}"))?;
         let address = address_for(index, way.protocol());
@@ -368,7 +374,7 @@ fn verdict(octets: &[u8], arrival: &Arrival<'_>) -> Verdict {
 /// Receives the waiting frame from the socket, up to the largest size; empty if it is
 /// gone.
 fn read_whole<'a>(socket: &OwnedFd, large: &'a mut Vec<u8>) -> &'a [u8] {
-    large.resize(HEADER + LARGEST_FRAME, 0);
+    large.resize(HEADER + LARGEST, 0);
     #[expect(clippy::disallowed_methods, reason = "one frame of an interface")]
     let length = recv(socket.as_raw_fd(), large, MsgFlags::MSG_DONTWAIT).unwrap_or(0);
     &large[..length]

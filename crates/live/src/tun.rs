@@ -11,13 +11,13 @@ use wire::protocol::ethernet;
 
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
-use crate::offload::{Cutter, Malformed};
+use crate::offload::{Cutter, LARGEST_SUPER, Malformed};
 use crate::pacing::Source;
 use crate::sys::packet::{BATCH, HEADER};
 use crate::sys::tun::{self, Kind};
 
 /// Octets of the largest super-packet behind its virtio header.
-const LARGEST: usize = HEADER + ethernet::HEADER_LEN + 65_535;
+const LARGEST: usize = HEADER + ethernet::HEADER_LEN + LARGEST_SUPER;
 
 /// Packets that may wait to be read; the kernel drops those beyond, and nobody counts them
 /// here. The default of 500 is the traffic of a millisecond.

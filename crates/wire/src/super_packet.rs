@@ -4,11 +4,17 @@
 //! The pieces are those that Linux cuts itself: sequence numbers continue, FIN and PSH
 //! are in the last segment only, CWR in the first only [RFC3168 s6.1.2], and the
 //! identification of IPv4 grows by one from piece to piece [LinuxUapi virtio_net.h].
+//!
+//! A super-packet may be larger than what its length field counts ("BIG TCP"): the field is
+//! then zero, and older kernels put a Jumbo Payload option [RFC2675 s2] behind the header
+//! of IPv6, which pieces do not have.
 
 use units::IpVersion;
 
 use crate::octets::demand_mut;
 use crate::protocol::ip::{ends, number, pseudo_header, version};
+use crate::protocol::ipv6::extension::{self, Extension};
+use crate::protocol::ipv6::option;
 use crate::protocol::tcp::flag;
 use crate::protocol::{ipv4, ipv6, tcp, udp};
 use crate::{Error, Field};
@@ -28,6 +34,8 @@ pub struct SuperPacket<'a> {
     packet: &'a [u8],
     version: IpVersion,
     transport: Transport,
+    /// Octets behind the IPv6 header that pieces do not have.
+    jumbo: usize,
     /// Offset of the header of TCP or UDP, and of the payload.
     start: usize,
     payload: usize,
@@ -41,7 +49,8 @@ impl<'a> SuperPacket<'a> {
     ///
     /// # Errors
     /// [`Error::Truncated`] without whole headers; [`Error::Malformed`] for another
-    /// version of IP, or pieces that cannot be.
+    /// version of IP, other headers in front of that of TCP or UDP, such as those of a
+    /// tunnel, and pieces that cannot be.
     pub fn parse(
         packet: &'a [u8],
         transport: Transport,
@@ -53,19 +62,29 @@ impl<'a> SuperPacket<'a> {
             6 => IpVersion::V6,
             _ => return Err(Error::Malformed(Field::Version)),
         };
-        let least = match version {
-            IpVersion::V4 => ipv4::Header::of(packet).header_len()?,
-            IpVersion::V6 => ipv6::HEADER_LEN,
+        let (begin, protocol) = match version {
+            IpVersion::V4 => {
+                let header = ipv4::Header::of(packet);
+                (header.header_len()?, header.protocol()?)
+            }
+            IpVersion::V6 => behind_extensions(packet)?,
         };
+        let is_transport = match transport {
+            Transport::Tcp => protocol == number::TCP,
+            Transport::Udp => protocol == number::UDP,
+        };
+        if start != begin || !is_transport {
+            return Err(Error::Malformed(Field::Protocol));
+        }
         let from = packet.get(start..).unwrap_or_default();
         let header = match transport {
             Transport::Tcp => tcp::Header::of(from).header_len()?.max(tcp::HEADER_LEN),
             Transport::Udp => udp::HEADER_LEN,
         };
         let payload = start.saturating_add(header);
-        if start < least || payload > packet.len() {
+        if payload > packet.len() {
             return Err(Error::Truncated {
-                need: payload.max(least),
+                need: payload,
                 have: packet.len(),
             });
         }
@@ -76,6 +95,10 @@ impl<'a> SuperPacket<'a> {
             packet,
             version,
             transport,
+            jumbo: match version {
+                IpVersion::V4 => 0,
+                IpVersion::V6 => jumbo(packet),
+            },
             start,
             payload,
             size,
@@ -99,18 +122,32 @@ impl<'a> SuperPacket<'a> {
         let done = number.saturating_mul(self.size).min(payload.len());
         let end = done.saturating_add(self.size).min(payload.len());
         let part = &payload[done..end];
-        let length = headers.len() + part.len();
+        let length = headers.len() - self.jumbo + part.len();
         let piece = demand_mut(octets, length)?;
-        piece[..headers.len()].copy_from_slice(headers);
-        piece[headers.len()..].copy_from_slice(part);
+        let (head, body) = piece.split_at_mut(headers.len() - self.jumbo);
+        body.copy_from_slice(part);
+        match self.jumbo {
+            0 => head.copy_from_slice(headers),
+            jumbo => {
+                let (ip, rest) = head.split_at_mut(ipv6::HEADER_LEN);
+                ip.copy_from_slice(&headers[..ipv6::HEADER_LEN]);
+                rest.copy_from_slice(&headers[ipv6::HEADER_LEN + jumbo..]);
+                ip[ipv6::field::NEXT_HEADER] = headers[ipv6::HEADER_LEN];
+            }
+        }
         self.emit_ip(number, piece)?;
-        let behind = u16::try_from(length - self.start);
+        let behind = u16::try_from(length - self.segment());
         let behind = behind.map_err(|_| Error::Malformed(Field::Length))?;
         match self.transport {
             Transport::Tcp => self.emit_tcp(done, end == payload.len(), behind, piece)?,
             Transport::Udp => self.emit_udp(behind, piece)?,
         }
         Ok(length)
+    }
+
+    /// Offset of the header of TCP or UDP in a piece.
+    const fn segment(&self) -> usize {
+        self.start - self.jumbo
     }
 
     fn emit_ip(&self, number: usize, piece: &mut [u8]) -> Result<(), Error> {
@@ -149,7 +186,7 @@ impl<'a> SuperPacket<'a> {
             flags &= !flag::CWR;
         }
         let sum = pseudo_header(ends(self.version, self.packet), number::TCP, behind.into());
-        let segment = &mut piece[self.start..];
+        let segment = &mut piece[self.segment()..];
         let mut header = tcp::Header::of(&mut *segment);
         header.set_sequence(sequence)?;
         header.set_flags(flags)?;
@@ -160,12 +197,37 @@ impl<'a> SuperPacket<'a> {
 
     fn emit_udp(&self, behind: u16, piece: &mut [u8]) -> Result<(), Error> {
         let sum = pseudo_header(ends(self.version, self.packet), number::UDP, behind.into());
-        let datagram = &mut piece[self.start..];
+        let datagram = &mut piece[self.segment()..];
         let mut header = udp::Header::of(&mut *datagram);
         header.set_length(behind)?;
         header.clear_checksum()?;
         let sum = sum.add(datagram).finish();
         udp::Header::of(datagram).set_checksum(sum)
+    }
+}
+
+/// The place behind the headers of the IPv6 packet `packet`, and the protocol number of what
+/// is there.
+fn behind_extensions(packet: &[u8]) -> Result<(usize, u8), Error> {
+    let mut place = ipv6::HEADER_LEN;
+    let mut next = ipv6::Header::of(packet).next_header()?;
+    // Each round goes eight octets further at least.
+    while let Some(extension) = Extension::parse(next, packet.get(place..).unwrap_or_default())? {
+        next = extension.next_header;
+        place += extension.length;
+    }
+    Ok((place, next))
+}
+
+/// Octets of a header with the Jumbo Payload option alone in the IPv6 packet `packet`.
+fn jumbo(packet: &[u8]) -> usize {
+    let header = packet.get(ipv6::HEADER_LEN..).unwrap_or_default();
+    let is_first = ipv6::Header::of(packet).next_header() == Ok(number::HOP_BY_HOP);
+    match header.get(1..extension::START + 2) {
+        Some([0, option::JUMBO_PAYLOAD, option::JUMBO_PAYLOAD_LEN]) if is_first => {
+            option::JUMBO_HEADER_LEN
+        }
+        _ => 0,
     }
 }
 

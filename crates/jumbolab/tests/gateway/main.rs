@@ -10,6 +10,7 @@ mod record;
 mod rings;
 mod routes;
 mod sealed;
+mod super_packets;
 mod tap;
 mod traffic;
 
@@ -50,6 +51,10 @@ fn see_for(script: &str, seconds: u64) -> Seen {
         .env(
             "PASSING",
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/passing.py"),
+        )
+        .env(
+            "BIG_TCP",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/big_tcp.py"),
         )
         .env(
             "DISSECTOR",

@@ -13,7 +13,7 @@ use crate::pacing::Source;
 use crate::port::{Port, Refused};
 use crate::sys::packet::HEADER;
 use crate::tun::Tun;
-use units::Time;
+use units::{IpMtu, IpVersion, Time};
 use wire::protocol::ethernet::{self, ether_type};
 
 /// Counters of the path to the inside.
@@ -33,6 +33,15 @@ pub struct InsideCounts {
     /// Packets that wait in a ring, because an interface is down or has no room, or until
     /// their host is found.
     pub waiting: u64,
+}
+
+/// Octets of a header with a Jumbo Payload option [RFC2675 s2].
+const OPTION: u64 = 8;
+
+/// The MTU at which the kernel forwards super-packets whose pieces have `mtu` octets: it
+/// counts the Jumbo Payload option of those above 64 KiB, which no piece has.
+fn with_option(mtu: IpMtu) -> IpMtu {
+    IpMtu::new(u64::from(mtu.get()) + OPTION, IpVersion::V6).unwrap_or(mtu)
 }
 
 impl InsideCounts {
@@ -100,7 +109,7 @@ impl Inside {
         let (interfaces, name, mtu, sending) = match path {
             InsidePath::Tun { name, mtu } => {
                 let path = TunPath {
-                    tun: Tun::create(name, *mtu)?,
+                    tun: Tun::create(name, with_option(*mtu))?,
                     through_kernel: ThroughKernel::open()?,
                     errors: InsideCounts::default(),
                 };

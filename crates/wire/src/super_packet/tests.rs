@@ -145,6 +145,65 @@ fn the_datagrams_of_a_super_packet_have_their_own_lengths_and_checksums() {
 }
 
 #[test]
+fn a_jumbo_payload_option_is_in_no_piece() {
+    let (plain, start) = tcp_packet(true, flag::ACK | flag::PSH);
+    let mut octets = plain.clone();
+    // TCP follows; the length of 5032 octets of TCP and 8 of this header.
+    let header = [number::TCP, 0, 0xc2, 4, 0, 0, 0x13, 0xb0];
+    octets.splice(40..40, header);
+    octets[4..7].copy_from_slice(&[0, 0, number::HOP_BY_HOP]);
+    let parsed = SuperPacket::parse(&octets, Transport::Tcp, start + 8, 1_373).unwrap();
+    let expected = SuperPacket::parse(&plain, Transport::Tcp, start, 1_373).unwrap();
+    assert_eq!(pieces(&parsed), pieces(&expected));
+    assert!(SuperPacket::parse(&octets, Transport::Tcp, start, 1_373).is_err());
+}
+
+#[test]
+fn super_packets_larger_than_their_length_field_counts_are_cut() {
+    for six in [false, true] {
+        let (mut octets, start) = tcp_packet(six, flag::ACK);
+        octets.resize(start + 32 + 150_000, 0xa5);
+        let length = if six { 4..6 } else { 2..4 };
+        octets[length].fill(0);
+        let packet = SuperPacket::parse(&octets, Transport::Tcp, start, 7_000).unwrap();
+        let pieces = pieces(&packet);
+        assert_eq!(pieces.len(), 22);
+        for piece in &pieces {
+            assert!(sum_holds(piece, six, start, number::TCP));
+        }
+        let last = tcp::Header::of(&pieces[21][start..]);
+        let sequence = (u32::MAX - 100).wrapping_add(21 * 7_000);
+        assert_eq!(last.sequence(), Ok(sequence));
+        let sizes: usize = pieces.iter().map(|piece| piece.len() - start - 32).sum();
+        assert_eq!(sizes, 150_000);
+    }
+}
+
+#[test]
+fn super_packets_in_tunnels_are_refused() {
+    // The header of TCP that a kernel names is that of the packet inside.
+    let (inner, start) = tcp_packet(false, flag::ACK);
+    let outer = Datagram {
+        ethernet: None,
+        addresses: addresses(false),
+        ports: [4_789, 4_789],
+        service: 0,
+        identification: 7,
+        whole: 2_016,
+        offset: 0,
+        length: 2_016,
+        dont_fragment: true,
+    };
+    let mut octets = vec![0; outer.header_len()];
+    outer.emit(&mut octets).unwrap();
+    octets.extend([0; 8]);
+    let inside = octets.len();
+    octets.extend(&inner);
+    let parsed = SuperPacket::parse(&octets, Transport::Tcp, inside + start, 1_000);
+    assert_eq!(parsed.err(), Some(Error::Malformed(Field::Protocol)));
+}
+
+#[test]
 fn what_no_interface_could_cut_is_refused() {
     let (octets, start) = tcp_packet(false, flag::ACK);
     let parse = |start, size| SuperPacket::parse(&octets, Transport::Tcp, start, size);

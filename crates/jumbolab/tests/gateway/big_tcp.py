@@ -1,0 +1,53 @@
+"""TCP over IPv6 from a to b in lumps that leave a as super-packets above 64 KiB.
+
+Prints the frames and octets that came to the gateway of a with the latter half of the
+lumps. Each waits for the answer to the one before, so that no buffer overflows.
+"""
+
+import ctypes
+import json
+import socket
+import threading
+
+LUMP, COUNT = 140_000, 40
+
+
+def enter(node):
+    """From now on the sockets of this thread are those of `node`."""
+    with open(f"/run/netns/{node}") as space:
+        if ctypes.CDLL(None, use_errno=True).setns(space.fileno(), 0):
+            raise OSError(ctypes.get_errno(), f"entering {node}")
+
+
+def came():
+    """Octets and frames."""
+    enter("ga")
+    with open("/proc/thread-self/net/dev") as interfaces:
+        for line in interfaces:
+            name, _, counts = line.strip().partition(":")
+            if name == "in":
+                return [int(count) for count in counts.split()[:2]]
+
+
+def serve():
+    connection, _ = server.accept()
+    left = LUMP
+    while octets := connection.recv(left):
+        left -= len(octets)
+        if left == 0:
+            connection.sendall(b"!")
+            left = LUMP
+
+
+enter("b")
+server = socket.create_server(("fd02::2", 0), family=socket.AF_INET6)
+threading.Thread(target=serve).start()
+enter("a")
+with socket.create_connection(server.getsockname()[:2], timeout=20) as client:
+    for number in range(COUNT):
+        if number == COUNT // 2:
+            before = came()
+        client.sendall(bytes(LUMP))
+        client.recv(1)
+    octets, frames = (now - then for now, then in zip(came(), before, strict=True))
+print(json.dumps({"octets": octets, "frames": frames, "lumps": LUMP * (COUNT - COUNT // 2)}))

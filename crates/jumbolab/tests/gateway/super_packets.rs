@@ -1,0 +1,30 @@
+//! Super-packets above 64 KiB ("BIG TCP").
+
+use super::see;
+
+#[test]
+fn super_packets_above_64_kib_are_cut() {
+    for begin in ["begin_packet", "begin_tun"] {
+        let seen = see(&format!(
+            "for link in 'a eth0' 'ga in'; do
+                set -- $link
+                ip -n $1 link set $2 gso_max_size 180000 gro_max_size 180000
+            done
+            {begin}
+            in_node a ping -q -c 1 -w 5 fd02::2 >/dev/null
+            python3 \"$BIG_TCP\"
+            end ga gb\n"
+        ));
+        let [seen] = &seen.objects()[..] else {
+            panic!("{begin}: {}", seen.printed);
+        };
+        let [octets, frames, lumps] =
+            ["octets", "frames", "lumps"].map(|key| seen[key].as_u64().expect(key));
+        // A frame is above 64 KiB on average, and hardly anything is sent twice.
+        assert!(octets > 65_536 * frames, "{begin}: {seen}");
+        assert!(
+            (lumps..lumps / 10 * 11).contains(&octets),
+            "{begin}: {seen}"
+        );
+    }
+}
