@@ -49,13 +49,14 @@ use nix::sys::socket::{
     socket, sockopt,
 };
 use units::Time;
+use wire::protocol::ethernet;
 
 use crate::capture::address_for;
 use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
 use crate::frames::{Frame, Pool};
 use crate::netlink::Route;
-use crate::offload::LARGEST_SUPER;
+use crate::offload::{Cutter, LARGEST_SUPER};
 use crate::pacing::Source;
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
@@ -84,7 +85,7 @@ const GSO_TYPE: usize = 1;
 pub struct Refused {
     /// Frames dropped because the socket's buffer was full: the receiver was too slow.
     pub overrun: u64,
-    /// Super-packets, which no wire carries: disable segmentation offload.
+    /// Super-packets that could not be cut, such as those in tunnels: no wire carries them.
     pub super_packets: u64,
     /// Frames that the interface did not accept.
     pub unsent: u64,
@@ -142,6 +143,7 @@ pub struct Port {
     ring: PacketRing,
     /// The buffer for frames that do not fit the ring; allocated for the first one.
     large: Vec<u8>,
+    cutter: Cutter,
     refused: Refused,
 }
 
@@ -200,6 +202,7 @@ impl Port {
             socket,
             ring,
             large: Vec::new(),
+            cutter: Cutter::new(),
             refused: Refused::default(),
         })
     }
@@ -211,7 +214,8 @@ impl Port {
 
     /// Receives the frames that have arrived, at most one batch. Each frame is passed
     /// to `take` with the instant at which the kernel received it according to
-    /// `mapping`, or else `now`. Returns whether there may be more. Renew `mapping`
+    /// `mapping`, or else `now`. A super-packet is passed as the frames that its sender's
+    /// interface would have made of it. Returns whether there may be more. Renew `mapping`
     /// shortly before.
     pub fn receive(
         &mut self,
@@ -220,13 +224,22 @@ impl Port {
         pool: &Pool,
         mut take: impl FnMut(Time, Frame),
     ) -> bool {
-        self.take_batch(|octets, arrival, refused| match verdict(octets, arrival) {
-            Verdict::SuperPacket => refused.super_packets += 1,
-            Verdict::Cut => refused.overrun += 1,
-            Verdict::Whole => {
-                refused.unstamped += u64::from(!arrival.stamped);
-                let at = mapping.instant_by_now(arrival.unix_nanos, now);
-                take(at.unwrap_or(now), pool.keep(octets, arrival.tag));
+        self.take_batch(|octets, arrival, refused, cutter| {
+            let verdict = verdict(octets, arrival);
+            if verdict == Verdict::Cut {
+                refused.overrun += 1;
+                return;
+            }
+            refused.unstamped += u64::from(!arrival.stamped);
+            let at = mapping.instant_by_now(arrival.unix_nanos, now);
+            let mut keep = |octets: &[u8]| take(at.unwrap_or(now), pool.keep(octets, arrival.tag));
+            if verdict == Verdict::Whole {
+                return keep(octets);
+            }
+            let frame = octets.get(HEADER..).unwrap_or_default();
+            let link = ethernet::HEADER_LEN + wire::frame::tags(frame);
+            if cutter.cut(octets, link, keep).is_err() {
+                refused.super_packets += 1;
             }
         })
     }
@@ -236,27 +249,37 @@ impl Port {
     /// may be a super-packet; the number is the kernel's stamp, in nanoseconds since 1970.
     /// Frames of VLANs are left to the kernel. Returns whether there may be more.
     pub(crate) fn receive_raw(&mut self, mut take: impl FnMut(u64, &[u8])) -> bool {
-        self.take_batch(|octets, arrival, refused| match verdict(octets, arrival) {
-            _ if arrival.tag.is_some() => {}
-            Verdict::Cut => refused.overrun += 1,
-            Verdict::Whole | Verdict::SuperPacket => {
-                refused.unstamped += u64::from(!arrival.stamped);
-                take(arrival.unix_nanos, octets);
-            }
-        })
+        self.take_batch(
+            |octets, arrival, refused, _| match verdict(octets, arrival) {
+                _ if arrival.tag.is_some() => {}
+                Verdict::Cut => refused.overrun += 1,
+                Verdict::Whole | Verdict::SuperPacket => {
+                    refused.unstamped += u64::from(!arrival.stamped);
+                    take(arrival.unix_nanos, octets);
+                }
+            },
+        )
     }
 
     /// Takes at most one batch of frames out of the ring. Returns whether there may be
     /// more.
-    fn take_batch(&mut self, mut take: impl FnMut(&[u8], &Arrival<'_>, &mut Refused)) -> bool {
+    fn take_batch(
+        &mut self,
+        mut take: impl FnMut(&[u8], &Arrival<'_>, &mut Refused, &mut Cutter),
+    ) -> bool {
         for _ in 0..BATCH {
-            let Self { ring, large, .. } = self;
+            let Self {
+                ring,
+                large,
+                cutter,
+                ..
+            } = self;
             let frame = ring.take(|arrival| {
                 let octets = match arrival.in_socket {
                     true => read_whole(&self.socket, large),
                     false => arrival.octets,
                 };
-                take(octets, arrival, &mut self.refused);
+                take(octets, arrival, &mut self.refused, cutter);
             });
             if frame.is_none() {
                 return false;
@@ -354,6 +377,7 @@ impl Source for Port {
 }
 
 /// The classification of received data.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Whole,
     /// Segmentation was left to the interface.

@@ -117,8 +117,7 @@ fn carry(emulator: &mut Emulator, reporter: &Reporter, length: Option<Span>) -> 
     }
 }
 
-/// Checks that frames can be carried between `ends`, and warns of frames that
-/// would be dropped; returns the larger of the MTUs.
+/// Checks that frames can be carried between `ends`; returns the larger of the MTUs.
 fn check(ends: &[String; 2]) -> Result<Bytes> {
     let [first, second] = ends;
     ensure!(
@@ -138,9 +137,6 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
             end.up,
             "--between {first} {second}: {name} is down; type: ip link set {name} up"
         );
-        if !end.bundling.is_empty() {
-            output::say(&text::bundling(name, &end.bundling));
-        }
         largest = largest.max(end.mtu);
     }
     Ok(largest)

@@ -311,6 +311,22 @@ fn a_larger_mtu_in_flight_is_carried_and_a_smaller_one_too() {
 }
 
 #[test]
+fn super_packets_enter_a_link_as_the_frames_of_which_they_consist() {
+    // Interfaces as they are made: with all offloads. The MTU of the link is the packets'.
+    let seen = see("begin --rate 300mbit --mtu 1500\n probe segmented 35 1400 2000000\n end\n");
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    let numbers: Vec<u32> = (0..35).collect();
+    let expected = json!({"numbers": numbers, "octets": 2_000_000});
+    assert_eq!(seen.probes(1)[0], expected);
+    for key in ["super_packets", "too_big", "overrun"] {
+        assert_eq!(seen.there(key), 0.0, "{key}: {}", seen.report);
+    }
+    // 35 datagrams, and segments of 1448 octets.
+    assert!(seen.there("delivered") >= 35.0 + 1_382.0, "{}", seen.report);
+    assert!(!seen.said.contains("warning"), "{}", seen.said);
+}
+
+#[test]
 fn vlan_tags_are_carried_and_count_on_the_wire_and_not_in_the_mtu() {
     let seen = see("begin --rate 100mbit --mtu 1500\n probe tagged 300 1500\n end\n");
     assert_eq!(seen.code, "0", "{}", seen.said);

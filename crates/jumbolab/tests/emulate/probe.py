@@ -6,6 +6,7 @@ probe.py mixed COUNT: frames of 60 to 1514 and, a third of them, of 3000 octets;
 probe.py spaced COUNT SIZE GAP: one every GAP microseconds, and how long each took.
 probe.py path_mtu 4|6 SIZE: the path MTU before and after a datagram that must not be fragmented.
 probe.py bundles COUNT PACKETS SIZE: bundles of so many packets of SIZE in IPv4, and what is in those that arrive.
+probe.py segmented COUNT SIZE OCTETS: one UDP super-packet of COUNT datagrams of SIZE, and a TCP transfer of OCTETS.
 probe.py frames COUNT: so many frames of random octets, of any length, from a.
 """
 
@@ -16,10 +17,12 @@ import random
 import socket
 import struct
 import sys
+import threading
 import time
 
 NANOS = 1_000_000_000
 SO_TIMESTAMPNS = 35
+UDP_SEGMENT = 103
 SOL_PACKET, PACKET_AUXDATA = 263, 8
 ETH_P_ALL = 3
 # The protocol for experiments that says: a bundle.
@@ -224,6 +227,26 @@ def bundles(count, packets, size):
     print(json.dumps({"received": came, "live": live, "dead": dead, "right": right}))
 
 
+def segmented(count, size, octets):
+    pair = Pair()
+    pair.sender.setsockopt(socket.IPPROTO_UDP, UDP_SEGMENT, size)
+    datagrams = (struct.pack("!I", number) + bytes(size - 4) for number in range(count))
+    pair.sender.sendto(b"".join(datagrams), ("10.0.0.2", 9000))
+    pair.receive(count, 5)
+    enter("b")
+    server = socket.create_server(("10.0.0.2", 9000))
+    enter("a")
+    sender = socket.create_connection(("10.0.0.2", 9000), timeout=20)
+    receiver, _ = server.accept()
+    receiver.settimeout(20)
+    threading.Thread(target=sender.sendall, args=[bytes(octets)]).start()
+    received = 0
+    while received < octets:
+        received += len(receiver.recv(65_536))
+    numbers = [number for number, _ in pair.arrivals]
+    print(json.dumps({"numbers": numbers, "octets": received}))
+
+
 def frames(count):
     sender = port("a")
     rng = random.Random(1)
@@ -231,5 +254,5 @@ def frames(count):
         sender.send(rng.randbytes(rng.randint(14, 1514)))
 
 
-PROBES = {"udp": udp, "tagged": tagged, "mixed": mixed, "spaced": spaced, "path_mtu": path_mtu, "bundles": bundles, "frames": frames}
+PROBES = {"udp": udp, "tagged": tagged, "mixed": mixed, "spaced": spaced, "path_mtu": path_mtu, "bundles": bundles, "segmented": segmented, "frames": frames}
 PROBES[sys.argv[1]](*map(int, sys.argv[2:]))

@@ -217,7 +217,7 @@ impl Output {
         Ok(())
     }
 
-    /// Warns once per interface about super-packets.
+    /// Warns once per interface about super-packets that could not be cut.
     fn warn(&mut self, tick: &Tick) {
         for (direction, name) in self.ends.iter().enumerate() {
             let refused = tick.report.links[0][direction].refused.super_packets;

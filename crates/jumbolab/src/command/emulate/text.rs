@@ -9,24 +9,10 @@ use units::Span;
 
 use super::reporter::Tick;
 
-/// The options that disable all sources of super-packets.
-const SWITCHES: &str = "gro off lro off gso off tso off tx-udp-segmentation off";
-
-/// A warning that an interface is set to produce super-packets. Those that it
-/// sends itself reach only its peer. But both ends of a veth pair usually have
-/// the same settings, and the other end may be in a namespace that we cannot
-/// see.
-pub(super) fn bundling(name: &str, features: &[String]) -> String {
-    format!(
-        "warning: {name} has {} on, which can produce super-packets here or at the other end of a veth pair; the link drops them; type at both ends: ethtool -K {name} {SWITCHES}",
-        features.join(", ")
-    )
-}
-
-/// A warning that an interface delivered super-packets.
+/// A warning that an interface delivered super-packets that the link could not cut.
 pub(super) fn super_packets(name: &str, count: u64) -> String {
     format!(
-        "warning: the link dropped {count} super-packets from {name}, because no real link carries them; type: ethtool -K {name} {SWITCHES}; with a veth pair, also at the other end"
+        "warning: the link dropped {count} super-packets from {name} that it cannot cut, because they are inside a tunnel or no TCP or UDP; type: ethtool -K {name} gro off lro off gso off tso off tx-udp-segmentation off; with a veth pair, also at the other end"
     )
 }
 
@@ -106,7 +92,7 @@ pub(super) fn summary(ends: &[String; 2], tick: &Tick, whole: [Span; 3]) -> Stri
     row("still queued", &|direction| {
         direction.backlog.packets.to_string()
     });
-    row("refused: super-packets", &|direction| {
+    row("refused: not to be cut", &|direction| {
         direction.refused.super_packets.to_string()
     });
     row("refused: too late", &|direction| {

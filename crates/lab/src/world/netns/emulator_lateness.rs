@@ -38,7 +38,7 @@ fn refused(report: &Report) -> Option<String> {
     (overrun + super_packets + unsent > 0).then(|| {
         format!(
             "the emulator could not keep up: {overrun} frames arrived too fast, {unsent} found no room \
-             behind it, {super_packets} were super-packets; choose a lower rate or a larger MTU"
+             behind it, {super_packets} were super-packets that cannot be cut; choose a lower rate or a larger MTU"
         )
     })
 }
