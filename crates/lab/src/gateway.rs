@@ -76,6 +76,10 @@ pub fn read_options(options: &Simple) -> Result<Gateway> {
             table => sections.option(table, key, option, values),
         }
     }
+    if peer.text("local")?.is_none() {
+        let why = "add the address of this gateway that the peer knows: --local ADDRESS";
+        return Err(peer.refuse("address", why));
+    }
     sections.peers.push(("peer".to_owned(), peer));
     built(&sections)
 }

@@ -268,13 +268,22 @@ fn options_are_a_configuration_with_one_peer() {
     };
     let gateway = read_options(&options).unwrap();
     assert_eq!(gateway.configuration.table.rows.len(), 2);
-    let bad = Simple {
-        values: vec![("peers", "address", "peer", values(&["host"]))],
+    let refused = |options: &[(&'static str, &str)]| {
+        let options = options.iter().map(|(key, value)| {
+            let option = if *key == "address" { "peer" } else { key };
+            ("peers", *key, option, values(&[value]))
+        });
+        let values = options.collect();
+        read_options(&Simple { values }).unwrap_err().to_string()
     };
-    let error = read_options(&bad).unwrap_err().to_string();
+    let error = refused(&[("address", "host"), ("local", "192.0.2.1")]);
     assert!(
         error.starts_with("--peer host: write an IP address"),
         "{error}"
+    );
+    assert_eq!(
+        refused(&[("address", "198.51.100.7"), ("prefixes", "10.3.0.0/16")]),
+        "--peer 198.51.100.7: add the address of this gateway that the peer knows: --local ADDRESS"
     );
 }
 
