@@ -44,10 +44,24 @@ pub(super) const ALL: &[Computation] = &[
         exact: || 5.0 * (40.0 + 18.0),
     },
     Computation {
+        name: "mred-nfs",
+        how: "8192 + 8 of UDP + 20 of IPv4",
+        unit: "bytes",
+        printed: Printed::AtMost(9000.0),
+        exact: || 8192.0 + 8.0 + 20.0,
+    },
+    Computation {
+        name: "mred-frame-size",
+        how: "9000 + 14 of header + 4 of VLAN tag + 4 of frame check sequence",
+        unit: "bytes",
+        printed: Printed::Is(9022.0, 0.0),
+        exact: || 9000.0 + 14.0 + 4.0 + 4.0,
+    },
+    Computation {
         name: "mred-crc",
         how: "the largest frame in which CRC-32 detects any three wrong bits, 91 607 bits of data",
-        unit: "octets",
-        printed: Printed::Is(12_000.0, 500.0),
+        unit: "bytes",
+        printed: Printed::AtLeast(9000.0),
         exact: largest_detected,
     },
     Computation {
@@ -76,10 +90,10 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "mred-packets-per-second",
-        how: "1 Gbit/s / (8 x 84): the smallest frames, in one direction",
+        how: "2 x 1 Gbit/s / (8 x 84): the smallest frames, in both directions",
         unit: "packets/s",
-        printed: Printed::Is(2_000_000.0, 50_000.0),
-        exact: || frames_per_second(wire(46)),
+        printed: Printed::AtLeast(2_000_000.0),
+        exact: || 2.0 * frames_per_second(wire(46)),
     },
     Computation {
         name: "mred-equation",
@@ -102,13 +116,14 @@ pub(super) const ALL: &[Computation] = &[
         printed: Printed::Is(0.28, 0.005),
         exact: || 20.0 * 3000.0 * 8.0 / 1.5e6,
     },
-    // The automatic weight is 1 - exp(-1 / packets per second) [Floyd2001 s4].
+    // The automatic weight is 1 - exp(-1 / packets per second) [Floyd2001 s4]. ns-2 takes
+    // packets of `mean_pktsize_`, 500 bytes by default, whatever is sent [Ns2].
     Computation {
         name: "mred-weight",
-        how: "1 - exp(-3000 x 8 / 1.5 Mbit/s)",
+        how: "1 - exp(-500 x 8 / 1.5 Mbit/s)",
         unit: "",
         printed: Printed::Is(0.0027, 0.000_05),
-        exact: || 1.0 - f64::exp(-3000.0 * 8.0 / 1.5e6),
+        exact: || 1.0 - f64::exp(-500.0 * 8.0 / 1.5e6),
     },
     Computation {
         name: "mred-thresholds",
