@@ -12,6 +12,7 @@ pub(crate) mod option;
 pub(crate) mod packet;
 pub(crate) mod packet_ring;
 pub(crate) mod queued;
+pub(crate) mod reset;
 pub(crate) mod scheduling;
 pub(crate) mod source_filter;
 pub(crate) mod tcp_info;

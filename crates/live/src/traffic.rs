@@ -7,6 +7,7 @@
 //! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
 
 mod admission;
+mod black_hole;
 mod connect;
 mod connection;
 mod counters;
@@ -29,6 +30,7 @@ mod unanswered;
 pub use wire::control::{Flow as Asked, Meter, Name, Report};
 pub use wire::message::HEADER_LEN;
 
+pub use black_hole::black_hole;
 pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
 pub use delays::DelayDistribution;
 pub use flow::{Flow, Source};
@@ -40,6 +42,6 @@ pub use options::{Options, sizes};
 pub(crate) use options::{bind_to, family, receive_buffer};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
-pub use send::{Departed, Sent};
+pub use send::{Departed, Sent, Stall};
 pub use serve::{Event, KeepSession, Receiver, SendingRate, Served, Serving, Session};
 pub use session::LARGEST_RECEIVE_BUFFER;

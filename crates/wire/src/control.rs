@@ -30,7 +30,7 @@ pub use report::Report;
 pub use reverse::{LONGEST_CONGESTION, Law, Reverse, SentReport, Traffic, congestion_name};
 
 /// The protocol's version.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// Octets of the length in front of a frame.
 pub const PREFIX_LEN: usize = 2;

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         Ok(Some(records))
     };
     let printer = match every {
-        Some(_) => Some(Printer::start(results.of_sender(&flows))?),
+        Some(_) => Some(Printer::start(results.of_sender(&flows, to))?),
         None => None,
     };
     let printer = Rc::new(RefCell::new(printer));

@@ -6,6 +6,7 @@ mod printer;
 
 use std::fmt::Write as _;
 use std::fs;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -93,11 +94,11 @@ impl Results {
         Ok((span > Span::ZERO).then_some(span))
     }
 
-    /// The form of the intervals of a sender of `flows`.
-    pub(super) fn of_sender(self, flows: &[Flow]) -> Form {
+    /// The form of the intervals of a sender of `flows` to `peer`.
+    pub(super) fn of_sender(self, flows: &[Flow], peer: SocketAddr) -> Form {
         match self.is_json() {
             true => Form::Json,
-            false => Form::Table(Table::of_sender(flows)),
+            false => Form::Table(Table::of_sender(flows, peer)),
         }
     }
 
@@ -151,6 +152,9 @@ pub(super) fn served(served: &Served, results: Results) -> String {
             let peer = served.session.peer.ip();
             let _ = writeln!(text, "{}: {what}, to {peer}", flow.name.as_str());
             text += &departures(sent, sent.lateness.is_some());
+            if let Some(stall) = sent.stall {
+                let _ = writeln!(text, "  failed      {stall}");
+            }
         }
     }
     for (flow, report) in &served.flows {
@@ -192,7 +196,7 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
         };
         let _ = writeln!(
             text,
-            "  returned    {} messages, {}{copies}",
+            "  returned    {} messages{}{copies}",
             sent.echoes,
             share(lost, sent.messages)
         );
@@ -271,7 +275,7 @@ fn not_sent(sent: &Sent) -> String {
         );
     }
     // One in a thousand may be due just before the end.
-    if sent.missed().saturating_mul(1_000) > sent.offered {
+    if sent.stall.is_none() && sent.missed().saturating_mul(1_000) > sent.offered {
         let [each, _] = per_second(sent.messages, sent.octets, sent.lasted);
         let due = each * sent.offered as f64 / sent.messages.max(1) as f64;
         let most = sent.lateness.map_or(Span::ZERO, |lateness| lateness.most);
@@ -298,11 +302,7 @@ fn received(
     let mut text = format!("  received    {} messages, {size}", report.messages);
     text += &rates(report.messages, octets, Span::from_nanos(report.lasted));
     if let Some(sent) = sent {
-        let _ = write!(
-            text,
-            ", {}",
-            share(sent.saturating_sub(report.messages), sent)
-        );
+        text += &share(sent.saturating_sub(report.messages), sent);
     }
     text += "\n";
     let remarks = [
@@ -416,13 +416,13 @@ fn per_second(messages: u64, octets: Bytes, lasted: Span) -> [f64; 2] {
     [passed / seconds, bits / seconds]
 }
 
+/// The lost ones of some messages, and their share; of none nothing is known.
 fn share(lost: u64, of: u64) -> String {
-    let percent = if of == 0 {
-        0.0
-    } else {
-        100.0 * lost as f64 / of as f64
-    };
-    format!("{lost} lost ({percent:.3} %)")
+    let percent = 100.0 * lost as f64 / of as f64;
+    match of {
+        0 => String::new(),
+        _ => format!(", {lost} lost ({percent:.3} %)"),
+    }
 }
 
 /// A time with about three digits, in a suitable unit.

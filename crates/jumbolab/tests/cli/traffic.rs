@@ -1,5 +1,6 @@
 //! `jumbolab send` and `jumbolab recv` over loopback.
 
+mod black_hole;
 mod delivered;
 mod dripping;
 mod ends;

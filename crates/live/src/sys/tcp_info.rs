@@ -71,6 +71,19 @@ pub(crate) fn arrived_at_most(socket: BorrowedFd<'_>, start: InOrder) -> io::Res
     Ok(Some(in_memory.min(by_segments).max(in_order)))
 }
 
+/// Timeouts in a row after which the oldest segment counts as lost whatever is tried: the
+/// last of them is 1.4 s after its departure at the earliest [RFC6298 s5.5].
+const TIMEOUTS: u8 = 3;
+
+/// The octets of the segments with which a connection is stuck, if it is: the oldest one
+/// was sent again after several timeouts.
+pub(crate) fn stuck_segment(socket: BorrowedFd<'_>) -> Option<u32> {
+    let info = tcp_info(socket).ok()?;
+    let is_stuck = info.tcpi_unacked > 0 && info.tcpi_retransmits >= TIMEOUTS;
+    let waits = unacknowledged(socket).ok().filter(|_| is_stuck)?;
+    Some(u32::try_from(waits).map_or(info.tcpi_snd_mss, |waits| waits.min(info.tcpi_snd_mss)))
+}
+
 /// Octets written to a TCP socket that its peer has not acknowledged.
 pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> io::Result<usize> {
     let mut octets: libc::c_int = 0;

@@ -16,7 +16,7 @@ use wire::control::{self, Report};
 use super::connection::{Connection, Room};
 use super::intervals::Intervals;
 use super::send::{Ready, Sent};
-use super::{Described, Entry, Flow, Records, echo, options, sizes};
+use super::{Described, Entry, Flow, Records, black_hole, echo, options, sizes};
 use crate::deadline::{Deadline, Ended};
 use crate::error::{Error, Result};
 use crate::random::random;
@@ -121,6 +121,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
         .client
         .clocks(clock::nanos_of(start), before.nanos, before.bound);
     let (mut ready, mut incoming, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    let meters: Vec<_> = plan.flows.iter().map(|flow| flow.meter).collect();
     for (number, flow) in (0..).zip(plan.flows) {
         let name = flow.name;
         let buffer = match flow.reverse.clone() {
@@ -153,6 +154,12 @@ pub fn run(plan: Plan) -> Result<Outcome> {
         None => session.compare(&session.last_deadline()).ok(),
         Some(_) => None,
     };
+    let lives = after.is_some();
+    for (outcome, meter) in outcomes.iter_mut().zip(meters) {
+        if outcome.fault.is_none() {
+            outcome.fault = black_hole::why(outcome, meter, session.connection.peer(), lives);
+        }
+    }
     let offset = after.map_or(before, |after| before.and(after));
     session
         .client

@@ -82,6 +82,8 @@ pub struct TcpInterval {
     pub window: Bytes,
     /// The smoothed round-trip time.
     pub round_trip: Span,
+    /// The octets of its segments, if it is stuck with one: several timeouts in a row.
+    pub stuck: Option<u32>,
 }
 
 /// Observations of a flow's receiver in an interval.
@@ -115,6 +117,12 @@ impl SentInterval {
 }
 
 impl ReceivedInterval {
+    /// The messages that were lost, if that is known: while none arrives, nothing shows
+    /// whether others were sent before it.
+    pub fn known_lost(&self) -> Option<u64> {
+        (self.messages > 0 || self.lost > 0).then_some(self.lost)
+    }
+
     /// The receiver's part, as it came.
     fn of(progress: &Progress) -> Self {
         let nanos = Span::from_nanos;

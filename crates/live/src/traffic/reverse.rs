@@ -11,7 +11,7 @@ use wire::message::HEADER_LEN;
 use super::counters::PathMtuNotice;
 use super::delays::DelayDistribution;
 use super::options::{Options, sizes};
-use super::send::Sent;
+use super::send::{Sent, Stall};
 use super::session::LARGEST_RECEIVE_BUFFER;
 use super::{Flow, Source};
 use crate::error::{Error, Result};
@@ -154,6 +154,7 @@ pub(super) fn report(flow: u16, sent: &Sent) -> SentReport {
         segment_size: tcp.map_or(0, |tcp| tcp.segment_size),
         round_trip: tcp.map_or(0, |tcp| tcp.round_trip.as_nanos()),
         path_mtu: notice.map_or(0, |notice| notice.mtu.into()),
+        stall: sent.stall.map_or(0, Stall::to_wire),
         router: router.map_or([0; 16], |router| router.octets()),
         congestion: tcp
             .and_then(|tcp| padded(&tcp.congestion))
@@ -202,6 +203,7 @@ pub(super) fn sent(report: &SentReport) -> Sent {
             segment_size: report.segment_size,
         }),
         send_buffer: report.send_buffer,
+        stall: Stall::of_wire(report.stall),
     }
 }
 

@@ -31,8 +31,10 @@ use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
+use crate::sys::reset::reset;
 use crate::transfer::{SmoothedRtt, TcpState, send_buffer, tcp_state};
 pub(super) use datagrams::emit;
+pub use stall_timer::Stall;
 
 /// The longest time of a call on a flow's socket before the flow checks whether it is
 /// to end.
@@ -90,6 +92,8 @@ pub struct Sent {
     pub tcp: Option<TcpState>,
     /// SO_SNDBUF as granted by the kernel.
     pub send_buffer: u64,
+    /// Why a stream ended early, if it did.
+    pub stall: Option<Stall>,
 }
 
 impl Sent {
@@ -226,6 +230,10 @@ impl Ready {
             Some(Transport::Tcp) => Some(tcp_state(self.socket.as_fd())?),
             _ => None,
         };
+        if log.stall.is_some() {
+            // Otherwise the receiver waits for data that do not arrive.
+            let _ = reset(self.socket.as_fd());
+        }
         Ok(log.finish(&departures, tcp, send_buffer(self.socket.as_fd())?))
     }
 
@@ -299,6 +307,7 @@ pub(super) struct Log {
     pub(super) round_trips: RoundTripRecorder,
     pub(super) smoothed_rtt: SmoothedRtt,
     pub(super) departures: Vec<Departed>,
+    pub(super) stall: Option<Stall>,
 }
 
 impl Log {
@@ -316,6 +325,7 @@ impl Log {
             round_trips: RoundTripRecorder::new(counters),
             smoothed_rtt: SmoothedRtt::default(),
             departures: Vec::new(),
+            stall: None,
         }
     }
 
@@ -386,6 +396,7 @@ impl Log {
             departures: self.departures,
             tcp,
             send_buffer,
+            stall: self.stall,
         }
     }
 

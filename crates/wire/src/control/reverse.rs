@@ -97,6 +97,10 @@ pub struct SentReport {
     pub round_trip: u64,
     /// Path MTU in octets, by the latest notice; 0: none.
     pub path_mtu: u64,
+    /// Why a stream ended early (TCP); 0: it did not, 1: the receiver accepted next to
+    /// nothing, 2: it had not accepted the last message long after the end, others: segments
+    /// of this many octets were not delivered.
+    pub stall: u64,
     /// The router that stated it, an IPv4 address as an IPv4-mapped one
     /// [RFC4291 s2.5.5.2]; zeros: the sending host.
     pub router: [u8; 16],
@@ -218,7 +222,7 @@ impl SentReport {
     }
 
     /// The numbers behind the flow's, in wire order.
-    fn numbers(&mut self) -> [&mut u64; 17] {
+    fn numbers(&mut self) -> [&mut u64; 18] {
         [
             &mut self.offered,
             &mut self.messages,
@@ -237,6 +241,7 @@ impl SentReport {
             &mut self.segment_size,
             &mut self.round_trip,
             &mut self.path_mtu,
+            &mut self.stall,
         ]
     }
 }

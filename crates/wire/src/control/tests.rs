@@ -18,7 +18,7 @@ fn a_hello_is_what_travels() {
     };
     let mut room = [0; LONGEST];
     let length = hello.emit(&mut room);
-    let mut expected = b"\x01JLCT\x00\x02".to_vec();
+    let mut expected = b"\x01JLCT\x00\x03".to_vec();
     expected.extend([7; 16]);
     expected.extend([9; 8]);
     assert_eq!(room[..length], expected);
@@ -180,7 +180,7 @@ fn message() -> impl Strategy<Value = Control> {
 }
 
 fn sent() -> impl Strategy<Value = Control> {
-    (any::<(u16, [u64; 17], [u8; 16])>(), congestion()).prop_map(
+    (any::<(u16, [u64; 18], [u8; 16])>(), congestion()).prop_map(
         |((flow, numbers, router), congestion)| {
             let mut octets = flow.to_be_bytes().to_vec();
             octets.extend(numbers.iter().flat_map(|number| number.to_be_bytes()));

@@ -1,9 +1,12 @@
 //! The table of intervals that `send` and `recv` print while flows run.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::net::SocketAddr;
 
 use live::traffic::{
-    Flow, FlowInterval, Interval, Meter, PathMtuNotice, ReceivedInterval, SentInterval,
+    Flow, FlowInterval, Interval, Meter, PathMtuNotice, ReceivedInterval, SentInterval, Stall,
+    black_hole,
 };
 use units::{Bytes, Span, Transport};
 
@@ -26,6 +29,10 @@ pub(in super::super) struct Table {
     names: usize,
     /// The head of the delays.
     delays: &'static str,
+    /// The receiver's control address, if this is a sender.
+    peer: Option<SocketAddr>,
+    /// Flows of which was said that they are stuck.
+    stuck: BTreeSet<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +58,13 @@ struct Figures {
     received: Option<ReceivedInterval>,
     /// Whose delays count: round trips of echoes, or one-way delays.
     measured: Option<ReceivedInterval>,
+    /// Their lost messages, if known.
+    lost: Option<u64>,
 }
 
 impl Table {
-    /// The table of a sender of `flows`.
-    pub(super) fn of_sender(flows: &[Flow]) -> Self {
+    /// The table of a sender of `flows` to `peer`.
+    pub(super) fn of_sender(flows: &[Flow], peer: SocketAddr) -> Self {
         let is_stream = |flow: &Flow| flow.transport == Some(Transport::Tcp);
         let answered = |flow: &Flow| flow.transport.is_some();
         let streams = flows.iter().any(is_stream);
@@ -82,6 +91,7 @@ impl Table {
         };
         Self {
             delays,
+            peer: Some(peer),
             ..Self::new(&columns, longest.unwrap_or(0) + 2)
         }
     }
@@ -106,6 +116,8 @@ impl Table {
             lines: None,
             names: names.max("[SUM]".len()),
             delays: "delay p50",
+            peer: None,
+            stuck: BTreeSet::new(),
         }
     }
 
@@ -125,6 +137,7 @@ impl Table {
             text += &self.line(&name, interval, &figures);
             if let Some(sent) = &flow.sent {
                 remarks += &remark(&name, sent, seconds);
+                remarks += &self.stuck(&name, flow, sent);
             }
         }
         if interval.flows.len() > 1 {
@@ -134,6 +147,21 @@ impl Table {
         let count = interval.flows.len() + usize::from(interval.flows.len() > 1);
         self.lines = self.lines.map(|lines| lines + count);
         text + &remarks
+    }
+
+    /// That a stream is stuck with large segments, while the receiver answers; once.
+    fn stuck(&mut self, name: &str, flow: &FlowInterval, sent: &SentInterval) -> String {
+        let segment = sent.tcp.and_then(|tcp| tcp.stuck);
+        let (Some(segment), Some(peer)) = (segment, self.peer) else {
+            self.stuck.remove(&flow.flow);
+            return String::new();
+        };
+        if flow.received.is_none() || !self.stuck.insert(flow.flow) {
+            return String::new();
+        }
+        let size = segment.into();
+        let hole = black_hole(&Stall::Segments(size).to_string(), size, peer);
+        hole.map_or_else(String::new, |words| format!("{name} {words}\n"))
     }
 
     /// Notes that other output follows: the next lines have a head.
@@ -197,6 +225,7 @@ impl Column {
             sent,
             received,
             measured,
+            lost,
         } = figures;
         let delays = measured.map(|one| one.delays).filter(|one| one.count > 0);
         match self {
@@ -217,10 +246,10 @@ impl Column {
                 rate(received.octets, received.lasted.as_secs_f64())
             }
             Self::Lost => {
-                let measured = measured.as_ref()?;
-                let all = measured.lost.saturating_add(measured.messages);
-                let percent = 100.0 * measured.lost as f64 / all.max(1) as f64;
-                Some(match measured.lost {
+                let lost = (*lost)?;
+                let all = lost.saturating_add(measured.as_ref()?.messages);
+                let percent = 100.0 * lost as f64 / all.max(1) as f64;
+                Some(match lost {
                     0 => "0".to_owned(),
                     lost => format!("{lost} ({percent:.2} %)"),
                 })
@@ -234,11 +263,13 @@ impl Column {
 
 impl Figures {
     fn of(flow: &FlowInterval, seconds: f64) -> Self {
+        let measured = flow.echoes.or(flow.received);
         Self {
             seconds,
             sent: flow.sent,
             received: flow.received,
-            measured: flow.echoes.or(flow.received),
+            measured,
+            lost: measured.and_then(|one| one.known_lost()),
         }
     }
 
@@ -265,7 +296,10 @@ impl Figures {
         let measured = flows
             .iter()
             .filter_map(|flow| flow.echoes.or(flow.received));
+        let mut lost = flows.iter().map(|flow| Self::of(flow, seconds).lost);
         Self {
+            // Without that of one flow, there is no sum.
+            lost: lost.try_fold(0_u64, |sum, lost| Some(sum.saturating_add(lost?))),
             seconds,
             sent,
             received: flows.iter().filter_map(|flow| flow.received).reduce(add),

@@ -137,7 +137,7 @@ pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
         }
         if let Some(echoes) = &flow.echoes {
             object.insert("echoes".into(), json!(echoes.messages));
-            object.insert("echoes_lost".into(), json!(echoes.lost));
+            object.insert("echoes_lost".into(), json!(echoes.known_lost()));
             object.insert("round_trip_us".into(), percentiles(&echoes.delays));
         }
         text += &format!("{}\n", Value::Object(object));
@@ -156,6 +156,7 @@ fn sent_in(object: &mut Map<String, Value>, sent: &SentInterval, seconds: f64) {
         object.insert("retransmitted".into(), json!(tcp.retransmitted));
         object.insert("window_octets".into(), json!(tcp.window.get()));
         object.insert("tcp_round_trip_us".into(), json!(micros(tcp.round_trip)));
+        object.insert("stuck_segment".into(), json!(tcp.stuck));
     }
     if sent.path_mtu.is_some() {
         object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
@@ -169,7 +170,7 @@ fn received_in(object: &mut Map<String, Value>, received: &ReceivedInterval, one
     object.insert("received_seconds".into(), json!(seconds));
     let rate = mbit(received.octets, seconds);
     object.insert("received_mbit".into(), json!(rate));
-    object.insert("lost".into(), json!(received.lost));
+    object.insert("lost".into(), json!(received.known_lost()));
     if one_way {
         object.insert("delay_us".into(), percentiles(&received.delays));
         object.insert("jitter_us".into(), json!(micros(received.jitter)));

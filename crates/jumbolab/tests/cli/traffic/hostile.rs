@@ -16,7 +16,7 @@ use super::{Receiver, interrupt};
 fn hello() -> Vec<u8> {
     let mut frame = vec![0, 31, 1];
     frame.extend(b"JLCT");
-    frame.extend([0, 2]);
+    frame.extend(wire::control::VERSION.to_be_bytes());
     frame.extend([7; 24]);
     frame
 }

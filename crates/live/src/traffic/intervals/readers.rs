@@ -213,6 +213,7 @@ impl SentReader {
             retransmitted: retransmitted.saturating_sub(before),
             window: Bytes::new(window),
             round_trip: Span::from_micros(info.tcpi_rtt.into()),
+            stuck: tcp_info::stuck_segment(socket.as_fd()),
         })
     }
 

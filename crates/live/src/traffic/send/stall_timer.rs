@@ -1,8 +1,8 @@
 //! Timeout of a sender whose receiver accepts little or no data.
 
-use units::{Span, Time};
+use std::fmt;
 
-use crate::error::{Error, Result};
+use units::{Span, Time};
 
 /// The time in which the receiver must accept data before the flow fails, and the
 /// longest time for the rest of a message after the end of the flow.
@@ -11,6 +11,54 @@ pub(super) const STALLED: Span = Span::from_secs(10);
 /// The least octets in that time. No link is slower, but a peer may read one octet per
 /// second.
 const ALMOST_NOTHING: usize = 1_000;
+
+/// Why the sender of a stream gave up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stall {
+    /// Segments of this many octets are sent again and again.
+    Segments(u64),
+    /// The receiver accepted next to nothing for [`STALLED`].
+    AlmostNothing,
+    /// The receiver had not accepted the rest of a message [`STALLED`] after the end.
+    Unfinished,
+}
+
+impl Stall {
+    /// Its number in a report; 0 stands for none.
+    pub(in super::super) fn to_wire(self) -> u64 {
+        match self {
+            Self::AlmostNothing => 1,
+            Self::Unfinished => 2,
+            Self::Segments(size) => size.max(3),
+        }
+    }
+
+    /// The stall of this number.
+    pub(in super::super) fn of_wire(number: u64) -> Option<Self> {
+        match number {
+            0 => None,
+            1 => Some(Self::AlmostNothing),
+            2 => Some(Self::Unfinished),
+            size => Some(Self::Segments(size)),
+        }
+    }
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Segments(size) => write!(f, "segments of {size} bytes are not delivered"),
+            Self::AlmostNothing => write!(
+                f,
+                "the receiver took fewer than {ALMOST_NOTHING} bytes in {STALLED}"
+            ),
+            Self::Unfinished => write!(
+                f,
+                "the receiver had not taken the last message {STALLED} after the end of the flow"
+            ),
+        }
+    }
+}
 
 /// The octets of a message that a receiver has accepted, and since when.
 pub(super) struct StallTimer {
@@ -36,31 +84,19 @@ impl StallTimer {
     }
 
     /// Checks at `now` whether to continue; `is_over` tells whether the flow is to end.
-    ///
-    /// # Errors
-    /// If the wait has lasted too long.
-    pub(super) fn look(&mut self, now: Time, is_over: bool) -> Result<()> {
+    /// Returns the reason to give up, if the wait has lasted too long.
+    pub(super) fn look(&mut self, now: Time, is_over: bool) -> Option<Stall> {
         if is_over && lasts(now, *self.over.get_or_insert(now)) {
-            return Err(Error::new(
-                "a flow",
-                format!("the receiver had not taken its last message {STALLED} after its end"),
-            ));
+            return Some(Stall::Unfinished);
         }
         if !lasts(now, self.since) {
-            return Ok(());
+            return None;
         }
-        let took = match self.taken {
-            0 => "nothing".to_owned(),
-            taken if taken < ALMOST_NOTHING => format!("{taken} octets"),
-            _ => {
-                (self.since, self.taken) = (now, 0);
-                return Ok(());
-            }
-        };
-        Err(Error::new(
-            "a flow",
-            format!("the receiver took {took} for {STALLED}"),
-        ))
+        if self.taken < ALMOST_NOTHING {
+            return Some(Stall::AlmostNothing);
+        }
+        (self.since, self.taken) = (now, 0);
+        None
     }
 }
 
@@ -79,7 +115,7 @@ mod tests {
         (1..=1_000).find(|&second| {
             timer.took(octets);
             let now = Time::ZERO + Span::from_secs(second);
-            timer.look(now, second >= end).is_err()
+            timer.look(now, second >= end).is_some()
         })
     }
 

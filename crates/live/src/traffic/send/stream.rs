@@ -11,11 +11,12 @@ use wire::message::Echo;
 use super::datagrams::emit;
 use super::departures::Stamps;
 use super::replies::collect_stream;
-use super::stall_timer::{STALLED, StallTimer};
+use super::stall_timer::{STALLED, Stall, StallTimer};
 use super::{Log, Ready, raw};
 use crate::clock;
 use crate::deadline::{Ended, receive};
 use crate::error::{During, Error, Result};
+use crate::sys::tcp_info::stuck_segment;
 use crate::traffic::paced::Departures;
 use crate::traffic::unanswered::Unanswered;
 
@@ -67,7 +68,7 @@ impl Ready {
             if let Some(stamps) = &mut stamps {
                 rest = stamps.begin_message(self.socket.as_fd(), sequence, rest)?;
             }
-            if !self.write(rest, departures)? {
+            if !self.write(rest, departures, log)? {
                 if let Some(unanswered) = &mut unanswered {
                     unanswered.forget(&message);
                 }
@@ -104,7 +105,7 @@ impl Ready {
             }
             let message = self.message(sequence, departure.size, log.since_epoch(now));
             emit(&message, &mut room)?;
-            if !self.write(&room[..departure.size], departures)? {
+            if !self.write(&room[..departure.size], departures, log)? {
                 break;
             }
             log.sent(departure.size, now);
@@ -115,12 +116,25 @@ impl Ready {
             while back.is_none() {
                 let permit = match deadline.permit_at(read) {
                     Ok(permit) => permit,
-                    Err(Ended::Late) => return Err(no_echo()),
+                    Err(Ended::Late) => {
+                        log.stall = self.stuck();
+                        match log.stall {
+                            None => return Err(no_echo()),
+                            Some(_) => break,
+                        }
+                    }
                     Err(Ended::Stopped | Ended::Interrupted) => break,
                 };
                 let length = match receive(&self.socket, &mut answer, flags, permit) {
                     Ok(0) => return Err(closed_early()),
                     Ok(length) => length,
+                    Err(Errno::EAGAIN | Errno::EINTR) if departures.is_over(read) => {
+                        log.stall = self.stuck();
+                        match log.stall {
+                            None => 0,
+                            Some(_) => break,
+                        }
+                    }
                     Err(Errno::EAGAIN | Errno::EINTR) => 0,
                     Err(error) => return Err(error).during(|| "taking an echo"),
                 };
@@ -135,14 +149,17 @@ impl Ready {
             }
             sequence += 1;
             self.exchanged(log, &message, back);
+            if log.stall.is_some() {
+                break;
+            }
         }
         Ok(())
     }
 
     /// Writes a whole message, even if the flow is to end meanwhile, because half a
     /// message is useless. The time is limited, however slowly the receiver reads.
-    /// Returns whether the receiver accepted it.
-    fn write(&self, octets: &[u8], departures: &Departures) -> Result<bool> {
+    /// Returns whether the receiver accepted it; if not, the log may have the reason.
+    fn write(&self, octets: &[u8], departures: &Departures, log: &mut Log) -> Result<bool> {
         let mut left = octets;
         let mut stall_timer = None::<StallTimer>;
         while !left.is_empty() {
@@ -153,19 +170,33 @@ impl Ready {
                     let now = clock::monotonic();
                     let stall_timer = stall_timer.get_or_insert_with(|| StallTimer::new(now));
                     stall_timer.took(count);
-                    stall_timer.look(now, departures.is_over(now))?;
+                    log.stall = stall_timer.look(now, departures.is_over(now));
                 }
                 Err(Errno::EAGAIN | Errno::EINTR) => {
                     let now = clock::monotonic();
+                    let is_over = departures.is_over(now);
                     let stall_timer = stall_timer.get_or_insert_with(|| StallTimer::new(now));
-                    stall_timer.look(now, departures.is_over(now))?;
+                    log.stall = stall_timer.look(now, is_over);
+                    // Until its end, the path may recover.
+                    if is_over || log.stall.is_some() {
+                        log.stall = self.stuck().or(log.stall);
+                    }
                 }
                 Err(Errno::EPIPE | Errno::ECONNRESET) if departures.stopped() => return Ok(false),
                 Err(Errno::EPIPE | Errno::ECONNRESET) => return Err(closed_early()),
                 Err(error) => return Err(error).during(|| "sending a message"),
             }
+            if log.stall.is_some() {
+                return Ok(false);
+            }
         }
         Ok(true)
+    }
+
+    /// Whether TCP is stuck with a segment.
+    fn stuck(&self) -> Option<Stall> {
+        let segment = stuck_segment(self.socket.as_fd());
+        segment.map(|size| Stall::Segments(size.into()))
     }
 
     /// Announces the end of the data; data in flight still arrive.

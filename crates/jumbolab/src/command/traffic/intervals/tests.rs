@@ -30,6 +30,7 @@ fn interval(count: u16) -> Interval {
                 retransmitted: 3,
                 window: Bytes::new(123_456),
                 round_trip: Span::from_micros(99),
+                stuck: None,
             }),
             ..SentInterval::default()
         }),
@@ -129,4 +130,45 @@ fn numbers_have_three_digits_and_decimal_prefixes() {
     }
     assert_eq!(short(Span::from_nanos(52_340)), "52.3 us");
     assert_eq!(short(Span::from_nanos(7)), "7.00 ns");
+}
+
+#[test]
+fn loss_is_unknown_while_nothing_arrives() {
+    let lost = |flows: &[FlowInterval]| Column::Lost.cell(&Figures::sum(flows, 1.0));
+    let mut flows = interval(2).flows;
+    flows[0].received = Some(received(0, 0));
+    assert_eq!(Column::Lost.cell(&Figures::of(&flows[0], 1.0)), None);
+    assert_eq!(lost(&flows), None);
+    // One that arrives shows those before it.
+    flows[0].received = Some(received(1, 400));
+    assert_eq!(lost(&flows).unwrap(), "1400 (1.39 %)");
+    flows[0].received = Some(received(10, 0));
+    let cell = Column::Lost.cell(&Figures::of(&flows[0], 1.0));
+    assert_eq!(cell.unwrap(), "0");
+}
+
+#[test]
+fn a_stuck_stream_is_named_once_while_the_receiver_answers() {
+    let peer = "[fe80::7%3]:7070".parse().unwrap();
+    let mut table = Table::of_sender(&[], peer);
+    let mut stuck = interval(1);
+    let sent = stuck.flows[0].sent.as_mut().unwrap();
+    sent.tcp.as_mut().unwrap().stuck = Some(3_948);
+    let mut silent = stuck.clone();
+    silent.flows[0].received = None;
+    let says = |table: &mut Table, interval: &Interval| {
+        let text = table.lines(interval, "");
+        let found = text
+            .lines()
+            .find_map(|line| line.strip_prefix("[flow-0] segments "));
+        found.map(str::to_owned)
+    };
+    assert_eq!(says(&mut table, &silent), None);
+    assert_eq!(
+        says(&mut table, &stuck).unwrap(),
+        "of 3948 bytes are not delivered, small ones are: an MTU black hole? type: jumbolab probe fe80::7%3 --port 7070"
+    );
+    assert_eq!(says(&mut table, &stuck), None);
+    assert_eq!(says(&mut table, &interval(1)), None);
+    assert!(says(&mut table, &stuck).is_some());
 }
