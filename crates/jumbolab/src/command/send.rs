@@ -12,7 +12,7 @@ use live::{far_host, interrupt};
 use units::Seed;
 
 use super::jumbogram;
-use super::traffic::{self, Printer, Results, secret};
+use super::traffic::{self, Host, Printer, Results, secret};
 use crate::args::Send;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -75,11 +75,12 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
         keep: Box::new(keep),
         intervals,
     };
+    let host = Host::look(to, args.keys.device());
     let outcome = send(plan)?;
     let printed = printer.take().map_or(Ok(false), Printer::end);
     // The measurement is valid even if the disk is full.
     let logged = opened.take().map_or(Ok(()), PacketLog::end);
-    let mut lines = traffic::sent(&described, &outcome, results);
+    let mut lines = traffic::sent(&described, &outcome, results, &host);
     if printed? && results == Results::Words {
         lines.insert(0, '\n');
     }

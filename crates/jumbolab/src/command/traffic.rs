@@ -1,5 +1,6 @@
 //! Text and helpers that `send` and `recv` share.
 
+mod host;
 mod intervals;
 mod json;
 mod printer;
@@ -19,6 +20,7 @@ use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 
 use crate::output;
+pub(super) use host::Host;
 use intervals::{Table, amount};
 pub(super) use printer::{Form, Printer};
 
@@ -126,17 +128,21 @@ pub(super) fn describe(transport: Option<Transport>, meter: Meter) -> String {
 }
 
 /// The sender's report of its flows.
-pub(super) fn sent(flows: &[Flow], outcome: &Outcome, results: Results) -> String {
+pub(super) fn sent(flows: &[Flow], outcome: &Outcome, results: Results, host: &Host) -> String {
     let mut text = String::new();
     for (flow, result) in flows.iter().zip(&outcome.flows) {
         if results.is_json() {
             text += &json::sent(flow, result, outcome, results);
         } else {
             text += &sent_in_words(flow, result, outcome.offset);
+            text += &host.warning(flow, result);
         }
     }
     if let (false, Some(offset)) = (results.is_json(), outcome.offset) {
         text += &clocks(offset, outcome.same_clock);
+    }
+    if !results.is_json() {
+        text += &host.fragments(flows, outcome);
     }
     text
 }
@@ -329,11 +335,10 @@ fn received(
             String::new()
         };
         let _ = writeln!(text, "  delay       {}{bound}", quantiles(&delays(report)));
-        let _ = writeln!(
-            text,
-            "  jitter      {} (RFC 3550)",
-            time(Span::from_nanos(report.jitter))
-        );
+        if has_jitter(report) {
+            let jitter = time(Span::from_nanos(report.jitter));
+            let _ = writeln!(text, "  jitter      {jitter} (RFC 3550)");
+        }
         if report.negative > 0 {
             let _ = writeln!(
                 text,
@@ -350,6 +355,11 @@ fn received(
         }
     }
     text
+}
+
+/// Whether two delays or more have a jitter.
+fn has_jitter(report: &Report) -> bool {
+    report.delayed.saturating_add(report.negative) > 1
 }
 
 /// The delays of received messages.

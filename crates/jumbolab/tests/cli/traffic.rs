@@ -13,6 +13,7 @@ mod logs;
 mod measures;
 mod own_receiver;
 mod own_sender;
+mod packets;
 mod reverse;
 mod storage;
 

@@ -8,7 +8,7 @@ use proto::clock_offset::ClockOffset;
 use serde_json::{Map, Value, json};
 use units::{Bytes, Span, Transport};
 
-use super::{Results, delays, per_second};
+use super::{Results, delays, has_jitter, per_second};
 
 /// A flow as observed by its sender.
 pub(super) fn sent(
@@ -247,7 +247,7 @@ fn arrived(object: &mut Map<String, Value>, report: &Report, meter: Meter) {
         );
         object.insert(
             "jitter_us".into(),
-            json!(micros(Span::from_nanos(report.jitter))),
+            json!(has_jitter(report).then(|| micros(Span::from_nanos(report.jitter)))),
         );
     }
 }

@@ -1,0 +1,51 @@
+//! What the sender's host makes of its messages: fragments and super-packets.
+
+use super::super::harness::Dir;
+use super::super::probe::see;
+
+#[test]
+fn fragments_and_super_packets_of_the_own_host_are_reported() {
+    let dir = Dir::new();
+    let script = r#"
+at r "$JUMBOLAB" recv --open --port 7373 >/dev/null 2>said &
+until grep -qs 'port 7373' said; do sleep 0.01; done
+to() { at a "$JUMBOLAB" send "$@" --port 7373 --interval 0 | tr '\n' ' '; echo; }
+to 10.0.1.2 --message 26000 --packets 20 --gap 1ms
+to fd00:1::2 --message uniform:100,9900 --packets 200 --gap 100us
+to 10.0.1.2 --message 8972 --packets 20 --gap 1ms
+to 10.0.1.2 --protocol tcp --mss 1000 --octets 20kB
+to 10.0.1.2 --message 90 --segmentation 7 --packets 70 --gap 0s
+ip -n a link set ar mtu 65535
+ip -n r link set ra mtu 65535
+to 10.0.1.2 --protocol tcp --octets 20kB
+"#;
+    let printed = see(&dir, script).fine().stdout;
+    let lines: Vec<&str> = printed.lines().collect();
+    let each = "each message as 3 fragments (IpFragCreates grew by 60); write --message 8972 or";
+    assert!(lines[0].contains(each), "{printed}");
+    let some = "fragments of 200 messages (Ip6FragCreates grew by ";
+    assert!(lines[1].contains(some), "{printed}");
+    assert!(
+        lines[1].contains("write --message 8952 or --path-mtu do"),
+        "{printed}"
+    );
+    let segments = "warning     ar passes super-packets of up to 64 KiB on";
+    assert!(lines[3].contains(segments), "{printed}");
+    assert!(lines[3].contains("not segments of 988 bytes"), "{printed}");
+    // One message has no jitter.
+    assert!(
+        !lines[3].contains("jitter") && lines[4].contains("jitter"),
+        "{printed}"
+    );
+    assert!(
+        lines[4].contains("leave 7 at a time (--segmentation)"),
+        "{printed}"
+    );
+    // Neither messages of a packet each, nor segments of which two are no super-packet.
+    for line in [lines[2], lines[5]] {
+        assert!(
+            !line.contains("fragments") && !line.contains("warning"),
+            "{printed}"
+        );
+    }
+}
