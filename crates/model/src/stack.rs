@@ -76,12 +76,14 @@ pub enum DoesNotFit {
         least: u64,
     },
     /// The length fields do not count as much.
-    #[error("no length field of {stack} counts so many octets; write at most {most}")]
+    #[error("no length field of {stack} counts so many octets; write at most {most}{jumbograms}")]
     TooLarge {
         /// The stack as it was written.
         stack: String,
         /// The largest MTU.
         most: u64,
+        /// The end of the sentence: the stack of jumbograms, where there is one.
+        jumbograms: String,
     },
 }
 
@@ -135,6 +137,7 @@ impl Stack {
             return Err(DoesNotFit::TooLarge {
                 stack: self.to_string(),
                 most: self.largest_mtu().get(),
+                jumbograms: self.jumbograms(),
             });
         }
         let Some((limits, payload)) = self.limits(mtu) else {
@@ -218,6 +221,21 @@ impl Stack {
             frame,
             wire: frame + beside,
         }
+    }
+
+    /// What to write for jumbograms [RFC2675 s2], where the outermost header is that of
+    /// IPv6 without their option.
+    fn jumbograms(&self) -> String {
+        let outermost = self.layers.get(self.framing).map_or("", Layer::word);
+        if !outermost.starts_with("ipv6") || outermost.contains("+jumbo") {
+            return String::new();
+        }
+        let words = self.layers.iter().enumerate().map(|(place, layer)| {
+            let option = if place == self.framing { "+jumbo" } else { "" };
+            format!("{}{option}", layer.word())
+        });
+        let words: Vec<String> = words.collect();
+        format!(", or jumbograms: --stack {}", words.join(","))
     }
 
     fn no_room(&self) -> DoesNotFit {

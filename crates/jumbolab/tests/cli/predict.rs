@@ -343,7 +343,7 @@ fn what_cannot_be_predicted_is_refused_in_one_line() {
         ),
         (
             "optimal --largest 70000",
-            "--largest 70000: no length field",
+            "--largest 70000: no length field of eth,ipv6,tcp+ts counts so many octets; write at most 65535, or jumbograms: --stack eth,ipv6+jumbo,tcp+ts",
         ),
         ("arithmetic 2018", "there is no paper 2018; write mred-ddf"),
     ] {

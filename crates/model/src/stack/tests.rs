@@ -146,11 +146,18 @@ fn a_jumbogram_needs_its_option() {
     let large = Bytes::new(100_000);
     let jumbo = stack("eth,ipv6+jumbo,udp").largest(large).unwrap();
     assert_eq!(jumbo.payload, Bytes::new(100_000 - 56));
-    let error = stack("eth,ipv6,udp").largest(large).unwrap_err();
-    assert!(
-        error.to_string().ends_with("write at most 65535"),
-        "{error}"
-    );
+    for (text, end) in [
+        (
+            "eth,vlan,ipv6,tcp+ts",
+            "write at most 65535, or jumbograms: --stack eth,vlan,ipv6+jumbo,tcp+ts",
+        ),
+        // No header but IPv6's outermost one has the option.
+        ("eth,ipv4,udp", "write at most 65535"),
+        ("eth,ipv4,udp,vxlan,eth,ipv6,udp", "write at most 65535"),
+    ] {
+        let error = stack(text).largest(large).unwrap_err();
+        assert!(error.to_string().ends_with(end), "{error}");
+    }
 }
 
 #[test]
