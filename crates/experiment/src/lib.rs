@@ -37,6 +37,7 @@ mod tests;
 mod tree;
 mod unstated;
 
+use std::iter;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -144,6 +145,7 @@ impl Experiment {
         let path = aliases.resolve(key).map_err(|why| fault(&origin, why))?;
         let unit = aliases.unit(key);
         self.state(&aliases, &path)?;
+        self.forget_fit(iter::once(&path));
         let (values, listed) = match argument::values(text, &shown).as_slice() {
             [
                 Node {
@@ -169,6 +171,7 @@ impl Experiment {
                 Some(choice) => {
                     let word = choice.word(&value.value);
                     let word = word.map_err(|why| refusal(&origin, key, &value.value, why))?;
+                    self.forget_fit(word.keys.iter().map(|(path, _)| path));
                     for (path, node) in &word.keys {
                         let node = Node {
                             value: node.value.clone(),
@@ -376,6 +379,21 @@ impl Experiment {
         put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))?;
         self.notices.extend(retired::replace_values(&mut self.tree));
         Ok(())
+    }
+
+    /// Costs of hosts that an argument sets are not those of a study.
+    fn forget_fit<'a>(&mut self, mut paths: impl Iterator<Item = &'a KeyPath>) {
+        let is_cost = |path: &KeyPath| match on::of_cell(path).0.as_slice() {
+            [table, key] => table == "host" && key.contains("_per_"),
+            _ => false,
+        };
+        if paths.any(is_cost) {
+            self.tree.remove(&["host", "fitted_to"]);
+            let scopes: Vec<String> = World::ALL.iter().map(World::to_string).collect();
+            for scope in &scopes {
+                self.tree.remove(&[on::ROOT, scope, "host", "fitted_to"]);
+            }
+        }
     }
 
     /// The position of the levels of `path`, if it is swept.

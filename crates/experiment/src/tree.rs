@@ -206,6 +206,23 @@ impl Table {
         )
     }
 
+    /// Takes away the node at `path`, if there is one.
+    pub(super) fn remove(&mut self, path: &[&str]) {
+        match path {
+            [] => {}
+            [key] => self.0.retain(|(name, _)| name != key),
+            [key, rest @ ..] => {
+                if let Some(Node {
+                    value: Value::Table(table),
+                    ..
+                }) = self.get_mut(key)
+                {
+                    table.remove(rest);
+                }
+            }
+        }
+    }
+
     /// Writes `node` at `path`, replacing any previous node and creating
     /// missing tables. `Err` is the first key on the path that is not a table.
     pub(super) fn put(&mut self, path: &[String], node: Node) -> Result<(), String> {

@@ -328,6 +328,8 @@ pub struct Costs {
     pub receive_per_packet: Span,
     /// Additional time to receive each octet of an IP packet.
     pub receive_per_octet: Span,
+    /// The study to whose figures they are fitted, as a key of docs/sources.md.
+    pub fitted_to: Option<String>,
     /// Capacity for frames that wait to be received, in octets; `None`:
     /// unlimited.
     pub receive_buffer: Option<Bytes>,

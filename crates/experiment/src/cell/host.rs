@@ -6,7 +6,7 @@ use plan::setting::{Coalescing, Costs, Host, Network, NicSetting, Scenario, Syst
 use units::Span;
 
 use super::tcp::{of_kernel, usual_control};
-use crate::quantity::{name, number, size_or, span, switch, word};
+use crate::quantity::{line, name, number, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader};
 use crate::tree::{Table, Value};
 
@@ -104,12 +104,14 @@ fn costs(reader: &mut Reader<'_>) -> Result<Costs> {
     let (send_per_packet, send_per_octet) = (time("send_per_packet")?, time("send_per_octet")?);
     let receive_per_packet = time("receive_per_packet")?;
     let receive_per_octet = time("receive_per_octet")?;
+    let fitted_to = reader.optional("host.fitted_to", line)?;
     let buffer = reader.optional("host.receive_buffer", size_or("none"))?;
     Ok(Costs {
         send_per_packet,
         send_per_octet,
         receive_per_packet,
         receive_per_octet,
+        fitted_to: fitted_to.map(|found| found.value),
         receive_buffer: buffer.and_then(|found| found.value),
     })
 }

@@ -155,6 +155,13 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             worlds: COST,
         },
         Key {
+            name: "fitted_to",
+            kind: "text",
+            default: DefaultValue::Absent,
+            meaning: "The study to whose figures these costs are fitted, as a key of docs/sources.md. The answer of a run names it. `--set` of a cost takes it away.",
+            worlds: kernels(refused("only simulated hosts cost what is written: --on sim")),
+        },
+        Key {
             name: "receive_buffer",
             kind: "size, or `none`",
             default: DefaultValue::Text("none"),

@@ -92,6 +92,32 @@ fn set_writes_over_the_file_in_every_world_and_over_itself_in_one() {
     assert_eq!(of(&["host.send_per_packet=1us,5us"]), 5000);
 }
 
+/// A choice of costs may be fitted as well; a cost that an argument sets is not.
+#[test]
+fn costs_are_fitted_until_an_argument_sets_one() {
+    let file = ON.replace("[on.sim.host]", "[on.sim.host]\nfitted_to = \"Doe2001\"");
+    let file = format!(
+        "{file}\n[choices.costs.slow]\n\"host.fitted_to\" = \"Roe2002\"\n\"host.send_per_octet\" = \"5ns\"\n"
+    );
+    let of = |sets: &[&str]| {
+        let plan = sim(&file, sets);
+        let again = sim(&plan.text, &[]);
+        assert_eq!(again.text, plan.text);
+        let setting = plan.cells.last().unwrap().setting.as_ref().unwrap().clone();
+        setting.host.costs.fitted_to
+    };
+    assert_eq!(of(&[]).as_deref(), Some("Doe2001"));
+    assert_eq!(of(&["network.mtu=9000"]).as_deref(), Some("Doe2001"));
+    assert_eq!(of(&["costs=slow"]).as_deref(), Some("Roe2002"));
+    for cost in [
+        "host.receive_per_octet=2ns",
+        "on.sim.host.send_per_packet=0s",
+        "host.send_per_packet=1us,2us",
+    ] {
+        assert_eq!(of(&[cost]), None, "{cost}");
+    }
+}
+
 #[test]
 fn worlds_tables_and_keys_that_are_none_are_refused_with_their_place() {
     let with = |line: &str| ON.replace("[on.sim.host]", line);

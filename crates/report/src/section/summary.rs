@@ -13,7 +13,7 @@ use plan::{Cell, Factors, Level, Plan};
 
 use crate::figure;
 use crate::rows::framing_note;
-use caveats::caveats;
+use caveats::{caveats, opening};
 pub(crate) use subject::{Subject, factor};
 
 /// The shares of a gain that count as "nearly all" and "most" of it.
@@ -97,7 +97,7 @@ fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<S
         (!parts.is_empty()).then(|| {
             format!(
                 "{} {all} settings{}, {}, {words}: {}{caveats}{doubts}.",
-                plan.world.profile().words.among,
+                opening(plan, &settings, plan.world.profile().words.among),
                 subject.selection(),
                 subject.comparison(level),
                 parts.join("; ")
@@ -164,7 +164,7 @@ fn sentence(
     (!answers.is_empty()).then(|| {
         format!(
             "{} {link}, {place}{}: {}{}{}.",
-            plan.world.profile().words.alone,
+            opening(plan, &[position], plan.world.profile().words.alone),
             subject.comparison(level),
             answers.join("; "),
             caveats(plan, &[position]),

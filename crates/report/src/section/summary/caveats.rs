@@ -15,6 +15,20 @@ pub(super) fn caveats(plan: &Plan, cells: &[usize]) -> String {
     caveat.map_or_else(String::new, |caveat| format!(" ({caveat})"))
 }
 
+/// The first words of a sentence about the cells at these positions, with the study to
+/// which the costs of their hosts are fitted. Of several cells the first one's.
+pub(super) fn opening(plan: &Plan, cells: &[usize], words: &str) -> String {
+    let study = cells.iter().find_map(|&cell| {
+        let setting = plan.cells[cell].setting.as_ref().ok()?;
+        setting.host.costs.fitted_to.as_deref()
+    });
+    let Some(study) = study else {
+        return words.to_owned();
+    };
+    let (world, rest) = words.split_at(words.find([':', ',']).unwrap_or(words.len()));
+    format!("{world} with hosts as slow as those of [{study}], not yours{rest}")
+}
+
 fn caveat(plan: &Plan, position: usize) -> Option<String> {
     let cell = &plan.cells[position];
     let setting = cell.setting.as_ref().ok()?;
@@ -92,6 +106,27 @@ mod tests {
         assert_eq!(caveats(&plan, &[last]), grown);
         plan.compare.factor = "message".into();
         assert_eq!(caveats(&plan, &[last]), "");
+    }
+
+    #[test]
+    fn the_study_of_fitted_hosts_is_named_in_the_first_words() {
+        let (mut plan, _) = study();
+        assert_eq!(opening(&plan, &[0], "Simulated:"), "Simulated:");
+        each(&mut plan, |setting| {
+            setting.host.costs.fitted_to = Some("Doe2001".to_owned());
+        });
+        for (words, with) in [
+            (
+                "Predicted:",
+                "Predicted with hosts as slow as those of [Doe2001], not yours:",
+            ),
+            (
+                "Simulated, in",
+                "Simulated with hosts as slow as those of [Doe2001], not yours, in",
+            ),
+        ] {
+            assert_eq!(opening(&plan, &[0], words), with);
+        }
     }
 
     #[test]
