@@ -27,6 +27,7 @@ use std::sync::atomic::AtomicBool;
 
 use proto::gateway::{Transmit, Waiting};
 use units::{IpMtu, IpVersion, Span, Time};
+use wire::ip_packet::addresses;
 
 use crate::clock;
 use crate::deadline::Deadline;
@@ -56,6 +57,10 @@ const DRAIN: Span = Span::from_secs(2);
 /// Batches from each side before anything is sent: what arrived together travels
 /// together.
 const BATCHES: usize = 4;
+
+/// Packets sent at once of which a sender is told that they were too big for an inside link;
+/// there are no more than ten errors at once.
+const MOST_TOLD: usize = 10;
 
 /// A gateway with its sockets.
 pub struct Gateway {
@@ -293,13 +298,41 @@ impl Gateway {
         Ok(came)
     }
 
-    /// Sends what is due.
+    /// Sends what is due, and errors about packets that no host can get.
     fn transmit(&mut self, now: Time) -> Result<()> {
         self.core.handle_timeout(now);
         loop {
+            let too_big = self.send_due(now)?;
+            if too_big.is_empty() {
+                break;
+            }
+            for (packet, mtu) in too_big {
+                let host = addresses(&packet).ok().map(|addresses| addresses.ends()[1]);
+                let from = host.and_then(|host| self.inside.address_toward(host));
+                if let Some(from) = from {
+                    self.core.tell_sender(now, &packet, mtu, from);
+                }
+            }
+        }
+        if self.core.events() >= recorder::TOGETHER {
+            self.hand_over();
+        }
+        self.inside.flush(now)
+    }
+
+    /// Sends what is due. Returns the first packets that are larger than the link to their
+    /// host takes, each with its MTU.
+    fn send_due(&mut self, now: Time) -> Result<Vec<(Vec<u8>, u32)>> {
+        let mut too_big = Vec::new();
+        loop {
             match self.core.poll_transmit(now) {
-                None => break,
-                Some(Transmit::Inside { octets }) => self.inside.send(now, octets)?,
+                None => return Ok(too_big),
+                Some(Transmit::Inside { octets }) => {
+                    let mtu = self.inside.send(now, octets)?;
+                    if let Some(mtu) = mtu.filter(|_| too_big.len() < MOST_TOLD) {
+                        too_big.push((octets.to_vec(), mtu));
+                    }
+                }
                 Some(Transmit::Error { octets }) => self.inside.send_error(now, octets)?,
                 Some(Transmit::Core {
                     peer,
@@ -322,10 +355,6 @@ impl Gateway {
                 }
             }
         }
-        if self.core.events() >= recorder::TOGETHER {
-            self.hand_over();
-        }
-        self.inside.flush(now)
     }
 
     /// Does what is not done for each packet.
@@ -339,6 +368,7 @@ impl Gateway {
         for peer in 0..self.peers.len() {
             self.look_at_path(now, peer);
         }
+        self.inside.look();
         self.sockets.renew()?;
         let peers = &mut self.peers;
         self.sockets.errors(|peer| {

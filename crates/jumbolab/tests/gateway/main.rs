@@ -128,6 +128,7 @@ impl Seen {
             assert_eq!(self.last(far, "unpacked"), out, "gateway {far}");
             let inside = self.last(far, "inside_sent") + self.last(far, "inside_refused");
             let released = self.last(far, "released") + self.last(far, "errors");
+            let released = released + self.last(far, "inside_fragments");
             assert_eq!(released, inside, "gateway {far}");
         }
     }

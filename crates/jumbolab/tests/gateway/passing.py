@@ -1,9 +1,9 @@
 """What passes between the hosts a and b through their gateways, over both versions of IP.
 
-passing.py HOSTS: HOSTS is the MTU of the hosts' links. Prints, for each direction and each
+passing.py A B: the MTUs of the hosts' links. Prints, for each direction and each
 version of IP: the octets of a TCP transfer, the size of the largest packets that arrive
-once the sender has heeded all reports, and whether a datagram larger than the link does.
-Before each of the two, the sender's kernel forgets what it was told.
+once the sender has heeded all reports, and whether a larger datagram does: with orders not
+to fragment it while the sender knows a path MTU, and without. Before each of the two, the sender's kernel forgets what it was told.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ HOSTS = {"a": ("10.1.0.2", "fd01::2"), "b": ("10.2.0.2", "fd02::2")}
 OCTETS = 1_000_000
 PATIENCE = 3
 # The Linux numbers of options that Python does not name [ip(7)] [ipv6(7)].
-DISCOVER, WANT, DO, MTU = {4: 10, 6: 23}, 1, 2, {4: 14, 6: 24}
+DISCOVER, DONT, WANT, DO, MTU = {4: 10, 6: 23}, 0, 1, 2, {4: 14, 6: 24}
 
 
 def enter(node):
@@ -100,6 +100,10 @@ def datagrams(version, near, far, link):
     client.setsockopt(level, DISCOVER[version], WANT)
     client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     larger = arrives(link + 1_000, PATIENCE)
+    # Or gateways do, of IPv4.
+    if version == 4:
+        client.setsockopt(level, DISCOVER[version], DONT)
+        larger &= arrives(link - headers, PATIENCE)
     client.close()
     server.close()
     return {"fits": fits, "larger": larger}
@@ -109,11 +113,11 @@ def forget(version, node):
     subprocess.run(["ip", "-n", node, f"-{version}", "route", "flush", "cache"], check=True)
 
 
-for near, far in ("a", "b"), ("b", "a"):
+for near, far, link in ("a", "b", sys.argv[1]), ("b", "a", sys.argv[2]):
     for version in 4, 6:
         forget(version, near)
         came = tcp(version, near, far)
         forget(version, near)
         seen = {"version": version, "from": near, "tcp": came}
-        seen |= datagrams(version, near, far, int(sys.argv[1]))
+        seen |= datagrams(version, near, far, int(link))
         sys.stdout.write(json.dumps(seen) + "\n")

@@ -99,6 +99,11 @@ impl Delivery {
         }
     }
 
+    /// The socket for questions to the kernel.
+    pub(super) const fn route(&self) -> &Route {
+        &self.route
+    }
+
     /// The kernel's output.
     pub(super) const fn through_kernel(&self) -> &ThroughKernel {
         &self.through_kernel

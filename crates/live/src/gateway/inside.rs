@@ -1,5 +1,7 @@
 //! The path to the hosts inside: a TUN or a TAP interface, or packet sockets on interfaces.
 
+use std::net::IpAddr;
+
 use super::arrivals::Arrivals;
 use super::configuration::{InsidePath, PURPOSE};
 use super::delivery::{Delivery, Host};
@@ -14,6 +16,8 @@ use crate::port::{Port, Refused};
 use crate::sys::packet::HEADER;
 use crate::tun::Tun;
 use units::{IpMtu, IpVersion, Time};
+use wire::ip_packet::IpPacket;
+use wire::probe::{Fragment, Fragments};
 use wire::protocol::ethernet::{self, ether_type};
 
 /// Counters of the path to the inside.
@@ -27,8 +31,12 @@ pub struct InsideCounts {
     pub overrun: u64,
     /// Packets sent.
     pub sent: u64,
+    /// Fragments in place of packets that are larger than the link to their host takes; each
+    /// such packet counts as refused.
+    pub fragments: u64,
     /// Packets that the kernel did not take, because an interface was down, or their
-    /// destination is on no inside interface, or was not found.
+    /// destination is on no inside interface, or was not found; and those that are larger
+    /// than the link to their host takes.
     pub refused: u64,
     /// Packets that wait in a ring, because an interface is down or has no room, or until
     /// their host is found.
@@ -136,7 +144,7 @@ impl Inside {
         for name in interfaces {
             let (index, mtu) = (route.index(name)?, route.mtu(name)?);
             let own = route.ethernet_address(name)?;
-            let (outlet, missing) = Outlet::open(name, index, mtu.into(), own, sending)?;
+            let (outlet, missing) = Outlet::open(name, index, mtu, own, sending)?;
             problems.extend(missing.map(|reason| {
                 format!("frames to {name} go through a packet socket, not AF_XDP: {reason}")
             }));
@@ -246,14 +254,30 @@ impl Inside {
         Ok(more)
     }
 
-    /// Sends an IP packet; packet sockets keep it until [`Inside::flush`].
+    /// Sends an IP packet; packet sockets keep it until [`Inside::flush`]. A packet that is
+    /// larger than the link to its host takes is fragmented if it may be; otherwise it is
+    /// refused, and the MTU of the link returned. With a TUN interface that is for the kernel.
     ///
     /// # Errors
     /// If an interface is gone.
-    pub(super) fn send(&mut self, now: Time, packet: &[u8]) -> Result<()> {
+    pub(super) fn send(&mut self, now: Time, packet: &[u8]) -> Result<Option<u32>> {
         match self {
-            Self::Tun(path) => path.tun.send(packet),
-            Self::Tap(tap) => tap.send(now, packet),
+            Self::Tun(path) => path.tun.send(packet)?,
+            Self::Tap(tap) => {
+                let mtu = tap.mtu().get();
+                if packet.len() <= place(mtu) {
+                    tap.send(now, packet)?;
+                    return Ok(None);
+                }
+                let Some(fragments) = fragments(packet, mtu) else {
+                    tap.count_too_big(0);
+                    return Ok(Some(mtu));
+                };
+                tap.count_too_big(fragments.len() as u64);
+                for fragment in fragments {
+                    tap.send(now, &fragment)?;
+                }
+            }
             Self::Packet(ports) => {
                 let Ports {
                     ports,
@@ -262,10 +286,44 @@ impl Inside {
                     ..
                 } = ports.as_mut();
                 let Some(Host { number, link, kind }) = delivery.host(now, packet, counts)? else {
-                    return Ok(());
+                    return Ok(None);
                 };
                 let InsidePort { port, outlet } = &mut ports[number];
-                outlet.push(port, (link, kind), packet, counts)
+                let mtu = outlet.mtu();
+                if packet.len() <= place(mtu) {
+                    outlet.push(port, (link, kind), packet, counts)?;
+                    return Ok(None);
+                }
+                counts.refused += 1;
+                let Some(fragments) = fragments(packet, mtu) else {
+                    return Ok(Some(mtu));
+                };
+                counts.fragments += fragments.len() as u64;
+                for fragment in fragments {
+                    outlet.push(port, (link, kind), &fragment, counts)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The address from which a sender behind the core is told of the link to `host`.
+    pub(super) fn address_toward(&self, host: IpAddr) -> Option<IpAddr> {
+        match self {
+            Self::Tun(_) => None,
+            Self::Tap(tap) => tap.address_toward(host),
+            Self::Packet(ports) => ports.delivery.through_kernel().source(host),
+        }
+    }
+
+    /// Looks at the MTUs of the interfaces again.
+    pub(super) fn look(&mut self) {
+        if let Self::Packet(ports) = self {
+            let Ports {
+                ports, delivery, ..
+            } = ports.as_mut();
+            for InsidePort { outlet, .. } in ports {
+                outlet.look(delivery.route());
             }
         }
     }
@@ -348,6 +406,7 @@ impl Inside {
                     received: counts.received,
                     malformed: counts.malformed,
                     overrun: 0,
+                    fragments: 0,
                     sent: counts.sent + path.errors.sent,
                     refused: counts.refused + path.errors.refused,
                     waiting: 0,
@@ -376,4 +435,21 @@ impl Inside {
             ports.delivery.forget();
         }
     }
+}
+
+/// The fragments of a packet for a link that takes `mtu` octets [RFC791 s3.2]; `None` if it
+/// must not be fragmented.
+fn fragments(packet: &[u8], mtu: u32) -> Option<Vec<Vec<u8>>> {
+    let is_fixed = IpPacket::parse_whole(packet).ok()?.dont_fragment;
+    let fragments = (!is_fixed).then(|| Fragments::of(packet, place(mtu), 0).ok())??;
+    let emitted = |fragment: Fragment<'_>| {
+        let mut octets = vec![0; fragment.buffer_len()];
+        fragment.emit(&mut octets).ok().map(|()| octets)
+    };
+    fragments.map(emitted).collect()
+}
+
+/// A number of octets as that of a slice.
+fn place(octets: u32) -> usize {
+    usize::try_from(octets).unwrap_or(usize::MAX)
 }

@@ -8,6 +8,7 @@ use super::InsideCounts;
 use super::configuration::Sending;
 use crate::clock;
 use crate::error::{During, Error, Result};
+use crate::netlink::Route;
 use crate::port::Port;
 use crate::sys::packet::{BATCH, HEADER};
 use crate::sys::xdp_socket::{LARGEST, XdpSocket};
@@ -23,6 +24,8 @@ pub(super) struct Outlet {
     /// The interface's name, and its Ethernet address.
     name: String,
     own: [u8; 6],
+    /// The interface's MTU.
+    mtu: u32,
     ring: Option<Ring>,
     /// Frames that wait for the packet socket, each behind a virtio header; the first
     /// `count` of them.
@@ -47,7 +50,7 @@ impl Outlet {
     pub(super) fn open(
         name: &str,
         index: u32,
-        mtu: u64,
+        mtu: u32,
         own: [u8; 6],
         sending: Sending,
     ) -> Result<(Self, Option<String>)> {
@@ -55,11 +58,11 @@ impl Outlet {
             Sending::PacketSocket => None,
             Sending::Fastest | Sending::Ring => Some(opened(index)),
         };
-        let mtu = usize::try_from(mtu).unwrap_or(LARGEST);
+        let largest = usize::try_from(mtu).unwrap_or(LARGEST);
+        let largest = LARGEST.min(largest.saturating_add(ethernet::HEADER_LEN));
         let (ring, missing) = match opened {
             None => (None, None),
             Some(Ok(socket)) => {
-                let largest = LARGEST.min(mtu.saturating_add(ethernet::HEADER_LEN));
                 let count = 0;
                 (
                     Some(Ring {
@@ -79,6 +82,7 @@ impl Outlet {
         let outlet = Self {
             name: name.to_owned(),
             own,
+            mtu,
             ring,
             frames: Vec::new(),
             count: 0,
@@ -89,6 +93,17 @@ impl Outlet {
     /// The interface's Ethernet address.
     pub(super) const fn own(&self) -> [u8; 6] {
         self.own
+    }
+
+    /// The interface's MTU at the latest look.
+    pub(super) const fn mtu(&self) -> u32 {
+        self.mtu
+    }
+
+    /// Looks at the interface's MTU again.
+    pub(super) fn look(&mut self, route: &Route) {
+        // An interface that is gone is noticed elsewhere.
+        self.mtu = route.mtu(&self.name).unwrap_or(self.mtu);
     }
 
     /// The interface's name, and the path of frames to it.

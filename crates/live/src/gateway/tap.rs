@@ -18,6 +18,8 @@ use crate::tun::Tun;
 /// A TAP interface with the neighbours behind it.
 pub(super) struct Tap {
     tun: Tun,
+    mtu: IpMtu,
+    addresses: Vec<IpAddr>,
     neighbours: Neighbours,
     counts: InsideCounts,
 }
@@ -39,6 +41,8 @@ impl Tap {
         }
         Ok(Self {
             tun,
+            mtu,
+            addresses: addresses.to_vec(),
             neighbours: Neighbours::new(addresses.to_vec(), clock::monotonic()),
             counts: InsideCounts::default(),
         })
@@ -46,6 +50,24 @@ impl Tap {
 
     pub(super) const fn tun(&self) -> &Tun {
         &self.tun
+    }
+
+    /// The MTU of the segment.
+    pub(super) const fn mtu(&self) -> IpMtu {
+        self.mtu
+    }
+
+    /// The gateway's address of the version of `host`.
+    pub(super) fn address_toward(&self, host: IpAddr) -> Option<IpAddr> {
+        let mut addresses = self.addresses.iter();
+        let of_version = |own: &&IpAddr| own.is_ipv6() == host.is_ipv6();
+        addresses.find(of_version).copied()
+    }
+
+    /// Counts a packet that is larger than the MTU, with its fragments.
+    pub(super) const fn count_too_big(&mut self, fragments: u64) {
+        self.counts.refused += 1;
+        self.counts.fragments += fragments;
     }
 
     /// Receives the packets that wait, at most one batch. Returns whether there may be

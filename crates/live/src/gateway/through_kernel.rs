@@ -80,7 +80,7 @@ impl ThroughKernel {
     }
 
     /// The address that the kernel prefers toward `host`.
-    fn source(&self, host: IpAddr) -> Option<IpAddr> {
+    pub(super) fn source(&self, host: IpAddr) -> Option<IpAddr> {
         self.route.choose(host, None, None).ok()?.source
     }
 }

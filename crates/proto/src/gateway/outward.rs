@@ -1,5 +1,7 @@
 //! The way of packets from inside to the core.
 
+use std::net::IpAddr;
+
 use queue::{Bundle, Packet as _};
 use units::{Bytes, Framing, IpVersion, Seed, Time};
 use wire::bundle::{
@@ -85,16 +87,37 @@ impl Gateway {
             Some(4) => four,
             _ => six,
         };
+        if let Some(error) = self.error(now, octets, cause, from) {
+            self.counts.errors += 1;
+            self.errors.push_back(error);
+        }
+    }
+
+    /// Tells the source of a packet that came from the core that the link to its host takes
+    /// no more than `mtu` octets. The error is from `from`, and goes through the core like a
+    /// packet from inside.
+    pub fn tell_sender(&mut self, now: Time, octets: &[u8], mtu: u32, from: IpAddr) {
+        if let Some(error) = self.error(now, octets, ErrorCause::TooBig { mtu }, Some(from)) {
+            self.receive_inside(now, &error);
+            self.pool.give(error);
+        }
+    }
+
+    /// An ICMP error about the packet in `octets`, if it is allowed.
+    fn error(
+        &mut self,
+        now: Time,
+        octets: &[u8],
+        cause: ErrorCause,
+        from: Option<IpAddr>,
+    ) -> Option<Vec<u8>> {
         let error = from.and_then(|from| IcmpError::about(octets, cause, from));
         let Some(error) = error.filter(|_| self.answers.take(now)) else {
             self.counts.errors_withheld += 1;
-            return;
+            return None;
         };
         let mut buffer = self.pool.zeros(error.buffer_len());
-        if error.emit(&mut buffer).is_ok() {
-            self.counts.errors += 1;
-            self.errors.push_back(buffer);
-        }
+        error.emit(&mut buffer).is_ok().then_some(buffer)
     }
 
     /// Queues a bundle of the edge.

@@ -175,6 +175,7 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("released", total.inward.released.into()),
         ("errors", report.counts.errors.into()),
         ("inside_sent", report.inside.sent.into()),
+        ("inside_fragments", report.inside.fragments.into()),
         ("inside_refused", report.inside.refused.into()),
         ("inward_dropped", total.inward.drops.total().into()),
         ("refused", total.inward.refusals.total().into()),

@@ -172,6 +172,11 @@ const METRICS: &[Metric] = &[
         Gateway(|report| report.inside.sent),
     ),
     counter(
+        "inside_fragment_packets",
+        "Fragments in place of packets that are larger than the link to their host takes.",
+        Gateway(|report| report.inside.fragments),
+    ),
+    counter(
         "inside_malformed_packets",
         "Packets from the inside whose offloads contradict them.",
         Gateway(|report| report.inside.malformed),
@@ -183,7 +188,7 @@ const METRICS: &[Metric] = &[
     ),
     counter(
         "inside_refused_packets",
-        "Packets to the inside that the kernel did not take.",
+        "Packets to the inside that the kernel did not take, or that are larger than the link to their host takes.",
         Gateway(|report| report.inside.refused),
     ),
     counter(

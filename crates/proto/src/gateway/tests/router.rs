@@ -141,6 +141,37 @@ fn no_errors_are_sent_about_errors_and_a_flood_gets_few() {
 }
 
 #[test]
+fn a_sender_behind_the_core_is_told_what_the_link_to_a_host_takes() {
+    let [mut one, mut other] = pair(|settings| settings);
+    // From a host behind the peer, to one here.
+    let sample = Sample {
+        length: 2_700,
+        ..Sample::SMALL
+    };
+    let octets = sample.octets();
+    let mut back = octets.clone();
+    let (source, destination) = (octets[12..16].to_vec(), octets[16..20].to_vec());
+    back[12..16].copy_from_slice(&destination);
+    back[16..20].copy_from_slice(&source);
+    let [from, _] = INSIDE.map(|address| address.unwrap());
+    one.tell_sender(at(0), &back, 1_700, from);
+    one.flush(at(0));
+    let (inside, core) = polled(&mut one, at(0));
+    assert_eq!((inside.len(), core.len()), (0, 1));
+    other.receive_core(at(1), &core[0]);
+    other.handle_timeout(at(2_000));
+    let (inside, _) = polled(&mut other, at(2_000));
+    assert_eq!(cause(&inside[0]), Some(ErrorCause::TooBig { mtu: 1_700 }));
+    let ends = IpPacket::parse_whole(&inside[0]).unwrap().addresses.ends();
+    assert_eq!(ends, [from, [192, 0, 2, 1].into()]);
+    conserved(&one);
+    conserved(&other);
+    // No error answers an error.
+    one.tell_sender(at(3), &inside[0], 1_700, from);
+    assert_eq!(one.counts().errors_withheld, 1);
+}
+
+#[test]
 fn a_path_mtu_that_shrinks_while_packets_wait_makes_smaller_bundles() {
     let [mut one, _] = pair(|settings| settings);
     for number in 0..30 {
