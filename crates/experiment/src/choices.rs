@@ -149,10 +149,14 @@ fn tables<'a>(path: &[&str], node: &'a Node) -> Result<&'a Table> {
     }
 }
 
-/// The keys of a word: dotted, quoted or as tables.
+/// The keys of a word: dotted, quoted or as tables. A word without keys leaves all as it is.
 fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
     let mut found = Vec::new();
-    let mut open = vec![(KeyPath(Vec::new()), tables(path, node)?)];
+    let word = match &node.value {
+        Value::Table(table) => table,
+        _ => tables(path, node)?,
+    };
+    let mut open = vec![(KeyPath(Vec::new()), word)];
     while let Some((above, table)) = open.pop() {
         for (key, node) in table.iter() {
             let below = KeyPath::parse(key).unwrap_or_else(|| KeyPath(vec![key.to_owned()]));

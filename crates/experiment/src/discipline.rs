@@ -29,6 +29,8 @@ pub(super) struct Planned {
     /// The disciplines whose parameters have an effect: the chosen one, and
     /// that of its classes.
     used: Vec<&'static str>,
+    /// Parameters of them without effect beside the others.
+    idle: Vec<BadSpec>,
 }
 
 /// The reason why a queue cannot be built.
@@ -49,30 +51,40 @@ impl Planned {
         rate: Option<Rate>,
     ) -> Self {
         let mut used = vec![choice.name];
-        let Configured { spec, notices } =
-            choice.configure(limit, largest, &mut |discipline, key, mut field| {
-                if !used.contains(&discipline) {
-                    used.push(discipline);
-                }
-                let own =
-                    |given: &Given<'_>| (given.discipline, given.name) == (discipline, key.name);
-                let mut is_written = false;
-                for Given { value, .. } in given.clone().filter(own) {
-                    is_written |= field::read(&mut field, value).is_ok();
-                }
-                is_written
-            });
+        let Configured {
+            spec,
+            notices,
+            idle,
+        } = choice.configure(limit, largest, &mut |discipline, key, mut field| {
+            if !used.contains(&discipline) {
+                used.push(discipline);
+            }
+            let own = |given: &Given<'_>| (given.discipline, given.name) == (discipline, key.name);
+            let mut is_written = false;
+            for Given { value, .. } in given.clone().filter(own) {
+                is_written |= field::read(&mut field, value).is_ok();
+            }
+            is_written
+        });
         Self {
             notices: notices.map(react),
             spec,
             rate,
             used,
+            idle,
         }
     }
 
-    /// Whether parameters of `discipline` have an effect.
-    pub(super) fn uses(&self, discipline: &str) -> bool {
-        self.used.contains(&discipline)
+    /// Why the parameter `name` of `discipline` has no effect; `queue` was chosen.
+    pub(super) fn idle(&self, discipline: &str, name: &str, queue: &str) -> Option<String> {
+        if !self.used.contains(&discipline) {
+            return Some(format!(
+                "a parameter of {discipline}, and the queue is {queue}: write queue = \"{discipline}\" too, or leave it out"
+            ));
+        }
+        let mut idle = self.idle.iter();
+        let bad = idle.find(|bad| bad.key() == Some(name))?;
+        Some(bad.to_string())
     }
 
     /// The specification of the queue, if it is valid.
@@ -142,14 +154,16 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         value,
     });
     let planned = Planned::new(choice, parameters, (limit, largest), rate);
-    let unused = given
-        .iter()
-        .find(|(_, discipline, ..)| !planned.uses(discipline));
-    if let Some((name, other, ..)) = unused {
-        bail!("{name}: a parameter of {other}, which is not selected");
+    for (name, discipline, key, _) in &given {
+        if !planned.used.contains(discipline) {
+            bail!("{name}: a parameter of {discipline}, which is not selected");
+        }
+        if let Some(why) = planned.idle(discipline, key, choice.name) {
+            bail!("{discipline}.{key}: {why}");
+        }
     }
     if planned.notices.is_some() {
-        bail!("mred.notify: only sources of the world `sim` understand it; leave it out");
+        bail!("mred.notify: only sources of the world `sim` understand it; write notify=off");
     }
     planned
         .spec()

@@ -16,6 +16,7 @@ mod discipline;
 mod fault;
 mod keys;
 mod law;
+mod listed;
 mod named_hosts;
 mod on;
 mod pareto;
@@ -280,6 +281,7 @@ impl Experiment {
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
         let rivals = rivals::rivals(&mut reader, &factors, &aliases, &claims, &steps)?;
         let entries = unstated::entries(&mut reader, &aliases)?;
+        listed::read(&mut reader)?;
         let report = report::report(&mut reader, &factors, &aliases, &compare)?;
         reader.table("aliases")?;
         reader.table(named_hosts::ROOT)?;

@@ -13,6 +13,7 @@ mod hostile;
 mod impairments;
 mod kernels;
 mod laws;
+mod listed;
 mod load;
 mod on;
 mod queues;

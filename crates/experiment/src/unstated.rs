@@ -221,6 +221,13 @@ impl Entry {
             })
     }
 
+    /// The keys of a cell that some value writes.
+    #[cfg(test)]
+    pub(super) fn written(&self, aliases: &Aliases) -> impl Iterator<Item = KeyPath> {
+        let values = self.values.iter();
+        values.flat_map(|value| self.keys(aliases, value).into_iter().map(|(path, _)| path))
+    }
+
     /// The setting in the form of a plan.
     fn described(&self) -> Unstated {
         let levels = self

@@ -49,11 +49,11 @@ pub enum BadSpec {
     Octets,
     /// Bounds that are not kept.
     #[error(
-        "only reading = \"paper\" keeps a share within bounds; write it too, or leave them out"
+        "only reading = \"letter\" keeps a share within bounds; write it too, or leave them out"
     )]
     IdleBounds,
     /// A share that no frame loses.
-    #[error("only reading = \"paper\" takes a share of frames; write it too, or share = \"same\"")]
+    #[error("only reading = \"letter\" takes a share of frames; write it too, or leave it out")]
     IdleShare,
     /// A reaction of sources that are not notified.
     #[error("only notified sources react: write notify = \"on\" too, or leave it out")]

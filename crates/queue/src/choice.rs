@@ -1,5 +1,6 @@
 //! Disciplines by their names.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use units::Bytes;
@@ -24,6 +25,9 @@ pub struct Configured {
     pub spec: Result<Spec, BadSpec>,
     /// The reaction of sources to notices of drops; `None` if the queue sends none.
     pub notices: Option<Reaction>,
+    /// Keys that were written and have no effect beside the others, each as what a
+    /// refusal of it would say.
+    pub idle: Vec<BadSpec>,
 }
 
 impl Choice {
@@ -76,6 +80,7 @@ where
     draft.keys(&mut Keys::new(D::NAME, visitor));
     Configured {
         notices: draft.notices(),
+        idle: draft.idle(),
         spec: draft.settings().map(Into::into),
     }
 }

@@ -188,6 +188,11 @@ pub(crate) trait Keyed: Sized {
     fn notices(&self) -> Option<Reaction> {
         None
     }
+
+    /// Keys that were written and have no effect beside the others.
+    fn idle(&self) -> Vec<BadSpec> {
+        Vec::new()
+    }
 }
 
 /// The reaction of sources to a drop notification [Mulahuwaish s3].

@@ -5,7 +5,7 @@ mod keys;
 mod settings;
 mod share;
 
-use units::{Bytes, Rate, Seed, Time};
+use units::{Bytes, Rate, Seed, Span, Time};
 
 use crate::law::{self, Pick, Profile, Verdict};
 use crate::rng::Rng;
@@ -13,7 +13,7 @@ use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{DropAction, Frames, meet, packets};
 pub(crate) use keys::MredKeys;
 pub use settings::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
-use share::Shares;
+use share::{Shares, weight};
 
 /// A FIFO queue with MRED at admission: MRED chooses how many packets of which
 /// frames to drop, and DDF drops them from the front of each frame. An arrival
@@ -38,7 +38,10 @@ impl<P: Packet> Mred<P> {
             law: settings.red().law(rate),
             rng: Rng::new(seed),
             frames: Frames::new(settings.victims),
-            settings: settings.clone(),
+            settings: MredSettings {
+                limit: settings.capacity(),
+                ..settings.clone()
+            },
         })
     }
 
@@ -49,7 +52,7 @@ impl<P: Packet> Mred<P> {
                 let (count, reason) = self.count_inner(arrival);
                 Judgement::Count(count, self.met(reason))
             }
-            Reading::Paper(bounds) => match self.is_congested(arrival) {
+            Reading::Letter(bounds) => match self.is_congested(arrival) {
                 None => Judgement::Pass,
                 Some(reason) => Judgement::Shares(self.shares(bounds, arrival), self.met(reason)),
             },
@@ -71,8 +74,9 @@ impl<P: Packet> Mred<P> {
             Judgement::Count(count, met) if arriving => Some((count, met)),
             Judgement::Count(count, met) => Some((self.meet_waiting(now, count, met, drops), met)),
             Judgement::Shares(shares, met) if arriving => {
-                let there = packets(arrival, self.settings.size);
-                Some((self.draw(shares.of(there), there), met))
+                let (portion, packets) = self.portion(shares, arrival);
+                let most = arrival.live().saturating_sub(1);
+                Some((self.draw(portion, packets).min(most), met))
             }
             Judgement::Shares(shares, met) => {
                 self.take_shares(now, shares, met, drops);
@@ -83,10 +87,17 @@ impl<P: Packet> Mred<P> {
 
     /// The shares of the frames that wait and of `arrival`.
     fn shares(&self, bounds: Bounds, arrival: &P) -> Shares {
-        let size = self.settings.size;
-        let waiting = (0..self.frames.len()).map(|place| self.frames.packets(place, size));
-        let frames = waiting.chain([packets(arrival, size)]);
-        Shares::new(self.settings.share, bounds, &self.law, frames)
+        let MredSettings { share, size, .. } = self.settings;
+        let frames = self.frames.iter().chain([arrival]);
+        let weights = frames.map(|frame| weight(share, size, frame));
+        Shares::new(share, bounds, &self.law, weights)
+    }
+
+    /// The share of `frame`, and of how many packets.
+    fn portion(&self, shares: Shares, frame: &P) -> (f64, u32) {
+        let MredSettings { share, size, .. } = self.settings;
+        let portion = shares.of(weight(share, size, frame));
+        (portion, packets(frame, size))
     }
 
     /// How many packets of `arrival` the law meets, and why.
@@ -122,7 +133,7 @@ impl<P: Packet> Mred<P> {
         (met, reason)
     }
 
-    /// Whether the paper's law does anything, and why: without room it always
+    /// Whether MRED to the letter does anything, and why: without room it always
     /// does, else where RED would drop the frame that arrives.
     fn is_congested(&mut self, arrival: &P) -> Option<Reason> {
         if self.settings.when == Activation::NoRoom {
@@ -192,27 +203,39 @@ impl<P: Packet> Mred<P> {
         (0..all).find(has(1))
     }
 
-    /// Takes its share of every frame that waits, or of the oldest.
+    /// Takes its share of every frame that waits, or of the oldest; one packet
+    /// stays in each.
     fn take_shares(&mut self, now: Time, shares: Shares, met: DropAction, drops: &mut Drops<P>) {
-        let frames = match self.settings.over {
+        for place in 0..self.judged() {
+            let Some(frame) = self.frames.frame(place) else {
+                return;
+            };
+            let (portion, packets) = self.portion(shares, frame);
+            let drawn = self.draw(portion, packets);
+            let most = self.frames.unmarked(place).saturating_sub(1);
+            self.meet_at(now, place, drawn.min(most), met, drops);
+        }
+    }
+
+    /// How many frames MRED judges at an arrival.
+    fn judged(&self) -> usize {
+        match self.settings.over {
             Over::Queue => self.frames.len(),
             Over::Head | Over::Arriving => self.frames.len().min(1),
-        };
-        // Whether some frame lives on, so that no other needs to die whole.
-        let spare = (0..frames).any(|place| self.frames.unmarked(place) > 1);
-        let mut place = 0;
-        for _ in 0..frames {
-            let packets = self.frames.packets(place, self.settings.size);
-            let drawn = self.draw(shares.of(packets), packets);
-            let there = self.frames.unmarked(place);
-            let whole = self.settings.over == Over::Head || !spare;
-            let most = if whole {
-                there
-            } else {
-                there.saturating_sub(1)
-            };
-            place = self.meet_at(now, place, drawn.min(most), met, drops);
         }
+    }
+
+    /// When DDF begins with what is marked at `now`, and how far apart its drops
+    /// are; `None` where neither marking nor dropping takes time.
+    fn schedule(&self, now: Time) -> Option<(Time, Span)> {
+        let MredSettings {
+            mark_time,
+            drop_time,
+            ..
+        } = self.settings;
+        mark_time.or(drop_time)?;
+        let marking = mark_time.unwrap_or(Span::ZERO) * self.judged() as u64;
+        Some((now + marking, drop_time.unwrap_or(Span::ZERO)))
     }
 
     /// Meets `count` packets of the frame at `place`, now or when they are due.
@@ -225,8 +248,8 @@ impl<P: Packet> Mred<P> {
         met: DropAction,
         drops: &mut Drops<P>,
     ) -> usize {
-        if let Some(apart) = self.settings.drop_time {
-            self.frames.mark(now, place, count, met, apart);
+        if let Some((begin, apart)) = self.schedule(now) {
+            self.frames.mark(begin, place, count, met, apart);
             return place + 1;
         }
         self.meet_now(place, count, met, drops)
@@ -255,7 +278,7 @@ impl<P: Packet> Mred<P> {
     ) {
         // As many as live at most, whatever its header says.
         let met = met.map(|(count, met)| (count.min(arrival.live()), met));
-        let later = self.settings.drop_time;
+        let later = self.schedule(now);
         if let Some((count, met)) = met
             && later.is_none()
             && !meet(&mut arrival, count, self.settings.victims, met, drops)
@@ -268,10 +291,10 @@ impl<P: Packet> Mred<P> {
         };
         self.frames.push(arrival);
         if let Some((count, met)) = met
-            && let Some(apart) = later
+            && let Some((begin, apart)) = later
         {
             let last = self.frames.len() - 1;
-            self.frames.mark(now, last, count, met, apart);
+            self.frames.mark(begin, last, count, met, apart);
         }
     }
 
@@ -307,6 +330,10 @@ impl<P: Packet> Mred<P> {
                     drops.push(arrival, met.reason);
                     return None;
                 }
+                continue;
+            }
+            // What is marked already goes before its time.
+            if !whole && self.frames.hasten(drops) {
                 continue;
             }
             let place = if whole { None } else { self.next(next) };

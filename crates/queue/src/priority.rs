@@ -91,6 +91,7 @@ impl Keyed for PriorityKeys {
             each: Configured {
                 spec: Ok(Spec::DropTail { limit }),
                 notices: None,
+                idle: Vec::new(),
             },
         }
     }
@@ -113,6 +114,7 @@ impl Keyed for PriorityKeys {
             Self::NAME => Configured {
                 spec: Err(BadSpec::Nested),
                 notices: None,
+                idle: Vec::new(),
             },
             _ => each.configure(self.limit, self.largest, keys.visitor()),
         };
@@ -127,6 +129,10 @@ impl Keyed for PriorityKeys {
 
     fn notices(&self) -> Option<Reaction> {
         self.each.notices
+    }
+
+    fn idle(&self) -> Vec<BadSpec> {
+        self.each.idle.clone()
     }
 }
 

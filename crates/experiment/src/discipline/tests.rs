@@ -32,8 +32,8 @@ fn every_discipline_has_its_usual_parameters_unless_told_otherwise() {
         ("rio", Spec::Rio(RioSettings::new(limit, largest))),
         ("mred", Spec::Mred(MredSettings::new(limit, largest))),
         (
-            "mred,mred.reading=paper",
-            Spec::Mred(MredSettings::paper(limit, largest)),
+            "mred,mred.reading=letter,mred.notify=off",
+            Spec::Mred(MredSettings::letter(limit, largest)),
         ),
     ];
     for (name, spec) in usual {
@@ -67,7 +67,7 @@ fn parameters_are_named_with_their_discipline_or_without() {
 fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
     let (limit, largest) = (Limit::Packets(50), Bytes::new(1518));
     let text = "mred,when=no-room,over=head,unit=bytes,size=header,victims=spread,act=mark,\
-                drop_time=2ms,pick=each,min=6kB,max=12kB,max_probability=0.2,gentle=off,\
+                mark_time=3ms,drop_time=2ms,pick=each,min=6kB,max=12kB,max_probability=0.2,gentle=off,\
                 weight=0.01,mean_size=500,spread=wait,adaptive=on,profile=ns2";
     let Spec::Mred(mred) = queue(text).unwrap() else {
         panic!("another discipline");
@@ -93,23 +93,24 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
         victims: Victims::Spread,
         pick: Pick::Each,
         mark: true,
+        mark_time: Some(Span::from_millis(3)),
         drop_time: Some(Span::from_millis(2)),
         ..MredSettings::new(limit, largest)
     };
     assert_eq!(mred, all);
     // Independent of the order.
     for text in [
-        "mred,bounds=0.1..0.4,over=head,reading=paper",
-        "mred,reading=paper,over=head,bounds=0.1..0.4",
+        "mred,bounds=0.1..0.4,over=head,notify=off,reading=letter",
+        "mred,reading=letter,over=head,bounds=0.1..0.4,notify=off",
     ] {
         let bounds = Bounds {
             low: 0.1,
             high: 0.4,
         };
         let expected = MredSettings {
-            reading: Reading::Paper(bounds),
+            reading: Reading::Letter(bounds),
             over: Over::Head,
-            ..MredSettings::paper(limit, largest)
+            ..MredSettings::letter(limit, largest)
         };
         assert_eq!(queue(text).unwrap(), Spec::Mred(expected), "{text}");
     }
@@ -119,20 +120,20 @@ fn mred_has_every_axis_and_what_is_left_out_follows_from_the_reading() {
 fn what_cannot_be_is_refused_with_its_name() {
     for (text, words) in [
         (
-            "mred,reading=paper,bounds=0.1..1.5",
+            "mred,reading=letter,notify=off,bounds=0.1..1.5",
             "bounds=0.1..1.5: write the least and the largest share of a frame's packets, from 0 to 1",
         ),
         (
-            "mred,reading=paper,bounds=0.5..0.1",
+            "mred,reading=letter,notify=off,bounds=0.5..0.1",
             "bounds=0.5..0.1: the lower bound is above the upper one; swap them",
         ),
         (
             "mred,bounds=0.1..0.5",
-            "mred.bounds: only reading = \"paper\" keeps a share within bounds",
+            "mred.bounds: only reading = \"letter\" keeps a share within bounds",
         ),
         (
             "mred,share=own",
-            "mred.share: only reading = \"paper\" takes a share of frames",
+            "mred.share: only reading = \"letter\" takes a share of frames",
         ),
         (
             "mred,max=9kB",
@@ -148,7 +149,11 @@ fn what_cannot_be_is_refused_with_its_name() {
         ),
         (
             "mred,notify=on",
-            "mred.notify: only sources of the world `sim` understand it; leave it out",
+            "mred.notify: only sources of the world `sim` understand it; write notify=off",
+        ),
+        (
+            "mred,reading=letter",
+            "mred.notify: only sources of the world `sim` understand it; write notify=off",
         ),
         (
             "mred,drop_time=0s",

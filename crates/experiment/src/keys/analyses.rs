@@ -271,4 +271,45 @@ pub(super) const SECTIONS: &[Section] = &[
             },
         ],
     },
+    Section {
+        tables: &["stated"],
+        kinds: &[],
+        about: "Keys whose values are those of the source, see [below](#settings-that-a-study-does-not-state).",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "source",
+                kind: "one line",
+                default: DefaultValue::Required,
+                meaning: "Where it states them, `\"[Floyd2001 s6]\"`.",
+                worlds: everywhere(),
+            },
+            LISTED,
+        ],
+    },
+    Section {
+        tables: &["irrelevant"],
+        kinds: &[],
+        about: "Keys whose values, not stated, do not matter to the conclusions.",
+        worlds: everywhere(),
+        keys: &[
+            Key {
+                name: "because",
+                kind: "one line",
+                default: DefaultValue::Required,
+                meaning: "Why, with the result that shows it.",
+                worlds: everywhere(),
+            },
+            LISTED,
+        ],
+    },
 ];
+
+/// The key of both lists.
+const LISTED: Key = Key {
+    name: "keys",
+    kind: "list of keys",
+    default: DefaultValue::Required,
+    meaning: "Dotted keys of the tables of a cell; `*` stands for one part, as in `links.*.loss`.",
+    worlds: everywhere(),
+};

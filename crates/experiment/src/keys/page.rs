@@ -10,7 +10,7 @@ use super::table::sections;
 use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
 /// The tables whose rows are written as lists, each with its own heading.
-pub(super) const LISTS: [&str; 9] = [
+pub(super) const LISTS: [&str; 11] = [
     "published",
     "report.figure",
     "report.figure.points",
@@ -20,6 +20,8 @@ pub(super) const LISTS: [&str; 9] = [
     "jump",
     "rivals",
     "unstated",
+    "stated",
+    "irrelevant",
 ];
 
 /// Returns `page` with up-to-date tables: all keys, and the worlds' support of

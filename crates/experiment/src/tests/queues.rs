@@ -60,6 +60,11 @@ fn queues_that_notify_sources_of_drops_say_how_these_react() {
         reactions(&["network.mred.notify=on"]),
         [Some(React::Retransmit)]
     );
+    assert_eq!(
+        reactions(&["network.mred.reading=letter"]),
+        [Some(React::RetransmitAndReduce)],
+        "the paper's text has it"
+    );
     let reduces = reactions(&["network.mred.notify=on", path]);
     assert_eq!(reduces, [Some(React::RetransmitAndReduce)]);
     // So that `notify` can be swept.
@@ -110,7 +115,7 @@ fn queues_that_cannot_be_are_refused_by_name() {
         ),
         (
             emulated(&["network.queue=mred", "network.mred.notify=on"]),
-            "--set network.mred.notify=on: network.mred.notify = \"on\": only the sources of the world `sim` understand it: --on sim",
+            "--set network.mred.notify=on: network.mred.notify = \"on\": only the sources of the world `sim` understand it: --on sim, or write notify = off",
         ),
         (
             vec!["network.queue=red"],

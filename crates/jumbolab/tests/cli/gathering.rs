@@ -21,7 +21,7 @@ fn the_congestion_paper_has_its_cells_its_figures_and_a_verdict_per_claim() {
     assert_eq!(cells.len(), 8);
     let cell = |frames: &str, queue: &str| cells.of(&[("frames", frames), ("queue", queue)]);
     for frames in ["bundles", "whole"] {
-        for queue in ["red", "mred", "mredhead", "mredpaper"] {
+        for queue in ["red", "mred", "mredhead", "mredletter"] {
             let line = cell(frames, queue);
             assert_eq!(line["failed"], 0, "{line}");
             let packets = line.figure("packets_per_frame_h1");
@@ -71,7 +71,7 @@ fn what_cannot_be_gathered_or_dropped_is_refused_in_one_line() {
         ),
         ("over=tail", "write \"arriving\", \"head\" or \"queue\""),
     ] {
-        let run = format!("run aqm-congestion --dry-run --set queue=mredpaper --set {set}");
+        let run = format!("run aqm-congestion --dry-run --set queue=mredletter --set {set}");
         dir.run(&run).refused(&[&format!("--set {set}: "), words]);
     }
 }
@@ -103,7 +103,7 @@ fn settings_are_ranked_by_how_near_they_come_to_printed_figures() {
         assert_eq!(line["n"], 3, "{line}");
         let levels: Vec<&Value> = line["others"].as_array().unwrap().iter().collect();
         let names: Vec<&Value> = levels.iter().map(|other| &other["level"]).collect();
-        assert_eq!(names, ["mredhead", "mredpaper"], "{line}");
+        assert_eq!(names, ["mredhead", "mredletter"], "{line}");
     }
     let page = std::fs::read_to_string(dir.path().join("r/report.html")).unwrap();
     assert!(page.contains("Ranking") && page.contains("2in1"));

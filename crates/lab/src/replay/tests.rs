@@ -18,7 +18,7 @@ const DISCIPLINES: [&str; 13] = [
     "ared",
     "rio",
     "mred,min=2,max=6",
-    "mred,reading=paper",
+    "mred,reading=letter,notify=off",
     "codel,target=1ms,interval=20ms",
     "pie,target=2ms,ecn_below=0.1",
     "fq_codel,queues=4,target=1ms",

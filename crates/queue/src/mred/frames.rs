@@ -113,10 +113,14 @@ impl<P: Packet> Frames<P> {
         Some(packet)
     }
 
-    /// How many packets the frame at `place` was packed of, or has alive.
-    pub(super) fn packets(&self, place: usize, size: SizeOf) -> u32 {
-        let frame = self.waiting.get(place);
-        frame.map_or(0, |frame| packets(&frame.packet, size))
+    /// The frames that wait, the oldest first.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &P> {
+        self.waiting.iter().map(|frame| &frame.packet)
+    }
+
+    /// The frame at `place`.
+    pub(super) fn frame(&self, place: usize) -> Option<&P> {
+        self.waiting.get(place).map(|frame| &frame.packet)
     }
 
     /// How many packets of the frame at `place` live and are not marked.
@@ -164,16 +168,32 @@ impl<P: Packet> Frames<P> {
     /// Meets what is due by `now`, in frames that still wait.
     pub(super) fn meet_due(&mut self, now: Time, drops: &mut Drops<P>) {
         while let Some(first) = self.marked.pop_front_if(|first| first.at <= now) {
-            let older = |frame: &Frame<P>| frame.number < first.frame;
-            let place = self.waiting.partition_point(older);
-            let Some(frame) = self.waiting.get_mut(place) else {
-                continue;
-            };
-            if frame.number == first.frame {
-                frame.marked = frame.marked.saturating_sub(1);
-                self.meet(place, 1, first.met, drops);
+            self.meet_marked(first, drops);
+        }
+    }
+
+    /// Drops the packet that falls due next, before its time; returns whether
+    /// there was one.
+    pub(super) fn hasten(&mut self, drops: &mut Drops<P>) -> bool {
+        while let Some(first) = self.marked.pop_front_if(|first| !first.met.mark) {
+            if self.meet_marked(first, drops) {
+                return true;
             }
         }
+        false
+    }
+
+    /// Meets a marked packet; returns whether its frame still waits.
+    fn meet_marked(&mut self, marked: Marked, drops: &mut Drops<P>) -> bool {
+        let older = |frame: &Frame<P>| frame.number < marked.frame;
+        let place = self.waiting.partition_point(older);
+        let found = self.waiting.get_mut(place);
+        let Some(frame) = found.filter(|frame| frame.number == marked.frame) else {
+            return false;
+        };
+        frame.marked = frame.marked.saturating_sub(1);
+        self.meet(place, 1, marked.met, drops);
+        true
     }
 }
 

@@ -1,5 +1,7 @@
 //! The keys of MRED and DDF [Mulahuwaish].
 
+use alloc::vec::Vec;
+
 use units::Bytes;
 
 use super::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
@@ -52,12 +54,12 @@ impl Word for Pick {
 #[derive(Clone, Copy, PartialEq)]
 enum ReadAs {
     Inner,
-    Paper,
+    Letter,
 }
 
 impl Word for ReadAs {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("inner", Self::Inner), ("paper", Self::Paper)];
+        &[("inner", Self::Inner), ("letter", Self::Letter)];
 }
 
 /// [`MredSettings::mark`].
@@ -76,15 +78,11 @@ pub(crate) struct MredKeys {
     mred: MredSettings,
     /// Whether a threshold was written in octets.
     octets: bool,
-    /// Whether bounds were written that the reading has no use for.
-    has_idle_bounds: bool,
-    /// Whether a kind of share was written that it has no use for.
-    has_idle_share: bool,
+    /// What was written and has no effect beside the other keys.
+    idle: Vec<BadSpec>,
     /// Whether sources are notified of drops.
     notify: bool,
     reaction: Reaction,
-    /// Whether a reaction was written, and not whether sources are notified.
-    has_idle_reaction: bool,
 }
 
 impl Keyed for MredKeys {
@@ -96,11 +94,9 @@ impl Keyed for MredKeys {
         Self {
             mred: MredSettings::new(limit, largest),
             octets: false,
-            has_idle_bounds: false,
-            has_idle_share: false,
+            idle: Vec::new(),
             notify: false,
             reaction: Reaction::Retransmit,
-            has_idle_reaction: false,
         }
     }
 
@@ -114,17 +110,8 @@ impl Keyed for MredKeys {
 
     fn settings(self) -> Result<MredSettings, BadSpec> {
         let mut mred = self.mred;
-        if self.has_idle_bounds {
-            return Err(BadSpec::IdleBounds);
-        }
-        if self.has_idle_share {
-            return Err(BadSpec::IdleShare);
-        }
         if self.octets && mred.unit != Unit::Bytes {
             return Err(BadSpec::Octets);
-        }
-        if self.has_idle_reaction {
-            return Err(BadSpec::IdleReaction);
         }
         if (mred.profile, mred.unit) == (Profile::Ns2, Unit::Bytes) {
             let (curve, limit) = (&mut mred.curve, &mut mred.limit);
@@ -135,6 +122,10 @@ impl Keyed for MredKeys {
 
     fn notices(&self) -> Option<Reaction> {
         self.notify.then_some(self.reaction)
+    }
+
+    fn idle(&self) -> Vec<BadSpec> {
+        self.idle.clone()
     }
 }
 
@@ -150,29 +141,32 @@ impl MredKeys {
         let has_bounds = keys.show(
             Key::new(
                 "bounds",
-                r#"Least and largest share of the packets of a frame, with `reading = "paper"` alone."#,
+                r#"Least and largest share of the packets of a frame, with `reading = "letter"` alone."#,
             ),
             Field::Shares(&mut low, &mut high),
         );
-        let mut share = Share::Same;
+        let mut share = Share::Own;
         let has_share = keys.show(
             Key::new(
                 "share",
-                r#"With `reading = "paper"` alone, that share: `same`: RED's probability within `bounds`; `weighted`: that times the packets of the frame over those of an average one; `own`: from the lower bound at `min` to the upper at `max` for the frame with the most packets, and in proportion nearer to the lower bound for a frame with fewer."#,
-            ),
+                r#"With `reading = "letter"` alone, that share: `own`: from the lower bound at `min` to the upper at `max` for the frame with the most in it, packets times their average length, and in proportion nearer to the lower bound for a frame with less; `same`: RED's probability within `bounds`; `weighted`: that times the packets of the frame over those of an average one."#,
+            )
+            .or(r#"of `letter` `"own"`"#),
             Field::Word(&mut share),
         );
         match reading {
             ReadAs::Inner => {
-                self.has_idle_bounds = has_bounds;
-                self.has_idle_share = has_share && share != Share::Same;
+                self.idle.extend(has_bounds.then_some(BadSpec::IdleBounds));
+                self.idle.extend(has_share.then_some(BadSpec::IdleShare));
             }
-            ReadAs::Paper => {
+            ReadAs::Letter => {
                 self.mred = MredSettings {
-                    reading: Reading::Paper(Bounds { low, high }),
+                    reading: Reading::Letter(Bounds { low, high }),
                     share,
-                    ..MredSettings::paper(self.mred.limit, self.mred.mean_size)
+                    ..MredSettings::letter(self.mred.limit, self.mred.mean_size)
                 };
+                self.notify = true;
+                self.reaction = Reaction::RetransmitAndReduce;
             }
         }
     }
@@ -184,22 +178,22 @@ impl MredKeys {
                 "when",
                 "Whether the law is asked at each arrival, or only at one that finds no room.",
             )
-            .or(r#"`"average"`; of `paper` `"no-room"`"#),
+            .or(r#"`"average"`; of `letter` `"no-room"`"#),
             Field::Word(&mut mred.when),
         );
         keys.show(
             Key::new("over", "Which frames lose packets: the one that arrives, the one that has waited longest, or all that wait.")
-                .or(r#"`"arriving"`; of `paper` `"queue"`"#),
+                .or(r#"`"arriving"`; of `letter` `"queue"`"#),
             Field::Word(&mut mred.over),
         );
         keys.show(
             Key::new("size", "How many packets a frame is taken to have: those left, or as many as its header says.")
-                .or(r#"`"live"`; of `paper` `"header"`"#),
+                .or(r#"`"live"`; of `letter` `"header"`"#),
             Field::Word(&mut mred.size),
         );
         keys.show(
             Key::new("pick", "How many of N packets a probability p is: `each` by a decision of its own, `round` pN up or down at random, `ceil` up, `binomial` each by a draw of its own.")
-                .or(r#"`"each"`; of `paper` `"round"`"#),
+                .or(r#"`"each"`; of `letter` `"round"`"#),
             Field::Word(&mut mred.pick),
         );
         keys.key(
@@ -214,25 +208,38 @@ impl MredKeys {
             Field::Word(&mut act),
         );
         mred.mark = act == Act::Mark;
-        keys.key(
-            "drop_time",
-            "How long the drop of each packet takes; a frame that leaves before its turn keeps the rest.",
-            Field::SpanOrNone(&mut mred.drop_time),
-        );
+        for (name, meaning, span) in [
+            (
+                "mark_time",
+                "How long it takes to judge each frame; the first drop comes after that.",
+                &mut mred.mark_time,
+            ),
+            (
+                "drop_time",
+                "How long the drop of each packet takes, one after the other from the head of the queue on; a frame that leaves before its turn keeps the rest, and an arrival without room brings the next drops forward.",
+                &mut mred.drop_time,
+            ),
+        ] {
+            let key = Key::new(name, meaning).or(r#"`"none"`; of `letter` `"1us"`"#);
+            keys.show(key, Field::SpanOrNone(span));
+        }
     }
 
     fn notifying(&mut self, keys: &mut Keys<'_, '_>) {
         let is_written = keys.show(
             Key::new("notify", "Whether sources of TCP are notified of the packets that this queue drops, by packets of 56 octets (over IPv6 96) that travel back as any others.")
+                .or(r#"`"off"`; of `letter` `"on"`"#)
                 .for_sources(),
             Field::Switch(&mut self.notify),
         );
         let reacts = keys.show(
             Key::new("react", "What they do: retransmit at once what they are notified of, and take duplicates for nothing new; or also bring the window down, once for what is in flight.")
+                .or(r#"`"retransmit"`; of `letter` `"retransmit + reduce"`"#)
                 .for_sources(),
             Field::Word(&mut self.reaction),
         );
-        self.has_idle_reaction = reacts && !is_written;
+        let is_idle = reacts && !is_written && !self.notify;
+        self.idle.extend(is_idle.then_some(BadSpec::IdleReaction));
     }
 
     /// Those of RED, but for who is dropped.
@@ -240,7 +247,7 @@ impl MredKeys {
         const AS_OF_RED: &str = "As of `red`.";
         let Self { mred, octets, .. } = self;
         keys.show(
-            Key::new("unit", AS_OF_RED).or(r#"`"inner"`; of `paper` `"frames"`"#),
+            Key::new("unit", AS_OF_RED).or(r#"`"inner"`; of `letter` `"frames"`"#),
             Field::Word(&mut mred.unit),
         );
         for (name, length) in [("min", &mut mred.curve.min), ("max", &mut mred.curve.max)] {
@@ -265,20 +272,21 @@ impl MredKeys {
 mod tests {
     use super::*;
 
-    /// The settings with the key `share` written as `share`, and no other key.
-    fn with_share(share: &str) -> Result<MredSettings, BadSpec> {
+    /// What has no effect with the key `share` written as `share`, and no other key.
+    fn with_share(share: &str) -> Vec<BadSpec> {
         let mut mred = MredKeys::usual(Limit::Packets(9), Bytes::new(1_500));
         let mut visitor = |_, key: &Key, field: Field<'_>| match (key.name, field) {
             ("share", Field::Word(word)) => word.choose(share),
             _ => false,
         };
         mred.keys(&mut Keys::new(MredKeys::NAME, &mut visitor));
-        mred.settings()
+        mred.idle()
     }
 
     #[test]
-    fn a_share_is_refused_where_it_would_have_no_effect() {
-        assert_eq!(with_share("own"), Err(BadSpec::IdleShare));
-        assert!(with_share("same").is_ok(), "the default");
+    fn a_share_has_no_effect_without_the_letter() {
+        for share in ["own", "same", "weighted"] {
+            assert_eq!(with_share(share), [BadSpec::IdleShare]);
+        }
     }
 }

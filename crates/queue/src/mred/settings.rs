@@ -13,9 +13,11 @@ use crate::{BadSpec, Discipline, Limit, Packet, RedSettings, Unit, Victim, Victi
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Reading {
-    /// To the letter: a share of the packets of each waiting frame is dropped,
-    /// the law's probability limited to bounds [Mulahuwaish s3].
-    Paper(Bounds),
+    /// To the letter: a share of the packets of each waiting jumbo frame is
+    /// dropped, within bounds, and one stays; a frame with one packet is no jumbo
+    /// frame. A limit in frames is one in octets, as many frames of the mean
+    /// size: a frame that lost packets leaves room for others [Mulahuwaish s3].
+    Letter(Bounds),
     /// The law decides about each sender's packet: a bundle of N gets N decisions
     /// at the same average.
     Inner,
@@ -41,8 +43,9 @@ impl Bounds {
     };
 }
 
-/// Which share of a frame is met, with [`Reading::Paper`]: it is to be
-/// "different from jumbo frame to another" [Mulahuwaish s3], by no formula.
+/// Which share of a frame is met, with [`Reading::Letter`]: it is to be
+/// "different from jumbo frame to another", of the number of its packets, their
+/// average length and the average queue [Mulahuwaish s3], by no formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Share {
@@ -52,8 +55,9 @@ pub enum Share {
     /// average one: a frame with more packets loses a larger share.
     Weighted,
     /// No probability: from [`Bounds::low`] at the lower threshold to
-    /// [`Bounds::high`] at the upper one for the frame with the most packets,
-    /// and in proportion less above the lower bound for a frame with fewer.
+    /// [`Bounds::high`] at the upper one for the frame with the most in it, the
+    /// number of its packets times their average length; in proportion less
+    /// above the lower bound for a frame with less.
     Own,
 }
 
@@ -132,6 +136,9 @@ pub struct MredSettings {
     /// [RFC3168 s7]. It needs a frame with an ECN field for each packet: the
     /// outer header has one for all [RFC3168 s5].
     pub mark: bool,
+    /// The time that MRED takes for each frame that it judges, before the first
+    /// drop. `None`: no time.
+    pub mark_time: Option<Span>,
     /// The time that the drop of one packet takes; drops are done one after the
     /// other, and a frame that leaves earlier keeps the rest. `None`: no time.
     pub drop_time: Option<Span>,
@@ -159,22 +166,41 @@ impl MredSettings {
             victims: Victims::Front,
             pick: Pick::Each,
             mark: false,
+            mark_time: None,
             drop_time: None,
         }
     }
 
     /// The settings that the paper states: thresholds in frames, no drop while
-    /// there is room, then a share of each waiting frame, within its bounds
-    /// [Mulahuwaish s3].
-    pub const fn paper(limit: Limit, mean_size: Bytes) -> Self {
+    /// there is room, then a share of its own of each waiting frame, within its
+    /// bounds; marking takes time, and dropping after it [Mulahuwaish s3].
+    pub const fn letter(limit: Limit, mean_size: Bytes) -> Self {
         Self {
             unit: Unit::Frames,
-            reading: Reading::Paper(Bounds::PRINTED),
+            reading: Reading::Letter(Bounds::PRINTED),
+            share: Share::Own,
             when: Activation::NoRoom,
             over: Over::Queue,
             size: SizeOf::Header,
             pick: Pick::Round,
+            mark_time: Some(Self::MOMENT),
+            drop_time: Some(Self::MOMENT),
             ..Self::new(limit, mean_size)
+        }
+    }
+
+    /// How long marking a frame or dropping a packet takes to the letter, which
+    /// states that it takes time and not how much: that of a few hundred instructions.
+    const MOMENT: Span = Span::from_micros(1);
+
+    /// How much may wait.
+    pub(super) const fn capacity(&self) -> Limit {
+        match (self.reading, self.limit) {
+            (Reading::Letter(_), Limit::Packets(frames)) => {
+                let octets = self.mean_size.get().saturating_mul(frames as u64);
+                Limit::Bytes(Bytes::new(octets))
+            }
+            (_, limit) => limit,
         }
     }
 
@@ -204,15 +230,17 @@ impl MredSettings {
     /// Where a parameter is out of its range, or two do not go together.
     pub fn check(&self) -> Result<(), BadSpec> {
         self.red().check()?;
-        if let Reading::Paper(Bounds { low, high }) = self.reading {
+        if let Reading::Letter(Bounds { low, high }) = self.reading {
             BadSpec::check_probability("the lower bound", low)?;
             BadSpec::check_probability("the upper bound", high)?;
             if low > high {
                 return Err(BadSpec::Bounds);
             }
         }
-        if let Some(span) = self.drop_time {
-            BadSpec::check_span("drop_time", span)?;
+        for (name, span) in [("mark_time", self.mark_time), ("drop_time", self.drop_time)] {
+            if let Some(span) = span {
+                BadSpec::check_span(name, span)?;
+            }
         }
         let by_packet = self.pick == Pick::Each || self.reading != Reading::Inner;
         if self.profile == Profile::Ns2 && !by_packet {
@@ -224,7 +252,7 @@ impl MredSettings {
 
 impl Settings for MredSettings {
     fn limit(&self) -> Limit {
-        self.limit
+        self.capacity()
     }
 
     fn limit_mut(&mut self) -> &mut Limit {

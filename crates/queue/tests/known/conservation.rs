@@ -149,9 +149,9 @@ fn simple() -> impl Strategy<Value = Spec> {
                     ..RioSettings::new(limit, size)
                 })
             }),
-        (limits(), sizes(), any::<bool>()).prop_map(|(limit, size, paper)| {
-            Spec::Mred(match paper {
-                true => MredSettings::paper(limit, size),
+        (limits(), sizes(), any::<bool>()).prop_map(|(limit, size, letter)| {
+            Spec::Mred(match letter {
+                true => MredSettings::letter(limit, size),
                 false => MredSettings::new(limit, size),
             })
         }),

@@ -89,7 +89,7 @@ fn discipline(spec: &Spec) -> String {
         Spec::Rio(rio) => law("RIO", &rio.outside, false, Unit::Frames),
         Spec::Mred(mred) => {
             let reading = match (mred.reading, mred.over) {
-                (Reading::Paper(_), _) => " from all frames",
+                (Reading::Letter(_), _) => " to the letter",
                 (Reading::Inner, Over::Arriving) => "",
                 (Reading::Inner, Over::Head) => " from the oldest frame",
                 (Reading::Inner, Over::Queue) => " from any frame",

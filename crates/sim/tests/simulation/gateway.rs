@@ -282,7 +282,7 @@ fn cases() -> impl Strategy<Value = Case> {
         }),
         Spec::Mred(MredSettings {
             weight: 0.2,
-            ..MredSettings::paper(limit, Bytes::new(500))
+            ..MredSettings::letter(limit, Bytes::new(500))
         }),
         Spec::Mred(MredSettings {
             victims: Victims::Spread,

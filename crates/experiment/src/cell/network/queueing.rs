@@ -124,7 +124,9 @@ impl Keys {
         }
         let bad = BadQueue {
             key: "mred.notify".into(),
-            why: "only the sources of the world `sim` understand it: --on sim".into(),
+            why:
+                "only the sources of the world `sim` understand it: --on sim, or write notify = off"
+                    .into(),
         };
         Err(self.at_fault(all, &bad))
     }
@@ -132,14 +134,18 @@ impl Keys {
     /// The parameters without effect: those of this table for all `links` that
     /// none of them uses, and those of links that they do not use themselves.
     pub(super) fn unused_parameters(&self, links: &[Self]) -> Vec<UnusedKey> {
-        let uses = |link: &Self, given: &Given| link.planned(self).uses(given.discipline);
-        let of_all = self.parameters.0.iter();
-        let of_all = of_all.filter(|given| !links.iter().any(|link| uses(link, given)));
-        let of_all = of_all.map(|given| given.unused(self.queue.value));
+        let idle = |link: &Self, given: &Given, queue: &Choice| {
+            let planned = link.planned(self);
+            planned.idle(given.discipline, given.name, queue.name)
+        };
+        let of_all = self.parameters.0.iter().filter_map(|given| {
+            let mut whys = links.iter().map(|link| idle(link, given, self.queue.value));
+            let first = whys.next()??;
+            whys.all(|why| why.is_some()).then(|| given.unused(&first))
+        });
         let of_each = links.iter().flat_map(|link| {
             let own = link.parameters.0.iter();
-            let own = own.filter(|given| !uses(link, given));
-            own.map(|given| given.unused(link.queue.value))
+            own.filter_map(|given| Some(given.unused(&idle(link, given, link.queue.value)?)))
         });
         of_each.chain(of_all).collect()
     }
@@ -182,15 +188,12 @@ impl Keys {
 }
 
 impl Given {
-    /// The error for a parameter of another discipline than the selected one.
-    fn unused(&self, queue: &Choice) -> UnusedKey {
-        let (own, queue) = (self.discipline, queue.name);
+    /// The error for a parameter without effect.
+    fn unused(&self, why: &str) -> UnusedKey {
         UnusedKey {
             path: self.value.path().to_owned(),
             is_set: matches!(self.value.origin, Origin::Set(_)),
-            why: self.value.refuse(format!(
-                "a parameter of {own}, and the queue is {queue}: write queue = \"{own}\" too, or leave it out"
-            )),
+            why: self.value.refuse(why),
         }
     }
 }

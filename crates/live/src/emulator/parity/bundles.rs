@@ -291,9 +291,9 @@ fn dropping_inner() -> Vec<Spec> {
         weight: 0.2,
         ..MredSettings::new(limit, size)
     };
-    let paper = MredSettings {
+    let letter = MredSettings {
         weight: 0.2,
-        ..MredSettings::paper(limit, size)
+        ..MredSettings::letter(limit, size)
     };
     vec![
         MredSettings {
@@ -327,14 +327,14 @@ fn dropping_inner() -> Vec<Spec> {
             when: Activation::Average,
             pick: Pick::Ceil,
             mark: true,
-            ..paper.clone()
+            ..letter.clone()
         },
         MredSettings {
             drop_time: Some(Span::from_millis(1)),
             victims: Victims::Spread,
-            ..paper.clone()
+            ..letter.clone()
         },
-        paper,
+        letter,
     ]
     .into_iter()
     .map(Spec::Mred)

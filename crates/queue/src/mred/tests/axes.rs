@@ -106,25 +106,25 @@ fn when_there_must_be_no_room_nothing_is_lost_before() {
 }
 
 #[test]
-fn the_paper_takes_a_share_within_bounds_of_every_frame_that_waits() {
-    let paper = |low, high, over| MredSettings {
-        reading: Reading::Paper(Bounds { low, high }),
+fn the_letter_takes_a_share_within_bounds_of_every_frame_that_waits() {
+    let letter = |low, high, over| MredSettings {
+        reading: Reading::Letter(Bounds { low, high }),
         when: Activation::NoRoom,
         limit: Limit::Bytes(Bytes::new(10 * 650 + 150)),
         over,
         ..half()
     };
-    let all = after(&paper(0.0, 1.0, Over::Queue));
+    let all = after(&letter(0.0, 1.0, Over::Queue));
     assert_eq!(all.inner_dropped.len(), 30, "half of each of ten");
     assert!(all.waiting[..10].iter().all(|frame| frame.len() == 3));
     assert_eq!(all.waiting[10], [1_000, 1_001, 1_002, 1_003]);
-    let head = after(&paper(0.0, 1.0, Over::Head));
+    let head = after(&letter(0.0, 1.0, Over::Head));
     assert_eq!(head.waiting[0], [3, 4, 5]);
-    let fewer = after(&paper(0.0, 1.0 / 3.0, Over::Queue));
+    let fewer = after(&letter(0.0, 1.0 / 3.0, Over::Queue));
     assert_eq!(fewer.inner_dropped.len(), 20, "the upper bound");
-    let more = after(&paper(5.0 / 6.0, 1.0, Over::Queue));
+    let more = after(&letter(5.0 / 6.0, 1.0, Over::Queue));
     assert_eq!(more.inner_dropped.len(), 50, "the lower bound");
-    let most = after(&paper(1.0, 1.0, Over::Queue));
+    let most = after(&letter(1.0, 1.0, Over::Queue));
     assert_eq!(
         (most.inner_dropped.len(), most.whole.len()),
         (50, 0),
@@ -138,11 +138,16 @@ fn the_share_of_a_frame_may_go_by_its_packets() {
     // the probability is a half, and the average half-way between thresholds.
     let lost = |share, (low, high), frames: [u64; 3]| {
         let settings = MredSettings {
-            reading: Reading::Paper(Bounds { low, high }),
+            reading: Reading::Letter(Bounds { low, high }),
             share,
             when: Activation::NoRoom,
             over: Over::Queue,
-            limit: Limit::Packets(3),
+            limit: Limit::Bytes(
+                frames
+                    .iter()
+                    .map(|&packets| bundle(0, packets).view().size)
+                    .sum(),
+            ),
             curve: Curve {
                 max: 6.0,
                 ..plain().curve
@@ -167,9 +172,9 @@ fn the_share_of_a_frame_may_go_by_its_packets() {
 }
 
 #[test]
-fn the_paper_asked_at_every_arrival_acts_where_red_would_drop() {
+fn the_letter_asked_at_every_arrival_acts_where_red_would_drop() {
     let settings = |max| MredSettings {
-        reading: Reading::Paper(Bounds {
+        reading: Reading::Letter(Bounds {
             low: 0.5,
             high: 0.5,
         }),

@@ -35,7 +35,7 @@ fn settings() -> impl Strategy<Value = MredSettings> {
                     gentle: true,
                 },
                 reading: match bounds {
-                    Some((low, high)) => Reading::Paper(Bounds { low, high }),
+                    Some((low, high)) => Reading::Letter(Bounds { low, high }),
                     None => Reading::Inner,
                 },
                 when: if room {
@@ -57,6 +57,7 @@ fn settings() -> impl Strategy<Value = MredSettings> {
                 },
                 pick,
                 mark,
+                mark_time: micros.filter(|_| room).map(Span::from_micros),
                 drop_time: micros.map(Span::from_micros),
                 ..MredSettings::new(limit, Bytes::new(300))
             }
@@ -94,7 +95,7 @@ proptest! {
             gone.extend(drops.drain_inner().flat_map(|drop| numbers(drop.0)));
             gone.extend(drops.drain().flat_map(|drop| numbers(drop.0)));
             let backlog = mred.backlog();
-            match settings.limit {
+            match settings.capacity() {
                 Limit::Packets(most) => prop_assert!(backlog.packets <= most),
                 Limit::Bytes(most) if settings.profile == Profile::Clean => {
                     prop_assert!(backlog.bytes <= most);

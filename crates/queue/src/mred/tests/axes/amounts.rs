@@ -7,7 +7,7 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
     let milli = Span::from_millis(1);
     let at = |millis: u64| Time::ZERO + milli * millis;
     let settings = MredSettings {
-        reading: Reading::Paper(Bounds {
+        reading: Reading::Letter(Bounds {
             low: 0.5,
             high: 0.5,
         }),
@@ -18,7 +18,7 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
         ..half()
     };
     // Two of each of three frames of four are marked at 0: due at 1 to 6 ms.
-    // The frame at the head makes room at once, though, by its first packet.
+    // The first makes room for the arrival at once, before its time.
     let mut mred = filled(&settings, 3, 4);
     let mut drops = Drops::new();
     mred.enqueue(at(0), bundle(1_000, 4), &mut drops);
@@ -30,10 +30,10 @@ fn drops_that_take_time_fall_due_one_after_the_other_and_who_leaves_keeps_the_re
             .collect::<Vec<u64>>()
     };
     assert_eq!(lost(&mut mred, Time::ZERO, &mut drops), [0]);
-    assert_eq!(lost(&mut mred, at(1), &mut drops), [1]);
+    assert_eq!(lost(&mut mred, at(1), &mut drops), []);
     // At 1 ms the first frame leaves, with what was to be dropped at 2 ms.
     let first = mred.dequeue(at(1), &mut drops).map(numbers);
-    assert_eq!(first, Some([2, 3].into()));
+    assert_eq!(first, Some([1, 2, 3].into()));
     assert_eq!(lost(&mut mred, at(2), &mut drops), []);
     assert_eq!(lost(&mut mred, at(3), &mut drops), [10]);
     assert_eq!(lost(&mut mred, at(5), &mut drops), [11, 20]);
@@ -190,7 +190,7 @@ fn the_weight_the_adaptation_and_the_profile_are_those_of_red() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     let bounds = |low, high| MredSettings {
-        reading: Reading::Paper(Bounds { low, high }),
+        reading: Reading::Letter(Bounds { low, high }),
         ..plain()
     };
     for (settings, refusal) in [
@@ -207,6 +207,13 @@ fn what_does_not_go_together_is_refused() {
                 ..plain()
             },
             BadSpec::Zero("drop_time"),
+        ),
+        (
+            MredSettings {
+                mark_time: Some(Span::ZERO),
+                ..plain()
+            },
+            BadSpec::Zero("mark_time"),
         ),
         (
             MredSettings {
@@ -233,6 +240,6 @@ fn what_does_not_go_together_is_refused() {
         let refused = Mred::<Bundle<Inner>>::new(&settings, RATE, Seed::new(1));
         assert_eq!(refused.err(), Some(refusal));
     }
-    let paper = MredSettings::paper(Limit::Packets(20), Bytes::new(3_000));
-    assert_eq!(paper.check(), Ok(()));
+    let letter = MredSettings::letter(Limit::Packets(20), Bytes::new(3_000));
+    assert_eq!(letter.check(), Ok(()));
 }
