@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::arithmetic::Sum;
 use crate::conclusion::Conclusion;
-use crate::outcome::{Alternative, Outcome};
+use crate::outcome::{Alternative, Elsewhere, Outcome};
 use crate::record::{Header, Robustness};
 
 /// The object of one claim. The order of fields is the format's.
@@ -21,6 +21,7 @@ struct Line<'a> {
     verdict: Conclusion,
     slip: Option<&'a str>,
     alternatives: &'a [Alternative],
+    elsewhere: &'a [Elsewhere],
     robustness: Option<&'a [&'a Robustness]>,
     why: &'a str,
     run: Option<&'a Header>,
@@ -44,6 +45,7 @@ pub fn lines(outcomes: &[&Outcome<'_>]) -> Result<Vec<String>> {
             verdict: outcome.verdict,
             slip: claim.slip.as_deref(),
             alternatives: &outcome.alternatives,
+            elsewhere: &outcome.elsewhere,
             robustness: outcome.robustness.as_ref().map(|one| one.lines.as_slice()),
             why: &claim.why,
             run: outcome.record.map(|record| &record.run),

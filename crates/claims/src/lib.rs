@@ -20,7 +20,7 @@ pub use arithmetic::{Sum, sums};
 pub use conclusion::Conclusion;
 pub use json::{lines, sum_lines};
 pub use markdown::{document, with_table};
-pub use outcome::{Admissible, Alternative, Outcome, outcomes};
+pub use outcome::{Admissible, Alternative, Elsewhere, Outcome, outcomes};
 pub use record::{Record, Robustness, recorded};
 pub use register::{Claim, Evidence, Paper, papers};
 pub use text::{overview, sums_table, whole};

@@ -14,7 +14,7 @@ const HEAD: &str = "\
 Every claim of the studied papers, with the figure that decides it and the verdict. `jumbolab claims --pages` writes this page and
 the tables of docs/findings from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them.
 
-- **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one.
+- **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one. Where runs of other worlds are on record, their figures and verdicts follow.
 - **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; of interpretations, of which the figure has each share, in any of them; with the world of the search where it is not that of the verdict.
 - **Verdict**: one of these, each counted apart. The findings pages say how a claim was tested.
 ";
@@ -48,7 +48,7 @@ pub fn document(outcomes: &[&Outcome<'_>], records: &[Record]) -> String {
                 cell(&claim.text),
                 cell(&claim.place),
                 cell(&claim.done),
-                cell(&outcome.figure),
+                cell(&outcome.figures()),
                 outcome.verdict,
                 outcome.robustness.as_ref().map_or_else(String::new, share),
                 cell(&claim.why)
@@ -84,7 +84,7 @@ pub fn with_table(page: &str, paper: &Paper, outcomes: &[&Outcome<'_>]) -> Optio
             "| [{}](../claims.md#{}) | {} | {} |",
             cell(&outcome.claim.text),
             outcome.claim.id,
-            cell(&outcome.figure),
+            cell(&outcome.figures()),
             outcome.verdict
         );
     }

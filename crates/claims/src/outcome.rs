@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use analysis::verdict::Verdict;
 use anyhow::{Result, bail};
 use plan::Level;
+use serde::Serialize;
 
 use crate::arithmetic;
 use crate::conclusion::Conclusion;
@@ -32,8 +33,31 @@ pub struct Outcome<'a> {
     pub figure: String,
     /// The recorded run that it is from, if any.
     pub record: Option<&'a Record>,
+    /// What runs of other worlds say of the same claim.
+    pub elsewhere: Vec<Elsewhere>,
     /// In which share of the admissible settings it holds, if that is recorded.
     pub robustness: Option<Admissible<'a>>,
+}
+
+/// The verdict on a claim by the recorded run of another world than that of its outcome. The
+/// order of fields is that of the JSON object.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Elsewhere {
+    /// The world.
+    pub world: String,
+    /// The verdict there.
+    pub verdict: Verdict,
+    /// The figure that decides it there.
+    pub figure: String,
+}
+
+impl Outcome<'_> {
+    /// The figure, and what runs of other worlds say of the same claim.
+    pub(crate) fn figures(&self) -> String {
+        let others = self.elsewhere.iter();
+        let others = others.map(|one| format!("; {} ({}: {})", one.figure, one.world, one.verdict));
+        self.figure.clone() + &others.collect::<String>()
+    }
 }
 
 /// In which share of the admissible settings a claim holds.
@@ -79,6 +103,7 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
         alternatives: Vec::new(),
         figure,
         record: None,
+        elsewhere: Vec::new(),
         robustness: None,
     };
     if let Evidence::NotMeasured(evidence) = &claim.evidence {
@@ -105,19 +130,44 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
     if let Some(search) = &robustness {
         with_shares(&mut alternatives, search);
     }
-    let places = match alternatives.as_slice() {
-        [] | [_] => String::new(),
-        several => format!("; {}", where_it_holds(several, verdict)),
-    };
+    let figure = with_places(figure, &alternatives, verdict);
     Ok(Outcome {
         record: Some(record),
+        elsewhere: elsewhere(&claim.evidence, record, records),
         robustness,
         alternatives,
         ..of(
             Conclusion::Measured(verdict),
-            format!("{figure}{places} ({})", record.run.world),
+            format!("{figure} ({})", record.run.world),
         )
     })
+}
+
+/// A figure, and in which of several alternatives the claim holds.
+fn with_places(figure: String, alternatives: &[Alternative], verdict: Verdict) -> String {
+    match alternatives {
+        [] | [_] => figure,
+        several => format!("{figure}; {}", where_it_holds(several, verdict)),
+    }
+}
+
+/// What runs of other worlds say of a claim that they measured.
+fn elsewhere(evidence: &Evidence, record: &Record, records: &[Record]) -> Vec<Elsewhere> {
+    let others = records.iter().filter(|other| {
+        let (one, other) = (&record.run, &other.run);
+        one.experiment == other.experiment
+            && one.variant == other.variant
+            && one.world != other.world
+    });
+    let measured = others.filter_map(|other| {
+        let (verdict, figure, alternatives) = look_up(evidence, other)?;
+        (verdict != Verdict::NotMeasured).then(|| Elsewhere {
+            world: other.run.world.clone(),
+            verdict,
+            figure: with_places(figure, &alternatives, verdict),
+        })
+    });
+    measured.collect()
 }
 
 /// The conclusion on a claim that the paper itself or a calculation decides.

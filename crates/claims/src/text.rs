@@ -64,7 +64,7 @@ fn table(outcomes: &[&Outcome<'_>], width: u16) -> String {
         table.add_row([
             format!("{}: {}", claim.id, claim.text),
             claim.place.clone(),
-            outcome.figure.clone(),
+            outcome.figures(),
             outcome.verdict.to_string(),
             outcome
                 .robustness
@@ -168,6 +168,9 @@ pub fn whole(outcome: &Outcome<'_>) -> String {
     line("done", &claim.done);
     line("figure", &outcome.figure);
     line("verdict", outcome.verdict.as_str());
+    for one in &outcome.elsewhere {
+        line(&one.world, &format!("{}: {}", one.figure, one.verdict));
+    }
     for one in &outcome.alternatives {
         let share = one
             .robustness
@@ -250,7 +253,7 @@ mod tests {
             assert!(line.chars().count() <= 140, "{line}");
         }
         for words in [
-            "2019-frames-1500  3333  3502 frames  incorrect by calculation",
+            "2019-frames-1500  3333  3502 frames  correct by calculation",
             "mred-saved-rate 4 31.29 Mbit/s incorrect by calculation",
             "mred-290 290 290 octets correct by calculation",
             "2019-rtt-order 4 4 scenarios consistent with its tables",

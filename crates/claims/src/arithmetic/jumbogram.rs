@@ -1,9 +1,9 @@
 //! Figures of [Supriyanto2017].
 
 use model::packets;
-use units::{Bytes, IpMtu, IpVersion, Transport};
+use units::{Bytes, Framing, IpMtu, IpVersion, Transport};
 
-use super::{Computation, Printed, changes, count, largest, smallest};
+use super::{Computation, Printed, ROUNDING, changes, count, largest, smallest};
 
 /// Message sizes in octets [Supriyanto2017 Table 2].
 const SIZES: [f64; 7] = [
@@ -25,6 +25,11 @@ const THROUGHPUT: [[f64; 7]; 2] = [
     [10.00, 18.89, 21.82, 31.47, 66.55, 150.29, 123.07],
 ];
 
+/// Decreases of latency in per cent as printed [Supriyanto2017 Table 3].
+const DECREASES: [f64; 7] = [48.0, 52.0, 59.0, 59.0, 50.0, 58.0, 49.0];
+/// Increases of throughput in per cent as printed [Supriyanto2017 Table 4].
+const INCREASES: [f64; 7] = [92.0, 109.0, 142.0, 143.0, 101.0, 137.0, 98.0];
+
 /// Octets per millisecond are this many Mbit/s.
 const MBIT_PER_MS: f64 = 8.0 / 1000.0;
 
@@ -38,6 +43,61 @@ fn mean(row: [f64; 7]) -> f64 {
 fn frames(octets: u64, mtu: u64) -> f64 {
     IpMtu::new(mtu, IpVersion::V6).map_or(0.0, |mtu| {
         packets(Bytes::new(octets), mtu, IpVersion::V6, Transport::Tcp).len() as f64
+    })
+}
+
+/// The largest distance of printed percentages from those that rows of Table 2 give.
+fn distance(printed: [f64; 7], exact: [f64; 7]) -> f64 {
+    let apart = std::array::from_fn::<f64, 7, _>(|at| (printed[at] - exact[at].abs()).abs());
+    largest(apart)
+}
+
+/// The probability that at least as many of the rows that differ are on one side, if either
+/// side is as likely: two-sided sign test.
+fn sign_test(from: [f64; 7], to: [f64; 7]) -> f64 {
+    let apart: [f64; 7] = std::array::from_fn(|at| to[at] - from[at]);
+    let (higher, lower) = (
+        count(apart, |apart| apart > ROUNDING),
+        count(apart, |apart| apart < -ROUNDING),
+    );
+    let rows = higher + lower;
+    // The binomial coefficients of `rows` over 0, 1, 2 and so on.
+    let (mut ways, mut as_far, mut taken) = (1.0, 0.0, 0.0);
+    while taken <= higher.min(lower) {
+        as_far += ways;
+        ways *= (rows - taken) / (taken + 1.0);
+        taken += 1.0;
+    }
+    (2.0 * as_far / 2f64.powf(rows)).min(1.0)
+}
+
+/// The MTUs of 2 at which the largest value of a row is that of 48 000 octets.
+fn highest_at_48000(table: [[f64; 7]; 2]) -> f64 {
+    count(table.map(|row| row[5] - largest(row)), |apart| {
+        apart > -ROUNDING
+    })
+}
+
+/// Octets of headers, options, framing and gap of a jumbogram over UDP on Ethernet
+/// [RFC2675 s2].
+const JUMBOGRAM_HEADERS: f64 = 40.0 + 8.0 + 8.0 + 38.0;
+
+/// The payload with the most goodput where bits are wrong: n(n + h) = h/(-8 ln(1 - b))
+/// makes n/(n + h) (1 - b)^(8(n + h)) largest, whatever the rate.
+fn best_payload(bit_error_rate: f64) -> f64 {
+    let half = JUMBOGRAM_HEADERS / 2.0;
+    let per_octet = -8.0 * (-bit_error_rate).ln_1p();
+    (half * half + JUMBOGRAM_HEADERS / per_octet).sqrt() - half
+}
+
+/// Octets of wire of an IPv6 message over TCP.
+fn wire(octets: u64, mtu: u64) -> f64 {
+    IpMtu::new(mtu, IpVersion::V6).map_or(f64::NAN, |mtu| {
+        let packets = packets(Bytes::new(octets), mtu, IpVersion::V6, Transport::Tcp);
+        let sizes = packets
+            .into_iter()
+            .map(|packet| Framing::Ethernet.wire_size(packet));
+        sizes.sum::<Bytes>().get() as f64
     })
 }
 
@@ -117,17 +177,24 @@ pub(super) const ALL: &[Computation] = &[
         exact: || -smallest(changes(LATENCY[0], LATENCY[1])),
     },
     Computation {
-        name: "2017-latency-1500",
-        how: "1 - 1.21 / 2.3",
-        unit: "%",
-        printed: Printed::Is(48.0, 0.5),
-        exact: || 100.0 * (1.0 - LATENCY[1][0] / LATENCY[0][0]),
+        name: "2017-table-3",
+        how: "the largest distance of the seven percentages of Table 3 from those of Table 2: 48 against 1 - 1.21 / 2.3",
+        unit: "points",
+        printed: Printed::AtMost(0.5),
+        exact: || distance(DECREASES, changes(LATENCY[0], LATENCY[1])),
+    },
+    Computation {
+        name: "2017-table-4",
+        how: "the largest distance of the seven percentages of Table 4 from those of Table 2",
+        unit: "points",
+        printed: Printed::AtMost(0.5),
+        exact: || distance(INCREASES, changes(THROUGHPUT[0], THROUGHPUT[1])),
     },
     Computation {
         name: "2017-restated",
         how: "cells of 14 in which throughput is 8 x size / latency, to 1 %",
         unit: "cells",
-        printed: Printed::AtMost(0.0),
+        printed: Printed::Is(14.0, 0.0),
         exact: restated,
     },
     Computation {
@@ -160,13 +227,24 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "2017-jitter-rows",
-        how: "rows of 7 in which jitter is higher at MTU 4000",
-        unit: "rows",
-        printed: Printed::AtMost(3.5),
-        exact: || {
-            let apart: [f64; 7] = std::array::from_fn(|at| JITTER[1][at] - JITTER[0][at]);
-            count(apart, |apart| apart > 1e-9)
-        },
+        how: "sign test: of seven rows of Table 2 jitter is higher at MTU 4000 in five, lower in one; a difference is found below 0.05",
+        unit: "probability",
+        printed: Printed::AtLeast(0.05),
+        exact: || sign_test(JITTER[0], JITTER[1]),
+    },
+    Computation {
+        name: "2017-jitter-48000",
+        how: "MTUs of 2 with the highest jitter at 48 000 octets",
+        unit: "MTUs",
+        printed: Printed::Is(2.0, 0.0),
+        exact: || highest_at_48000(JITTER),
+    },
+    Computation {
+        name: "2017-jitter-1ms",
+        how: "the largest jitter at MTU 4000",
+        unit: "ms",
+        printed: Printed::AtMost(1.0),
+        exact: || largest(JITTER[1]),
     },
     Computation {
         name: "2017-jitter-apart",
@@ -185,5 +263,75 @@ pub(super) const ALL: &[Computation] = &[
         unit: "times",
         printed: Printed::Is(1.0, 0.1),
         exact: || largest(JITTER[1]) / smallest(JITTER[1]),
+    },
+    Computation {
+        name: "2017-one-frame-packet",
+        how: "1500 octets of an IPv6 packet / an MTU of 1500",
+        unit: "frames",
+        printed: Printed::Is(1.0, 0.0),
+        exact: || (smallest(SIZES) / 1500.0).ceil(),
+    },
+    Computation {
+        name: "2017-delay-message",
+        how: "8.345 / 2.3 ms: latency of 65 000 against 1500 octets at MTU 1500",
+        unit: "times",
+        printed: Printed::AtMost(1.0),
+        exact: || LATENCY[0][6] / LATENCY[0][0],
+    },
+    Computation {
+        name: "2017-delay-octet",
+        how: "(8.345 / 65 000) / (2.3 / 1500): latency per octet of 65 000 against 1500 octets at MTU 1500",
+        unit: "times",
+        printed: Printed::AtMost(1.0),
+        exact: || LATENCY[0][6] / SIZES[6] / (LATENCY[0][0] / SIZES[0]),
+    },
+    Computation {
+        name: "2017-throughput-size",
+        how: "62.31 / 5.22 Mbit/s: throughput of 65 000 against 1500 octets at MTU 1500",
+        unit: "times",
+        printed: Printed::AtLeast(1.0),
+        exact: || THROUGHPUT[0][6] / THROUGHPUT[0][0],
+    },
+    Computation {
+        name: "2017-transmission",
+        how: "octets of wire of 6000 octets over TCP in 5 frames against 2; taken as the same: within 10 %",
+        unit: "%",
+        printed: Printed::AtMost(10.0),
+        exact: || 100.0 * (wire(6000, 1500) / wire(6000, 4000) - 1.0),
+    },
+    Computation {
+        name: "2017-fewer-frames",
+        how: "frames of 65 000 octets over TCP at MTU 4000 against 1500",
+        unit: "times",
+        printed: Printed::AtMost(1.0),
+        exact: || frames(65_000, 4000) / frames(65_000, 1500),
+    },
+    Computation {
+        name: "2017-4gib",
+        how: "2^32 - 1, the largest jumbo payload length; 4 GiB are 2^32",
+        unit: "octets",
+        printed: Printed::Is(4_294_967_296.0, 1.0),
+        exact: || f64::from(u32::MAX),
+    },
+    Computation {
+        name: "2017-largest-link",
+        how: "the largest MTU that interfaces of Linux between hosts take; a jumbogram needs more than 65 575",
+        unit: "octets",
+        printed: Printed::AtMost(65_575.0),
+        exact: || f64::from(IpMtu::LARGEST),
+    },
+    Computation {
+        name: "2017-ber-jumbogram",
+        how: "the payload with the most goodput at 1e-10, 94 octets of headers and framing; a jumbogram has more than 65 535",
+        unit: "octets",
+        printed: Printed::AtLeast(65_536.0),
+        exact: || best_payload(1e-10),
+    },
+    Computation {
+        name: "2017-ber-size",
+        how: "the payload with the most goodput at 1e-9 against 1e-8",
+        unit: "times",
+        printed: Printed::AtLeast(1.0),
+        exact: || best_payload(1e-9) / best_payload(1e-8),
     },
 ];

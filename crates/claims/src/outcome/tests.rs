@@ -87,6 +87,40 @@ fn every_claim_has_evidence_that_exists() {
     }
 }
 
+/// Two worlds may answer a claim differently, and a reader sees both.
+#[test]
+fn a_claim_shows_every_world_that_has_a_record_of_it() {
+    let record = |world: &str, verdict: &str, mean: f64| -> Record {
+        let text = format!(
+            r#"{{"run": {{"experiment": "queues", "variant": null, "world": "{world}", "plan": "0", "version": "0",
+                "kernel": null, "processors": null, "date": null, "trials": 2, "failed": 0, "complete": true,
+                "certificate": "passed"}},
+            "verdicts": [{{"claim": "it falls", "verdict": "{verdict}", "holds": 1, "settings": 1, "unit": "ms",
+                "lowest": {{"value": {mean}, "interval": null}}, "highest": null, "average": null}}],
+            "robustness": []}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    };
+    let claim = claim_of(r#"experiment = "queues", claim = "it falls""#, "");
+    let records = [
+        record("hosts", "not measured", 0.0),
+        record("netns", "not reproduced", 2.5),
+        record("sim", "reproduced", -1.5),
+    ];
+    let papers = papers().unwrap();
+    let found = outcome(&papers[0], &claim, &records[1..]).unwrap();
+    assert_eq!(found.verdict, Conclusion::Measured(Verdict::NotReproduced));
+    assert_eq!(
+        found.figures(),
+        "2.50 ms (netns); -1.50 ms (sim: reproduced)"
+    );
+    // A world that did not measure it has nothing to say.
+    let evidence = &claim.evidence;
+    let others = elsewhere(evidence, &records[2], &records);
+    let worlds: Vec<&str> = others.iter().map(|one| one.world.as_str()).collect();
+    assert_eq!(worlds, ["netns"]);
+}
+
 #[test]
 fn several_verdicts_come_to_the_worst() {
     use Verdict::{DirectionOnly, Inconclusive, NotMeasured, NotReproduced, Reproduced};

@@ -123,6 +123,23 @@ fn a_quiet_run_prints_its_answer_and_paths_and_nothing_else() {
 }
 
 #[test]
+fn an_answer_says_whose_hosts_were_simulated_until_their_costs_are_set() {
+    let dir = Dir::new();
+    let run = "run os-comparison --on sim --set scenario=LU-LU --set offloads=off --set mtu=1500,9000 --set size=1MB --repeat 1 --quiet";
+    for (set, words) in [
+        (
+            "",
+            "Simulated with hosts as slow as those of [Praptodiyono2019], not yours: ",
+        ),
+        ("--set host.send_per_packet=4us", "Simulated: "),
+    ] {
+        let outcome = dir.run(&format!("{run} {set}")).fine();
+        let text = outcome.stdout.replace("\n  ", " ");
+        assert!(text.starts_with(words), "{set}: {text}");
+    }
+}
+
+#[test]
 fn a_report_is_short_unless_asked_otherwise_and_coloured_on_request() {
     let dir = Dir::new();
     dir.run(&format!("{SHORT} -o r")).fine();
