@@ -14,6 +14,7 @@ mod error;
 mod far_end;
 mod fragments;
 mod line;
+mod outer;
 mod outgoing;
 mod receive;
 mod segment;
@@ -33,6 +34,7 @@ use crate::error::{Error, Result};
 use crate::random::random;
 use driver::Driver;
 pub use far_end::{FarEnd, Services};
+use outer::Tunnel;
 pub use outgoing::Outgoing;
 
 /// The time after the longest investigation in which its last answers are read.
@@ -130,6 +132,7 @@ impl Prober {
             mut investigation,
             longest,
         } = self;
+        let tunnel = Tunnel::of(driver.outgoing());
         driver.ends_after(longest);
         let mut show_at = clock::monotonic();
         loop {
@@ -149,9 +152,13 @@ impl Prober {
                 investigation.answered(at, &answer);
             }
         }
+        let mut report = investigation.report();
+        if let Some(tunnel) = tunnel {
+            tunnel.add_to(&mut report);
+        }
         Ok(Investigated {
             outgoing: driver.finish()?,
-            report: investigation.report(),
+            report,
         })
     }
 }

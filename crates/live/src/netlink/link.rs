@@ -249,7 +249,8 @@ impl Route {
         Ok(message)
     }
 
-    fn link(&self, name: &str) -> Result<LinkMessage> {
+    /// The description of an interface.
+    pub(crate) fn link(&self, name: &str) -> Result<LinkMessage> {
         let mut found = None;
         let is_named = |link: &LinkMessage| {
             link.attributes

@@ -77,7 +77,7 @@ impl FindingKind {
     /// The weight of findings: the smallest first.
     const fn rank(&self) -> u8 {
         match self {
-            Self::NoAnswer => 0,
+            Self::NoAnswer | Self::OuterFragments { .. } => 0,
             Self::FirstLink { .. } => 1,
             Self::Branches { .. } => 2,
             Self::BlackHole { .. } => 3,

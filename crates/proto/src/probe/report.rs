@@ -47,6 +47,21 @@ pub struct PathReport {
     pub took: Span,
 }
 
+impl PathReport {
+    /// Adds that the own host made fragments of the probes outside of a tunnel, and what
+    /// fits without. Nothing else on the path is then to blame for answers in pieces.
+    pub fn add_outer_fragments(&mut self, made: u64, fits: Bytes) {
+        let kind = FindingKind::OuterFragments { made, fits };
+        let evidence = Vec::new();
+        self.findings.insert(0, Finding { kind, evidence });
+        self.verdict = Verdict::Problem;
+        self.advice.retain(|advice| advice.device != Device::Path);
+        let remedy = Remedy::Mtu(fits);
+        let advice = [Device::Own, Device::FarEnd].map(|device| Advice { device, remedy });
+        self.advice.splice(0..0, advice);
+    }
+}
+
 /// The judgement on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(

@@ -286,6 +286,13 @@ fn values(kind: &FindingKind) -> (&'static str, Values) {
                 ..none
             },
         ),
+        FindingKind::OuterFragments { fits, .. } => (
+            "outer-fragments",
+            Values {
+                passes: Some(fits.get()),
+                ..Values::default()
+            },
+        ),
         FindingKind::BackwardLimit { mtu } => (
             "backward-limit",
             Values {

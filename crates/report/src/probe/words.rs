@@ -98,6 +98,11 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             hop.map_or_else(String::new, |hop| format!(" (hop {hop})")),
             octets(*mtu)
         ),
+        FindingKind::OuterFragments { made, fits } => format!(
+            "this host sends packets of {} larger than {} bytes in fragments outside of its tunnel ({made} fragments)",
+            probed.interface,
+            fits.get()
+        ),
         FindingKind::BackwardLimit { mtu } => format!(
             "larger answers come back in fragments of at most {}",
             octets(*mtu)

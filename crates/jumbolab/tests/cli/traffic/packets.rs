@@ -49,3 +49,37 @@ to 10.0.1.2 --protocol tcp --octets 20kB
         );
     }
 }
+
+#[test]
+fn a_tunnel_as_large_as_its_underlay_is_told_to_be_smaller() {
+    let dir = Dir::new();
+    // 1600 - 20 - 8 - 8 - 14.
+    let script = r#"
+for end in 'a ar 10.0.1.2 1' 'r ra 10.0.1.1 2'; do
+    set -- $end
+    ip -n $1 link set $2 mtu 1600
+    ip -n $1 link add tun0 mtu 1600 type vxlan id 42 remote $3 dstport 4789
+    ip -n $1 address add 10.77.0.$4/24 dev tun0
+    ip -n $1 link set tun0 up
+done
+at a "$JUMBOLAB" probe 10.77.0.2 && code=0 || code=$?
+echo "code $code"
+ip -n a link set tun0 mtu 1550
+ip -n r link set tun0 mtu 1550
+at a "$JUMBOLAB" probe 10.77.0.2
+"#;
+    let printed = see(&dir, script).fine().stdout;
+    let (large, small) = printed.split_once("code 1\n").expect(&printed);
+    let large = large.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "sends packets of tun0 larger than 1550 bytes in fragments outside of its tunnel",
+        "ip link set tun0 mtu 1550",
+    ] {
+        assert!(large.contains(words), "{printed}");
+    }
+    assert!(!large.contains("The path: set MTU"), "{printed}");
+    assert!(
+        !small.contains("outside") && small.contains("carries packets of 1550"),
+        "{printed}"
+    );
+}

@@ -93,6 +93,7 @@ fn of(facts: &Facts<'_>, kind: &FindingKind) -> Vec<(Device, Remedy)> {
         }
         FindingKind::FragmentsDropped => vec![(Device::Path, Remedy::PassFragments)],
         FindingKind::NoAnswer
+        | FindingKind::OuterFragments { .. }
         | FindingKind::MtuChanged { .. }
         | FindingKind::Tunnel(_)
         | FindingKind::Loss(_) => Vec::new(),

@@ -58,6 +58,13 @@ pub enum FindingKind {
         /// Its place on the path, if it was seen there.
         hop: Option<u8>,
     },
+    /// The own host sends packets of a tunnel in fragments outside of it.
+    OuterFragments {
+        /// The fragments that it made meanwhile.
+        made: u64,
+        /// The largest packet inside that needs none.
+        fits: Bytes,
+    },
     /// Larger answers arrive in fragments.
     BackwardLimit {
         /// The largest fragment.
