@@ -14,7 +14,7 @@ const HEAD: &str = "\
 Every claim of the studied papers, with the figure that decides it and the verdict. `jumbolab claims --pages` writes this page and
 the tables of docs/findings from the register (`claims/`) and the recorded results (`docs/results/`); a test compares them.
 
-- **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one. Where runs of other worlds are on record, their figures and verdicts follow.
+- **Figure**: the measured figure with its 95 % interval and the world of the run, or the computed one; the printed one where there is one. Where runs of other backends are on record, their results and verdicts follow.
 - **Robustness**: the share of the admissible settings in which the claim holds, where `jumbolab robustness` recorded it; of a figure of several cells, from the least share to the greatest; of interpretations, of which the figure has each share, in any of them; with the world of the search where it is not that of the verdict.
 - **Verdict**: one of these, each counted apart. The findings pages say how a claim was tested.
 ";

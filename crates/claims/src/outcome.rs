@@ -198,12 +198,16 @@ fn by_itself(claim: &Claim) -> Result<Option<(Conclusion, String)>> {
 }
 
 /// The shares of the admissible settings that a search recorded: of several worlds
-/// that of `record`.
+/// that of `record`, which is no variant.
 fn robustness<'a>(
     evidence: &Evidence,
     record: &Record,
     records: &'a [Record],
 ) -> Option<Admissible<'a>> {
+    // A search begins at the settings that an experiment is shipped with.
+    if record.run.variant.is_some() {
+        return None;
+    }
     let is_asked = |line: &&Robustness| match evidence {
         Evidence::Claim(wanted) => line.metric.is_none() && line.question == wanted.claim,
         Evidence::Jump(wanted) => line.metric.is_none() && line.question == wanted.jump,

@@ -16,7 +16,7 @@ fn wire(octets: u64, mtu: u64) -> f64 {
     })
 }
 
-/// The time of 11 000 octets over UDP on a link of 1 Gbit/s in ms.
+/// The time of 11 000 bytes over UDP on a link of 1 Gbit/s in ms.
 fn message_time(mtu: u64) -> f64 {
     wire(11_000, mtu) * 8.0 / 1e9 * 1e3
 }
@@ -35,18 +35,18 @@ pub(super) const ALL: &[Computation] = &[
         printed: Printed::Is(1.8524, 0.000_05),
         exact: || 0.1782 / 0.0962,
     },
-    // Both readings of his figures: the time of one message in ms, and that of a megabyte
+    // Both interpretations of his figures: the time of one message in ms, and that of a megabyte
     // in s, which his loop times as well.
     Computation {
         name: "egan-message-time",
-        how: "11 000 octets over UDP in 8 frames of MTU 1500 on one link of 1 Gbit/s, without its answer",
+        how: "11 000 bytes over UDP in 8 frames of MTU 1500 on one link of 1 Gbit/s, without its answer",
         unit: "ms",
         printed: Printed::AtMost(0.0962),
         exact: || message_time(1500),
     },
     Computation {
         name: "egan-message-decrease",
-        how: "65 000 against 1000 octets over UDP on one link of 1 Gbit/s: the time of a message",
+        how: "65 000 against 1000 bytes over UDP on one link of 1 Gbit/s: the time of a message",
         unit: "times",
         printed: Printed::AtMost(1.0),
         exact: || wire(65_000, 1500) / wire(1000, 1500),
@@ -74,7 +74,7 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "egan-echo",
-        how: "2 x 11 000 octets x 8 / 1 Gbit/s; printed as 0.0962 ms",
+        how: "2 x 11 000 bytes x 8 / 1 Gbit/s; printed as 0.0962 ms",
         unit: "ms",
         printed: Printed::AtMost(0.0962),
         exact: || 2.0 * 11_000.0 * 8.0 / 1e9 * 1e3,
@@ -96,7 +96,7 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "egan-65549",
         how: "the largest size that his runs of TCP were to reach; his largest TCP segment is 65 495",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::AtLeast(65_496.0),
         exact: || 65_549.0,
     },
@@ -104,14 +104,14 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "egan-udp-limit",
         how: "2^16 - 1 - 20 - 8",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(65_507.0, 0.0),
         exact: || largest_message(IpVersion::V4).get() as f64,
     },
     Computation {
         name: "egan-tcp-limit",
         how: "2^16 - 1 - 20 - 20",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(65_495.0, 0.0),
         exact: || f64::from(u16::MAX) - 20.0 - 20.0,
     },
@@ -125,7 +125,7 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "egan-hang",
         how: "the last size of TCP at MTU 1500 that is reported",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::AtMost(3700.0),
         exact: || 3643.0,
     },

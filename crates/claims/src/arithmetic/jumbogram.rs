@@ -5,7 +5,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Transport};
 
 use super::{Computation, Printed, ROUNDING, changes, count, largest, smallest};
 
-/// Message sizes in octets [Supriyanto2017 Table 2].
+/// Message sizes in bytes [Supriyanto2017 Table 2].
 const SIZES: [f64; 7] = [
     1500.0, 3000.0, 6000.0, 12_000.0, 24_000.0, 48_000.0, 65_000.0,
 ];
@@ -71,7 +71,7 @@ fn sign_test(from: [f64; 7], to: [f64; 7]) -> f64 {
     (2.0 * as_far / 2f64.powf(rows)).min(1.0)
 }
 
-/// The MTUs of 2 at which the largest value of a row is that of 48 000 octets.
+/// The MTUs of 2 at which the largest value of a row is that of 48 000 bytes.
 fn highest_at_48000(table: [[f64; 7]; 2]) -> f64 {
     count(table.map(|row| row[5] - largest(row)), |apart| {
         apart > -ROUNDING
@@ -123,55 +123,55 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "2017-jumbogram-mtu",
         how: "65 535 + 40",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(65_575.0, 0.0),
         exact: || 65_535.0 + 40.0,
     },
     Computation {
         name: "2017-jumbogram-size",
-        how: "the largest size tested; a jumbogram has more than 65 535 octets",
-        unit: "octets",
+        how: "the largest size tested; a jumbogram has more than 65 535 bytes",
+        unit: "bytes",
         printed: Printed::AtLeast(65_536.0),
         exact: || largest(SIZES),
     },
     Computation {
         name: "2017-png",
-        how: "4000 octets over TCP and IPv6 at MTU 1500",
+        how: "4000 bytes over TCP and IPv6 at MTU 1500",
         unit: "packets",
         printed: Printed::Is(3.0, 0.0),
         exact: || frames(4000, 1500),
     },
     Computation {
         name: "2017-frames-6000",
-        how: "6000 octets over TCP and IPv6 at MTU 1500",
+        how: "6000 bytes over TCP and IPv6 at MTU 1500",
         unit: "frames",
         printed: Printed::Is(4.0, 0.0),
         exact: || frames(6000, 1500),
     },
     Computation {
         name: "2017-frames-6000-jumbo",
-        how: "6000 octets over TCP and IPv6 at MTU 4000",
+        how: "6000 bytes over TCP and IPv6 at MTU 4000",
         unit: "frames",
         printed: Printed::Is(2.0, 0.0),
         exact: || frames(6000, 4000),
     },
     Computation {
         name: "2017-one-frame",
-        how: "1500 octets over TCP and IPv6 at MTU 1500",
+        how: "1500 bytes over TCP and IPv6 at MTU 1500",
         unit: "frames",
         printed: Printed::Is(1.0, 0.0),
         exact: || frames(1500, 1500),
     },
     Computation {
         name: "2017-load",
-        how: "100 000/s x 1500 octets x 8, on a link of 1 Gbit/s",
+        how: "100 000/s x 1500 bytes x 8, on a link of 1 Gbit/s",
         unit: "Gbit/s",
         printed: Printed::AtMost(1.0),
         exact: || 1e5 * smallest(SIZES) * 8.0 / 1e9,
     },
     Computation {
         name: "2017-latency",
-        how: "the largest decrease in Table 2, at 6000 octets",
+        how: "the largest decrease in Table 2, at 6000 bytes",
         unit: "%",
         printed: Printed::Is(59.0, 0.5),
         exact: || -smallest(changes(LATENCY[0], LATENCY[1])),
@@ -206,21 +206,21 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "2017-up-to",
-        how: "the largest increase in Table 2, at 12 000 octets",
+        how: "the largest increase in Table 2, at 12 000 bytes",
         unit: "%",
         printed: Printed::Is(117.0, 0.5),
         exact: || largest(changes(THROUGHPUT[0], THROUGHPUT[1])),
     },
     Computation {
         name: "2017-comparable",
-        how: "10.00 / 5.22 - 1 at 1500 octets; taken as comparable: within 10 %",
+        how: "10.00 / 5.22 - 1 at 1500 bytes; taken as comparable: within 10 %",
         unit: "%",
         printed: Printed::AtMost(10.0),
         exact: || 100.0 * (THROUGHPUT[1][0] / THROUGHPUT[0][0] - 1.0),
     },
     Computation {
         name: "2017-rising",
-        how: "the change from 48 000 to 65 000 octets at MTU 4000",
+        how: "the change from 48 000 to 65 000 bytes at MTU 4000",
         unit: "%",
         printed: Printed::AtLeast(0.0),
         exact: || 100.0 * (THROUGHPUT[1][6] / THROUGHPUT[1][5] - 1.0),
@@ -234,7 +234,7 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "2017-jitter-48000",
-        how: "MTUs of 2 with the highest jitter at 48 000 octets",
+        how: "MTUs of 2 with the highest jitter at 48 000 bytes",
         unit: "MTUs",
         printed: Printed::Is(2.0, 0.0),
         exact: || highest_at_48000(JITTER),
@@ -248,7 +248,7 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "2017-jitter-apart",
-        how: "0.56 - 0.48 at 65 000 octets, the largest difference",
+        how: "0.56 - 0.48 at 65 000 bytes, the largest difference",
         unit: "ms",
         printed: Printed::Is(0.08, 0.0005),
         exact: || {
@@ -266,42 +266,42 @@ pub(super) const ALL: &[Computation] = &[
     },
     Computation {
         name: "2017-one-frame-packet",
-        how: "1500 octets of an IPv6 packet / an MTU of 1500",
+        how: "1500 bytes of an IPv6 packet / an MTU of 1500",
         unit: "frames",
         printed: Printed::Is(1.0, 0.0),
         exact: || (smallest(SIZES) / 1500.0).ceil(),
     },
     Computation {
         name: "2017-delay-message",
-        how: "8.345 / 2.3 ms: latency of 65 000 against 1500 octets at MTU 1500",
+        how: "8.345 / 2.3 ms: latency of 65 000 against 1500 bytes at MTU 1500",
         unit: "times",
         printed: Printed::AtMost(1.0),
         exact: || LATENCY[0][6] / LATENCY[0][0],
     },
     Computation {
         name: "2017-delay-octet",
-        how: "(8.345 / 65 000) / (2.3 / 1500): latency per octet of 65 000 against 1500 octets at MTU 1500",
+        how: "(8.345 / 65 000) / (2.3 / 1500): latency per byte of 65 000 against 1500 bytes at MTU 1500",
         unit: "times",
         printed: Printed::AtMost(1.0),
         exact: || LATENCY[0][6] / SIZES[6] / (LATENCY[0][0] / SIZES[0]),
     },
     Computation {
         name: "2017-throughput-size",
-        how: "62.31 / 5.22 Mbit/s: throughput of 65 000 against 1500 octets at MTU 1500",
+        how: "62.31 / 5.22 Mbit/s: throughput of 65 000 against 1500 bytes at MTU 1500",
         unit: "times",
         printed: Printed::AtLeast(1.0),
         exact: || THROUGHPUT[0][6] / THROUGHPUT[0][0],
     },
     Computation {
         name: "2017-transmission",
-        how: "octets of wire of 6000 octets over TCP in 5 frames against 2; taken as the same: within 10 %",
+        how: "bytes of wire of 6000 bytes over TCP in 5 frames against 2; taken as the same: within 10 %",
         unit: "%",
         printed: Printed::AtMost(10.0),
         exact: || 100.0 * (wire(6000, 1500) / wire(6000, 4000) - 1.0),
     },
     Computation {
         name: "2017-fewer-frames",
-        how: "frames of 65 000 octets over TCP at MTU 4000 against 1500",
+        how: "frames of 65 000 bytes over TCP at MTU 4000 against 1500",
         unit: "times",
         printed: Printed::AtMost(1.0),
         exact: || frames(65_000, 4000) / frames(65_000, 1500),
@@ -309,21 +309,21 @@ pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "2017-4gib",
         how: "2^32 - 1, the largest jumbo payload length; 4 GiB are 2^32",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::Is(4_294_967_296.0, 1.0),
         exact: || f64::from(u32::MAX),
     },
     Computation {
         name: "2017-largest-link",
         how: "the largest MTU that interfaces of Linux between hosts take; a jumbogram needs more than 65 575",
-        unit: "octets",
+        unit: "bytes",
         printed: Printed::AtMost(65_575.0),
         exact: || f64::from(IpMtu::LARGEST),
     },
     Computation {
         name: "2017-ber-jumbogram",
-        how: "the payload with the most goodput at 1e-10, 94 octets of headers and framing; a jumbogram has more than 65 535",
-        unit: "octets",
+        how: "the payload with the most goodput at 1e-10, 94 bytes of headers and framing; a jumbogram has more than 65 535",
+        unit: "bytes",
         printed: Printed::AtLeast(65_536.0),
         exact: || best_payload(1e-10),
     },

@@ -57,21 +57,21 @@ fn falling(table: Table) -> f64 {
 pub(super) const ALL: &[Computation] = &[
     Computation {
         name: "2019-frames-1500",
-        how: "5 MB / 1428 octets of payload; taken as about: within 10 %",
+        how: "5 MB / 1428 bytes of payload; taken as about: within 10 %",
         unit: "frames",
         printed: Printed::Is(3333.0, 333.3),
         exact: || frames_of_5_mb(1500),
     },
     Computation {
         name: "2019-frames-4000",
-        how: "5 MB / 3928 octets of payload; taken as about: within 10 %",
+        how: "5 MB / 3928 bytes of payload; taken as about: within 10 %",
         unit: "frames",
         printed: Printed::Is(1250.0, 125.0),
         exact: || frames_of_5_mb(4000),
     },
     Computation {
         name: "2019-frames-9000",
-        how: "5 MB / 8928 octets of payload; taken as about: within 10 %",
+        how: "5 MB / 8928 bytes of payload; taken as about: within 10 %",
         unit: "frames",
         printed: Printed::Is(555.0, 55.5),
         exact: || frames_of_5_mb(9000),

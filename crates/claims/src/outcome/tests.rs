@@ -388,4 +388,8 @@ fn the_share_of_a_published_change_is_that_of_its_cells() {
     };
     assert_eq!(shares("sim"), "0 to 25 % of 32");
     assert_eq!(shares("netns"), "0 to 25 % of 32 (netns)");
+    // Other settings than the shipped ones were not searched.
+    let mut variant = record.clone();
+    variant.run.variant = Some("small-sizes".to_owned());
+    assert!(robustness(&claim.evidence, &variant, &[record]).is_none());
 }
