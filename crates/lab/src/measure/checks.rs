@@ -4,7 +4,7 @@ use live::emulator::Report;
 use plan::setting::{LatencyBreakdown, Link, Transfer};
 use plan::{Flag, Setting};
 use proto::TOLERANCE;
-use units::{Bytes, Rate, Span, Transport};
+use units::{Bytes, IpMtu, Rate, Span, Transport};
 
 use super::command::CommandObservation;
 use super::disturbance::Disturbance;
@@ -22,6 +22,11 @@ const STEP: Span = Span::from_millis(1);
 /// The largest packet that TCP passes down with offloads. A token bucket or
 /// interface that cannot hold it segments it.
 const SUPER_PACKET: Bytes = Bytes::new(1 << 16);
+
+/// Linux passes down no more than half of the largest window that the receiver offered
+/// (`tcp_bound_to_half_wnd`). The window begins with 65 535 bytes, and the sample is too
+/// short for it to grow much.
+const HALF_WINDOW: Bytes = Bytes::new(32_767);
 
 /// Lateness of the emulator that affects delays.
 const LATE: Span = Span::from_micros(100);
@@ -311,12 +316,19 @@ fn offloads_differ(setting: &Setting, path: &Path) -> bool {
         // Segmented above the link, perhaps merged again behind it.
         return offloads.is_empty() || inspection.largest_sent > mtu(links.first());
     }
-    // A bucket that cannot hold super-packets segments them, and datagrams are
-    // passed down one by one.
+    // A bucket that cannot hold super-packets segments them, datagrams are passed down
+    // one by one, and so are segments of which no two fit in half a window.
     let whole = links
         .iter()
         .all(|link| link.rate.is_none() || link.burst >= SUPER_PACKET);
-    offloads.is_empty() || (inspection.protocol == Transport::Tcp && whole && !super_packets)
+    let several = setting.network.path_mtu().is_some_and(fits_twice);
+    let expected = inspection.protocol == Transport::Tcp && whole && several;
+    offloads.is_empty() || expected && !super_packets
+}
+
+/// Whether TCP passes two full segments down at once, if it may.
+fn fits_twice(mtu: IpMtu) -> bool {
+    mtu.bytes() * 2 <= HALF_WINDOW
 }
 
 /// Messages that fill packets must have produced full packets.
@@ -329,7 +341,11 @@ fn mtu_differs(setting: &Setting, path: &Path) -> bool {
     let fills = payload.is_some_and(|payload| inspection.message >= payload);
     // The last fragment may be the only one that is not full, but fragment
     // sizes are multiples of eight octets [RFC8200 s4.5].
-    fills && inspection.largest_received + Bytes::new(7) < mtu.bytes()
+    let full = match inspection.protocol {
+        Transport::Tcp => mtu.bytes().min(HALF_WINDOW),
+        Transport::Udp => mtu.bytes(),
+    };
+    fills && inspection.largest_received + Bytes::new(7) < full
 }
 
 fn congestion_differs(setting: &Setting, passes: &Passes) -> bool {

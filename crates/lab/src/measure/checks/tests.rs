@@ -150,6 +150,40 @@ fn without_offloads_no_feature_is_on_and_no_packet_exceeds_the_mtu() {
 }
 
 #[test]
+fn large_segments_are_passed_down_one_by_one_and_need_not_be_full() {
+    let differ = |mtu: u64| {
+        let mut trial = Trial::new("");
+        trial.setting.host.offloads = true;
+        trial.path.offloads = vec!["tx-tcp-segmentation".to_owned()];
+        let mtu = IpMtu::new(mtu, units::IpVersion::V6).unwrap();
+        for link in &mut trial.setting.network.links {
+            (link.mtu, link.burst) = (mtu, SUPER_PACKET);
+        }
+        let seen = inspection(&mut trial.path);
+        (seen.largest_sent, seen.largest_received) = (mtu.bytes(), mtu.bytes());
+        offloads_differ(&trial.setting, &trial.path)
+    };
+    let [large, small] = [[17_000, 33_000, 65_000], [1_500, 9_000, 16_000]];
+    assert_eq!(large.map(differ), [false; 3]);
+    assert_eq!(small.map(differ), [true; 3]);
+    // As seen at MTU 50 000: half of a window of 80 kB.
+    let differ = |protocol, mtu: u64, seen: u64| {
+        let mut trial = Trial::new("");
+        for link in &mut trial.setting.network.links {
+            link.mtu = IpMtu::new(mtu, units::IpVersion::V6).unwrap();
+        }
+        let path = inspection(&mut trial.path);
+        (path.protocol, path.message) = (protocol, Bytes::new(64_000));
+        path.largest_received = Bytes::new(seen);
+        mtu_differs(&trial.setting, &trial.path)
+    };
+    assert!(!differ(Transport::Tcp, 50_000, 40_000));
+    assert!(differ(Transport::Tcp, 50_000, 30_000));
+    assert!(differ(Transport::Tcp, 20_000, 19_000));
+    assert!(differ(Transport::Udp, 50_000, 40_000));
+}
+
+#[test]
 fn with_offloads_a_feature_is_on_and_tcp_shows_super_packets_where_the_path_lets_it() {
     let with = |paced, sent, burst, protocol| {
         let mut trial = Trial::new("");
