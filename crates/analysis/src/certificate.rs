@@ -81,6 +81,7 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
     let doubts = [
         Doubt::of(Reason::Disturbed, finished.iter().copied()),
         Doubt::of_any_cell(Reason::HostBound, &finished),
+        Doubt::of_any_cell(Reason::BelowLimit, &finished),
     ];
     if finished.is_empty() {
         faults.push("no trial finished: there is nothing to certify".to_owned());

@@ -114,12 +114,14 @@ impl<'a> Findings<'a> {
         self.trials.iter().filter(failed).count()
     }
     /// The doubts about figures of the cells at these positions: whether other
-    /// work disturbed the run, and whether their own trials measured the host.
+    /// work disturbed the run, whether their own trials measured the host, and whether
+    /// they stayed far below what the path allows.
     pub fn doubts(&self, cells: &[usize]) -> Vec<Doubt> {
-        let of_cells = cells.iter().flat_map(|&cell| &self.by_cell[cell]).copied();
+        let of_cells = || cells.iter().flat_map(|&cell| &self.by_cell[cell]).copied();
         let doubts = [
             self.certificate.doubt(Reason::Disturbed),
-            Doubt::of(Reason::HostBound, of_cells),
+            Doubt::of(Reason::HostBound, of_cells()),
+            Doubt::of(Reason::BelowLimit, of_cells()),
         ];
         doubts.into_iter().flatten().collect()
     }

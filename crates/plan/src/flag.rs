@@ -40,11 +40,13 @@ pub enum Flag {
     NicDrops,
     /// The machine named as router did not carry the traffic.
     RouterBypassed,
+    /// Goodput of a transfer is below half of what links, windows and hosts allow.
+    BelowLimit,
 }
 
 impl Flag {
     /// Every flag, in the order of reports.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::AboveLimit,
         Self::BucketNotDrained,
         Self::Unstamped,
@@ -61,6 +63,7 @@ impl Flag {
         Self::ClocksApart,
         Self::NicDrops,
         Self::RouterBypassed,
+        Self::BelowLimit,
     ];
 
     /// The name of the flag in journals.
@@ -82,6 +85,7 @@ impl Flag {
             Self::ClocksApart => "clocks-apart",
             Self::NicDrops => "nic-drops",
             Self::RouterBypassed => "router-bypassed",
+            Self::BelowLimit => "below-limit",
         }
     }
 
@@ -104,7 +108,8 @@ impl Flag {
             | Self::SenderLate
             | Self::ClocksApart
             | Self::NicDrops
-            | Self::RouterBypassed => false,
+            | Self::RouterBypassed
+            | Self::BelowLimit => false,
         }
     }
 
@@ -128,6 +133,9 @@ impl Flag {
             Self::ClocksApart => "one-way delays smaller than the bound of the clocks' offset",
             Self::NicDrops => "an interface dropped or damaged packets",
             Self::RouterBypassed => "the router's interfaces carried less than the payload",
+            Self::BelowLimit => {
+                "goodput below half of what links, windows and hosts allow, and no host was busy"
+            }
             Self::SenderLate => {
                 "one message in a hundred left more than 1 ms late: more was offered than went through"
             }

@@ -26,6 +26,8 @@ pub enum Reason {
     Disturbed,
     /// An end host used a whole CPU, so the host was measured and not the link.
     HostBound,
+    /// Goodput is below half of what links, windows and hosts allow.
+    BelowLimit,
 }
 
 impl Doubt {
@@ -80,6 +82,10 @@ impl fmt::Display for Doubt {
                 f,
                 "the host was measured, not the link: an end used a whole CPU in {trials} of {of} trials"
             ),
+            Reason::BelowLimit => write!(
+                f,
+                "goodput is below half of what links, windows and hosts allow in {trials} of {of} trials; look at timeouts"
+            ),
         }
     }
 }
@@ -87,9 +93,11 @@ impl fmt::Display for Doubt {
 fn is_about(reason: Reason, trial: &Trial) -> bool {
     match reason {
         Reason::Disturbed => trial.is_disturbed(),
-        Reason::HostBound => {
-            let mut flags = trial.flags.iter();
-            flags.any(|flag| flag == Flag::CpuBound.as_str())
-        }
+        Reason::HostBound => has(trial, Flag::CpuBound),
+        Reason::BelowLimit => has(trial, Flag::BelowLimit),
     }
+}
+
+fn has(trial: &Trial, flag: Flag) -> bool {
+    trial.flags.iter().any(|name| name == flag.as_str())
 }

@@ -170,6 +170,19 @@ fn one_cell_whose_host_was_measured_is_a_doubt_however_many_others_there_are() {
     let words = doubt.to_string();
     let begin = "the host was measured, not the link";
     assert!(words.starts_with(begin), "{words}");
+    // So is one whose goodput nothing explains.
+    let slow: Vec<Trial> = trials[..30]
+        .iter()
+        .cloned()
+        .chain(ten("below-limit", 2))
+        .collect();
+    let certificate = certify(&facts(), &slow);
+    assert_eq!(certificate.state(), State::Doubtful);
+    let doubt = certificate.doubt(Reason::BelowLimit).unwrap();
+    assert_eq!(
+        doubt.to_string(),
+        "goodput is below half of what links, windows and hosts allow in 2 of 40 trials; look at timeouts"
+    );
     // As many disturbed trials are few.
     let trials: Vec<Trial> = trials
         .into_iter()

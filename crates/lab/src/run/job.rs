@@ -1,8 +1,13 @@
 //! A trial to run.
 
-use plan::{Factors, Setting, Trial};
+use plan::{Factors, Flag, Setting, Trial};
 
 use crate::measurements::Measurements;
+use crate::world::model;
+
+/// The share of what links, windows and hosts allow below which goodput needs an
+/// explanation.
+const FAR_BELOW: f64 = 0.5;
 
 /// The name and the content of a trial.
 #[derive(Clone)]
@@ -20,7 +25,10 @@ pub(crate) struct Job<'a> {
 
 impl Job<'_> {
     /// The trial that came of it, without its times.
-    pub(super) fn trial(self, measurements: Measurements, failure: Option<String>) -> Trial {
+    pub(super) fn trial(self, mut measurements: Measurements, failure: Option<String>) -> Trial {
+        if stays_far_below(self.setting, &measurements) {
+            measurements.flags.push(Flag::BelowLimit);
+        }
         Trial {
             id: self.id.into(),
             factors: self.factors.into(),
@@ -38,5 +46,107 @@ impl Job<'_> {
             metrics: measurements.metrics.into_iter().collect(),
             evidence: measurements.evidence.into(),
         }
+    }
+}
+
+/// Whether a transfer that should fill the path stays far below what closed forms say
+/// that it allows, although no host was busy and nothing disturbed the trial.
+fn stays_far_below(setting: &Setting, measurements: &Measurements) -> bool {
+    let explained = [Flag::CpuBound, Flag::Disturbed];
+    let Some(goodput) = measurements.metrics.get("throughput") else {
+        return false;
+    };
+    !explained
+        .iter()
+        .any(|flag| measurements.flags.contains(flag))
+        && model::allowed(setting).is_some_and(|allowed| *goodput < FAR_BELOW * allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use experiment::Experiment;
+    use plan::World;
+    use units::Seed;
+
+    use super::*;
+    use crate::world::sim::Simulator;
+
+    /// The flags of the first cell of `experiment` in the simulator, and its goodput.
+    fn simulated(experiment: &str, sets: &[&str]) -> (Vec<String>, f64) {
+        let mut experiment = Experiment::load(experiment).unwrap();
+        for set in sets {
+            experiment.set(set).unwrap();
+        }
+        let plan = crate::world::plan(experiment, World::Sim).unwrap();
+        let cell = plan.cells.iter().find(|cell| cell.setting.is_ok()).unwrap();
+        let setting = cell.setting.as_ref().unwrap();
+        let simulator = Simulator::ready(std::iter::once(setting), 1).unwrap();
+        let (measurements, _) = simulator.run(setting, Seed::new(1)).unwrap();
+        let job = Job {
+            id: "c00-r01".into(),
+            factors: cell.factors.clone(),
+            repeat: 1,
+            attempt: 1,
+            setting,
+        };
+        let trial = job.trial(measurements, None);
+        (trial.flags.to_vec(), trial.metrics["throughput"])
+    }
+
+    #[test]
+    fn a_transfer_that_waits_for_a_timeout_is_flagged_and_a_slow_host_or_path_is_not() {
+        // A retransmission is lost, too: standard TCP waits for a second.
+        let free = ["host.send_per_packet=0s", "host.send_per_octet=0s"];
+        let lost = ["mtu=9000", "buffer=2MB", "congestion=reno"];
+        let (flags, goodput) = simulated("os-comparison", &[&free[..], &lost].concat());
+        assert!(goodput < 100.0, "{goodput}");
+        assert_eq!(flags, ["below-limit"]);
+        for sets in [
+            [&free[..], &["mtu=4000", "buffer=2MB"]].concat(),
+            vec!["mtu=1500", "host.send_per_packet=50us"],
+            vec!["mtu=9000", "rate=100mbit"],
+            vec!["mtu=1500", "tcp.window=4"],
+        ] {
+            let (flags, goodput) = simulated("os-comparison", &sets);
+            assert!(flags.is_empty(), "{sets:?}: {goodput}");
+        }
+    }
+
+    #[test]
+    fn goodput_in_any_world_is_compared_with_what_its_path_allows() {
+        let plan = |world, sets: &[&str]| {
+            let mut experiment = Experiment::load("os-comparison").unwrap();
+            for set in sets {
+                experiment.set(set).unwrap();
+            }
+            crate::world::plan(experiment, world).unwrap()
+        };
+        let judged = |sets: &[&str], goodput: f64, flags: Vec<Flag>| {
+            let plan = plan(World::Netns, sets);
+            let setting = plan
+                .cells
+                .iter()
+                .find_map(|cell| cell.setting.as_ref().ok());
+            let mut measurements = Measurements {
+                flags,
+                ..Measurements::default()
+            };
+            measurements.put("throughput", Some(goodput));
+            stays_far_below(setting.unwrap(), &measurements)
+        };
+        assert!(judged(&["rate=200mbit"], 90.0, vec![]));
+        assert!(!judged(&["rate=200mbit"], 110.0, vec![]));
+        for explained in [Flag::CpuBound, Flag::Disturbed] {
+            assert!(!judged(&["rate=200mbit"], 10.0, vec![explained]));
+        }
+        // Nothing limits, or losses do.
+        assert!(!judged(&["rate=none"], 10.0, vec![]));
+        assert!(!judged(&["link=emulated", "network.loss=1%"], 10.0, vec![]));
+        // A window of the kernel over a long path.
+        assert!(!judged(
+            &["link=emulated", "network.delay=200ms"],
+            30.0,
+            vec![]
+        ));
     }
 }

@@ -61,6 +61,13 @@ pub(crate) fn leave_out(plan: &mut Plan) -> Result<()> {
     }
 }
 
+/// The goodput in Mbit/s that links, windows and costs of hosts allow a transfer over
+/// TCP on a path without losses; `None` without a closed form.
+pub(crate) fn allowed(setting: &Setting) -> Option<f64> {
+    let path = Path::of(setting).ok()?;
+    transfer::allowed(&path, setting.traffic.transfer()?)
+}
+
 fn predict(setting: &Setting) -> Result<Prediction, String> {
     let path = Path::of(setting)?;
     match &setting.traffic {

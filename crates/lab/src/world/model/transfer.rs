@@ -4,7 +4,7 @@ use analysis::predicted;
 use model::{sawtooth_utilisation, slow_start, window_rate};
 use plan::setting::{Echo, Transfer};
 use proto::tcp;
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
 use super::path::{Path, Place, TCP_HEADER, Way};
 use super::prediction::Prediction;
@@ -27,6 +27,42 @@ pub(super) fn predict(path: &Path<'_>, transfer: &Transfer) -> Result<Prediction
     };
     found.leave_out(&OF_PROCESSORS, WHY_PROCESSORS);
     Ok(found)
+}
+
+/// A window that a kernel's buffers allow whatever the path.
+const KERNEL_WINDOW: Bytes = Bytes::new(2_000_000);
+
+/// So many segments are no flow that fills a path.
+const FEW: u64 = 10;
+
+/// The goodput in Mbit/s that a path without losses allows a transfer over TCP.
+pub(super) fn allowed(path: &Path<'_>, transfer: &Transfer) -> Option<f64> {
+    if transfer.protocol != Transport::Tcp || path.is_shared() || path.loses() {
+        return None;
+    }
+    let of_kernel;
+    let tcp = match &transfer.tcp {
+        Some(tcp) => tcp,
+        None => {
+            let segment = u32::try_from(path.mtu.bytes().get()).ok()?;
+            let buffers = [transfer.send_buffer, transfer.receive_buffer];
+            let window = buffers
+                .into_iter()
+                .flatten()
+                .fold(KERNEL_WINDOW, Bytes::min);
+            of_kernel = tcp::Settings {
+                window: u32::try_from(window.get()).ok()? / segment,
+                ..tcp::Settings::linux(tcp::Control::Reno, segment)
+            };
+            &of_kernel
+        }
+    };
+    // Of a few segments the ends decide.
+    if Segment::of(path, tcp).ok()?.payload * FEW > transfer.size {
+        return None;
+    }
+    let found = stream(path, transfer, tcp).ok()?;
+    found.measurements.metrics.get("throughput").copied()
 }
 
 /// A segment of a connection: octets of payload, and of its IP packet.
