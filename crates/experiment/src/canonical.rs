@@ -18,8 +18,9 @@ use super::{FORMAT, report, sweep};
 /// The octets of the digest in a folder name.
 const SHOWN: usize = 4;
 
-/// Tables that change no trial: the facts of a run, and how reports present it.
-const LEFT_OUT: [&str; 2] = ["run", report::ROOT];
+/// Keys that change no trial: the facts of a run, how reports present it, and the
+/// world, which the first line has.
+const LEFT_OUT: [&str; 3] = ["run", report::ROOT, "world"];
 
 /// Eight hexadecimal digits of the SHA-256 [FIPS180-4] of the canonical form of
 /// the resolved experiment `text`, its world and the version of the format.

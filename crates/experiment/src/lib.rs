@@ -308,6 +308,7 @@ impl Experiment {
         on::refuse_swept(&self.tree, &factors)?;
 
         let resolved = resolved::Resolved {
+            world,
             head: &head.resolved,
             cell: &sample.keys,
             body: &body,

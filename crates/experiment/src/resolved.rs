@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plan::{
     Alternatives, Assertion, Compare, Expected, Factors, Level, Ranking, Report, ReportFigure,
-    Rivals, Shows, StepClaim, Tolerance, Tradeoff, Unstated,
+    Rivals, Shows, StepClaim, Tolerance, Tradeoff, Unstated, World,
 };
 
 use super::aliases::Aliases;
@@ -27,6 +27,7 @@ pub(super) struct Resolved<'a> {
     pub(super) varying: &'a BTreeSet<String>,
     pub(super) aliases: &'a Aliases,
     pub(super) factors: &'a [Factor],
+    pub(super) world: World,
     pub(super) compare: &'a Compare,
     pub(super) leading: &'a [String],
     pub(super) paired: &'a [String],
@@ -51,9 +52,11 @@ impl Resolved<'_> {
     pub(super) fn write(&self) -> String {
         let mut writer = Writer::default();
         writer.comment("Resolved by jumbolab: --set applied, defaults written out.");
-        for key in ["format", "name", "title", "source", "world"] {
+        for key in ["format", "name", "title", "source"] {
             self.head_key(&mut writer, key, key);
         }
+        // The world of the run, which `--on` may have chosen.
+        writer.pair("world", &quoted(&self.world.to_string()));
         writer.table("aliases");
         for (alias, value) in self.aliases.declared() {
             writer.pair(alias, &value.to_string());
@@ -131,13 +134,18 @@ impl Resolved<'_> {
             }
         }
         for table in tables {
+            let keys = self.cell.iter().map(|(path, _)| path);
+            let mut keys =
+                keys.filter(|path| path.rsplit_once('.').unwrap_or(("", path)).0 == table);
+            if keys.all(|path| self.follows(path)) {
+                // Even an empty table can have an effect, and only some cells have it.
+                writer.comment(&format!("[{table}] follows from the factors"));
+                continue;
+            }
             writer.table(table);
             for (path, value) in self.cell {
                 let (other, key) = path.rsplit_once('.').unwrap_or(("", path));
-                let factor = self
-                    .factors
-                    .iter()
-                    .find(|factor| factor.path.to_string() == *path);
+                let factor = self.factor(path);
                 match factor {
                     _ if other != table => {}
                     Some(factor) => {
@@ -172,6 +180,17 @@ impl Resolved<'_> {
             }
             _ => false,
         }
+    }
+
+    fn factor(&self, path: &str) -> Option<&Factor> {
+        let mut factors = self.factors.iter();
+        factors.find(|factor| factor.path.to_string() == path)
+    }
+
+    /// Whether a key has a value that follows from factors and was not written.
+    fn follows(&self, path: &str) -> bool {
+        let written = || KeyPath::parse(path).and_then(|path| self.body.at(&path.0));
+        self.varying.contains(path) && self.factor(path).is_none() && written().is_none()
     }
 
     fn varies(&self, writer: &mut Writer, path: &str, key: &str) {

@@ -32,3 +32,6 @@ fn check(world: World) -> Check {
         World::Model => |_| Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

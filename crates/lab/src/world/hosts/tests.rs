@@ -19,12 +19,6 @@ fn every_shipped_experiment_is_measured_or_refused_by_a_key_with_its_place() {
         match planned(Experiment::load(name).unwrap()) {
             Ok(plan) => {
                 assert!(plan.cells.iter().any(|cell| cell.setting.is_ok()), "{name}");
-                let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
-                let again = planned(again).unwrap_or_else(|why| panic!("{name}: {why}"));
-                assert_eq!(
-                    again.hash, plan.hash,
-                    "{name}: a report reads its plan again"
-                );
                 measured.push(name);
             }
             Err(why) => {

@@ -1,0 +1,64 @@
+//! What holds in every world.
+
+use experiment::Experiment;
+use plan::World;
+
+/// Fewer levels of factors, where a plan has thousands of cells.
+const FEWER: [(&str, &[&str]); 2] = [
+    (
+        "aqm-readings",
+        &[
+            "packets=3000B,2in1",
+            "law=text,wide",
+            "long=open",
+            "count=frames,bytes500",
+        ],
+    ),
+    (
+        "jumbogen-scaling",
+        &["traffic=flood2k,down1g", "gather=off,busy,t3ms"],
+    ),
+];
+
+#[test]
+fn the_plan_of_a_run_plans_the_same_cells_in_the_same_world_again() {
+    let planned = |world: World| {
+        experiment::shipped()
+            .filter(|one| plans_again(one.name, world))
+            .count()
+    };
+    let planned: Vec<usize> = std::thread::scope(|scope| {
+        let worlds: Vec<_> = World::ALL
+            .iter()
+            .map(|&world| scope.spawn(move || planned(world)))
+            .collect();
+        worlds.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(planned.iter().all(|planned| *planned > 3), "{planned:?}");
+}
+
+/// Whether `world` has the experiment, of which it then plans the same twice.
+fn plans_again(name: &str, world: World) -> bool {
+    let mut experiment = Experiment::load(name).unwrap();
+    let fewer = FEWER.iter().find(|(other, _)| *other == name);
+    for set in fewer.map_or(&[][..], |(_, sets)| sets) {
+        experiment.set(set).unwrap();
+    }
+    let Ok(plan) = super::plan(experiment, world) else {
+        return false;
+    };
+    let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
+    // As `run` does without --on.
+    let its_own = again.world().unwrap().unwrap_or_default();
+    assert_eq!(its_own, world, "{name}");
+    let again = super::plan(again, its_own).unwrap();
+    assert_eq!(again.hash, plan.hash, "{name} --on {world}");
+    let settings = |plan: plan::Plan| {
+        let cells = plan.cells.into_iter();
+        cells
+            .map(|cell| (cell.factors, cell.setting))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(settings(again), settings(plan), "{name} --on {world}");
+    true
+}
