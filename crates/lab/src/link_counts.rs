@@ -162,6 +162,7 @@ impl EmulatedLosses<'_> {
 #[cfg(test)]
 mod tests {
     use plan::synthetic;
+    use queue::AverageQueue;
 
     use super::*;
 
@@ -177,12 +178,19 @@ mod tests {
         let mut counts = EmulatedCounts::of(&link, Span::from_secs(1), true);
         let begin = Time::ZERO + Span::from_secs(9);
         let at = |millis: u64| begin + Span::from_millis(millis);
+        let average = |frames| {
+            Some(AverageQueue {
+                frames,
+                bytes: 100.0 * frames,
+                of_max: frames / 5.0,
+            })
+        };
         for observation in [
             // Three packets wait from 0 to 500 ms, are one less then, and take 250 ms.
-            Observation::Arrived(at(0), 3, Some(1.0), vec![]),
+            Observation::Arrived(at(0), 3, average(1.0), vec![]),
             Observation::InnerDropped(at(400), 1, vec![]),
             Observation::Sent([at(0), at(500), at(750)], 2),
-            Observation::Arrived(at(600), 1, Some(2.0), vec![]),
+            Observation::Arrived(at(600), 1, average(2.0), vec![]),
             Observation::Dropped(at(600), 1, vec![]),
         ] {
             counts.take(begin, observation);
@@ -196,6 +204,8 @@ mod tests {
             ("utilisation_percent_all", 25.0),
             ("mean_queue_all", 0.5),
             ("average_queue_all", 1.5),
+            ("average_bytes_all", 150.0),
+            ("max_th_percent_all", 30.0),
             ("queue_delay_all", 500.0),
         ] {
             assert!(

@@ -60,8 +60,8 @@ impl LinkEvents {
         let busy: f64 = self
             .began
             .iter()
-            .filter(|(at, _)| inside(at))
-            .map(|(_, busy)| busy.as_secs_f64())
+            .filter_map(|(at, busy)| (*at + *busy).min(to).since((*at).max(from)))
+            .map(Span::as_secs_f64)
             .sum();
         let count = |instants: &[Time]| instants.iter().filter(|at| inside(at)).count();
         let (came_inside, dropped) = (count(&self.came), count(&self.dropped));
@@ -99,20 +99,26 @@ mod tests {
         let at = |millis: u64| Time::ZERO + Span::from_millis(millis);
         let mut events = LinkEvents::default();
         // Waits from 0 to 400, of which 100 are before the window; dropped at
-        // 500; still waiting at the end, since 900.
-        for millis in [0, 500, 900, 2_000] {
+        // 500; still waiting at the end, since 900. Transmissions reach over both
+        // ends of the window.
+        for millis in [0, 0, 500, 900, 1_000, 2_000] {
             events.come(at(millis));
         }
+        events.begin(at(0), Span::from_millis(150));
         events.begin(at(400), Span::from_millis(250));
         events.drop(at(500));
+        events.begin(at(1_000), Span::from_millis(300));
         events.begin(at(3_000), Span::from_millis(250));
         let window = events.window(at(100), at(1_100)).unwrap();
         assert!((window.mean_queue - 0.5).abs() < 1e-9, "{window:?}");
         assert!(
-            (window.utilisation_percent - 25.0).abs() < 1e-9,
+            (window.utilisation_percent - 40.0).abs() < 1e-9,
             "{window:?}"
         );
-        assert!((window.drop_percent - 50.0).abs() < 1e-9, "{window:?}");
+        assert!(
+            (window.drop_percent - 100.0 / 3.0).abs() < 1e-9,
+            "{window:?}"
+        );
         assert_eq!(events.window(at(2_500), at(2_600)), None);
     }
 }

@@ -54,7 +54,7 @@ pub struct QueuedPacket {
     pub at: Time,
     /// The packets that waited before it.
     pub waiting: u32,
-    /// The average queue before it, in the unit of the thresholds.
+    /// The average queue before it, in frames.
     pub average: Option<f64>,
     /// The index of its flow.
     pub flow: usize,

@@ -1,8 +1,6 @@
 //! Figures of studies that reports redraw.
 
-use crate::setting::Link;
 use crate::{Factors, Level};
-use queue::Spec;
 
 /// A figure of a study, redrawn with this run's data beside what is printed.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,18 +60,5 @@ impl ReportFigure {
             let level = factors.level(name);
             level.is_none_or(|level| levels.iter().any(|listed| listed.is_same(level)))
         })
-    }
-}
-
-impl Link {
-    /// The thresholds of the queue's average, min_th and max_th, if its law has
-    /// them, in the law's own unit.
-    pub fn thresholds(&self) -> Option<[f64; 2]> {
-        let curve = match self.queue() {
-            Spec::Red(red) => red.curve,
-            Spec::Mred(mred) => mred.curve,
-            _ => return None,
-        };
-        Some([curve.min, curve.max])
     }
 }

@@ -332,8 +332,8 @@ impl Gateway {
         Some(self.peers.get(peer)?.seal.as_ref()?.is_ready())
     }
 
-    /// The bundles that wait for the uplink, and the average on which its queue decides.
-    pub fn uplink(&self) -> Option<(queue::Backlog, Option<f64>)> {
+    /// The bundles that wait for the uplink, and their average.
+    pub fn uplink(&self) -> Option<(queue::Backlog, Option<queue::AverageQueue>)> {
         let link = self.uplink.as_ref()?;
         Some((link.backlog(), link.average()))
     }

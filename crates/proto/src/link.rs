@@ -15,7 +15,7 @@ mod settings;
 mod travelling;
 mod waiting;
 
-use queue::{Backlog, Discipline, Drops, Limit, Packet, Reason};
+use queue::{AverageQueue, Backlog, Discipline, Drops, Limit, Packet, Reason};
 use units::{Bytes, Framing, Seed, Span, Time};
 
 pub(crate) use answers::Answers;
@@ -253,8 +253,8 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
         self.queue.backlog()
     }
 
-    /// The average on which the queue decides; `None` for disciplines without one.
-    pub fn average(&self) -> Option<f64> {
+    /// The average queue; `None` for disciplines without one.
+    pub fn average(&self) -> Option<AverageQueue> {
         self.queue.average()
     }
 

@@ -38,11 +38,26 @@ pub trait Discipline<P: Packet> {
     /// it; a [`Discipline::dequeue`] of an empty queue reports the same of now.
     fn rest(&mut self, _since: Time) {}
 
-    /// The average length on which the law decides, in the law's unit, after
-    /// the latest arrival; `None` for laws without one.
-    fn average(&self) -> Option<f64> {
+    /// The average queue after the latest arrival; `None` for disciplines
+    /// without one.
+    fn average(&self) -> Option<AverageQueue> {
         None
     }
+}
+
+/// The average of what waits, with the weight of the discipline. Disciplines
+/// count it in frames, bytes or packets inside of frames (`unit`), so that the
+/// number on which they decide has no unit of its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct AverageQueue {
+    /// Frames, a bundle counted once.
+    pub frames: f64,
+    /// The bytes of these frames.
+    pub bytes: f64,
+    /// The number on which the discipline decides relative to its upper
+    /// threshold, both in its own unit.
+    pub of_max: f64,
 }
 
 /// The contents of a queue, counted.

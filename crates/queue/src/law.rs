@@ -11,6 +11,7 @@ mod spread;
 
 pub use adaptation::Adaptation;
 pub use average::Average;
+pub(crate) use average::AverageBacklog;
 pub use codel::Codel;
 pub use curve::Curve;
 pub use pick::Pick;

@@ -44,7 +44,7 @@ pub use bad_spec::BadSpec;
 pub use bundle::{Bundle, Carriage, Entry, Tick, Victims};
 pub use choice::{Choice, Configured};
 pub use codel::{Codel, CodelSettings};
-pub use discipline::{Backlog, Discipline, Drops, Reason};
+pub use discipline::{AverageQueue, Backlog, Discipline, Drops, Reason};
 pub use drop_front::DropFront;
 pub use drop_tail::DropTail;
 pub use fifo::Fifo;

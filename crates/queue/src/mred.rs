@@ -7,9 +7,9 @@ mod share;
 
 use units::{Bytes, Rate, Seed, Span, Time};
 
-use crate::law::{self, Pick, Profile, Verdict};
+use crate::law::{self, AverageBacklog, Pick, Profile, Verdict};
 use crate::rng::Rng;
-use crate::{Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
+use crate::{AverageQueue, Backlog, BadSpec, Discipline, Drops, Limit, Packet, Reason, Unit};
 use frames::{DropAction, Frames, meet, packets};
 pub(crate) use keys::MredKeys;
 pub use settings::{Activation, Bounds, MredSettings, Over, Reading, Share, SizeOf};
@@ -23,6 +23,7 @@ use share::{Shares, weight};
 pub struct Mred<P> {
     settings: MredSettings,
     law: law::Red,
+    average: AverageBacklog,
     rng: Rng,
     frames: Frames<P>,
 }
@@ -36,6 +37,7 @@ impl<P: Packet> Mred<P> {
         settings.check()?;
         Ok(Self {
             law: settings.red().law(rate),
+            average: AverageBacklog::new(settings.weight),
             rng: Rng::new(seed),
             frames: Frames::new(settings.victims),
             settings: MredSettings {
@@ -363,7 +365,8 @@ impl<P: Packet> Discipline<P> for Mred<P> {
         self.frames.meet_due(now, drops);
         let rested = self.law.is_idle();
         let MredSettings { unit, size, .. } = self.settings;
-        self.law.observe(now, self.frames.queue(unit, size));
+        let kept = self.law.observe(now, self.frames.queue(unit, size));
+        self.average.arrive(kept, self.frames.backlog());
         let room = self.has_room(&packet);
         let average = self.settings.when == Activation::Average;
         let mut judgement = Judgement::Pass;
@@ -403,8 +406,8 @@ impl<P: Packet> Discipline<P> for Mred<P> {
         self.law.rest(since);
     }
 
-    fn average(&self) -> Option<f64> {
-        Some(self.law.average())
+    fn average(&self) -> Option<AverageQueue> {
+        Some(self.average.of(&self.law))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::settings::Settings;
 pub use admission::RedAdmission;
 pub(crate) use keys::{RedKeys, in_packets};
 
-use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
+use crate::{AverageQueue, Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
 /// In what the average and its thresholds count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -379,7 +379,7 @@ impl<P: Packet> Discipline<P> for Red<P> {
         self.admission.rest(since);
     }
 
-    fn average(&self) -> Option<f64> {
-        Some(self.admission.law.average())
+    fn average(&self) -> Option<AverageQueue> {
+        Some(self.admission.average())
     }
 }

@@ -5,10 +5,10 @@ use alloc::boxed::Box;
 use units::{Bytes, Rate, Seed, Time};
 
 use crate::keys::{Field, Keyed, Keys};
-use crate::law::{self, Average, Curve, Profile, Spread, Verdict};
+use crate::law::{self, Average, AverageBacklog, Curve, Profile, Spread, Verdict};
 use crate::rng::Rng;
 use crate::settings::Settings;
-use crate::{Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
+use crate::{AverageQueue, Backlog, BadSpec, Discipline, Drops, Fifo, Limit, Packet, Reason};
 
 /// RIO's parameters. Thresholds are in frames.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,6 +156,7 @@ pub struct Rio<P> {
     ecn: bool,
     inside: Side,
     outside: Side,
+    average: AverageBacklog,
     rng: Rng,
     fifo: Fifo<P>,
     /// Packets that wait and are inside of their profile.
@@ -188,6 +189,7 @@ impl<P: Packet> Rio<P> {
             ecn: settings.ecn,
             inside: side(settings.inside),
             outside: side(settings.outside),
+            average: AverageBacklog::new(settings.weight),
             rng: Rng::new(seed),
             fifo: Fifo::new(),
             waiting_inside: 0,
@@ -225,7 +227,8 @@ impl<P: Packet> Discipline<P> for Rio<P> {
     fn enqueue(&mut self, now: Time, packet: P, drops: &mut Drops<P>) {
         let rested = self.outside.law.is_idle();
         let inside = is_inside(&packet);
-        self.outside.law.observe(now, self.fifo.len() as f64);
+        let kept = self.outside.law.observe(now, self.fifo.len() as f64);
+        self.average.arrive(kept, self.fifo.backlog());
         if inside {
             self.inside.law.observe(now, self.waiting_inside as f64);
         } else {
@@ -251,8 +254,8 @@ impl<P: Packet> Discipline<P> for Rio<P> {
         (!self.fifo.is_empty()).then_some(Time::ZERO)
     }
 
-    fn average(&self) -> Option<f64> {
-        Some(self.outside.law.average())
+    fn average(&self) -> Option<AverageQueue> {
+        Some(self.average.of(&self.outside.law))
     }
 
     fn backlog(&self) -> Backlog {

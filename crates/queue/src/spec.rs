@@ -13,6 +13,7 @@ use crate::settings::Settings;
 use crate::{
     AdaptiveRedSettings, BadSpec, Choice, CodelSettings, Discipline, DropFront, DropTail,
     FqCodelSettings, Limit, MredSettings, Packet, PieSettings, Priority, RedSettings, RioSettings,
+    Unit,
 };
 
 /// Makes [`Spec`] and [`DISCIPLINES`] of a list: what has the keys of each
@@ -136,6 +137,18 @@ impl Spec {
     pub const fn ns2_drop_front(frames: u32) -> Self {
         let limit = Limit::Packets(frames.saturating_sub(1));
         Self::DropFront { limit }
+    }
+
+    /// The thresholds of the average queue in frames, min and max; `None` where the
+    /// discipline has none, finds them itself or counts something else.
+    pub fn thresholds(&self) -> Option<[f64; 2]> {
+        let (unit, curve) = match self {
+            Self::Red(red) => (red.unit, red.curve),
+            Self::Mred(mred) => (mred.unit, mred.curve),
+            Self::Rio(rio) => (Unit::Frames, rio.outside),
+            _ => return None,
+        };
+        (unit == Unit::Frames).then_some([curve.min, curve.max])
     }
 
     /// How much may wait in it: in all classes together, where it has some.

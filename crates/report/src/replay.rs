@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use plan::queue_recording::{Loss, QueueRecording, QueueWindow, QueuedPacket};
 use plan::setting::Traffic;
 use plan::{Hosts, Plan, Setting};
-use queue::{Spec, Unit};
+use queue::Spec;
 use serde_json::{Value, json};
 use units::{Span, Time};
 
@@ -160,14 +160,6 @@ fn name(plan: &Plan, recording: &QueueRecording) -> String {
     )
 }
 
-/// The thresholds of the average in packets, and the octets or packets that are one
-/// in the unit of the average.
-struct Thresholds {
-    min: f64,
-    max: f64,
-    one: f64,
-}
-
 /// The discipline of the recorded link.
 fn discipline(plan: &Plan, recording: &QueueRecording) -> Option<Spec> {
     let cell = plan
@@ -183,43 +175,17 @@ fn discipline(plan: &Plan, recording: &QueueRecording) -> Option<Spec> {
     Some(network.links[wire.link].queue())
 }
 
-/// The thresholds of a discipline, if it has some.
-fn thresholds(discipline: &Spec) -> Option<Thresholds> {
-    let (curve, unit, mean_size) = match discipline {
-        Spec::Red(red) => (red.curve, red.unit, red.mean_size),
-        Spec::Mred(mred) => (mred.curve, mred.unit, mred.mean_size),
-        Spec::Rio(rio) => (rio.outside, Unit::Frames, rio.mean_size),
-        Spec::DropTail { .. }
-        | Spec::DropFront { .. }
-        | Spec::Priority { .. }
-        | Spec::AdaptiveRed(_)
-        | Spec::Codel(_)
-        | Spec::Pie(_)
-        | Spec::FqCodel(_) => return None,
-    };
-    let one = match unit {
-        Unit::Frames | Unit::Inner => 1.0,
-        Unit::Bytes => mean_size.get().max(1) as f64,
-    };
-    Some(Thresholds {
-        min: curve.min / one,
-        max: curve.max / one,
-        one,
-    })
-}
-
 /// A recording in columns; times in nanoseconds since the first packet, and since
 /// the packet's arrival.
 fn data(queue: &ShownQueue<'_>) -> Value {
     let window = queue.window;
     let packets = &window.packets;
     let begin = packets.first().map_or(Time::ZERO, |first| first.at);
-    let thresholds = queue.discipline.as_ref().and_then(thresholds);
-    let one = thresholds.as_ref().map_or(1.0, |own| own.one);
+    let thresholds = queue.discipline.as_ref().and_then(Spec::thresholds);
     let average = |packet: &QueuedPacket| {
         packet
             .average
-            .map(|average| (average / one * 100.0).round() / 100.0)
+            .map(|average| (average * 100.0).round() / 100.0)
     };
     let left = |packet: &QueuedPacket| packet.left.map(|(at, _)| since(packet.at, at));
     let loss = |packet: &QueuedPacket| packet.left.and_then(|(_, loss)| loss.map(Loss::words));
@@ -242,8 +208,8 @@ fn data(queue: &ShownQueue<'_>) -> Value {
         "flows": window.flows,
         "begin": seconds(begin),
         "decided": window.decided,
-        "min": thresholds.as_ref().map(|own| own.min),
-        "max": thresholds.as_ref().map(|own| own.max),
+        "min": thresholds.map(|[min, _]| min),
+        "max": thresholds.map(|[_, max]| max),
         "at": column(&|packet| json!(since(begin, packet.at))),
         "left": column(&|packet| json!(left(packet))),
         "waiting": column(&|packet| json!(packet.waiting)),
@@ -299,7 +265,7 @@ fn table(queue: &ShownQueue<'_>) -> Table {
             Column::new("flow"),
             Column::right("octets"),
             Column::right("queue before"),
-            Column::right("average before"),
+            Column::right("average before (frames)"),
             Column::new("decision"),
         ],
         rows: window

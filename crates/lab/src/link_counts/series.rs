@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use plan::UNKNOWN;
+use queue::AverageQueue;
 use serde_json::{Value, json};
 use units::Span;
 
@@ -19,7 +20,7 @@ pub(crate) struct Series {
 struct Slot {
     arrivals: u32,
     drops: u32,
-    /// The sum of the averages at arrivals, if the queue has an average.
+    /// The sum of the averages at arrivals, in frames, if the queue has an average.
     averages: f64,
     averaged: u32,
     /// The change of the queue length over the interval.
@@ -40,13 +41,13 @@ impl Series {
     }
 
     /// Records a packet that arrived at `at` and found this average.
-    pub(crate) fn queued(&mut self, at: u64, average: Option<f64>) {
+    pub(crate) fn queued(&mut self, at: u64, average: Option<AverageQueue>) {
         let Some(slot) = self.step(at, 1) else {
             return;
         };
         slot.arrivals += 1;
         if let Some(average) = average {
-            slot.averages += average;
+            slot.averages += average.frames;
             slot.averaged += 1;
         }
     }

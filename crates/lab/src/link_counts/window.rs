@@ -2,7 +2,7 @@
 
 use plan::metric::of_window;
 use plan::setting as spec;
-use queue::Spec;
+use queue::AverageQueue;
 use units::Span;
 
 use crate::measurements::Measurements;
@@ -17,38 +17,44 @@ pub(crate) struct Window {
     to: u64,
     arrivals: u64,
     drops: u64,
-    /// The transmission time of the packets that were started.
+    /// The transmission time within the window.
     busy: u64,
     /// The integral of the queue length over time.
     waited: i128,
+    averages: Averages,
     more: Option<GatherMetrics>,
+}
+
+/// The sums of the averages that arrivals found.
+#[derive(Default)]
+struct Averages {
+    arrivals: u64,
+    frames: f64,
+    bytes: f64,
+    of_max: f64,
 }
 
 /// The additional metrics of networks with a domain.
 pub(crate) struct GatherMetrics {
     /// The length of the trial.
     duration: u64,
-    /// The average from which on the discipline drops all or nearly all
-    /// packets.
-    upper: Option<f64>,
     /// Arrived packets of senders, and the dropped ones among them.
     inner: [u64; 2],
-    /// Packets of senders in the started frames.
-    begun: u64,
+    /// Packets of senders in the started frames, and the transmission time of
+    /// these frames.
+    begun: (u64, u64),
     /// The link's capacity in octets per second.
     octets: Option<f64>,
-    /// The transmission time of all frames started since the beginning of the
-    /// trial.
+    /// The transmission time from the beginning of the trial to the end of the
+    /// window.
     carried: u64,
     /// The total waiting time of the started packets, and their number.
     delays: (u128, u64),
     /// The total end-to-end delay of delivered data packets that left the link,
     /// and their number.
     one_way_delays: (u128, u64),
-    /// The sum of the averages at arrivals, and their number.
-    averages: (f64, u64),
     /// The first and the last arrival with an average at or above the upper
-    /// bound.
+    /// threshold.
     above: Option<(u64, u64)>,
 }
 
@@ -57,18 +63,12 @@ impl GatherMetrics {
     pub(crate) fn new(link: &spec::Link, duration: Span) -> Self {
         Self {
             duration: duration.as_picos(),
-            upper: match link.queue() {
-                Spec::Red(red) => Some(red.curve.max),
-                Spec::Mred(mred) => Some(mred.curve.max),
-                _ => None,
-            },
             inner: [0; 2],
-            begun: 0,
+            begun: (0, 0),
             octets: link.rate.map(|rate| rate.megabits_per_second() * 1e6 / 8.0),
             carried: 0,
             delays: (0, 0),
             one_way_delays: (0, 0),
-            averages: (0.0, 0),
             above: None,
         }
     }
@@ -84,24 +84,25 @@ impl Window {
             drops: 0,
             busy: 0,
             waited: 0,
+            averages: Averages::default(),
             more,
         }
     }
 
     /// Records the arrival of a frame with `live` packets of senders, and the
     /// average that it found.
-    pub(crate) fn came(&mut self, at: u64, live: u32, average: Option<f64>) {
+    pub(crate) fn came(&mut self, at: u64, live: u32, average: Option<AverageQueue>) {
         self.step(at, 1);
         if !self.has(at) {
             return;
         }
         self.arrivals += 1;
+        if let Some(average) = average {
+            self.averages.add(average);
+        }
         let Some(more) = &mut self.more else { return };
         more.inner[0] += u64::from(live);
-        let Some(average) = average else { return };
-        more.averages.0 += average;
-        more.averages.1 += 1;
-        if more.upper.is_some_and(|upper| average >= upper) {
+        if average.is_some_and(|average| average.of_max >= 1.0) {
             let first = more.above.map_or(at, |(first, _)| first);
             more.above = Some((first, at));
         }
@@ -112,13 +113,16 @@ impl Window {
     pub(crate) fn began(&mut self, at: u64, live: u32, busy: u64, waited: u64) {
         self.step(at, -1);
         let is_inside = self.has(at);
-        self.busy += if is_inside { busy } else { 0 };
+        // What of the transmission lies between an instant and the window's end.
+        let since = |from: u64| (at + busy).min(self.to).saturating_sub(at.max(from));
+        self.busy += since(self.from);
         let Some(more) = &mut self.more else { return };
-        more.carried += if at < self.to { busy } else { 0 };
+        more.carried += since(0);
         if is_inside {
             more.delays.0 += u128::from(waited);
             more.delays.1 += 1;
-            more.begun += u64::from(live);
+            more.begun.0 += u64::from(live);
+            more.begun.1 += busy;
         }
     }
 
@@ -166,13 +170,19 @@ impl Window {
                 Some(100.0 * self.busy as f64 / length),
             ),
             ("mean_queue", Some(self.waited as f64 / length)),
+            ("average_queue", self.averages.mean(self.averages.frames)),
+            ("average_bytes", self.averages.mean(self.averages.bytes)),
+            (
+                "max_th_percent",
+                self.averages.mean(100.0 * self.averages.of_max),
+            ),
         ];
         if let Some(more) = &self.more {
             let [came, dropped] = more.inner;
+            let (begun, busy) = more.begun;
             let mean = |(all, packets): (u128, u64)| {
                 (packets > 0).then(|| all as f64 / packets as f64 / PER_MILLISECOND)
             };
-            let (averages, looks) = more.averages;
             let since = |at: u64| (at - self.from) as f64 / PER_SECOND;
             metrics.extend([
                 ("inner_drop_percent", percent(dropped, came)),
@@ -188,8 +198,8 @@ impl Window {
                 (
                     "wire_octets",
                     more.octets
-                        .filter(|_| more.begun > 0)
-                        .map(|octets| octets * self.busy as f64 / PER_SECOND / more.begun as f64),
+                        .filter(|_| begun > 0)
+                        .map(|octets| octets * busy as f64 / PER_SECOND / begun as f64),
                 ),
                 (
                     "carried_percent",
@@ -197,10 +207,6 @@ impl Window {
                 ),
                 ("queue_delay", mean(more.delays)),
                 ("one_way_delay", mean(more.one_way_delays)),
-                (
-                    "average_queue",
-                    (looks > 0).then(|| averages / looks as f64),
-                ),
                 ("crossing", more.above.map(|(first, _)| since(first))),
                 ("settling", more.above.map(|(_, last)| since(last))),
             ]);
@@ -208,6 +214,19 @@ impl Window {
         for (metric, value) in metrics {
             measurements.put(&of_window(metric, &self.name), value);
         }
+    }
+}
+
+impl Averages {
+    fn add(&mut self, average: AverageQueue) {
+        self.arrivals += 1;
+        self.frames += average.frames;
+        self.bytes += average.bytes;
+        self.of_max += average.of_max;
+    }
+
+    fn mean(&self, sum: f64) -> Option<f64> {
+        (self.arrivals > 0).then(|| sum / self.arrivals as f64)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Observations of the packets in front of an emulated link, by direction.
 
 use proto::link::{Entered, Fate, LinkObserver, QueueState};
-use queue::{Packet, Reason};
+use queue::{AverageQueue, Packet, Reason};
 use units::Time;
 use wire::frame::Ports;
 
@@ -30,7 +30,7 @@ pub enum Observation {
     /// A frame with this many packets of senders arrived, and found this average; `None`
     /// for disciplines without one. The headers of its packets if they are kept, `None` for
     /// a packet of another protocol.
-    Arrived(Time, u32, Option<f64>, Vec<Option<Head>>),
+    Arrived(Time, u32, Option<AverageQueue>, Vec<Option<Head>>),
     /// A frame with this many packets of senders, which arrived at the first instant, is
     /// transmitted from the second to the third.
     Sent([Time; 3], u32),

@@ -1,7 +1,7 @@
 //! Reports of a gateway: what it counted, and what waits.
 
 use proto::gateway::{Counts, Traffic, Waiting};
-use queue::Backlog;
+use queue::{AverageQueue, Backlog};
 use units::Span;
 
 use super::{Gateway, Holds, InsideCounts};
@@ -33,7 +33,7 @@ pub struct Report {
     /// The packets that wait.
     pub waiting: Waiting,
     /// The backlog of the uplink, and the average on which its queue decides.
-    pub uplink: Option<(Backlog, Option<f64>)>,
+    pub uplink: Option<(Backlog, Option<AverageQueue>)>,
     /// The counters of each peer that the driver keeps.
     pub peers: Vec<PeerCounts>,
     /// The interfaces inside, each with the path of packets to it: `tun`, `tap`,

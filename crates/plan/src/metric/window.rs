@@ -7,7 +7,7 @@ use super::{Better, Metric, Shown, order};
 pub const LONGEST: usize = 16;
 
 /// The metrics of each window, by the name before the window's name.
-pub(super) static OF_WINDOWS: [Metric; 14] = [
+pub(super) static OF_WINDOWS: [Metric; 16] = [
     Metric {
         name: "drop_percent",
         unit: "%",
@@ -22,7 +22,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "utilisation_percent",
         unit: "%",
         title: "Utilisation",
-        definition: "transmission time of the packets whose transmission began in the window, relative to the window's length",
+        definition: "part of the window in which the link transmitted",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -30,9 +30,9 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     },
     Metric {
         name: "mean_queue",
-        unit: "packets",
+        unit: "frames",
         title: "Mean queue",
-        definition: "time average of the packets that wait for the link, excluding the one in transmission",
+        definition: "time average of the frames that wait for the link, excluding the one in transmission; a bundle is one frame",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -92,7 +92,7 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
         name: "carried_percent",
         unit: "%",
         title: "Utilisation over the trial",
-        definition: "transmission time of the packets whose transmission began since the start of the trial, relative to the length of the whole trial; only in networks with a domain",
+        definition: "time in which the link transmitted from the start of the trial to the end of the window, relative to the length of the whole trial; only in networks with a domain",
         better: Better::Higher,
         shown: Shown::Compact,
         resolution: None,
@@ -120,9 +120,29 @@ pub(super) static OF_WINDOWS: [Metric; 14] = [
     },
     Metric {
         name: "average_queue",
-        unit: "packets",
+        unit: "frames",
         title: "Average queue",
-        definition: "mean over the arrivals of the queue's average as its discipline computes it, in the unit of the thresholds; only in networks with a domain",
+        definition: "mean over the arrivals of the average number of frames that wait, weighted as the discipline weighs arrivals, whatever the unit in which it decides; only of disciplines with an average",
+        better: Better::Lower,
+        shown: Shown::Compact,
+        resolution: None,
+        of_flows: false,
+    },
+    Metric {
+        name: "average_bytes",
+        unit: "B",
+        title: "Average queue in bytes",
+        definition: "the same average of the bytes of these frames; only of disciplines with an average",
+        better: Better::Lower,
+        shown: Shown::Compact,
+        resolution: None,
+        of_flows: false,
+    },
+    Metric {
+        name: "max_th_percent",
+        unit: "%",
+        title: "Average relative to max_th",
+        definition: "mean over the arrivals of the average on which the discipline decides, relative to its upper threshold, both in the unit in which it decides; only of disciplines with an average",
         better: Better::Lower,
         shown: Shown::Compact,
         resolution: None,
@@ -191,7 +211,7 @@ mod tests {
     #[test]
     fn a_metric_over_a_window_is_called_by_both() {
         let queue = Metric::named(&of_window("mean_queue", "h1")).unwrap();
-        assert_eq!((queue.name, queue.unit), ("mean_queue_h1", "packets"));
+        assert_eq!((queue.name, queue.unit), ("mean_queue_h1", "frames"));
         assert_eq!(queue.title, "Mean queue, h1");
         for wrong in ["mean_queue", "mean_queue_", "mean_queue_a b", "queue_h1"] {
             assert_eq!(Metric::named(wrong), None, "{wrong}");

@@ -1,6 +1,6 @@
 //! Observers of a link's events, with their exact instants.
 
-use queue::{Backlog, Reason};
+use queue::{AverageQueue, Backlog, Reason};
 use units::Time;
 
 use super::Fate;
@@ -10,9 +10,9 @@ use super::Fate;
 pub struct QueueState {
     /// The packets that wait already.
     pub backlog: Backlog,
-    /// The average queue size of the discipline, before it counts this packet; `None`
-    /// for disciplines without one.
-    pub average: Option<f64>,
+    /// The average queue, before it counts this packet; `None` for disciplines without
+    /// one.
+    pub average: Option<AverageQueue>,
 }
 
 /// The arrival of a packet at a link.

@@ -2,6 +2,9 @@
 
 use units::{Bytes, Rate, Time};
 
+use super::Red;
+use crate::{AverageQueue, Backlog};
+
 /// Picoseconds in a second.
 const PICOS: u128 = 1_000_000_000_000;
 
@@ -57,20 +60,24 @@ impl Average {
 
     /// The link has something to do at `now`. Each packet that could have left
     /// while it was idle counts as one sample of an empty queue:
-    /// avg (1 - w)^m, m = floor(idle time x rate / (8 x mean size)).
-    pub fn wake(&mut self, now: Time) {
+    /// avg (1 - w)^m, m = floor(idle time x rate / (8 x mean size)). Returns
+    /// (1 - w)^m.
+    pub fn wake(&mut self, now: Time) -> f64 {
         let Some(since) = self.idle_since.take() else {
-            return;
+            return 1.0;
         };
         if self.value <= 0.0 {
-            return;
+            return 1.0;
         }
         let idle = now.since(since).unwrap_or_default();
         let departures = u128::from(idle.as_picos()) * self.rate / self.packet;
-        if departures > 0 {
-            // Beyond 2^53 departures nothing is left of any average.
-            self.value *= libm::pow(self.keep, departures as f64);
+        if departures == 0 {
+            return 1.0;
         }
+        // Beyond 2^53 departures nothing is left of any average.
+        let kept = libm::pow(self.keep, departures as f64);
+        self.value *= kept;
+        kept
     }
 
     /// The link has had something to do; an average of 0 stays as it is.
@@ -79,10 +86,50 @@ impl Average {
     }
 
     /// A packet came at `now` and found `queue`, which counts neither it nor
-    /// the packet in transmission: avg (1 - w) + w q.
-    pub fn arrive(&mut self, now: Time, queue: f64) {
-        self.wake(now);
+    /// the packet in transmission: avg (1 - w) + w q. Returns what
+    /// [`Average::wake`] does.
+    pub fn arrive(&mut self, now: Time, queue: f64) -> f64 {
+        let kept = self.wake(now);
         self.value = self.value * self.keep + self.weight * queue;
+        kept
+    }
+}
+
+/// The same average of the frames that wait and of their bytes, in whatever
+/// unit the discipline decides.
+#[derive(Clone, Debug)]
+pub(crate) struct AverageBacklog {
+    frames: f64,
+    bytes: f64,
+    weight: f64,
+}
+
+impl AverageBacklog {
+    pub(crate) const fn new(weight: f64) -> Self {
+        Self {
+            frames: 0.0,
+            bytes: 0.0,
+            weight,
+        }
+    }
+
+    /// A packet came and found `backlog`, after `kept` of the average was left by
+    /// the time for which the link rested.
+    #[inline]
+    pub(crate) fn arrive(&mut self, kept: f64, backlog: Backlog) {
+        let keep = 1.0 - self.weight;
+        let weigh = |average: f64, found: f64| average * kept * keep + self.weight * found;
+        self.frames = weigh(self.frames, f64::from(backlog.packets));
+        self.bytes = weigh(self.bytes, backlog.bytes.get() as f64);
+    }
+
+    /// The average, with how far that of `law` is from its upper threshold.
+    pub(crate) fn of(&self, law: &Red) -> AverageQueue {
+        AverageQueue {
+            frames: self.frames,
+            bytes: self.bytes,
+            of_max: law.of_max(),
+        }
     }
 }
 

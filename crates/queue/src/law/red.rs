@@ -121,19 +121,26 @@ impl Red {
         }
     }
 
+    /// The average relative to [`Curve::max`].
+    pub(crate) fn of_max(&self) -> f64 {
+        self.average.value() / self.curve.max
+    }
+
     /// The link has something to do, though nothing that this law counts.
     pub fn wake(&mut self, now: Time) {
         self.average.wake(now);
     }
 
     /// A packet came at `now` and found `queue` waiting, in the unit of the
-    /// thresholds.
-    pub fn observe(&mut self, now: Time, queue: f64) {
-        self.average.arrive(now, queue);
+    /// thresholds. Returns the share of the average that was left by the time for
+    /// which the link rested.
+    pub fn observe(&mut self, now: Time, queue: f64) -> f64 {
+        let kept = self.average.arrive(now, queue);
         if let Some(adaptation) = &mut self.adaptation {
             let average = self.average.value();
             self.curve.max_probability = adaptation.adapt(now, average, &self.curve, self.profile);
         }
+        kept
     }
 
     /// Decides about the packet that was observed; `waiting` packets are ahead

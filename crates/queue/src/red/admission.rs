@@ -4,9 +4,9 @@
 use units::{Bytes, Rate, Seed, Time};
 
 use super::{RedSettings, Unit};
-use crate::law::{self, Profile, Verdict};
+use crate::law::{self, AverageBacklog, Profile, Verdict};
 use crate::rng::Rng;
-use crate::{Backlog, BadSpec, Limit, Packet, Reason, View};
+use crate::{AverageQueue, Backlog, BadSpec, Limit, Packet, Reason, View};
 
 /// RED's law with the limit of a buffer, and its chance.
 #[derive(Debug)]
@@ -19,6 +19,7 @@ pub struct RedAdmission {
     mean_size: Bytes,
     pub(super) profile: Profile,
     pub(super) law: law::Red,
+    average: AverageBacklog,
     pub(super) rng: Rng,
 }
 
@@ -37,6 +38,7 @@ impl RedAdmission {
             mean_size: settings.mean_size,
             profile: settings.profile,
             law: settings.law(rate),
+            average: AverageBacklog::new(settings.weight),
             rng: Rng::new(seed),
         })
     }
@@ -101,7 +103,8 @@ impl RedAdmission {
         queue: f64,
         arrival: View,
     ) -> Verdict {
-        self.law.observe(now, queue);
+        let kept = self.law.observe(now, queue);
+        self.average.arrive(kept, backlog);
         let chance = || self.rng.draw();
         match self.unit {
             Unit::Bytes => {
@@ -110,6 +113,10 @@ impl RedAdmission {
             }
             Unit::Frames | Unit::Inner => self.law.judge(backlog.packets, chance),
         }
+    }
+
+    pub(super) fn average(&self) -> AverageQueue {
+        self.average.of(&self.law)
     }
 
     /// Whether packets that were drawn are to be marked, where they can be.

@@ -38,8 +38,8 @@ const QUANTITIES: [OfLink; 3] = [
         quantity: Quantity::Average,
         word: "average",
         title: "Average queue of the discipline",
-        axis: "average (unit of the thresholds)",
-        definition: "queue average of the discipline, mean over the arrivals of each interval",
+        axis: "average (frames)",
+        definition: "average queue of the discipline in frames, mean over the arrivals of each interval",
     },
     OfLink {
         quantity: Quantity::Drops,

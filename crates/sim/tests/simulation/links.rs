@@ -183,7 +183,7 @@ struct Averages(Vec<f64>);
 
 impl Tracer for Averages {
     fn queued(&mut self, _: Time, _: (usize, usize), _: Seen, state: QueueState) {
-        self.0.extend(state.average);
+        self.0.extend(state.average.map(|average| average.frames));
     }
 }
 

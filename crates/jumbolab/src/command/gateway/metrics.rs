@@ -314,11 +314,11 @@ pub(super) fn text(report: &Report) -> String {
     if let Some((_, Some(average))) = report.uplink {
         let name = head(
             &mut text,
-            "uplink_average",
+            "uplink_average_bundles",
             "gauge",
-            "Average on which the queue of the uplink decides.",
+            "Average queue of the uplink in bundles, as its discipline weighs it.",
         );
-        let _ = writeln!(text, "{name} {average}");
+        let _ = writeln!(text, "{name} {}", average.frames);
     }
     let name = head(
         &mut text,

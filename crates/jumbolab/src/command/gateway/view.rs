@@ -158,9 +158,12 @@ fn lines(report: &Report) -> Vec<String> {
         ),
     ];
     if let Some((backlog, average)) = report.uplink {
-        let average = average.map_or_else(|| "-".to_owned(), |average| format!("{average:.2}"));
+        let average = average.map_or_else(
+            || "-".to_owned(),
+            |average| format!("{:.2}", average.frames),
+        );
         lines.push(format!(
-            "uplink: {} bundles wait, average {average}, {} packets taken out of bundles",
+            "uplink: {} bundles wait, {average} on average, {} packets taken out of bundles",
             backlog.packets, total.outward.taken_out
         ));
     }

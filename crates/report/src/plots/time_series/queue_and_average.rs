@@ -15,7 +15,7 @@ use crate::plots::{axis, configuration, layout, marks, redrawn, text, traces};
 use crate::series::labelled;
 
 /// The explanation of the plots.
-const NOTE: &str = "left the mean of all trials with its 95 % interval, right the first of them, interval by interval: packets that waited, the queue average of the discipline in the unit of its thresholds, min_th and max_th, and along the bottom a cross where packets were dropped";
+const NOTE: &str = "left the mean of all trials with its 95 % interval, right the first of them, interval by interval: frames that waited, their average as the discipline weighs them, min_th and max_th where these count frames, and along the bottom a cross where packets were dropped";
 
 /// A figure of queue and average of `link` in each cell.
 pub(in crate::plots) fn redrawn(
@@ -37,7 +37,7 @@ pub(in crate::plots) fn redrawn(
         let name = labelled(plan, &redrawn::own(plan, &cells, cell, None));
         let thresholds = (plan.cells[cell].setting.as_ref().ok())
             .and_then(|setting| setting.network.links.iter().find(|of| of.name == link))
-            .and_then(plan::setting::Link::thresholds);
+            .and_then(|link| link.queue().thresholds());
         let of_first = Details::of([*first]);
         let shown = [
             (
@@ -127,7 +127,7 @@ fn plot(
                 .hover_info(HoverInfo::Name),
         );
     }
-    let [time, packets] = ["time (s)", "queue, average (packets)"].map(axis);
+    let [time, packets] = ["time (s)", "queue, average (frames)"].map(axis);
     let layout = layout(
         time.range(vec![0.0, end]),
         packets.range_mode(RangeMode::ToZero),

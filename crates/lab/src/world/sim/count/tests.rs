@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use queue::{Backlog, Reason};
+use queue::{AverageQueue, Backlog, Reason};
 use units::Bytes;
 
 use super::*;
@@ -60,7 +60,11 @@ fn counter(interval: u64) -> Counter {
 fn wait(counter: &mut Counter, from: u64, to: u64, is_sent: bool) {
     let state = QueueState {
         backlog: Backlog::default(),
-        average: Some(1.5),
+        average: Some(AverageQueue {
+            frames: 1.5,
+            bytes: 4_500.0,
+            of_max: 0.3,
+        }),
     };
     counter.queued(at(from), (0, 0), packet(), state);
     match is_sent {
@@ -84,6 +88,8 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
     let mut counter = counter(SECOND / 2);
     // Half a second of the first window and a quarter of the second one.
     wait(&mut counter, SECOND / 2, SECOND * 5 / 4, true);
+    // Transmitted in both windows.
+    wait(&mut counter, SECOND * 24 / 25, SECOND * 24 / 25, true);
     wait(&mut counter, SECOND * 3 / 2, SECOND * 3 / 2, false);
     // Later packets, the other direction and events after the link do not
     // count.
@@ -108,10 +114,10 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
         ("mean_queue_all", 0.375),
         ("drop_percent_early", 0.0),
         ("drop_percent_late", 100.0),
-        ("drop_percent_all", 50.0),
-        ("utilisation_percent_early", 0.0),
-        ("utilisation_percent_late", 10.0),
-        ("utilisation_percent_all", 5.0),
+        ("drop_percent_all", 100.0 / 3.0),
+        ("utilisation_percent_early", 4.0),
+        ("utilisation_percent_late", 16.0),
+        ("utilisation_percent_all", 10.0),
     ] {
         assert!(
             (measurements.metrics[metric] - value).abs() < 1e-9,
@@ -121,7 +127,7 @@ fn windows_and_intervals_have_what_waited_while_they_were_open() {
     let series = &measurements.evidence["series"]["wire"];
     assert_eq!(series["interval_s"], 0.5);
     assert_eq!(series["queue"], "0 1 0.5 0");
-    assert_eq!(series["arrivals"], "0 1 0 1");
+    assert_eq!(series["arrivals"], "0 2 0 1");
     assert_eq!(series["drops"], "0 0 0 1");
     assert_eq!(series["average"], "- 1.5 - 1.5");
 }

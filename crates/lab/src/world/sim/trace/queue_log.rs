@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use proto::link::QueueState;
-use queue::Reason;
+use queue::{AverageQueue, Reason};
 use results::table::{Column, Values};
 use sim::{Loss, Seen, Segment};
 use units::{Span, Time};
@@ -107,7 +107,9 @@ impl QueueLog {
             Values::Integer(rows().map(|one| whole(of(one)?)).collect())
         };
         let texts = |of: &dyn Fn(&Sample) -> Option<String>| Values::Text(rows().map(of).collect());
-        let average = rows().map(|one| one.state.average).collect();
+        let average = |of: fn(AverageQueue) -> f64| {
+            Values::Real(rows().map(|one| one.state.average.map(of)).collect())
+        };
         let some = |text: &String| (!text.is_empty()).then(|| text.clone());
         vec![
             column("at_ps", integers(&|one| Some(one.at.as_picos()))),
@@ -120,7 +122,7 @@ impl QueueLog {
                 "octets",
                 integers(&|one| Some(one.state.backlog.bytes.get())),
             ),
-            column("average", Values::Real(average)),
+            column("average", average(|average| average.frames)),
             column("number", integers(&|one| Some(one.packet.number))),
             column("flow", texts(&|one| flows.get(one.packet.flow).cloned())),
             column("message", integers(&|one| Some(one.packet.sequence))),
@@ -130,6 +132,8 @@ impl QueueLog {
             column("fate", texts(&|one| Some(one.left?.1.to_owned()))),
             column("marked", integers(&|one| Some(one.marked.into()))),
             column("inner_drops", texts(&|one| some(&one.inner_drops))),
+            column("average_octets", average(|average| average.bytes)),
+            column("average_of_max", average(|average| average.of_max)),
         ]
     }
 }
