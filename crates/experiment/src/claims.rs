@@ -50,9 +50,14 @@ fn claim(mut reader: Reader<'_>, factors: &[Factor], aliases: &Aliases) -> Resul
     let text = reader.required("text", "text = \"the queue stays short\"", line)?;
     let source = reader.required("source", "source = \"[Key s4]\"", line)?;
     let metric = reader.required("metric", "metric = \"throughput\"", line)?;
-    if Metric::named(&metric.value).is_none() {
+    let Some(known) = Metric::named(&metric.value) else {
         let hint = did_you_mean(&metric.value, METRICS.iter().map(|metric| metric.name));
         return Err(metric.refuse(format!("unknown metric{hint}; docs/formats.md lists them")));
+    };
+    if let Some(unit) = reader.optional("unit", line)?
+        && unit.value != known.unit
+    {
+        return Err(unit.refuse(format!("{} is measured in {}", known.name, known.unit)));
     }
     let claim = Assertion {
         text: text.value,

@@ -241,6 +241,13 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: everywhere(),
             },
             Key {
+                name: "unit",
+                kind: "unit",
+                default: DefaultValue::Absent,
+                meaning: "The unit of `by`, `at_most` or `at_least`: that of the metric, and an error if it is not.",
+                worlds: everywhere(),
+            },
+            Key {
                 name: "cells",
                 kind: "table of levels",
                 default: DefaultValue::Follows("all cells"),

@@ -112,6 +112,11 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
             "experiments/x.toml:27: claim.than.\"network.rate\" = \"1mbit\": it is not swept; [sweep] lists the factors",
         ),
         (
+            "by = 2",
+            "by = 2\nunit = \"ms\"",
+            "experiments/x.toml:29: claim.unit = \"ms\": drop_bias is measured in %",
+        ),
+        (
             "metric = \"drop_bias\"",
             "metric = \"drop_bais\"",
             "experiments/x.toml:24: claim.metric = \"drop_bais\": unknown metric; did you mean `drop_bias`?; docs/formats.md lists them",
@@ -279,4 +284,29 @@ fn rival_explanations_name_a_swept_factor_and_known_sentences() {
     ] {
         refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
     }
+}
+
+#[test]
+fn shipped_claims_with_a_figure_state_its_unit() {
+    let mut stated = 0;
+    for shipped in crate::shipped() {
+        let (_, text) = crate::shipped::text(shipped.name).unwrap();
+        for claim in text
+            .split("\n[[")
+            .filter_map(|table| table.strip_prefix("claim]]"))
+        {
+            let claim = claim.split("\n[").next().unwrap_or_default();
+            let has = |key: &str| {
+                claim
+                    .lines()
+                    .any(|line| line.starts_with(&format!("{key} =")))
+            };
+            if has("by") || has("at_most") || has("at_least") {
+                // A wrong one is refused when the experiment is read.
+                assert!(has("unit"), "{}:{claim}", shipped.name);
+                stated += 1;
+            }
+        }
+    }
+    assert!(stated > 20, "{stated}");
 }
