@@ -173,7 +173,7 @@ const METRICS: &[Metric] = &[
     ),
     counter(
         "inside_fragment_packets",
-        "Fragments in place of packets that are larger than the link to their host takes.",
+        "Fragments in place of packets larger than the MTU of the link to their host.",
         Gateway(|report| report.inside.fragments),
     ),
     counter(
@@ -188,7 +188,7 @@ const METRICS: &[Metric] = &[
     ),
     counter(
         "inside_refused_packets",
-        "Packets to the inside that the kernel did not take, or that are larger than the link to their host takes.",
+        "Packets to the inside that the kernel did not take, or that are larger than the MTU of the link to their host.",
         Gateway(|report| report.inside.refused),
     ),
     counter(
