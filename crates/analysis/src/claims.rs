@@ -18,7 +18,7 @@ use crate::compare::{Comparison, NOT_HERE};
 use crate::statistics::{Interval, Mean, difference};
 use crate::verdict::Verdict;
 pub(crate) use alternatives::alternatives;
-pub use alternatives::{Alternative, Alternatives, Needs, is_stated};
+pub use alternatives::{Alternative, Alternatives, Needs, is_stated, where_it_holds};
 pub use changed::Average;
 use changed::Changed;
 
@@ -37,8 +37,8 @@ pub struct Judged<'a> {
     /// The result in each setting of the claim that was measured, in the plan's
     /// order.
     pub settings: Vec<Held>,
-    /// The mean of the changes, if it is claimed and known; of alternatives each has
-    /// its own.
+    /// The mean of the changes, if it is claimed and known; of several alternatives each
+    /// has its own.
     pub average: Option<Average>,
     /// Alternatives that exclude each other; none where all settings are needed.
     pub alternatives: Option<Alternatives>,
@@ -102,7 +102,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
             is_stated: is_stated(&claim.alternatives, &levels),
             levels,
             verdict: here.verdict,
-            holds: holds_in(&here.settings),
+            holds: holds_in(here.settings.iter()),
             settings: here.settings.len(),
             average: here.average,
         };
@@ -123,7 +123,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
         unit,
         not_measured: settings.is_empty().then(|| why_not(plan, claim)),
         settings,
-        average: None,
+        average: alternatives.average(),
         verdict: alternatives.verdict(),
         alternatives: Some(alternatives),
     }
@@ -209,16 +209,29 @@ fn why_not(plan: &Plan, claim: &Assertion) -> String {
 }
 
 impl Judged<'_> {
-    /// The number of settings in which the claim holds.
+    /// The settings that decide the overall verdict: those of the alternatives that the
+    /// source states, else all.
+    pub fn deciding(&self) -> Vec<&Held> {
+        let own = &self.claim.alternatives;
+        let stated = self
+            .settings
+            .iter()
+            .filter(|held| is_stated(own, &held.factors));
+        let stated: Vec<&Held> = stated.collect();
+        match stated.is_empty() {
+            true => self.settings.iter().collect(),
+            false => stated,
+        }
+    }
+
+    /// In how many of these the claim holds.
     pub fn holds_in(&self) -> usize {
-        holds_in(&self.settings)
+        holds_in(self.deciding().into_iter())
     }
 }
 
-fn holds_in(settings: &[Held]) -> usize {
-    let holding = settings
-        .iter()
-        .filter(|held| held.verdict == Verdict::Reproduced);
+fn holds_in<'a>(settings: impl Iterator<Item = &'a Held>) -> usize {
+    let holding = settings.filter(|held| held.verdict == Verdict::Reproduced);
     holding.count()
 }
 

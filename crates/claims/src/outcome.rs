@@ -15,8 +15,7 @@ use crate::register::{Claim, Evidence, Paper, Rivals, Run};
 mod alternatives;
 
 pub use alternatives::Alternative;
-pub(crate) use alternatives::where_it_holds;
-use alternatives::{of_lines, with_shares};
+use alternatives::{of_lines, places, with_shares};
 
 /// A claim and what became of it.
 #[derive(Debug)]
@@ -147,7 +146,7 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
 fn with_places(figure: String, alternatives: &[Alternative], verdict: Verdict) -> String {
     match alternatives {
         [] | [_] => figure,
-        several => format!("{figure}; {}", where_it_holds(several, verdict)),
+        several => format!("{figure}; {}", places(several, verdict)),
     }
 }
 

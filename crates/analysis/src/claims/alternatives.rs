@@ -90,11 +90,43 @@ impl Alternatives {
         self.needs.verdict(count.map(|one| one.verdict))
     }
 
-    /// Those with this verdict.
-    pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Alternative> {
-        let each = self.each.iter();
-        each.filter(move |one| one.verdict == verdict)
+    /// The mean of the changes, where a single alternative decides the overall verdict.
+    pub(super) fn average(&self) -> Option<Average> {
+        let stated: Vec<&Alternative> = self.each.iter().filter(|one| one.is_stated).collect();
+        match (stated.as_slice(), self.each.as_slice()) {
+            ([one], _) => one.average,
+            ([], [one]) => one.average,
+            _ => None,
+        }
     }
+}
+
+/// Alternatives in words, with their verdicts and whether the source states one of them:
+/// `holds in A; not in B`. Of rival causes, of which one is sufficient: `by 2 of 7: A, B`.
+pub fn where_it_holds(each: &[(String, Verdict)], overall: Verdict, some_stated: bool) -> String {
+    let with = |wanted: Verdict| -> Vec<&str> {
+        let own = each.iter().filter(|(_, verdict)| *verdict == wanted);
+        own.map(|(name, _)| name.as_str()).collect()
+    };
+    let holds = with(Verdict::Reproduced);
+    if overall == Verdict::Reproduced && holds.len() < each.len() && !some_stated {
+        return format!(
+            "by {} of {}: {}",
+            holds.len(),
+            each.len(),
+            holds.join(" and ")
+        );
+    }
+    let parts = [
+        ("holds in", holds),
+        ("not in", with(Verdict::NotReproduced)),
+        ("another size in", with(Verdict::DirectionOnly)),
+        ("undecided in", with(Verdict::Inconclusive)),
+        ("not measured in", with(Verdict::NotMeasured)),
+    ];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts = parts.map(|(words, names)| format!("{words} {}", names.join(" and ")));
+    parts.collect::<Vec<_>>().join("; ")
 }
 
 /// The alternatives of a sentence about these cells; none where all settings are needed.

@@ -1,6 +1,6 @@
 //! Alternatives of a claim that exclude each other, and where it holds.
 
-use analysis::claims::Needs;
+use analysis::claims::{Needs, where_it_holds};
 use analysis::verdict::Verdict;
 use serde::Serialize;
 
@@ -71,42 +71,24 @@ pub(super) fn with_shares(alternatives: &mut [Alternative], search: &Admissible<
     }
 }
 
-/// Where a claim holds and where not: `holds in A (51 % of 165 settings); not in B`. Of
-/// rival causes, of which one is sufficient: `by 2 of 7: A, B`.
-pub(crate) fn where_it_holds(alternatives: &[Alternative], overall: Verdict) -> String {
-    let share = |one: &Alternative| {
+/// Where a claim holds and where not, with the shares: `holds in A (51 % of 165 settings);
+/// not in B`.
+pub(super) fn places(alternatives: &[Alternative], overall: Verdict) -> String {
+    let named = |one: &Alternative| {
         let stated = one.stated.then(|| "as stated".to_owned());
         let share = one
             .robustness
             .map(|(share, settings)| format!("{share:.0} % of {settings} settings"));
         let notes: Vec<String> = stated.into_iter().chain(share).collect();
-        match notes.is_empty() {
+        let name = match notes.is_empty() {
             true => one.name.clone(),
             false => format!("{} ({})", one.name, notes.join(", ")),
-        }
+        };
+        (name, one.verdict)
     };
-    let with = |wanted: &[Verdict]| -> Vec<String> {
-        let own = alternatives
-            .iter()
-            .filter(|one| wanted.contains(&one.verdict));
-        own.map(share).collect()
-    };
-    let all = alternatives.len();
-    let holds = with(&[Verdict::Reproduced]);
-    let is_stated = alternatives.iter().any(|one| one.stated);
-    if overall == Verdict::Reproduced && holds.len() < all && !is_stated {
-        return format!("by {} of {all}: {}", holds.len(), holds.join(", "));
-    }
-    let parts = [
-        ("holds in", holds),
-        ("not in", with(&[Verdict::NotReproduced])),
-        ("another size in", with(&[Verdict::DirectionOnly])),
-        ("undecided in", with(&[Verdict::Inconclusive])),
-        ("not measured in", with(&[Verdict::NotMeasured])),
-    ];
-    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
-    let parts = parts.map(|(words, names)| format!("{words} {}", names.join(", ")));
-    parts.collect::<Vec<_>>().join("; ")
+    let each: Vec<_> = alternatives.iter().map(named).collect();
+    let some_stated = alternatives.iter().any(|one| one.stated);
+    where_it_holds(&each, overall, some_stated)
 }
 
 #[cfg(test)]
@@ -133,17 +115,17 @@ mod tests {
             of("no frame", DirectionOnly, None),
         ];
         assert_eq!(
-            where_it_holds(&all, InSome),
+            places(&all, InSome),
             "holds in oldest frame (51 % of 165 settings); not in arriving frame (10 % of 165 settings); \
              another size in no frame; undecided in any frame"
         );
         // Of rival causes one is sufficient.
         assert_eq!(
-            where_it_holds(&all[1..], NotReproduced),
+            places(&all[1..], NotReproduced),
             "not in arriving frame (10 % of 165 settings); another size in no frame; undecided in any frame"
         );
         assert_eq!(
-            where_it_holds(&all, Reproduced),
+            places(&all, Reproduced),
             "by 1 of 4: oldest frame (51 % of 165 settings)"
         );
         // What the paper states decides.
@@ -151,7 +133,7 @@ mod tests {
         stated[0].stated = true;
         assert_eq!(verdict(&stated), Reproduced);
         assert_eq!(
-            where_it_holds(&stated, Reproduced),
+            places(&stated, Reproduced),
             "holds in oldest frame (as stated, 51 % of 165 settings); not in arriving frame (10 % of 165 settings)"
         );
     }

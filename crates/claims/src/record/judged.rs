@@ -51,7 +51,8 @@ fn of_alternatives(plan: &Plan, alternatives: Option<&Alternatives>) -> Vec<OfAl
 }
 
 pub(super) fn of_claim(plan: &Plan, judged: &Judged<'_>) -> OfClaim {
-    let mut figures: Vec<(Measured, bool)> = judged.settings.iter().map(of_setting).collect();
+    let mut figures: Vec<(Measured, bool)> =
+        judged.deciding().into_iter().map(of_setting).collect();
     figures.sort_by(|(one, _), (other, _)| one.value.total_cmp(&other.value));
     let is_percent = figures.iter().any(|(_, is_percent)| *is_percent);
     let (lowest, highest) = match figures.as_slice() {
@@ -69,7 +70,7 @@ pub(super) fn of_claim(plan: &Plan, judged: &Judged<'_>) -> OfClaim {
         claim: judged.claim.text.clone(),
         verdict: judged.verdict,
         holds: judged.holds_in(),
-        settings: judged.settings.len(),
+        settings: judged.deciding().len(),
         unit: unit.to_owned(),
         lowest,
         highest,

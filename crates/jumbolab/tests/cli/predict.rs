@@ -32,7 +32,7 @@ fn each_question_has_its_table() {
         ("--size 5MB", "4000 1273 3928 5140030 41.12 95.4"),
         (
             "arithmetic 2019",
-            "2019-frames-1500 3333 3502 frames not reproduced 5 MB / 1428 octets of payload",
+            "2019-frames-1500 3333 3502 frames incorrect by calculation 5 MB / 1428 octets of payload",
         ),
     ] {
         let text = dir.run(&format!("predict {line}")).fine().stdout;

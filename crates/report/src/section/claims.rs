@@ -1,7 +1,7 @@
 //! The claims of a plan with their verdicts.
 
 use analysis::Findings;
-use analysis::claims::{Alternatives, Held, Judged};
+use analysis::claims::{Alternative, Alternatives, Held, Judged, where_it_holds};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Expected, Over, Plan};
@@ -184,7 +184,7 @@ fn holds(plan: &Plan, judged: &Judged<'_>) -> String {
     {
         return match judged.settings.is_empty() {
             true => String::new(),
-            false => format!(", {}", where_it_holds(plan, alternatives, judged.verdict)),
+            false => format!(", {}", places(plan, alternatives, judged.verdict)),
         };
     }
     match judged.settings.len() {
@@ -193,41 +193,23 @@ fn holds(plan: &Plan, judged: &Judged<'_>) -> String {
     }
 }
 
-/// The alternatives in which a claim holds, and the others. Of rival causes one is
-/// sufficient: `by 2 of 7: A, B`.
-pub(crate) fn where_it_holds(plan: &Plan, alternatives: &Alternatives, overall: Verdict) -> String {
-    let with = |wanted: Verdict| -> Vec<String> {
-        let own = alternatives.with(wanted);
-        own.map(|one| {
-            let name = plan.in_words(&one.levels);
-            let name = match one.is_stated {
-                true => format!("{name} (as stated)"),
-                false => name,
-            };
-            match one.settings {
-                0 | 1 => name,
-                _ if wanted == Verdict::Reproduced => name,
-                many => format!("{name} (in {} of {many} settings)", one.holds),
-            }
-        })
-        .collect()
+/// The alternatives in which a claim holds, and the others.
+fn places(plan: &Plan, alternatives: &Alternatives, overall: Verdict) -> String {
+    let named = |one: &Alternative| {
+        let stated = one.is_stated.then(|| "as stated".to_owned());
+        let partly = one.settings > 1 && one.verdict != Verdict::Reproduced;
+        let partly = partly.then(|| format!("in {} of {} settings", one.holds, one.settings));
+        let notes: Vec<String> = stated.into_iter().chain(partly).collect();
+        let name = plan.in_words(&one.levels);
+        let name = match notes.is_empty() {
+            true => name,
+            false => format!("{name} ({})", notes.join(", ")),
+        };
+        (name, one.verdict)
     };
-    let all = alternatives.each.len();
-    let holds = with(Verdict::Reproduced);
-    let is_stated = alternatives.each.iter().any(|one| one.is_stated);
-    if overall == Verdict::Reproduced && holds.len() < all && !is_stated {
-        return format!("by {} of {all}: {}", holds.len(), holds.join(", "));
-    }
-    let parts = [
-        ("holds in", holds),
-        ("not in", with(Verdict::NotReproduced)),
-        ("another size in", with(Verdict::DirectionOnly)),
-        ("undecided in", with(Verdict::Inconclusive)),
-        ("not measured in", with(Verdict::NotMeasured)),
-    ];
-    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
-    let parts = parts.map(|(words, names)| format!("{words} {}", names.join(", ")));
-    parts.collect::<Vec<_>>().join("; ")
+    let each: Vec<_> = alternatives.each.iter().map(named).collect();
+    let some_stated = alternatives.each.iter().any(|one| one.is_stated);
+    where_it_holds(&each, overall, some_stated)
 }
 
 /// The tolerance of a claim of equality, if it has one and a setting has no

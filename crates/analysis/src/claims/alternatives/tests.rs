@@ -103,6 +103,8 @@ fn an_alternative_that_the_source_states_decides_alone() {
     ] {
         plan.claims[0].alternatives.stated = stated(own);
         assert_eq!(verdicts(&plan, &trials), (overall, each.clone()), "{own:?}");
+        let judged = judged(&plan, &compare(&plan, &trials)).remove(0);
+        assert_eq!(judged.deciding().len(), 2 * own.len(), "{own:?}");
         let of_any = answers(&plan, &questions(&plan), &trials).pop();
         assert_eq!(of_any, Some(Some(any)), "{own:?}");
     }

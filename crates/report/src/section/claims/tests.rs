@@ -1,4 +1,4 @@
-use plan::synthetic::{cell, factors, facts, plan, trial};
+use plan::synthetic::{cell, factors, facts, full_factors, plan, trial};
 use plan::{Assertion, Level};
 
 use super::*;
@@ -99,4 +99,62 @@ fn a_claim_of_changes_is_told_with_its_average() {
         objects[0]
     );
     assert!(objects[0].contains(r#""than_mean":900.0,"change_percent":5.0"#));
+}
+
+#[test]
+fn a_claim_says_in_which_interpretations_it_holds() {
+    let scenarios = ["early", "late"];
+    let of = |scenario: &str, mtu| full_factors(scenario, "off", mtu);
+    let cells = scenarios.map(|scenario| [1500, 9000].map(|mtu| cell(of(scenario, mtu))));
+    let mut plan = plan(cells.into_iter().flatten().collect(), 3, vec![]);
+    let late = [("late".to_owned(), "marked late".to_owned())];
+    plan.report
+        .labels
+        .insert("scenario".into(), late.into_iter().collect());
+    let named = |stated| plan::Alternatives {
+        factors: vec!["scenario".into()],
+        stated,
+    };
+    let claim = |stated| Assertion {
+        text: "large frames carry more".into(),
+        source: "[Mathis1997]".into(),
+        metric: "throughput".into(),
+        cells: vec![("mtu".into(), vec![Level::Integer(9000)])],
+        alternatives: named(stated),
+        expected: Expected::Than {
+            than: factors(1500),
+            higher: true,
+            by: 0.0,
+        },
+        tolerance: None,
+    };
+    let of_late = vec![Level::Text("late".into())];
+    plan.claims = vec![claim(Vec::new()), claim(vec![("scenario".into(), of_late)])];
+    let mut trials = Vec::new();
+    for (scenario, large) in scenarios.into_iter().zip([870.0, 945.0]) {
+        for (repeat, more) in (1..).zip([-1.0, 0.0, 1.0]) {
+            for (mtu, mean) in [(1500, 900.0), (9000, large)] {
+                let values = [("throughput", mean + more)];
+                trials.push(trial(of(scenario, mtu), repeat, &values));
+            }
+        }
+    }
+    let facts = facts();
+    let found = Findings::of(&plan, &trials, &facts);
+    let lines = lines(&found);
+    let claims: Vec<&String> = lines.iter().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(
+        claims,
+        [
+            "large frames carry more [Mathis1997]: reproduced in some interpretations, holds in marked late; not in scenario early",
+            "large frames carry more [Mathis1997]: reproduced, holds in marked late (as stated); not in scenario early",
+        ]
+    );
+    let objects = crate::json_lines(&found);
+    assert!(
+        objects.iter().any(|line| line.contains(
+            r#""verdict":"reproduced","alternatives":[{"levels":{"scenario":"early"},"is_stated":false,"verdict":"not reproduced","holds":0,"settings":1,"average_percent":null,"average_interval":null},"#
+        )),
+        "{objects:#?}"
+    );
 }
