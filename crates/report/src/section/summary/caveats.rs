@@ -113,16 +113,16 @@ mod tests {
         let (mut plan, _) = study();
         assert_eq!(opening(&plan, &[0], "Simulated:"), "Simulated:");
         each(&mut plan, |setting| {
-            setting.host.costs.fitted_to = Some("Doe2001".to_owned());
+            setting.host.costs.fitted_to = Some("Egan".to_owned());
         });
         for (words, with) in [
             (
                 "Predicted:",
-                "Predicted with hosts as slow as those of [Doe2001], not yours:",
+                "Predicted with hosts as slow as those of [Egan], not yours:",
             ),
             (
                 "Simulated, in",
-                "Simulated with hosts as slow as those of [Doe2001], not yours, in",
+                "Simulated with hosts as slow as those of [Egan], not yours, in",
             ),
         ] {
             assert_eq!(opening(&plan, &[0], words), with);
