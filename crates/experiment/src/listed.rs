@@ -14,6 +14,7 @@ use super::tree::{KeyPath, Node, Value};
 const TABLES: [(&str, &str); 2] = [("stated", "source"), ("irrelevant", "because")];
 
 /// Stands for any part of a key.
+#[cfg(test)]
 const ANY: &str = "*";
 
 /// A key of a list; some of its parts may stand for any.
