@@ -2,9 +2,12 @@
 //!
 //! A sequence of Latin hypercubes [McKay1979]: each of them takes every value
 //! of a setting equally often, or once more, and combines the values of
-//! different settings at random. Each point is equally probable, so every
-//! prefix of the sequence is a sample of the space. No point occurs twice. A
-//! small space is enumerated completely, in random order.
+//! different settings at random, of several combinations that by which the pairs
+//! of values of any two settings occur most evenly [Tang1993], in all hypercubes
+//! so far: what two settings do together is then seen as well as what each does.
+//! Each point is equally probable, so every prefix of the sequence is a sample of
+//! the space. No point occurs twice. A small space is enumerated completely, in
+//! random order.
 
 use std::collections::BTreeSet;
 
@@ -21,6 +24,9 @@ const ENUMERATED: usize = 512;
 /// Points of a hypercube.
 const BLOCK: usize = 64;
 
+/// Combinations of which a hypercube takes the most even one, for each setting.
+const CANDIDATES: usize = 24;
+
 /// Hypercubes without a new point after which a space counts as used up.
 const FRUITLESS: usize = 64;
 
@@ -34,6 +40,8 @@ pub(super) struct Design {
     /// The next points, in reverse order.
     waiting: Vec<Point>,
     enumerates: bool,
+    /// All hypercubes so far: the values of each setting.
+    columns: Vec<Vec<usize>>,
 }
 
 impl Design {
@@ -55,6 +63,7 @@ impl Design {
             },
             waiting,
             enumerates,
+            columns: vec![Vec::new(); space.sizes().len()],
         }
     }
 
@@ -73,12 +82,42 @@ impl Design {
         column
     }
 
-    fn fill(&mut self) {
+    /// The values of one setting in the next hypercube, where those before it have theirs.
+    fn most_even(&mut self, setting: usize) -> Vec<usize> {
         let sizes = self.space.sizes().to_vec();
+        let candidates: Vec<Vec<usize>> = (0..CANDIDATES)
+            .map(|_| self.column(sizes[setting]))
+            .collect();
+        let unevenness = |candidate: &Vec<usize>| {
+            let own = self.columns[setting].iter().chain(candidate);
+            let others = self.columns[..setting].iter().zip(&sizes);
+            others
+                .map(|(other, size)| {
+                    let pairs = sizes[setting] * size;
+                    let mut often = vec![0_usize; pairs];
+                    for (own, other) in own.clone().zip(other) {
+                        often[own * size + other] += 1;
+                    }
+                    // The mean square of a pair's count, over that of even counts.
+                    pairs * often.iter().map(|count| count * count).sum::<usize>()
+                })
+                .sum::<usize>()
+        };
+        candidates
+            .into_iter()
+            .min_by_key(unevenness)
+            .unwrap_or_default()
+    }
+
+    fn fill(&mut self) {
         for _ in 0..FRUITLESS {
-            let columns: Vec<Vec<usize>> = sizes.iter().map(|&size| self.column(size)).collect();
-            for row in (0..BLOCK).rev() {
-                let point: Point = columns.iter().map(|column| column[row]).collect();
+            for setting in 0..self.columns.len() {
+                let column = self.most_even(setting);
+                self.columns[setting].extend(column);
+            }
+            let begin = self.columns.first().map_or(0, Vec::len) - BLOCK;
+            for row in (begin..begin + BLOCK).rev() {
+                let point: Point = self.columns.iter().map(|column| column[row]).collect();
                 if self.taken.insert(point.clone()) {
                     self.waiting.push(point);
                 }
@@ -137,5 +176,30 @@ mod tests {
         // To its end.
         let middle = Space::new(vec![10, 10, 10]);
         assert!(Design::new(&middle, Seed::new(1), &[]).count() > 950);
+    }
+
+    #[test]
+    fn pairs_of_values_occur_more_evenly_than_by_chance() {
+        let large = Space::new(vec![4, 2, 5, 3, 4, 2, 3, 4, 5, 2]);
+        let points: Vec<Point> = Design::new(&large, Seed::new(7), &[])
+            .take(BLOCK * 3)
+            .collect();
+        let sizes = large.sizes();
+        // The mean square deviation from even counts, over that of independent values.
+        let mut ratios = Vec::new();
+        for one in 0..sizes.len() {
+            for other in 0..one {
+                let pairs = sizes[one] * sizes[other];
+                let mut often = vec![0.0; pairs];
+                for point in &points {
+                    often[point[one] * sizes[other] + point[other]] += 1.0;
+                }
+                let even = points.len() as f64 / pairs as f64;
+                let squares: f64 = often.iter().map(|count: &f64| (count - even).powi(2)).sum();
+                ratios.push(squares / pairs as f64 / even);
+            }
+        }
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        assert!(mean < 0.3, "{mean}");
     }
 }
