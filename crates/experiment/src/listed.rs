@@ -72,8 +72,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<Vec<Listed>> {
 impl Listed {
     /// Whether it names the key at `path`.
     pub(super) fn names(&self, path: &KeyPath) -> bool {
-        let parts = self.0.0.iter().zip(&path.0);
+        let mut parts = self.0.0.iter().zip(&path.0);
         let same = |(own, other): (&String, &String)| own == ANY || own == other;
-        self.0.0.len() == path.0.len() && parts.map(same).all(|same| same)
+        self.0.0.len() == path.0.len() && parts.all(same)
     }
 }
