@@ -58,7 +58,7 @@ impl Verdict {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Reproduced => {
-                "our interval of the change excludes 0 and holds the published change; trials without spread: our change is the published one, within its rounding or a stated tolerance"
+                "our interval of the change excludes 0 and holds the published change; deterministic trials: our change is the published one, within its rounding and the standard error of the printed means"
             }
             Self::InSome => {
                 "the source leaves open what was run, and its interpretations exclude each other: some of them reproduce it, others do not"
