@@ -279,10 +279,7 @@ mod tests {
             text.contains("\nfigure     3.06 %; printed 26.0 ("),
             "{text}"
         );
-        assert!(
-            text.contains("\nverdict    slip in print\n"),
-            "{text}"
-        );
+        assert!(text.contains("\nverdict    slip in print\n"), "{text}");
         assert!(!text.contains("\nrun "), "{text}");
     }
 }

@@ -167,7 +167,7 @@ fn a_metric_of_a_window_has_one_unit_whatever_its_queue_counts() {
     let experiment = Experiment::load("aqm-congestion").unwrap();
     let sets = [
         "scenario=increase",
-        "queue=red,mredletter",
+        "queue=red,mredhead",
         "count=frames,bytes500,bytes1000,inner",
         "law=gentle,wide",
         "duration=6s",
