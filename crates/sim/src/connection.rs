@@ -163,9 +163,9 @@ impl Connection {
     /// messages that they complete.
     pub(crate) fn receive(&mut self, now: Time, data: &Data) -> (bool, u64) {
         let new = self.store(now, data);
-        let there = self.there();
+        let (there, arrived) = (self.there(), self.receiver.octets());
         let messages = match &mut self.messages {
-            Some(messages) if new => messages.receive(now, there),
+            Some(messages) if new => messages.receive(now, there, arrived),
             _ => 0,
         };
         (new, messages)

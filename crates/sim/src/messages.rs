@@ -57,11 +57,14 @@ impl Messages {
         self.sent += 1;
     }
 
-    /// Records that `octets` octets have arrived without a gap. Returns the number of
-    /// messages that they complete.
-    pub(crate) fn receive(&mut self, now: Time, octets: u64) -> u64 {
-        let octets = octets.min(self.all.unwrap_or(u64::MAX));
-        self.goodput_window.record(Bytes::new(octets), now, true);
+    /// Records that `octets` octets have arrived without a gap, and `arrived` in all: those
+    /// behind a missing segment have arrived, too, although nobody can read them yet.
+    /// Returns the number of messages that are complete by them.
+    pub(crate) fn receive(&mut self, now: Time, octets: u64, arrived: u64) -> u64 {
+        let all = self.all.unwrap_or(u64::MAX);
+        let octets = octets.min(all);
+        let arrived = Bytes::new(arrived.min(all));
+        self.goodput_window.record(arrived, now, true);
         let before = self.arrived;
         while let Some(&sent) = self.in_flight.front() {
             let begins = self.begins(self.arrived);
@@ -127,15 +130,37 @@ mod tests {
         assert_eq!(messages.counts(), (0, 0));
         messages.send(at(2), 151);
         assert_eq!(messages.counts(), (2, 0), "the second has begun");
-        assert_eq!(messages.receive(at(5), 149), 0);
-        assert_eq!(messages.receive(at(6), 151), 1);
+        assert_eq!(messages.receive(at(5), 149, 149), 0);
+        assert_eq!(messages.receive(at(6), 151, 151), 1);
         messages.send(at(7), 320);
-        assert_eq!(messages.receive(at(9), 320), 2, "the last one is shorter");
+        assert_eq!(
+            messages.receive(at(9), 320, 320),
+            2,
+            "the last one is shorter"
+        );
         assert_eq!(messages.counts(), (3, 3));
         let (delays, summary) = messages.into_sink().delays_and_summary(3);
         let delays = delays.expect("three arrived");
         assert!((delays.max - 7e-9).abs() < 1e-15 && (delays.min - 2e-9).abs() < 1e-15);
         assert_eq!(summary.expect("kept").bytes, Bytes::new(270));
+    }
+
+    #[test]
+    fn octets_behind_a_missing_segment_count_when_they_arrive() {
+        let mut messages = Messages::new(100, 100, Some(500), true);
+        messages.send(at(1), 500);
+        // The first segment of the pre-roll is lost, and repaired last but one.
+        assert_eq!(messages.receive(at(10), 0, 100), 0);
+        assert_eq!(messages.receive(at(20), 0, 200), 0);
+        assert_eq!(messages.receive(at(30), 0, 300), 0);
+        assert_eq!(messages.receive(at(40), 400, 400), 3);
+        assert_eq!(messages.receive(at(50), 500, 500), 1);
+        assert_eq!(messages.counted(), Some((at(10), at(50))));
+        // 400 octets in 40 ns, as they arrived.
+        assert_eq!(
+            messages.goodput().unwrap().bits_per_second(),
+            80_000_000_000
+        );
     }
 
     #[test]
@@ -145,7 +170,7 @@ mod tests {
         messages.release(at(3));
         messages.send(at(4), 56);
         assert_eq!(messages.octets(2), 56);
-        assert_eq!(messages.receive(at(5), 56), 2);
+        assert_eq!(messages.receive(at(5), 56, 56), 2);
         assert_eq!(messages.counts(), (2, 2));
     }
 }

@@ -7,9 +7,10 @@ use plan::setting::Traffic;
 use proto::link::Fate;
 use serde_json::{Map, Value, json};
 use sim::{DirectionOutcome, DomainOutcome, FlowOutcome, Outcome};
-use units::Time;
+use units::{Framing, Rate, Time};
 
 use super::scenario::{ECHO, TRANSFER};
+use crate::measure::{Paced, pace};
 use crate::measurements::Measurements;
 use crate::measurements::flows::{self as flow_metrics, FlowStats, Spread};
 
@@ -101,6 +102,12 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
         let sums = groups.map(|group| group.iter().map(of).sum::<u64>());
         json!(sums.collect::<Vec<_>>())
     };
+    let links = &setting.network.links;
+    let framed = links.iter().all(|link| link.framing == Framing::Ethernet);
+    if setting.traffic.transfer().is_some() && framed {
+        let limit = pace(setting, Paced::Emulator);
+        measurements.note("limit_mbit", json!(limit.map(Rate::megabits_per_second)));
+    }
     measurements.note("sent", by_flow(|flow| flow.sent));
     measurements.note("received", by_flow(|flow| flow.received));
     measurements.note("packets", by_flow(|flow| flow.packets));
