@@ -5,6 +5,7 @@
 
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use anyhow::{Error, Result};
@@ -133,6 +134,14 @@ fn painted(text: &str) -> String {
 /// terminal.
 pub(crate) fn width() -> u16 {
     terminal_size::terminal_size().map_or(120, |(width, _)| width.0)
+}
+
+/// Columns and lines of the terminal at `stream`; 80 and 24 where it has no size.
+pub(crate) fn size_of(stream: impl AsFd) -> (usize, usize) {
+    let size = terminal_size::terminal_size_of(stream);
+    let size = size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)));
+    size.filter(|(width, height)| *width > 0 && *height > 0)
+        .unwrap_or((80, 24))
 }
 
 /// Whether messages are objects for a program that started this one.

@@ -1,9 +1,7 @@
 //! Least squares with the covariance of the estimates.
 
-use nalgebra::{DMatrix, DVector};
-
-/// The ratio of the smallest to the largest singular value below which columns count as
-/// linearly dependent. Figures of trials have at most ten significant digits.
+/// The reciprocal of the condition number below which columns count as linearly
+/// dependent. Figures of trials have at most ten significant digits.
 const DEPENDENT: f64 = 1e-8;
 
 /// Estimates of a linear model.
@@ -31,50 +29,110 @@ impl Solution {
 }
 
 /// The estimates that minimise the squared residuals of `values` over `rows`, by
-/// singular values; `None` if the columns depend on each other, or if there are more of
+/// orthogonal columns; `None` if the columns depend on each other, or if there are more of
 /// them than rows. Columns are scaled to equal length first, so that units do not matter
 /// [Draper1998].
 pub(super) fn least_squares(rows: &[Vec<f64>], values: &[f64]) -> Option<Solution> {
-    let (height, width) = (rows.len(), rows.first()?.len());
-    if width == 0 || height < width || values.len() != height {
+    let width = rows.first()?.len();
+    if width == 0 || rows.len() < width || values.len() != rows.len() {
         return None;
     }
-    let mut matrix = DMatrix::from_fn(height, width, |row, column| rows[row][column]);
-    let mut lengths = Vec::new();
-    for mut column in matrix.column_iter_mut() {
-        let length = column.norm();
-        if !(length.is_finite() && length > 0.0) {
-            return None;
-        }
-        column /= length;
-        lengths.push(length);
-    }
-    let target = DVector::from_column_slice(values);
-    let parts = matrix.clone().svd(true, true);
-    let most = parts.singular_values.max();
-    let dependent = |least: f64| least <= DEPENDENT * most;
-    if !most.is_finite() || dependent(parts.singular_values.min()) {
+    let columns = (0..width).map(|at| rows.iter().map(|row| row[at]).collect());
+    let columns: Vec<Vec<f64>> = columns.collect();
+    let lengths: Vec<f64> = columns.iter().map(|one| length(one)).collect();
+    let scaled: Vec<Vec<f64>> = columns
+        .iter()
+        .zip(&lengths)
+        .map(|(column, length)| column.iter().map(|value| value / length).collect())
+        .collect();
+    let factors = Factors::of(&scaled);
+    let inverse = factors.inverse();
+    let condition = frobenius(&factors.upper) * frobenius(&inverse);
+    // A column of zeros or with a value that is no number makes this one no number, too.
+    if !(1.0 / condition > DEPENDENT) {
         return None;
     }
-    let scaled = parts.solve(&target, 0.0).ok()?;
-    let right = parts.v_t.as_ref()?;
-    let inverse = |one: usize, other: usize| -> f64 {
-        let singular = parts.singular_values.iter().enumerate();
-        let terms =
-            singular.map(|(at, value)| right[(at, one)] * right[(at, other)] / value.powi(2));
-        terms.sum::<f64>() / lengths[one] / lengths[other]
+    let sides: Vec<f64> = factors.basis.iter().map(|one| dot(one, values)).collect();
+    let estimates: Vec<f64> = inverse
+        .iter()
+        .zip(&lengths)
+        .map(|(line, length)| dot(line, &sides) / length)
+        .collect();
+    let cell = |one: usize, other: usize| {
+        dot(&inverse[one], &inverse[other]) / lengths[one] / lengths[other]
     };
-    let inverse = (0..width).map(|one| (0..width).map(|other| inverse(one, other)).collect());
-    let residuals = target - matrix * &scaled;
+    let residuals = rows.iter().zip(values);
+    let residuals = residuals.map(|(row, value)| value - dot(row, &estimates));
     Some(Solution {
-        inverse: inverse.collect(),
-        squares: residuals.norm_squared(),
-        estimates: scaled
-            .iter()
-            .zip(&lengths)
-            .map(|(one, length)| one / length)
+        inverse: (0..width)
+            .map(|one| (0..width).map(|other| cell(one, other)).collect())
             .collect(),
+        squares: residuals.map(|one| one * one).sum(),
+        estimates,
     })
+}
+
+/// Columns as the product of an orthonormal basis and an upper triangle [Golub2013 s5.2].
+struct Factors {
+    /// As many columns of length 1, each at right angles to the others.
+    basis: Vec<Vec<f64>>,
+    /// Line by line.
+    upper: Vec<Vec<f64>>,
+}
+
+impl Factors {
+    /// By modified Gram-Schmidt, twice: what rounding leaves of the earlier columns after
+    /// the first time, the second takes away.
+    fn of(columns: &[Vec<f64>]) -> Self {
+        let mut basis: Vec<Vec<f64>> = Vec::new();
+        let mut upper = vec![vec![0.0; columns.len()]; columns.len()];
+        for (at, column) in columns.iter().enumerate() {
+            let mut rest = column.clone();
+            for _ in 0..2 {
+                for (one, line) in basis.iter().zip(&mut upper) {
+                    let share = dot(one, &rest);
+                    line[at] += share;
+                    for (value, unit) in rest.iter_mut().zip(one) {
+                        *value -= share * unit;
+                    }
+                }
+            }
+            let length = length(&rest);
+            upper[at][at] = length;
+            basis.push(rest.iter().map(|value| value / length).collect());
+        }
+        Self { basis, upper }
+    }
+
+    /// The inverse of the upper triangle, line by line, from the last line upwards.
+    fn inverse(&self) -> Vec<Vec<f64>> {
+        let width = self.upper.len();
+        let mut inverse = vec![vec![0.0; width]; width];
+        for line in (0..width).rev() {
+            for at in line..width {
+                let below = (line + 1..=at).map(|one| self.upper[line][one] * inverse[one][at]);
+                let unit = f64::from(u8::from(line == at));
+                inverse[line][at] = (unit - below.sum::<f64>()) / self.upper[line][line];
+            }
+        }
+        inverse
+    }
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
+fn length(column: &[f64]) -> f64 {
+    dot(column, column).sqrt()
+}
+
+fn frobenius(matrix: &[Vec<f64>]) -> f64 {
+    matrix
+        .iter()
+        .map(|line| dot(line, line))
+        .sum::<f64>()
+        .sqrt()
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let recording = args.record.as_deref().map(RecordingFile::create);
     let (mut recording, recorder) = recording.transpose()?.unzip();
     let mut gateway = Gateway::open(read.configuration, recorder).map_err(privileges)?;
-    let view = (args.view && is_terminal).then(View::open).transpose()?;
+    let view = (args.view && is_terminal).then(View::default);
     let reporter = Reporter::start(log, metrics, view)?;
     reporter.event("started", facts(&gateway));
     let forwarding = Forwarding {

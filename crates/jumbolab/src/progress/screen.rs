@@ -7,7 +7,6 @@ use std::io;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use live::clock;
 use plan::{Cell, Plan, Trial};
-use terminal_size::terminal_size_of;
 use units::{Span, Time};
 
 use crate::output;
@@ -17,9 +16,6 @@ const INTERVAL: Span = Span::from_millis(200);
 
 /// The share of time that may be spent on means: one part in this many.
 const SHARE: u64 = 20;
-
-/// The size of a terminal that does not tell its own.
-const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// The fewest columns with room for a bar.
 const WIDE: usize = 70;
@@ -43,7 +39,7 @@ pub(super) struct Screen {
 impl Screen {
     pub(super) fn new(plan: &Plan) -> Self {
         let all = MultiProgress::new();
-        let (width, height) = size();
+        let (width, height) = output::size_of(io::stderr());
         let drawing = report::topology_drawing(plan, width.saturating_sub(1));
         let drawing = match drawing.len() <= height / DRAWING {
             true => drawing,
@@ -91,7 +87,7 @@ impl Screen {
             self.bar.set_position(done as u64);
             return;
         }
-        let (width, height) = size();
+        let (width, height) = output::size_of(io::stderr());
         self.bar.set_style(bar_style(width));
         let count = |is: fn(&Trial) -> bool| trials.iter().filter(|trial| is(trial)).count();
         let failed = count(|trial| trial.failure.is_some());
@@ -147,14 +143,6 @@ fn doubts(failed: usize, disturbed: usize) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     words.join(", ")
-}
-
-/// Columns and lines of the terminal.
-fn size() -> (usize, usize) {
-    let size = terminal_size_of(io::stderr());
-    let size = size.map(|(width, height)| (usize::from(width.0), usize::from(height.0)));
-    size.filter(|(width, height)| *width > 0 && *height > 0)
-        .unwrap_or(USUAL_SIZE)
 }
 
 fn bar_style(width: usize) -> ProgressStyle {

@@ -1,49 +1,59 @@
 //! The counters of a gateway on the terminal, drawn anew each second.
 
+use std::io::{self, Write as _};
+
 use anyhow::{Context as _, Result};
 use live::gateway::{PeerCounts, Report};
 use proto::gateway::Traffic;
-use ratatui::DefaultTerminal;
-use ratatui::Frame;
-use ratatui::layout::{Constraint, Layout};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
-use ratatui::widgets::{Block, Paragraph, Row, Table};
 use units::Span;
 
-/// The terminal, which is restored when this value is dropped.
+use crate::output;
+
+/// Moves the cursor up over lines drawn earlier, to their beginning.
+const UP: &str = "\u{1b}[F";
+
+/// Clears what is on the right of the cursor, and what is below it.
+const CLEAR_LINE: &str = "\u{1b}[K";
+const CLEAR_BELOW: &str = "\u{1b}[J";
+
+/// The lines on the terminal. They are drawn over by the next ones and stay at the end:
+/// no mode of the terminal has to be restored, however the program ends.
+#[derive(Default)]
 pub(super) struct View {
-    terminal: DefaultTerminal,
+    drawn: usize,
 }
 
 impl View {
-    /// Takes the terminal over.
-    ///
-    /// # Errors
-    /// If it is none.
-    pub(super) fn open() -> Result<Self> {
-        let terminal = ratatui::try_init().context("--view: taking the terminal over")?;
-        // Ctrl-C is to end the program as it does without the view.
-        ratatui::crossterm::terminal::disable_raw_mode().context("--view")?;
-        Ok(Self { terminal })
-    }
-
     /// Draws the changes from `before` to `after`, which took `elapsed`.
     ///
     /// # Errors
     /// If the terminal is gone.
     pub(super) fn draw(&mut self, elapsed: Span, before: &Report, after: &Report) -> Result<()> {
-        self.terminal
-            .draw(|frame| draw(frame, elapsed, before, after))
-            .context("--view: drawing")?;
-        Ok(())
+        let (width, height) = output::size_of(io::stdout());
+        let lines = fitted(table(elapsed, before, after), lines(after), width, height);
+        let mut text = UP.repeat(self.drawn);
+        for line in &lines {
+            text.push_str(line);
+            text.push_str(CLEAR_LINE);
+            text.push('\n');
+        }
+        text.push_str(CLEAR_BELOW);
+        self.drawn = lines.len();
+        let mut out = io::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        written.context("--view: drawing")
     }
 }
 
-impl Drop for View {
-    fn drop(&mut self) {
-        ratatui::restore();
-    }
+/// As many lines as fit the terminal above the cursor, each cut at its width: all of
+/// `below`, and of `table` what remains.
+fn fitted(table: Vec<String>, below: Vec<String>, width: usize, height: usize) -> Vec<String> {
+    let rows = height.saturating_sub(below.len() + 2);
+    let empty = [String::new()];
+    let all = table.into_iter().take(rows).chain(empty).chain(below);
+    all.take(height.saturating_sub(1))
+        .map(|line| line.chars().take(width).collect())
+        .collect()
 }
 
 const HEAD: [&str; 11] = [
@@ -60,29 +70,39 @@ const HEAD: [&str; 11] = [
     "sealed",
 ];
 
-fn draw(frame: &mut Frame<'_>, elapsed: Span, before: &Report, after: &Report) {
-    let peers = u16::try_from(after.names.len()).unwrap_or(u16::MAX);
-    let areas = Layout::vertical([
-        Constraint::Length(peers.saturating_add(4)),
-        Constraint::Min(0),
-    ])
-    .split(frame.area());
+/// A line for the names of the columns and one for each peer.
+fn table(elapsed: Span, before: &Report, after: &Report) -> Vec<String> {
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let rows = after.names.iter().enumerate().map(|(number, name)| {
         let none = Traffic::default();
         let now = after.counts.peers.get(number).unwrap_or(&none);
         let earlier = before.counts.peers.get(number).unwrap_or(&none);
         let driver = after.peers.get(number).copied().unwrap_or_default();
-        Row::new(cells(name, earlier, now, seconds, driver))
+        cells(name, earlier, now, seconds, driver)
     });
-    let widths = [Constraint::Fill(1); HEAD.len()];
-    let bold = Style::new().add_modifier(Modifier::BOLD);
-    let table = Table::new(rows, widths)
-        .header(Row::new(HEAD).style(bold))
-        .block(Block::bordered().title("jumbolab gateway"));
-    frame.render_widget(table, areas[0]);
-    let text: Vec<Line<'_>> = lines(after).into_iter().map(Line::from).collect();
-    frame.render_widget(Paragraph::new(text).block(Block::bordered()), areas[1]);
+    aligned(
+        &[HEAD.map(str::to_owned)]
+            .into_iter()
+            .chain(rows)
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// Rows as lines: names at the left, numbers at the right of their columns.
+fn aligned<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: [usize; COLUMNS] = std::array::from_fn(|column| width(column).unwrap_or(0));
+    let cell = |column: usize, text: &String| match column {
+        0 => format!("{text:<0$}", widths[column]),
+        _ => format!("  {text:>0$}", widths[column]),
+    };
+    let line = |row: &[String; COLUMNS]| {
+        row.iter()
+            .enumerate()
+            .map(|(at, text)| cell(at, text))
+            .collect()
+    };
+    rows.iter().map(line).collect()
 }
 
 /// The cells of a peer. "in" is toward the inside, "out" toward the core.
@@ -169,4 +189,26 @@ fn lines(report: &Report) -> Vec<String> {
     }
     lines.push("Ctrl-C ends".to_owned());
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_at_the_right_but_names_at_the_left() {
+        let row = |name: &str, rate: &str| [name.to_owned(), rate.to_owned()];
+        let lines = aligned(&[row("peer", "in"), row("a", "1234"), row("longer", "7")]);
+        assert_eq!(lines, ["peer      in", "a       1234", "longer     7"]);
+    }
+
+    #[test]
+    fn on_a_small_terminal_peers_and_ends_of_lines_are_left_out() {
+        let lines = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let table: Vec<String> = lines(&["head", "one", "two", "three"]);
+        let below: Vec<String> = lines(&["waits", "Ctrl-C ends"]);
+        let shown = fitted(table.clone(), below.clone(), 6, 6);
+        assert_eq!(shown, ["head", "one", "", "waits", "Ctrl-C"]);
+        assert_eq!(fitted(table, below, 80, 40).len(), 7);
+    }
 }
