@@ -2,6 +2,7 @@
 //! traffic. Each test is a shell script in namespaces of its own, which end with it.
 
 mod endurance;
+mod kills;
 mod labels;
 mod passing;
 mod path;
@@ -47,6 +48,10 @@ fn see_for(script: &str, seconds: u64) -> Seen {
         .env(
             "PROBE",
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/probe.py"),
+        )
+        .env(
+            "KILLS",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/gateway/kills.py"),
         )
         .env(
             "PASSING",

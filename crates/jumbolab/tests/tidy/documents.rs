@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::project::{crates, files, read};
+use crate::project::{crates, files, read, table};
 use crate::settle;
 
 /// Ends of file names that only files of the project have.
@@ -89,6 +89,48 @@ impl Tree {
         }
         dead
     }
+}
+
+/// The names of tests in backquotes: words of at least four parts.
+fn named_tests(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(move |word| word.chars().all(is_part) && word.matches('_').count() >= 3)
+}
+
+#[test]
+fn each_promise_of_security_names_a_test_that_exists() {
+    const FILE: &str = "SECURITY.md";
+    let is_code = |file: &String| file.ends_with(".rs") || file.ends_with(".py");
+    let functions: BTreeSet<String> = files()
+        .into_iter()
+        .filter(is_code)
+        .flat_map(|file| {
+            let lines: Vec<String> = read(&file).lines().map(str::to_owned).collect();
+            lines.into_iter().filter_map(|line| {
+                let line = line.trim_start();
+                let named = line
+                    .strip_prefix("fn ")
+                    .or_else(|| line.strip_prefix("def "))?;
+                Some(named.split('(').next()?.to_owned())
+            })
+        })
+        .collect();
+    let mut problems = Vec::new();
+    for (number, line) in (1..).zip(read(FILE).lines()) {
+        let missing = named_tests(line).filter(|name| !functions.contains(*name));
+        problems.extend(missing.map(|name| format!("{FILE}:{number}: no test is called {name}")));
+    }
+    for (number, cells) in table(FILE) {
+        if cells.len() == 2 && cells[0] != "promise" && named_tests(&cells[1]).next().is_none() {
+            problems.push(format!(
+                "{FILE}:{number}: name the test that holds this promise"
+            ));
+        }
+    }
+    settle(&problems);
 }
 
 #[test]
