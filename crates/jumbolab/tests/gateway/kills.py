@@ -25,22 +25,21 @@ GATEWAYS = {
 # Seconds after which a command that should have ended counts as hanging.
 PATIENCE = 120
 RUN = """
-[experiment]
+format = 1
 name = "killed"
-title = "Two sizes"
-question = "Is anything lost?"
+[aliases]
+mtu = "network.mtu"
 [network]
-kind = "pair"
-rate = "50mbit"
-lateness = "1min"
+shape = "pair"
+rate = "200mbit"
 [traffic]
-kind = "bulk"
+protocol = "tcp"
 size = "200kB"
-[factors]
-"network.mtu" = [1500, 9000]
+[sweep]
+mtu = [1500, 9000]
 [compare]
-factor = "network.mtu"
-metrics = ["throughput"]
+factor = "mtu"
+baseline = 1500
 """
 TRIALS = 40
 
@@ -210,14 +209,19 @@ class Load:
         run, self.running = self.running, None
         code = self.settle("run", run)
         if run.disturbed and code not in (0, 1):
-            if pathlib.Path(self.results, "plan.toml").exists():
-                self.running = Command("a", *run.arguments, "--resume")
+            begun = pathlib.Path(self.results, "plan.toml").exists()
+            self.running = self.again(run.arguments) if begun else None
             return
-        journal = pathlib.Path(self.results, "trials.jsonl").read_text().splitlines()
-        trials = {json.loads(line)["id"] for line in journal}
+        journal = pathlib.Path(self.results, "trials.jsonl")
+        lines = journal.read_text().splitlines() if journal.exists() else []
+        trials = {json.loads(line)["id"] for line in lines}
         if len(trials) != TRIALS:
             self.wrong.append(f"{len(trials)} trials in {self.results}, not {TRIALS}")
         self.counts["complete runs"] += 1
+
+    def again(self, arguments):
+        resumed = [] if "--resume" in arguments else ["--resume"]
+        return Command("a", *arguments, *resumed)
 
     def finish(self):
         """Ends what still runs; what is left afterwards is wrong."""
