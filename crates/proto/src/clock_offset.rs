@@ -81,11 +81,12 @@ impl ClockOffset {
     }
 
     fn between((least, most): (i128, i128), drift: u64) -> Self {
+        // Clocks further apart than the type expresses have a bound that reaches them.
         let middle = (least + most).div_euclid(2);
-        let bound = u64::try_from(most - middle).unwrap_or(u64::MAX);
-        let within = middle.clamp(i64::MIN.into(), i64::MAX.into());
+        let middle = middle.clamp(i64::MIN.into(), i64::MAX.into());
+        let bound = u64::try_from((most - middle).max(middle - least)).unwrap_or(u64::MAX);
         Self {
-            nanos: i64::try_from(within).unwrap_or_default(),
+            nanos: i64::try_from(middle).unwrap_or_default(),
             bound: bound.saturating_add(drift),
         }
     }
@@ -188,6 +189,27 @@ mod tests {
     fn directions_that_take_the_same_give_the_offset_itself() {
         let offset = ClockOffset::of(&[exchange(5_000, 1_000, 30, 10, 30)]).unwrap();
         assert_eq!((offset.nanos, offset.bound), (1_000, 31));
+    }
+
+    #[test]
+    fn clocks_further_apart_than_an_offset_can_be_have_a_bound_that_reaches_them() {
+        let far = i64::MAX.unsigned_abs();
+        for (apart, nanos, bound) in [
+            (far - 1, i64::MAX - 1, 0),
+            (far, i64::MAX, 0),
+            (far + 500, i64::MAX, 500),
+        ] {
+            let exchange = ClockExchange {
+                asked: 10,
+                received: 10 + apart,
+                answered: 10 + apart,
+                back: 10,
+            };
+            let offset = ClockOffset::of(&[exchange]).unwrap();
+            assert_eq!((offset.nanos, offset.bound), (nanos, bound), "{apart}");
+            let union = offset.and(ClockOffset { nanos: 0, bound: 3 });
+            assert!(union.holds(-3) && union.holds(nanos), "{apart}: {union:?}");
+        }
     }
 
     #[test]

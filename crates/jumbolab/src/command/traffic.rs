@@ -327,10 +327,7 @@ fn received(
     if meter == Meter::OneWay && (report.delayed > 0 || report.negative > 0) {
         let bound = offset.map_or(0, |offset| offset.bound);
         let bound = if bound > 0 {
-            format!(
-                ", each ± {} by the clock offset",
-                time(Span::from_nanos(bound))
-            )
+            format!(", each ± {} by the clock offset", nanos(bound))
         } else {
             String::new()
         };
@@ -384,12 +381,10 @@ fn clocks(offset: ClockOffset, same: bool) -> String {
     } else {
         "ahead of"
     };
-    let by = Span::from_nanos(offset.nanos.unsigned_abs());
-    let bound = Span::from_nanos(offset.bound);
     format!(
         "clocks: the receiver's clock is {} ± {} {ahead} this one\n",
-        time(by),
-        time(bound)
+        nanos(offset.nanos.unsigned_abs()),
+        nanos(offset.bound)
     )
 }
 
@@ -437,8 +432,12 @@ fn share(lost: u64, of: u64) -> String {
 
 /// A time with about three digits, in a suitable unit.
 fn time(span: Span) -> String {
-    let nanos = span.as_nanos() as f64;
-    match nanos {
+    nanos(span.as_nanos())
+}
+
+/// The same for nanoseconds: uptimes may differ by more than the range of [`Span`].
+fn nanos(nanos: u64) -> String {
+    match nanos as f64 {
         nanos if nanos < 1e3 => format!("{nanos} ns"),
         nanos if nanos < 1e6 => format!("{:.2} us", nanos / 1e3),
         nanos if nanos < 1e9 => format!("{:.3} ms", nanos / 1e6),
@@ -455,6 +454,40 @@ mod tests {
         let [each, bits] = per_second(11, Bytes::new(1_100), Span::from_secs(1));
         assert_eq!((each, bits), (10.0, 8_000.0));
         assert_eq!(per_second(1, Bytes::new(100), Span::ZERO), [0.0; 2]);
+    }
+
+    #[test]
+    fn a_clock_offset_is_right_on_both_sides_of_the_range_of_a_span() {
+        // 2^64 ps, 213.5 days, are 18 446 744.0737 s.
+        for (offset, bound, text) in [
+            (
+                18_446_744_073_709_000,
+                7_000,
+                "18446744.074 s ± 7.00 us ahead of",
+            ),
+            (
+                18_446_744_574_000_000,
+                7_000,
+                "18446744.574 s ± 7.00 us ahead of",
+            ),
+            (
+                -31_536_000_250_000_000,
+                900,
+                "31536000.250 s ± 900 ns behind",
+            ),
+            (
+                i64::MIN,
+                u64::MAX,
+                "9223372036.855 s ± 18446744073.710 s behind",
+            ),
+        ] {
+            let offset = ClockOffset {
+                nanos: offset,
+                bound,
+            };
+            let line = format!("clocks: the receiver's clock is {text} this one\n");
+            assert_eq!(clocks(offset, false), line);
+        }
     }
 
     #[test]
