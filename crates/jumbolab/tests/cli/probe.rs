@@ -341,6 +341,24 @@ fn a_watch_prints_what_changes_and_serves_it() {
 }
 
 #[test]
+fn a_host_that_has_addresses_of_its_link_alone_probes_beyond_it() {
+    let dir = Dir::new();
+    let script = "ip -n a address flush dev ar scope global\n\
+        ip -n a address add fe80::a/64 dev ar nodad\n\
+        ip -n r address add fe80::b/64 dev ra nodad\n\
+        ip -n a -6 route add default via fe80::b dev ar\n\
+        at a \"$JUMBOLAB\" probe fd00:2::1 --json";
+    let outcome = see(&dir, script);
+    assert!(
+        outcome.code < Some(3) && !outcome.stderr.contains("os error"),
+        "{}",
+        outcome.stderr
+    );
+    let path = outcome.json().remove(0);
+    assert_eq!(path["passed_forward"], 9000, "{path}");
+}
+
+#[test]
 fn a_hostile_far_end_neither_stops_a_probe_nor_lowers_its_result() {
     const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/hostile_far_end.py");
     let answer = format!(

@@ -19,7 +19,7 @@ use super::fragments::Fragmenter;
 use super::line::{Arrived, Key, Line, Reading};
 use super::outgoing::Outgoing;
 use super::receive::Room;
-use super::socket::Ends;
+use super::socket::{self, Ends};
 use super::{Task, datagram, echo, segment, test_packet};
 use crate::clock::{self, Mapping};
 use crate::deadline::Deadline;
@@ -90,6 +90,7 @@ impl Driver {
             to,
             from: task.address,
             interface: task.interface.clone(),
+            zone: outgoing.index,
         };
         let tcp = match wants(Protocol::Tcp) {
             true if segment::is_allowed(to) => TcpProbes::Any,
@@ -272,6 +273,7 @@ impl Driver {
     fn open_line(&self, key: Key) -> Result<Line> {
         let mut to = self.to;
         to.set_ip(key.to);
+        let mut to = socket::zoned(to, self.outgoing.index);
         to.set_port(match key.protocol {
             Protocol::Icmp => 0,
             Protocol::Udp => self.reflector.unwrap_or(self.ports[0]),
@@ -281,6 +283,7 @@ impl Driver {
             to,
             from: self.source,
             interface: self.interface.clone(),
+            zone: self.outgoing.index,
         };
         let here = self.outgoing.address;
         match key.protocol {
@@ -377,6 +380,7 @@ impl Driver {
             to: self.to,
             from: None,
             interface: None,
+            zone: self.outgoing.index,
         };
         let here = self.outgoing.address;
         let lines = [

@@ -58,7 +58,6 @@ pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
     let to = ends.to;
     let (socket, raw) =
         open(to).ok_or_else(|| Error::new("opening a socket for echoes", REMEDY))?;
-    let from = ends.from;
     socket::prepare(
         &socket,
         &Ends {
@@ -66,7 +65,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
             ..ends.clone()
         },
     )?;
-    let is_random = raw || bind_identifier(&socket, to, from, number)?;
+    let is_random = raw || bind_identifier(&socket, &ends, number)?;
     socket::join(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
     let echo = Echo {
         version: version(to.ip()),
@@ -79,18 +78,14 @@ pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
 
 /// Binds a socket of the kernel for echoes to an address of this host and an identifier, or
 /// to one of the kernel's choice if that one is in use. Returns whether it has this one.
-fn bind_identifier(
-    descriptor: &OwnedFd,
-    to: SocketAddr,
-    from: Option<IpAddr>,
-    number: u16,
-) -> Result<bool> {
-    let any = match to {
+fn bind_identifier(descriptor: &OwnedFd, ends: &Ends, number: u16) -> Result<bool> {
+    let from = ends.from;
+    let any = match ends.to {
         SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
-    let mut address = socket::source(from.unwrap_or(any), to);
-    address.set_port(number);
+    let address = SocketAddr::new(from.unwrap_or(any), number);
+    let mut address = socket::zoned(address, ends.zone);
     if number != 0 && bind_to(descriptor, address).is_ok() {
         return Ok(true);
     }

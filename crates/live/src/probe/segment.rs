@@ -72,7 +72,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
     let port = socket::open(to, SockType::Stream, None).during(operation)?;
     bind(
         port.as_raw_fd(),
-        &SockaddrStorage::from(socket::source(here, to)),
+        &SockaddrStorage::from(socket::zoned(SocketAddr::new(here, 0), ends.zone)),
     )
     .during(operation)?;
     let source = address_of(port.as_fd())?.port();

@@ -1,7 +1,7 @@
 //! Sockets that send packets whole: with DF over IPv4, and as large as the interface
 //! allows, whatever the kernel knows of the path [ip(7)] [ipv6(7)].
 
-use std::net::{IpAddr, SocketAddr, SocketAddrV6};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
@@ -27,6 +27,9 @@ pub(super) struct Ends {
     pub(super) from: Option<IpAddr>,
     /// The interface to which the socket is bound.
     pub(super) interface: Option<String>,
+    /// Index of the interface through which packets leave: the zone of addresses of links
+    /// [RFC4007 s6].
+    pub(super) zone: u32,
 }
 
 /// Names of the options of an IP version.
@@ -107,19 +110,19 @@ pub(super) fn prepare(socket: &OwnedFd, ends: &Ends) -> Result<()> {
             .during(|| format!("binding to the interface {interface}"))?;
     }
     if let Some(from) = ends.from {
-        bind_to(socket, source(from, ends.to))?;
+        bind_to(socket, zoned(SocketAddr::new(from, 0), ends.zone))?;
     }
     Ok(())
 }
 
-/// An address of this host as the source of packets to `to`: an address of a link is in
-/// the zone of the far end's [RFC4007 s6].
-pub(super) fn source(here: IpAddr, to: SocketAddr) -> SocketAddr {
-    match (here, to) {
-        (IpAddr::V6(here), SocketAddr::V6(to)) if here.is_unicast_link_local() => {
-            SocketAddrV6::new(here, 0, 0, to.scope_id()).into()
+/// An address as the kernel takes it: without its zone, one of a link says nothing.
+pub(super) fn zoned(address: SocketAddr, zone: u32) -> SocketAddr {
+    match address {
+        SocketAddr::V6(mut six) if six.ip().is_unicast_link_local() => {
+            six.set_scope_id(zone);
+            six.into()
         }
-        _ => SocketAddr::new(here, 0),
+        other => other,
     }
 }
 
