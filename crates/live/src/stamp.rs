@@ -5,8 +5,10 @@
 //! that arrives has therefore crossed the way back in one piece. It leaves from the address
 //! to which the test packet went.
 
+mod neighbours;
 mod running;
 mod socket;
+mod unsent;
 
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -22,8 +24,10 @@ use wire::stamp::{ErrorEstimate, LARGEST};
 use crate::clock::{self, Epoch};
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Result};
+use neighbours::Neighbours;
 pub use running::RunningReflector;
 use socket::{Received, Socket};
+pub use unsent::Unsent;
 
 /// Interval of checks whether the reflector is to end, in milliseconds.
 const LOOK_MILLIS: u16 = 50;
@@ -40,9 +44,8 @@ const ERROR: Span = Span::from_micros(100);
 pub struct StampReflector {
     sockets: Vec<Socket>,
     reflector: Reflector,
-    /// Replies that the system did not send, for example because they are larger than
-    /// the MTU of the interface.
-    unsent: u64,
+    neighbours: Neighbours,
+    unsent: Unsent,
 }
 
 /// Counts of a reflector.
@@ -51,9 +54,8 @@ pub struct StampReflector {
 pub struct Outcome {
     /// Packets by what became of them.
     pub counts: Counts,
-    /// Replies that the system did not send, for example because they are larger than
-    /// the MTU of the interface.
-    pub unsent: u64,
+    /// Replies that the system did not send.
+    pub unsent: Unsent,
 }
 
 impl StampReflector {
@@ -66,7 +68,8 @@ impl StampReflector {
         Ok(Self {
             sockets: sockets.collect::<Result<_>>()?,
             reflector: Reflector::new(limits, ErrorEstimate::new(ERROR, false)),
-            unsent: 0,
+            neighbours: Neighbours::new(),
+            unsent: Unsent::default(),
         })
     }
 
@@ -136,20 +139,22 @@ impl StampReflector {
         let Some(octets) = packet.get(..received.length.min(LARGEST)) else {
             return Ok(true);
         };
-        let wall = Epoch::now().unix_nanos();
+        let (now, wall) = (clock::monotonic(), Epoch::now().unix_nanos());
+        let source = received.from.ip();
+        let is_resolved = self
+            .neighbours
+            .is_resolved(now, source, received.interface());
         let arrival = Arrival {
             from: received.from,
             unix_nanos: received.unix_nanos.unwrap_or(wall),
             hop_limit: received.hop_limit,
+            is_resolved,
             octets,
         };
-        let reflected = self
-            .reflector
-            .reflect(clock::monotonic(), wall, &arrival, reply);
-        if let Ok(length) = reflected
-            && !socket.send(&reply[..length], &received)
+        if let Ok(length) = self.reflector.reflect(now, wall, &arrival, reply)
+            && let Err(error) = socket.send(&reply[..length], &received, is_resolved)
         {
-            self.unsent += 1;
+            self.unsent.count(error, is_resolved);
         }
         Ok(true)
     }

@@ -163,3 +163,35 @@ fn no_hostile_reflector_makes_a_probe_hang() {
         assert!(took < Duration::from_secs(70), "{kind}: {took:?}");
     }
 }
+
+/// Sends test packets from addresses of the link that nobody has.
+const SPOOF: &str = r#"
+import socket, struct
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+data = bytes(12) + struct.pack('>H', 1) + bytes(70)
+for number in range(4000):
+    source = bytes([10, 0, 2, 3 + number % 200])
+    udp = struct.pack('>HHHH', 1024 + number, 7770, 8 + len(data), 0) + data
+    ip = struct.pack('>BBHHHBBH', 0x45, 0, 0, 0, 0, 64, 17, 0) + source + bytes([10, 0, 2, 2])
+    raw.sendto(ip + udp, ('10.0.2.2', 0))
+"#;
+
+#[test]
+fn replies_that_wait_for_nobody_do_not_keep_others_from_a_probe() {
+    let script = format!(
+        "receiver=$!\n\
+         knob f ipv4/conf/eth0/rp_filter 0\n\
+         ip netns exec r python3 -c \"{SPOOF}\"\n\
+         look 10.0.2.2\n\
+         kill -INT $receiver\nsaid recv 'STAMP test packets'\ntail -n 1 recv"
+    );
+    let lines = see(&script);
+    let result: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+    assert_eq!(result["verdict"], "clean", "{lines:?}");
+    assert_eq!(result["passed_backward"], 9_000, "{lines:?}");
+    let said = lines.last().unwrap();
+    assert!(
+        said.contains("without an answer from the neighbour"),
+        "{said}"
+    );
+}

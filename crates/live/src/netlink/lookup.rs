@@ -81,6 +81,22 @@ impl Route {
         Ok(chosen)
     }
 
+    /// Whether packets wait for the address of a neighbour on the interface `index`.
+    pub(super) fn looks_for_neighbours(&self, index: u32) -> Result<bool> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        let without = LinkFlags::Loopback | LinkFlags::Noarp | LinkFlags::Pointopoint;
+        let mut looks = true;
+        let request = RouteNetlinkMessage::GetLink(message);
+        self.request_response(request, NLM_F_ACK, |entry| {
+            if let RouteNetlinkMessage::NewLink(link) = entry {
+                looks = !link.header.flags.intersects(without);
+            }
+        })
+        .during(|| format!("looking up the interface {index}"))?;
+        Ok(looks)
+    }
+
     /// All interfaces of the namespace.
     pub(crate) fn interfaces(&self) -> Result<Vec<Listed>> {
         let mut interfaces = Vec::new();

@@ -32,6 +32,12 @@ impl Route {
 
     /// The Ethernet address of a neighbour on the interface `index`, if the kernel knows it.
     pub(crate) fn neighbour(&self, index: u32, neighbour: IpAddr) -> Result<Option<[u8; 6]>> {
+        let entry = self.usable(index, neighbour)?;
+        Ok(entry.and_then(|entry| Some(read(&entry)?.1)))
+    }
+
+    /// The kernel's entry of a neighbour on the interface `index` that can be sent to.
+    fn usable(&self, index: u32, neighbour: IpAddr) -> Result<Option<NeighbourMessage>> {
         let mut message = NeighbourMessage::default();
         message.header.family = family(neighbour);
         message.header.ifindex = index;
@@ -42,7 +48,7 @@ impl Route {
             if let RouteNetlinkMessage::NewNeighbour(entry) = entry
                 && is_usable(entry.header.state)
             {
-                found = read(&entry).map(|(_, link)| link);
+                found = Some(entry);
             }
         });
         match answered {
@@ -51,6 +57,21 @@ impl Route {
                 .map(|()| found)
                 .during(|| format!("looking up the neighbour {neighbour}")),
         }
+    }
+
+    /// Whether a packet to an address from which one arrived on the interface `index` would
+    /// leave at once: the next hop is known, or its interface has none to look for.
+    pub(crate) fn is_resolved(&self, to: IpAddr, index: u32) -> Result<bool> {
+        if self.usable(index, to)?.is_some() {
+            return Ok(true);
+        }
+        let is_local = matches!(to, IpAddr::V6(to) if to.is_unicast_link_local());
+        let chosen = self.choose(to, is_local.then_some(index), None)?;
+        if !self.looks_for_neighbours(chosen.interface)? {
+            return Ok(true);
+        }
+        let hop = chosen.gateway.unwrap_or(to);
+        Ok(self.usable(chosen.interface, hop)?.is_some())
     }
 
     /// Makes the kernel look for the link address of a neighbour.

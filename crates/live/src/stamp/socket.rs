@@ -1,13 +1,13 @@
 //! A socket that tells where packets came from and went to, and sends replies whole.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, recvmsg,
-    sendmsg, socket,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
+    connect, recvmsg, sendmsg, setsockopt, socket, sockopt,
 };
 use units::Bytes;
 
@@ -25,6 +25,8 @@ const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: OwnedFd,
+    /// Sends what may wait for a neighbour, so that it fills no send buffer but its own.
+    waiting: OwnedFd,
     pub(super) address: SocketAddr,
 }
 
@@ -48,6 +50,16 @@ pub(super) struct Packet {
     pub(super) hop_limit: u8,
     /// The own address to which it went.
     to: Local,
+}
+
+impl Packet {
+    /// Index of the interface on which it arrived.
+    pub(super) fn interface(&self) -> u32 {
+        match self.to {
+            Local::V4(info) => u32::try_from(info.ipi_ifindex).unwrap_or(0),
+            Local::V6(info) => info.ipi6_ifindex,
+        }
+    }
 }
 
 /// An own address, as the kernel states it and takes it.
@@ -105,38 +117,27 @@ impl Socket {
     /// The kernel's.
     pub(super) fn open(address: SocketAddr) -> Result<Self> {
         let doing = || format!("reflecting on {} port {}", address.ip(), address.port());
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(family(address.ip()), SockType::Datagram, flags, None).during(doing)?;
-        let options: &[(libc::c_int, libc::c_int, libc::c_int)] = match address {
-            SocketAddr::V4(_) => &[
-                (
-                    libc::IPPROTO_IP,
-                    libc::IP_MTU_DISCOVER,
-                    libc::IP_PMTUDISC_PROBE,
-                ),
-                (libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
-                (libc::IPPROTO_IP, libc::IP_RECVTTL, 1),
-            ],
-            SocketAddr::V6(_) => &[
-                (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1),
-                (
-                    libc::IPPROTO_IPV6,
-                    libc::IPV6_MTU_DISCOVER,
-                    libc::IPV6_PMTUDISC_PROBE,
-                ),
-                (libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG, 1),
-                (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
-                (libc::IPPROTO_IPV6, libc::IPV6_RECVHOPLIMIT, 1),
-            ],
-        };
-        for (level, name, value) in options {
-            option::set(socket.as_fd(), *level, *name, *value).during(doing)?;
+        let socket = opened(address).during(doing)?;
+        for (name, value) in match address {
+            SocketAddr::V4(_) => [(libc::IP_PKTINFO, 1), (libc::IP_RECVTTL, 1)],
+            SocketAddr::V6(_) => [(libc::IPV6_RECVPKTINFO, 1), (libc::IPV6_RECVHOPLIMIT, 1)],
+        } {
+            option::set(socket.as_fd(), level(address), name, value).during(doing)?;
         }
         receive_buffer(socket.as_fd(), RECEIVE_BUFFER)?;
         stamp_arrivals(socket.as_fd())?;
         bind_to(&socket, address)?;
         let address = address_of(socket.as_fd())?;
-        Ok(Self { socket, address })
+        let waiting = match beside(&socket, address) {
+            Ok(waiting) => waiting,
+            // Without a second one the first does both.
+            Err(_) => socket.try_clone().during(doing)?,
+        };
+        Ok(Self {
+            socket,
+            waiting,
+            address,
+        })
     }
 
     /// Reads the next packet, if one waits.
@@ -190,9 +191,12 @@ impl Socket {
         })
     }
 
-    /// Sends a reply to a packet, from the address to which that went. Returns whether
-    /// the system took it.
-    pub(super) fn send(&self, octets: &[u8], to: &Packet) -> bool {
+    /// Sends a reply to a packet, from the address to which that went. `is_resolved` says
+    /// whether it leaves at once.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn send(&self, octets: &[u8], to: &Packet, is_resolved: bool) -> nix::Result<()> {
         let pieces = [IoSlice::new(octets)];
         let address = SockaddrStorage::from(to.from);
         let local = to.to.routed();
@@ -201,14 +205,64 @@ impl Socket {
             Local::V6(info) => ControlMessage::Ipv6PacketInfo(info),
         };
         let flags = MsgFlags::MSG_DONTWAIT;
-        let socket = self.socket.as_raw_fd();
-        sendmsg(socket, &pieces, &[control], flags, Some(&address)).is_ok()
+        let socket = match is_resolved {
+            true => self.socket.as_raw_fd(),
+            false => self.waiting.as_raw_fd(),
+        };
+        sendmsg(socket, &pieces, &[control], flags, Some(&address)).map(drop)
     }
 }
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+}
+
+/// A socket for whole packets that is not bound yet.
+fn opened(address: SocketAddr) -> io::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let socket = socket(family(address.ip()), SockType::Datagram, flags, None)?;
+    let options: &[(libc::c_int, libc::c_int)] = match address {
+        SocketAddr::V4(_) => &[(libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)],
+        SocketAddr::V6(_) => &[
+            (libc::IPV6_V6ONLY, 1),
+            (libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE),
+            (libc::IPV6_DONTFRAG, 1),
+        ],
+    };
+    for (name, value) in options {
+        option::set(socket.as_fd(), level(address), *name, *value)?;
+    }
+    Ok(socket)
+}
+
+/// Another socket at the address of a socket, which sends only: it is connected to this
+/// address, from which no packet comes, so that all others go to the first one.
+fn beside(first: &OwnedFd, address: SocketAddr) -> io::Result<OwnedFd> {
+    let second = opened(address)?;
+    let share = |socket: &OwnedFd, value: bool| setsockopt(socket, sockopt::ReuseAddr, &value);
+    share(first, true)?;
+    let shared = share(&second, true).and_then(|()| {
+        bind(second.as_raw_fd(), &SockaddrStorage::from(address))?;
+        let mut own = address;
+        match address.ip() {
+            ip if !ip.is_unspecified() => {}
+            IpAddr::V4(_) => own.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(_) => own.set_ip(Ipv6Addr::LOCALHOST.into()),
+        }
+        connect(second.as_raw_fd(), &SockaddrStorage::from(own))?;
+        share(&second, false)
+    });
+    // Nobody else may share the address.
+    share(first, false)?;
+    Ok(shared.map(|()| second)?)
+}
+
+const fn level(address: SocketAddr) -> libc::c_int {
+    match address {
+        SocketAddr::V4(_) => libc::IPPROTO_IP,
+        SocketAddr::V6(_) => libc::IPPROTO_IPV6,
     }
 }
 

@@ -79,7 +79,7 @@ fn test_packets_over_loopback_come_back_with_stamps_and_hop_limits() {
         });
         let counts = outcome.counts;
         assert_eq!((counts.reflected, counts.malformed), (4, 0));
-        assert_eq!(outcome.unsent, 0);
+        assert_eq!(outcome.unsent, Unsent::default());
     }
 }
 

@@ -9,6 +9,9 @@ use super::PacketRate;
 pub struct Limits {
     /// The packets that it answers in all.
     pub overall: PacketRate,
+    /// The packets of all sources to which the way of a reply is not known yet: replies to them
+    /// wait in the kernel for a neighbour that may not exist.
+    pub unresolved: PacketRate,
     /// The packets of one source: an IPv4 address, or the /64 prefix of an IPv6 address.
     pub source: PacketRate,
     /// The most sources to which a limit applies at the same time; further ones get no
@@ -24,13 +27,17 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// Ten thousand packets per second, a thousand from one source, and less than 200 kB
-    /// of memory.
+    /// Ten thousand packets per second, a thousand from one source, a hundred from sources that
+    /// may not exist, and less than 200 kB of memory.
     fn default() -> Self {
         Self {
             overall: PacketRate {
                 burst: 10_000,
                 every: Span::from_micros(100),
+            },
+            unresolved: PacketRate {
+                burst: 100,
+                every: Span::from_millis(10),
             },
             source: PacketRate {
                 burst: 2_000,

@@ -18,6 +18,9 @@ pub struct Arrival<'a> {
     pub unix_nanos: u64,
     /// Its TTL or hop limit.
     pub hop_limit: u8,
+    /// Whether the neighbour is known to which a reply goes: the source or a router. A host of
+    /// the link can send with any address of the link, and most belong to nobody.
+    pub is_resolved: bool,
     /// The UDP payload, whole.
     pub octets: &'a [u8],
 }
@@ -29,6 +32,8 @@ pub enum Refusal {
     Malformed,
     /// Its source, or all of them together, send too many.
     Limited,
+    /// The neighbour is not known to which the reply would go, and replies to others wait.
+    Unresolved,
     /// Its sender asks for no reply [RFC10052 s3].
     Unwanted,
 }
@@ -45,6 +50,8 @@ pub struct Counts {
     pub malformed: u64,
     /// Packets refused as [`Refusal::Limited`].
     pub limited: u64,
+    /// Packets refused as [`Refusal::Unresolved`].
+    pub unresolved: u64,
     /// Packets refused as [`Refusal::Unwanted`].
     pub unwanted: u64,
 }
@@ -55,6 +62,7 @@ pub struct Reflector {
     limits: Limits,
     error: ErrorEstimate,
     overall: Bucket,
+    unresolved: Bucket,
     pub(super) sources: Sources,
     pub(super) sessions: Sessions,
     counts: Counts,
@@ -67,6 +75,7 @@ impl Reflector {
             limits,
             error,
             overall: Bucket::FULL,
+            unresolved: Bucket::FULL,
             sources: Sources::new(limits.source, limits.sources),
             sessions: Sessions::default(),
             counts: Counts::default(),
@@ -91,6 +100,7 @@ impl Reflector {
             Ok(_) => &mut self.counts.reflected,
             Err(Refusal::Malformed) => &mut self.counts.malformed,
             Err(Refusal::Limited) => &mut self.counts.limited,
+            Err(Refusal::Unresolved) => &mut self.counts.unresolved,
             Err(Refusal::Unwanted) => &mut self.counts.unwanted,
         } += 1;
         result
@@ -105,11 +115,20 @@ impl Reflector {
     ) -> Result<usize, Refusal> {
         let request = SenderPacket::parse(arrival.octets).map_err(|_| Refusal::Malformed)?;
         let from = arrival.from;
-        // The source first: one that exceeds its own rate takes nothing from others.
-        if !self.sources.take(now, from.ip()) || !self.overall.take(now, self.limits.overall) {
+        if !arrival.is_resolved {
+            if !self.unresolved.take(now, self.limits.unresolved) {
+                return Err(Refusal::Unresolved);
+            }
+        } else if !self.sources.take(now, from.ip()) || !self.overall.take(now, self.limits.overall)
+        {
+            // The source first: one that exceeds its own rate takes nothing from others.
             return Err(Refusal::Limited);
         }
-        let own = self.sessions.next(now, from, request.session, &self.limits);
+        // Sources that may not exist take no places.
+        let own = match arrival.is_resolved {
+            true => self.sessions.next(now, from, request.session, &self.limits),
+            false => None,
+        };
         let base = ReflectorPacket {
             sequence: own.unwrap_or(request.sequence),
             sent: Timestamp::ntp(unix_nanos),

@@ -1,3 +1,4 @@
+mod fuzz;
 mod one_way;
 mod reflecting;
 
@@ -38,10 +39,15 @@ fn reflect(
         from,
         unix_nanos: wall(now),
         hop_limit: 60,
+        is_resolved: true,
         octets,
     };
-    let mut reply = vec![0; octets.len()];
-    let length = reflector.reflect(now, wall(now) + 5_000, &arrival, &mut reply)?;
+    answer(reflector, now, &arrival)
+}
+
+fn answer(reflector: &mut Reflector, now: Time, arrival: &Arrival<'_>) -> Result<Vec<u8>, Refusal> {
+    let mut reply = vec![0; arrival.octets.len()];
+    let length = reflector.reflect(now, wall(now) + 5_000, arrival, &mut reply)?;
     reply.truncate(length);
     Ok(reply)
 }

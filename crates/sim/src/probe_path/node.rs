@@ -140,6 +140,7 @@ impl Node {
                         from: SocketAddr::new(packet.addresses.ends()[0], ports[0]),
                         unix_nanos,
                         hop_limit: packet.hop_limit,
+                        is_resolved: true,
                         octets: data,
                     };
                     let mut reply = vec![0; data.len()];

@@ -1,5 +1,6 @@
 //! The STAMP reflector beside a receiver: UDP at its addresses and its port.
 
+use std::io::Error;
 use std::net::SocketAddr;
 
 use live::stamp::{Outcome, RunningReflector, StampReflector};
@@ -32,11 +33,15 @@ pub(super) fn describe(reflector: &StampReflector) -> String {
 
 /// A line on the packets that a reflector received; `None` if there were none.
 fn summary(outcome: &Outcome) -> Option<String> {
-    let counts = outcome.counts;
-    let sent = counts.reflected - outcome.unsent;
+    let Outcome { counts, unsent } = outcome;
+    let sent = counts.reflected.saturating_sub(unsent.total());
+    let error = format!("not sent ({})", Error::from_raw_os_error(unsent.error));
+    let unresolved = counts.unresolved + unsent.unresolved;
     let parts = [
         (sent, "reflected"),
-        (outcome.unsent, "too large for this system to send"),
+        (unsent.too_large, "too large for this system to send"),
+        (unresolved, "without an answer from the neighbour"),
+        (unsent.others, &error),
         (counts.limited, "above the rate limit"),
         (counts.malformed, "malformed"),
     ];
@@ -50,26 +55,42 @@ fn summary(outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use live::stamp::Unsent;
     use proto::stamp::Counts;
 
     #[test]
     fn a_reflector_says_what_it_did_if_it_did_anything() {
-        let outcome = |reflected, malformed, limited, unsent| Outcome {
+        let outcome = |reflected, malformed, limited, unresolved, unsent| Outcome {
             counts: Counts {
                 reflected,
                 malformed,
                 limited,
+                unresolved,
                 ..Counts::default()
             },
             unsent,
         };
-        assert_eq!(summary(&outcome(0, 0, 0, 0)), None);
+        let unsent = |too_large, unresolved, others| Unsent {
+            too_large,
+            unresolved,
+            others,
+            error: 1,
+        };
+        assert_eq!(summary(&outcome(0, 0, 0, 0, Unsent::default())), None);
         let line = |outcome| summary(&outcome).unwrap();
-        assert_eq!(line(outcome(1, 0, 0, 0)), "STAMP test packets: 1 reflected");
         assert_eq!(
-            line(outcome(9, 1, 2, 3)),
-            "STAMP test packets: 6 reflected, 3 too large for this system to send, \
-             2 above the rate limit, 1 malformed"
+            line(outcome(1, 0, 0, 0, Unsent::default())),
+            "STAMP test packets: 1 reflected"
+        );
+        assert_eq!(
+            line(outcome(9, 1, 2, 7, unsent(3, 1, 0))),
+            "STAMP test packets: 5 reflected, 3 too large for this system to send, \
+             8 without an answer from the neighbour, 2 above the rate limit, 1 malformed"
+        );
+        assert_eq!(
+            line(outcome(6, 0, 0, 0, unsent(0, 2, 3))),
+            "STAMP test packets: 1 reflected, 2 without an answer from the neighbour, \
+             3 not sent (Operation not permitted (os error 1))"
         );
     }
 }

@@ -165,22 +165,4 @@ proptest! {
             [sent, arrived, arrived - of(BACKWARD)]
         );
     }
-
-    /// Numbers that a hostile reflector makes up neither panic nor count packets that were
-    /// not sent.
-    #[test]
-    fn made_up_numbers_count_no_more_than_was_sent(
-        replies in prop::collection::vec((0_u32..60, prop_oneof![0_u32..60, any::<u32>()], any::<bool>()), 0..60),
-    ) {
-        let mut loss = OneWayLoss::default();
-        let mut seen = std::collections::BTreeSet::new();
-        for (sent, sequence, stateful) in replies {
-            if seen.insert(sent) {
-                loss.reply(sent, sequence, stateful);
-            }
-        }
-        let counts = loss.counts().unwrap_or_default();
-        prop_assert!(counts.sent <= 60);
-        prop_assert!(counts.arrived <= counts.sent && counts.answered <= counts.arrived);
-    }
 }
