@@ -108,6 +108,7 @@ fn why(reason: Reason) -> &'static str {
         Reason::Nonsense => "it did not understand; use the same jumbolab at both ends",
         Reason::Late => "it timed out",
         Reason::Kernel => "its kernel refused a socket; its own messages say which",
+        Reason::Log => "it cannot write its packet log; its own messages say why",
         Reason::Stopped => "it was stopped",
         Reason::Reverse => "it sends no flows (recv --max-rate 0); leave --reverse and --bidir out",
         Reason::Polling => {

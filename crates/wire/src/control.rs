@@ -169,9 +169,11 @@ pub enum Reason {
     Polling,
     /// This end sends no flows.
     Reverse,
+    /// This end cannot begin its packet log.
+    Log,
 }
 
-const REASONS: [Reason; 11] = [
+const REASONS: [Reason; 12] = [
     Reason::Version,
     Reason::Secret,
     Reason::Stranger,
@@ -183,6 +185,7 @@ const REASONS: [Reason; 11] = [
     Reason::Stopped,
     Reason::Polling,
     Reason::Reverse,
+    Reason::Log,
 ];
 
 mod kind {

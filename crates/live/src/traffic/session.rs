@@ -291,7 +291,7 @@ impl<'a> Conversation<'a> {
                     self.records = records;
                     self.write_down(Entry::Clocks(clock::monotonic_nanos(), clocks.offset));
                 }
-                Err(why) => return self.refuse(Reason::Kernel, &why),
+                Err(why) => return self.refuse(Reason::Log, &why),
             }
         }
         let polling = match flow.busy {

@@ -13,6 +13,9 @@ use super::{Fault, Limits};
 /// ones are ignored. The answers take some microseconds for each flow.
 const LEAST_BETWEEN: Span = Span::from_millis(50);
 
+/// The most estimates of the clocks in a session: each is written to the log. A sender has two.
+const MOST_ESTIMATES: u32 = 8;
+
 /// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -81,6 +84,8 @@ pub struct Server {
     watched: Option<u64>,
     /// Whether the flows that this end sends were started.
     begun: bool,
+    /// The estimates of the clocks so far.
+    estimates: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +126,7 @@ impl Server {
             flows: BTreeMap::new(),
             watched: None,
             begun: false,
+            estimates: 0,
         }
     }
 
@@ -253,11 +259,17 @@ impl Server {
                     offset,
                     bound,
                 },
-            ) => Request::Clocks {
-                epoch,
-                offset,
-                bound,
-            },
+            ) => {
+                self.estimates += 1;
+                if self.estimates > MOST_ESTIMATES {
+                    return Err(UNEXPECTED);
+                }
+                Request::Clocks {
+                    epoch,
+                    offset,
+                    bound,
+                }
+            }
             (Stage::Open, Control::Flow(flow)) => {
                 self.add(flow.flow)?;
                 Request::Open(flow)

@@ -94,7 +94,9 @@ fn a_session_that_cannot_begin_its_log_is_refused_and_leaves_no_file() {
     for (room, options) in [(0, "--log logs"), (1_000, "--log logs --max-log-size 60kB")] {
         let dir = Dir::new();
         let mut receiver = receiver_with_room(&dir, room, options);
-        receiver.send(&dir, "::1 --packets 3").refused(&["refuses"]);
+        receiver
+            .send(&dir, "::1 --packets 3")
+            .refused(&["refuses", "packet log"]);
         receiver.says("refused");
         let left = std::fs::read_dir(dir.path().join("logs")).unwrap();
         assert_eq!(left.count(), 0, "{options}");
