@@ -1,6 +1,7 @@
 //! A receiver's end of one flow: a socket that accepts data from the sender only, and
 //! statistics.
 
+mod callers;
 mod datagrams;
 mod out_of_order;
 mod recorder;
@@ -44,10 +45,8 @@ const fn quiet(transport: Transport) -> Span {
     }
 }
 
-/// The longest time for the sender to begin a flow whose port is open, and for a peer
-/// that connects to the port to show the cookie.
+/// The longest time for the sender to begin a flow whose port is open.
 const BEGIN: Span = Span::from_secs(30);
-const TIMEOUT: Span = Span::from_secs(1);
 
 /// Signals from the session to a flow.
 #[derive(Debug)]
@@ -161,8 +160,8 @@ impl Waiting {
             Transport::Udp => {}
             Transport::Tcp => {
                 setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
-                let one = Backlog::new(4).during(|| "opening a port")?;
-                listen(&socket, one).during(|| "opening a port")?;
+                let many = Backlog::new(callers::MOST).during(|| "opening a port")?;
+                listen(&socket, many).during(|| "opening a port")?;
             }
         }
         let port = address_of(socket.as_fd())?.port();

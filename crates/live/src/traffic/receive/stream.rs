@@ -1,23 +1,21 @@
 //! Reception of a flow over a stream.
 
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    MsgFlags, SockFlag, SockaddrStorage, accept4, getpeername, send, setsockopt, sockopt,
-};
+use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
 use proto::MessageStream;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
 
+use super::callers::Callers;
 use super::out_of_order::RateStarts;
 use super::recorder::Arrival;
-use super::{BEGIN, LOOK, TIMEOUT, Waiting, raw};
+use super::{BEGIN, LOOK, Waiting, raw};
 use crate::clock;
 use crate::deadline::receive;
 use crate::error::{During, Error, Result};
-use crate::sockets::plain;
 use crate::sys::inbox::StreamInbox;
 use crate::traffic::options::{self, mark};
 
@@ -156,42 +154,16 @@ impl Waiting {
     /// Accepts the connection that shows the cookie; others are closed.
     pub(super) fn accept(&self) -> Result<Option<OwnedFd>> {
         let deadline = self.deadline.within(BEGIN);
-        while deadline.permit().is_ok() && !self.is_over(clock::monotonic()) {
-            let stream = match accept4(raw(&self.socket), SockFlag::SOCK_CLOEXEC) {
-                Ok(stream) => stream,
-                Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNABORTED) => continue,
-                Err(error) => return Err(error).during(|| "waiting for a flow"),
-            };
-            #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-            // SAFETY: accept4 has just created it, and nothing else owns it.
-            let stream = unsafe { OwnedFd::from_raw_fd(stream) };
-            if self.is_the_sender(&stream)? {
+        let mut callers = Callers::new(self.peer, self.flow.cookie);
+        while let Ok(permit) = deadline.permit()
+            && !self.is_over(clock::monotonic())
+        {
+            if let Some(stream) = callers.next(&self.socket, permit)? {
+                options::set_read_timeout(stream.as_fd(), LOOK)?;
                 return Ok(Some(stream));
             }
         }
         Ok(None)
-    }
-
-    fn is_the_sender(&self, stream: &OwnedFd) -> Result<bool> {
-        let from = getpeername::<SockaddrStorage>(raw(stream)).ok();
-        let from = from.as_ref().and_then(plain);
-        if from.is_none_or(|from| from.ip() != self.peer) {
-            return Ok(false);
-        }
-        options::set_read_timeout(stream.as_fd(), LOOK)?;
-        let deadline = self.deadline.within(TIMEOUT);
-        let (mut shown, mut filled) = ([0; 16], 0);
-        while filled < shown.len() {
-            let Ok(permit) = deadline.permit() else {
-                return Ok(false);
-            };
-            match receive(stream, &mut shown[filled..], MsgFlags::empty(), permit) {
-                Ok(count) if count > 0 => filled += count,
-                Err(Errno::EAGAIN | Errno::EINTR) => {}
-                Ok(_) | Err(_) => return Ok(false),
-            }
-        }
-        Ok(shown == self.flow.cookie)
     }
 
     /// Sends a message back, from `room`, which holds no more than [`WRITE`] octets.
