@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::os::fd::AsFd;
 
-use units::{Span, Transport};
+use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::{Answer, Answered, Broken, RequestResponse, ask, socket};
@@ -97,8 +97,13 @@ impl Answerer {
         let before = dropped(&socket)?;
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];
+        let mut latest = clock::monotonic();
         loop {
             pause(self.request_response.pause);
+            // Garbage may come all the time.
+            if clock::monotonic() > latest + self.longest_wait() {
+                return Err(Error::new("waiting for messages", "none came in time"));
+            }
             let count = match socket.recv(&mut room) {
                 Ok(came) => came,
                 // A response may reach the asking end after it has ended.
@@ -129,6 +134,7 @@ impl Answerer {
             // repeated.
             let _ = socket.send(&room[..back]);
             answered.messages += 1;
+            latest = clock::monotonic();
         }
     }
 }
@@ -146,6 +152,9 @@ struct Service<'a> {
     /// that have been answered.
     message: Option<Message>,
     written: usize,
+    /// The end of the latest message, and the longest time until the next one.
+    latest: Time,
+    timeout: Span,
 }
 
 impl<'a> Service<'a> {
@@ -170,12 +179,18 @@ impl<'a> Service<'a> {
             filled: 0,
             message: None,
             written: 0,
+            latest: clock::monotonic(),
+            timeout: ask::answer_timeout(request_response) * 2,
         }
     }
 
     fn serve(&mut self) -> Result<End> {
         loop {
             pause(self.pause);
+            // An octet now and then is not enough.
+            if clock::monotonic() > self.latest + self.timeout {
+                return Ok(self.gone());
+            }
             match self.stream.read(&mut self.room[self.filled..]) {
                 Ok(0) => return Ok(self.gone()),
                 Ok(count) => self.filled += count,
@@ -232,6 +247,7 @@ impl<'a> Service<'a> {
             self.filled -= all;
             self.message = None;
             self.written = 0;
+            self.latest = clock::monotonic();
             self.answered.messages += 1;
         }
         Ok(())

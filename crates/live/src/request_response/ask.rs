@@ -71,14 +71,14 @@ struct Desk<'a> {
 }
 
 /// The state of a request and its response at the deadline.
-struct Late {
+pub(super) struct Late {
     at: &'static str,
     written: u64,
     read: u64,
 }
 
 /// The reason for which a message failed.
-enum Trouble {
+pub(super) enum Trouble {
     Late(Late),
     Broken(Error),
 }
@@ -330,7 +330,7 @@ fn over_stream(
 }
 
 /// Repeats the datagram each time a response is overdue.
-fn over_datagrams(
+pub(super) fn over_datagrams(
     socket: &UdpSocket,
     request_response: &RequestResponse,
     message: &[u8],
@@ -356,6 +356,10 @@ fn over_datagrams(
                     let answered = Message::parse(&room[..count]);
                     if answered.is_ok_and(|answer| answer.sequence == sequence) {
                         return Ok(());
+                    }
+                    // Other datagrams may come all the time.
+                    if clock::monotonic() > deadline {
+                        break;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -1,5 +1,6 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, TcpStream, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use units::{Bytes, Span};
@@ -176,4 +177,32 @@ fn refused_peers_are_refused_and_the_messages_answered() {
         );
         TcpStream::connect(to).expect_err("the port is closed");
     }
+}
+
+#[test]
+fn a_flood_of_other_datagrams_moves_no_deadline() {
+    let [asking, other] = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
+    asking.connect(other.local_addr().unwrap()).unwrap();
+    other.connect(asking.local_addr().unwrap()).unwrap();
+    asking
+        .set_read_timeout(Some(std::time::Duration::from_secs(100)))
+        .unwrap();
+    let requests = RequestResponse {
+        deadline: Span::from_millis(50),
+        ..over(Transport::Udp, Answer::Acknowledgement)
+    };
+    let is_over = AtomicBool::new(false);
+    let late = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                // The kernel may have no room for the moment.
+                let _ = other.send(&[7; 100]);
+            }
+        });
+        let (mut room, mut repeats) = (vec![0; 2_000], 0);
+        let asked = ask::over_datagrams(&asking, &requests, &[0; 100], &mut room, 7, &mut repeats);
+        is_over.store(true, Ordering::Relaxed);
+        matches!(asked, Err(ask::Trouble::Late(_)))
+    });
+    assert!(late);
 }
