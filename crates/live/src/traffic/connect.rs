@@ -2,6 +2,7 @@
 
 mod reversed;
 mod under_way;
+mod waits;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -28,11 +29,6 @@ const TIMEOUT: Span = Span::from_secs(10);
 
 /// The longest time of a session until its flows begin.
 const PREPARATION: Span = Span::from_secs(120);
-
-/// The longest time for a report after a flow: data of a stream may still be
-/// retransmitted. After a signal of the user it is shorter.
-const REPORT: Span = Span::from_secs(30);
-const REPORT_AFTER_SIGNAL: Span = Span::from_secs(5);
 
 /// The longest time for comparing the clocks after a signal of the user.
 const LAST_COMPARISONS: Span = Span::from_secs(1);

@@ -7,7 +7,8 @@ use proto::clock_offset::ClockOffset;
 use units::{Span, Time, Transport};
 use wire::control::{self, Name};
 
-use super::{REPORT, Session, TIMEOUT};
+use super::waits::REPORT;
+use super::{Session, TIMEOUT};
 use crate::clock;
 use crate::deadline::Deadline;
 use crate::error::{During, Result};

@@ -10,7 +10,8 @@ use units::{Span, Time};
 use wire::control::{Report, SentReport};
 
 use super::reversed::{HEARTBEAT, Incoming};
-use super::{FlowOutcome, HEAD_START, LOOK, REPORT, REPORT_AFTER_SIGNAL, Session};
+use super::waits::Waits;
+use super::{FlowOutcome, HEAD_START, LOOK, Session};
 use crate::error::{Error, Result};
 use crate::traffic::intervals::{Intervals, Reporter};
 use crate::traffic::receive::Signal;
@@ -29,20 +30,16 @@ pub(super) struct Flows {
 /// The flows under way.
 struct UnderWay<'a> {
     outcomes: &'a mut [FlowOutcome],
-    /// Flows whose threads run, and the latest instant at which one ended.
+    /// Flows whose threads run.
     left: usize,
-    ended: Option<Time>,
     /// Flows whose results the receiver has not told.
     reports: usize,
     reporter: Option<Reporter>,
     /// The flows that the receiver sends.
     reversed: Vec<(u16, Arc<Signal>)>,
-    /// The instant by which they are over, whatever the receiver does.
-    reversed_until: Time,
+    waits: Waits,
     /// The instant at which this end last showed the receiver that it is there.
     asked: Time,
-    /// The instant at which the user's signal was seen.
-    interrupted: Option<Time>,
     fault: Option<Error>,
 }
 
@@ -88,16 +85,14 @@ impl Session {
                 reports: outcomes.len(),
                 outcomes,
                 left,
-                ended: None,
                 reporter: intervals
                     .zip(observed)
                     .map(|(intervals, (sent, received))| {
                         Reporter::new(intervals, sent, received, begin)
                     }),
                 reversed,
-                reversed_until: begin + lasts.unwrap_or_default() + REPORT,
+                waits: Waits::new(lasts.map(|lasts| begin + lasts)),
                 asked: begin,
-                interrupted: None,
                 fault: None,
             };
             while under_way.left > 0 || (under_way.reports > 0 && under_way.fault.is_none()) {
@@ -131,7 +126,8 @@ impl Session {
         }
         for (number, end) in finished.try_iter() {
             under_way.left -= 1;
-            under_way.ended = Some(clock::monotonic());
+            let is_reversed = matches!(end, Ended::Received(_));
+            under_way.waits.end(clock::monotonic(), is_reversed);
             self.finish(under_way, number, end);
         }
         self.stop_in_time(under_way);
@@ -188,21 +184,17 @@ impl Session {
     /// Ends what lasts too long, and what the user has stopped.
     fn stop_in_time(&mut self, under_way: &mut UnderWay<'_>) {
         let now = clock::monotonic();
-        if interrupt::asked() && under_way.interrupted.is_none() {
-            under_way.interrupted = Some(now);
+        if interrupt::asked() && under_way.waits.interrupt(now) {
             for (number, _) in &under_way.reversed {
                 self.client.ended(*number, 0, 0);
             }
         }
-        let patience = match under_way.interrupted {
-            Some(_) => REPORT_AFTER_SIGNAL,
-            None => REPORT,
-        };
-        let is_late = |since: Option<Time>| since.is_some_and(|since| now > since + patience);
-        if now > under_way.reversed_until || is_late(under_way.interrupted) {
+        if under_way.waits.gives_up(now) {
             under_way.stop_reversed();
         }
-        if under_way.left == 0 && is_late(under_way.ended) && under_way.fault.is_none() {
+        let is_over = under_way.left == 0 && under_way.fault.is_none();
+        if is_over && under_way.waits.are_reports_late(now) {
+            let patience = under_way.waits.patience();
             under_way.fault = Some(Error::new(
                 "waiting for reports",
                 format!("none came within {patience}"),
