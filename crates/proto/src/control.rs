@@ -28,6 +28,7 @@
 
 mod channel;
 mod client;
+mod flow_bounds;
 mod law;
 mod secret;
 mod server;
@@ -36,6 +37,7 @@ use units::Span;
 use wire::control::Reason;
 
 pub use client::{Client, ReceiverMessage};
+pub use flow_bounds::{FlowBounds, Impossible};
 pub use secret::Secret;
 pub use server::{Request, Server, Settings};
 

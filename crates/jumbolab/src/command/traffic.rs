@@ -188,6 +188,9 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
         let _ = writeln!(text, "  failed      {fault}");
     }
     let Some(sent) = &result.sent else {
+        if let Some(report) = &result.report {
+            text += &received(report, None, flow.meter, offset);
+        }
         return text;
     };
     text += &departures(sent, flow.paced);

@@ -1,15 +1,16 @@
 //! The coordinator's end: trials between two agents.
 
 use anyhow::{Context, Result, bail};
-use live::Worker;
 use live::request_response::{Answered, Asked, RequestResponse};
 use live::testbed::{Node, Testbed};
 use live::transfer::latency_breakdown::{self, Probe};
 use live::transfer::{Received, Sent, Transfer};
 use live::trial_token::{Token, new_token};
 use live::worker::Command;
+use live::{Worker, clock};
 use units::{Bytes, Span};
 
+use super::flows::check;
 use super::instants::Clocks;
 use super::{
     Arrivals, Departed, Failure, HostSample, ROLE, Receiving, Reply, Request, Sending, ask, hear,
@@ -126,8 +127,13 @@ impl Agents {
     ) -> Result<(Vec<Departed>, Arrivals), Failure> {
         let receiving = |token| Request::ReceiveFlows(receiving, token);
         let sending = |token, port| Request::SendFlows(sending, token, port);
+        let begun = clock::monotonic();
         match self.both(receiving, sending, duration + FLOWS_MARGIN)? {
-            (Reply::Departed(sent), Reply::Arrived(received)) => Ok((sent, received)),
+            (Reply::Departed(sent), Reply::Arrived(received)) => {
+                let elapsed = clock::monotonic().since(begun).unwrap_or_default();
+                check(&sent, &received, elapsed).map_err(Failure::Transfer)?;
+                Ok((sent, received))
+            }
             others => Err(Failure::unexpected_of_two(others)),
         }
     }

@@ -18,11 +18,12 @@ use live::traffic::{
 use live::transfer::TcpState;
 use live::trial_token::Token;
 use proto::clock_offset::ClockOffset;
-use proto::control::{Limits, Secret};
+use proto::control::{FlowBounds, Impossible, Limits, Secret};
 use proto::time_series::TimeSeries;
 use proto::traffic::{Bursts, Law, PathMtu, Schedule};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time, Transport};
+use wire::control::SentReport;
 
 pub(crate) use arrived::Arrived;
 use arrived::Collector;
@@ -120,6 +121,54 @@ pub(crate) struct Arrivals {
     pub(crate) flows: Vec<Arrived>,
     /// Control connections without the trial's token.
     pub(crate) refused_peers: u64,
+}
+
+/// Checks what the agents of both ends report: each flow in itself, and against the other end.
+///
+/// # Errors
+/// The first impossible figure.
+pub(super) fn check(
+    sent: &[Departed],
+    received: &Arrivals,
+    elapsed: Span,
+) -> std::result::Result<(), String> {
+    if sent.len() != received.flows.len() {
+        return Err("the agents report different numbers of flows".to_owned());
+    }
+    let bounds = FlowBounds {
+        elapsed: elapsed.as_nanos(),
+        clock_bound: 0,
+        sizes: (0, u32::MAX.into()),
+        packets: None,
+        octets: None,
+        length: None,
+        gap: 0.0,
+    };
+    for (departed, arrived) in sent.iter().zip(&received.flows) {
+        let report = Report {
+            messages: arrived.messages,
+            octets: arrived.octets,
+            overflowed: arrived.overflowed,
+            unstamped: arrived.unstamped,
+            merged: arrived.merged,
+            ..Report::default()
+        };
+        let sent = SentReport {
+            offered: departed.offered,
+            messages: departed.messages,
+            octets: departed.octets,
+            refused: departed.refused,
+            unsent: departed.unsent,
+            lasted: departed.lasted,
+            ..SentReport::default()
+        };
+        let checked = match departed.echoes <= departed.messages {
+            true => bounds.check(&sent, &report),
+            false => Err(Impossible::MoreThanSent),
+        };
+        checked.map_err(|why| format!("the agents' reports of a flow are impossible: {why}"))?;
+    }
+    Ok(())
 }
 
 /// The token as the secret of a session of flows.
@@ -281,3 +330,6 @@ pub(super) fn receive(
         refused_peers,
     })
 }
+
+#[cfg(test)]
+mod tests;

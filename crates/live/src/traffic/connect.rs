@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use proto::clock_offset::{ClockExchange, ClockOffset};
-use proto::control::{Client, ReceiverMessage, Secret};
+use proto::control::{Client, FlowBounds, ReceiverMessage, Secret};
 use units::{Span, Time};
 use wire::control::{self, Report};
 
 use super::connection::{Connection, Room};
 use super::intervals::Intervals;
 use super::send::{Ready, Sent};
-use super::{Described, Entry, Flow, Records, black_hole, echo, options, sizes};
+use super::{Described, Entry, Flow, Records, black_hole, echo, options, reverse, sizes};
 use crate::deadline::{Deadline, Ended};
 use crate::error::{Error, Result};
 use crate::random::random;
@@ -105,6 +105,11 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
     let before = session.compare(&session.deadline.within(TIMEOUT))?;
     let start = clock::monotonic();
+    let bounds = plan.flows.iter().map(|flow| FlowBounds {
+        clock_bound: before.bound,
+        ..flow.bounds(plan.to.ip())
+    });
+    session.bounds = bounds.collect();
     let records = open_log(plan.keep, start)?;
     let log = records.clone();
     let write_down = |entry| {
@@ -117,6 +122,9 @@ pub fn run(plan: Plan) -> Result<Outcome> {
         .client
         .clocks(clock::nanos_of(start), before.nanos, before.bound);
     let (mut ready, mut incoming, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    let reversed = (0..).zip(&plan.flows);
+    let reversed = reversed.filter(|(_, flow)| flow.reverse.is_some());
+    let reversed: Vec<u16> = reversed.map(|(number, _)| number).collect();
     let meters: Vec<_> = plan.flows.iter().map(|flow| flow.meter).collect();
     for (number, flow) in (0..).zip(plan.flows) {
         let name = flow.name;
@@ -144,7 +152,11 @@ pub fn run(plan: Plan) -> Result<Outcome> {
     write_down(Entry::Clocks(clock::monotonic_nanos(), before));
     let flows = Flows { ready, incoming };
     let fault = session.carry(flows, &mut outcomes, start, plan.intervals)?;
-    outcomes.iter_mut().for_each(FlowOutcome::check_report);
+    for (number, outcome) in (0..).zip(&mut outcomes) {
+        if let Some(bounds) = session.bounds_of(number, start) {
+            outcome.check(&bounds, reversed.contains(&number));
+        }
+    }
     // Compares the clocks again, if the receiver is still there.
     let after = match fault {
         None => session.compare(&session.last_deadline()).ok(),
@@ -181,25 +193,31 @@ pub fn run(plan: Plan) -> Result<Outcome> {
 }
 
 impl FlowOutcome {
-    /// Replaces a report that cannot be true by a fault: of more than was sent, or in
-    /// contradiction with itself.
-    fn check_report(&mut self) {
-        let (Some(sent), Some(report)) = (&self.sent, &self.report) else {
+    /// Replaces what the receiver reports by a fault if it cannot be true: its figures of a flow
+    /// that this end sent, or of a reversed one that it sent itself.
+    fn check(&mut self, bounds: &FlowBounds, is_reversed: bool) {
+        let sent = self.sent.as_ref().map(|sent| reverse::report(0, sent));
+        let checked = match (&sent, &self.report) {
+            (Some(sent), Some(report)) => bounds.check(sent, report),
+            (Some(sent), None) => bounds.check_sent(sent),
+            (None, Some(report)) => bounds.check_received(report),
+            (None, None) => Ok(()),
+        };
+        let Err(why) = checked else {
             return;
         };
-        let is_possible = report.messages <= sent.messages
-            && report.octets <= sent.octets.get()
-            && report.reordered <= report.messages
-            && report.delayed.saturating_add(report.negative) <= report.messages;
-        if !is_possible {
-            self.fault = Some(format!(
-                "the receiver reports {} messages and {} octets, of {} and {} that were sent, or contradicts itself; its report is left out",
-                report.messages,
-                report.octets,
-                sent.messages,
-                sent.octets.get()
-            ));
-            self.report = None;
+        let sent = sent.map_or((0, 0), |sent| (sent.messages, sent.octets));
+        let arrived = self.report.map_or((0, 0), |one| (one.messages, one.octets));
+        let (verb, (messages, octets), (others, other_octets)) = match is_reversed {
+            true => ("sent", sent, arrived),
+            false => ("received", arrived, sent),
+        };
+        self.fault.get_or_insert(format!(
+            "the receiver reports that it {verb} {messages} messages and {octets} bytes, and this end counted {others} and {other_octets}: {why}; its report is left out"
+        ));
+        match is_reversed {
+            true => self.sent = None,
+            false => self.report = None,
         }
     }
 }
@@ -222,6 +240,8 @@ struct Session {
     same_clock: bool,
     flows: u16,
     longest: Span,
+    /// What reports of the flows cannot exceed, in the order of their numbers.
+    bounds: Vec<FlowBounds>,
 }
 
 impl Session {
@@ -239,6 +259,7 @@ impl Session {
             same_clock: false,
             flows: 0,
             longest: Span::ZERO,
+            bounds: Vec::new(),
         };
         match session.hear(&session.deadline.within(TIMEOUT))? {
             ReceiverMessage::Welcome {
@@ -253,6 +274,16 @@ impl Session {
             }
             _ => Err(session.out_of_turn()),
         }
+    }
+
+    /// What reports of a flow cannot exceed by now; the session began at `start`.
+    fn bounds_of(&self, number: u16, start: Time) -> Option<FlowBounds> {
+        let bounds = self.bounds.get(usize::from(number))?;
+        let elapsed = clock::monotonic().since(start).unwrap_or_default();
+        Some(FlowBounds {
+            elapsed: elapsed.as_nanos(),
+            ..bounds.clone()
+        })
     }
 
     /// The deadline of the last comparison of the clocks.

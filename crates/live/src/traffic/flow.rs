@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use proto::control::FlowBounds;
 use proto::traffic::{Law, Schedule};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
 use wire::control::{Meter, Name};
@@ -34,6 +35,25 @@ pub struct Flow {
     pub limit: Option<Rate>,
     /// The source of its messages if the receiver sends it.
     pub reverse: Option<Source>,
+}
+
+impl Flow {
+    /// What reports of the flow to or from `peer` cannot exceed, but for the time.
+    pub(super) fn bounds(&self, peer: IpAddr) -> FlowBounds {
+        let (least, most) = sizes(self.transport, peer);
+        let largest = self.largest.map_or(most, |largest| largest.min(most));
+        let source = self.reverse.as_ref();
+        let gap = source.filter(|_| self.paced);
+        FlowBounds {
+            elapsed: 0,
+            clock_bound: 0,
+            sizes: (least.get(), largest.get()),
+            packets: source.and_then(|source| source.packets),
+            octets: source.and_then(|source| source.octets),
+            length: self.length.map(Span::as_nanos),
+            gap: gap.map_or(0.0, |source| source.gaps.range().0 / 1e3),
+        }
+    }
 }
 
 /// The laws of a flow's messages.

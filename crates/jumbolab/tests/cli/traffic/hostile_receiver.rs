@@ -14,8 +14,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use proto::control::Request;
-use wire::control::{Progress, Report};
-use wire::message::Message;
+use wire::control::{Progress, Report, Reverse, SentReport};
+use wire::message::{Echo, Message};
 
 use super::super::harness::{Dir, Outcome};
 use super::super::lookup::Object;
@@ -31,6 +31,8 @@ struct Conduct {
     datagrams: fn(&UdpSocket, SocketAddr),
     /// Its report of a flow.
     report: fn(u16) -> Report,
+    /// What it says that it sent of a flow.
+    sent: SentReport,
     /// The number of flows that it answers for in each interval, with absurd figures.
     observations: u16,
 }
@@ -43,7 +45,32 @@ const SILENT: Conduct = Conduct {
         flow,
         ..Report::default()
     },
+    sent: NOTHING,
     observations: 0,
+};
+
+const NOTHING: SentReport = SentReport {
+    flow: 0,
+    offered: 0,
+    messages: 0,
+    octets: 0,
+    refused: 0,
+    unsent: 0,
+    too_large: 0,
+    lasted: 0,
+    timed: 0,
+    median: 0,
+    p99: 0,
+    most: 0,
+    send_buffer: 0,
+    segments: 0,
+    retransmitted: 0,
+    segment_size: 0,
+    round_trip: 0,
+    path_mtu: 0,
+    stall: 0,
+    router: [0; 16],
+    congestion: [0; 16],
 };
 
 /// Starts a receiver and a sender with the options of `line`, and waits for the first
@@ -66,7 +93,8 @@ fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
             continue;
         }
         control.answer(&octets, |server, request| match request {
-            Request::Open(flow) => {
+            Request::Begin => server.sent(conduct.sent),
+            Request::Open(flow) | Request::Reverse(Reverse { flow, .. }) => {
                 let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
                 let port = socket.local_addr().unwrap().port();
                 server.ready(flow.flow, port, 4096);
@@ -96,11 +124,7 @@ fn serve(mut control: Control, conduct: &Conduct, begun: &Sender<()>) {
                     });
                 }
             }
-            Request::Admit
-            | Request::Clocks { .. }
-            | Request::Reverse(_)
-            | Request::Begin
-            | Request::Farewell => {}
+            Request::Admit | Request::Clocks { .. } | Request::Farewell => {}
         });
     }
 }
@@ -137,7 +161,7 @@ fn a_flood_of_garbage_delays_no_round_trips_end() {
 }
 
 #[test]
-fn absurd_observations_in_intervals_are_printed_and_change_nothing_else() {
+fn absurd_observations_in_intervals_are_left_out_and_a_fault_of_the_flow() {
     let dir = Dir::new();
     let absurd = Conduct {
         observations: 200,
@@ -147,11 +171,12 @@ fn absurd_observations_in_intervals_are_printed_and_change_nothing_else() {
         let line = format!("--gap 1ms --for 450ms --interval 100ms --flows 2 {form}");
         let (sender, receiver) = send_to(&dir, absurd, &line);
         let outcome = Outcome::of(sender.wait_with_output().unwrap());
-        // Nothing arrived, by the reports.
         assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
-        let intervals = outcome.stdout.matches("[SUM]").count();
-        let objects = outcome.stdout.matches("18446744073709551615").count();
-        assert!(intervals + objects >= 3, "{}", outcome.stdout);
+        let said = outcome.stdout;
+        let faults = said.matches("figures of an interval are impossible");
+        assert_eq!(faults.count(), 2, "one of each flow: {said}");
+        let absurd = ["18446744073709551615", "18.4 E", "18446744"];
+        assert!(!absurd.iter().any(|text| said.contains(text)), "{said}");
         receiver.join().unwrap();
     }
 }
@@ -249,4 +274,61 @@ fn a_report_of_more_than_was_sent_is_a_fault() {
         !said.contains("0 lost") && !said.contains("received "),
         "{said}"
     );
+}
+
+#[test]
+fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
+    // Ten messages of 100 octets that arrive.
+    let datagrams = |socket: &UdpSocket, from: SocketAddr| {
+        let mut room = [0; 100];
+        for sequence in 0..10 {
+            let message = Message {
+                echo: Echo::Unwanted,
+                preroll: false,
+                length: 100,
+                sequence,
+                sent: units::Time::ZERO,
+            };
+            message.emit(&mut room).unwrap();
+            socket.send_to(&room, from).unwrap();
+        }
+    };
+    let sent = |messages: u64| SentReport {
+        offered: messages,
+        messages,
+        octets: messages.saturating_mul(100),
+        ..NOTHING
+    };
+    let wraps = SentReport {
+        refused: 1 << 63,
+        unsent: 1 << 63,
+        ..sent(20)
+    };
+    for (lie, why) in [
+        (sent(u64::MAX), "more than the fastest link delivers"),
+        (wraps, "more than the fastest link delivers"),
+        (sent(9), "more arrived than was sent"),
+        // A second has a hundred.
+        (sent(103), "more messages than the flow was asked for"),
+    ] {
+        let dir = Dir::new();
+        let lying = Conduct {
+            datagrams,
+            sent: lie,
+            ..SILENT
+        };
+        let line = "--reverse --message 100 --gap 10ms --for 1s";
+        let (sender, receiver) = send_to(&dir, lying, line);
+        let outcome = Outcome::of(sender.wait_with_output().unwrap());
+        let said = outcome.stdout;
+        assert_eq!(outcome.code, Some(1), "{said}{}", outcome.stderr);
+        assert!(said.contains(why), "{said}");
+        // What this end saw remains.
+        assert!(said.contains("received    10 messages"), "{said}");
+        assert!(
+            !said.contains("lost") && !said.contains("did not send"),
+            "{said}"
+        );
+        receiver.join().unwrap();
+    }
 }

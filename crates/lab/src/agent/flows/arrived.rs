@@ -56,6 +56,14 @@ pub(crate) struct Sample {
     pub(crate) received: u64,
 }
 
+#[cfg(test)]
+impl Arrived {
+    /// The observations of a flow of which no message was recorded.
+    pub(super) fn of(report: &Report) -> Self {
+        FlowArrivals::default().finish(report)
+    }
+}
+
 /// Receives the records of the next session.
 pub(super) struct Collector {
     every: NonZero<u64>,

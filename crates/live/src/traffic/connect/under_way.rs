@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Scope};
 
-use proto::control::ReceiverMessage;
+use proto::control::{Impossible, ReceiverMessage};
 use units::{Span, Time};
 use wire::control::{Report, SentReport};
 
@@ -37,6 +37,8 @@ struct UnderWay<'a> {
     reporter: Option<Reporter>,
     /// The flows that the receiver sends.
     reversed: Vec<(u16, Arc<Signal>)>,
+    /// The start of the session.
+    epoch: Time,
     waits: Waits,
     /// The instant at which this end last showed the receiver that it is there.
     asked: Time,
@@ -91,6 +93,7 @@ impl Session {
                         Reporter::new(intervals, sent, received, begin)
                     }),
                 reversed,
+                epoch,
                 waits: Waits::new(lasts.map(|lasts| begin + lasts)),
                 asked: begin,
                 fault: None,
@@ -116,7 +119,18 @@ impl Session {
             }
         };
         match news {
-            Ok(news) => news.into_iter().for_each(|one| under_way.hear(one)),
+            Ok(news) => {
+                for one in news {
+                    if let ReceiverMessage::Progress(seen) = &one
+                        && let Some(bounds) = self.bounds_of(seen.flow, under_way.epoch)
+                        && let Err(why) = bounds.check_progress(seen)
+                    {
+                        under_way.doubt(seen.flow, why);
+                    } else {
+                        under_way.hear(one);
+                    }
+                }
+            }
             Err(error) => {
                 // No receiver is left: the results of this end remain.
                 self.stop.store(true, Ordering::Relaxed);
@@ -215,6 +229,15 @@ impl UnderWay<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Leaves out what the receiver reports of an interval of a flow.
+    fn doubt(&mut self, flow: u16, why: Impossible) {
+        if let Some(outcome) = self.outcomes.get_mut(usize::from(flow)) {
+            outcome.fault.get_or_insert_with(|| {
+                format!("the receiver's figures of an interval are impossible: {why}")
+            });
         }
     }
 
