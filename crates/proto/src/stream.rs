@@ -137,10 +137,42 @@ mod tests {
             let expected: Vec<_> = (0u64..).zip(lengths.iter().copied()).collect();
             prop_assert_eq!(seen, expected);
         }
+    }
 
-        #[test]
-        fn hostile_streams_are_refused_or_read_without_panic(octets in prop::collection::vec(any::<u8>(), 0..2000)) {
-            let _ = MessageStream::new().receive(&octets, |_| ());
+    mod fuzz {
+        use super::*;
+
+        proptest! {
+            #[test]
+            fn hostile_streams_are_refused_or_read_without_panic(
+                lengths in prop::collection::vec(28u32..200, 1..8),
+                damages in prop::collection::vec((any::<u16>(), any::<u8>()), 0..3),
+                extreme in prop::option::of(prop::sample::select(vec![0, 27, 28, u32::MAX])),
+                cuts in prop::collection::vec(1usize..90, 1..9),
+            ) {
+                let mut octets = stream_of(&lengths);
+                for (place, value) in damages {
+                    let place = usize::from(place) % octets.len();
+                    octets[place] = value;
+                }
+                if let Some(length) = extreme {
+                    octets[8..12].copy_from_slice(&length.to_be_bytes());
+                }
+                let (mut stream, mut read, mut rest) = (MessageStream::new(), 0, octets.as_slice());
+                for &cut in cuts.iter().cycle() {
+                    if rest.is_empty() {
+                        break;
+                    }
+                    let (piece, after) = rest.split_at(cut.min(rest.len()));
+                    rest = after;
+                    let taken = stream.receive(piece, |message| read += u64::from(message.length));
+                    // No more than came is taken for read.
+                    prop_assert!(read <= octets.len() as u64);
+                    if taken.is_err() {
+                        break;
+                    }
+                }
+            }
         }
     }
 }

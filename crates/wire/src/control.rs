@@ -386,4 +386,6 @@ impl Reason {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -249,18 +249,38 @@ mod tests {
             message.emit(&mut octets).unwrap();
             prop_assert_eq!(Message::parse(&octets), Ok(message));
         }
+    }
 
-        #[test]
-        fn hostile_octets_parse_to_what_they_were_or_not_at_all(
-            start in 0..=HEADER_LEN, noise in prop::collection::vec(any::<u8>(), 0..40),
-        ) {
-            // A valid beginning lets the noise reach the later checks.
-            let mut octets = OCTETS[..start].to_vec();
-            octets.extend(noise);
-            if let Ok(message) = Message::parse(&octets) {
-                let mut again = [0; HEADER_LEN];
-                message.emit(&mut again).unwrap();
-                prop_assert_eq!(&again[..], &octets[..HEADER_LEN]);
+    mod fuzz {
+        use super::*;
+
+        proptest! {
+            #[test]
+            fn hostile_octets_parse_to_what_they_were_or_not_at_all(
+                length: u32, damages in prop::collection::vec((0..HEADER_LEN, any::<u8>()), 0..4),
+                cut in 0..=HEADER_LEN, noise in prop::collection::vec(any::<u8>(), 0..40),
+            ) {
+                let mut octets = OCTETS;
+                octets[8..12].copy_from_slice(&length.to_be_bytes());
+                for (place, value) in damages {
+                    octets[place] = value;
+                }
+                // A valid beginning lets the noise reach the later checks.
+                let mut cut = octets[..HEADER_LEN - cut / 2].to_vec();
+                cut.extend(noise);
+                for octets in [&octets[..], &cut] {
+                    let Ok(message) = Message::parse(octets) else {
+                        continue;
+                    };
+                    let mut again = [0; HEADER_LEN];
+                    message.emit(&mut again).unwrap();
+                    prop_assert_eq!(&again[..], &octets[..HEADER_LEN]);
+                    prop_assert!(message.length >= SHORTEST);
+                    // An echo is never longer, and none has an echo of its own.
+                    for echo in [message.reply(), message.reply_in_full()].into_iter().flatten() {
+                        prop_assert!(echo.length <= message.length && echo.reply().is_none());
+                    }
+                }
             }
         }
     }

@@ -187,26 +187,64 @@ fn a_packet_that_the_interface_does_not_send_is_refused_here() {
     }
 }
 
-proptest! {
-    #[test]
-    fn no_octets_of_a_peer_make_a_line_panic(octets: Vec<u8>, six: bool) {
-        let driver = driver(LOOPBACK[usize::from(six)]);
-        for mut line in driver.lines_of_all_formats() {
-            let (reply, quoted) = line.understood(&octets);
-            // Nothing was sent, so nothing is answered.
-            prop_assert!(reply.is_none() && quoted.is_none());
-        }
-    }
+mod fuzz {
+    use super::*;
+    use proptest::collection::vec;
+    use wire::probe::ProbePacket;
 
-    #[test]
-    fn no_message_makes_its_reader_panic(kind: u8, code: u8, mtu: u32, six: bool) {
-        let to = LOOPBACK[usize::from(six)];
-        let size = Bytes::new(1500);
-        let about = About { probe: size, message: size, to, here: to };
-        let error = PathError::Icmp { from: to, kind, code, mtu };
-        if let Some((from, AnswerKind::TooBig { announced, quoted })) = meaning(error, about) {
-            prop_assert_eq!((from, quoted), (to, size));
-            prop_assert!(announced.get() <= u64::from(mtu));
+    proptest! {
+        /// Quotes and replies as a peer may send them: octets of a probe that was sent, damaged.
+        #[test]
+        fn no_octets_of_a_peer_make_a_line_panic(
+            id: u64, size in 60_u64..3_000, six: bool, damages in vec((any::<u8>(), any::<u8>()), 0..4),
+            cut: u16, noise in vec(any::<u8>(), 0..40),
+        ) {
+            let driver = driver(LOOPBACK[usize::from(six)]);
+            for mut line in driver.lines_of_all_formats() {
+                // Nothing was sent, so nothing is answered.
+                let (reply, quoted) = line.understood(&noise);
+                prop_assert!(reply.is_none() && quoted.is_none());
+                let sent = probe(id, Protocol::Udp, size);
+                let (transport, data) = line.transport(&sent).unwrap();
+                let packet = ProbePacket {
+                    addresses: line.addresses().unwrap(),
+                    hop_limit: 1,
+                    flow_label: 0,
+                    identification: 0,
+                    dont_fragment: true,
+                    transport,
+                    data: &data,
+                    size: 1_000,
+                };
+                let mut octets = vec![0; packet.buffer_len()];
+                packet.emit(&mut octets).unwrap();
+                for (place, value) in &damages {
+                    let place = usize::from(*place) % octets.len();
+                    octets[place] = *value;
+                }
+                octets.truncate(octets.len() - usize::from(cut) % octets.len());
+                // Sockets deliver a packet from its header, its transport's or its data on.
+                let header = if six { 40 } else { 20 };
+                for begin in [0, header, header + 8] {
+                    let (reply, quoted) = line.understood(octets.get(begin..).unwrap_or_default());
+                    prop_assert!(reply.is_none_or(|reply| reply.id == id));
+                    if let Some(quoted) = quoted {
+                        prop_assert_eq!((quoted.sent.id, quoted.sent.size.get()), (id, size));
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_message_makes_its_reader_panic(kind: u8, code: u8, mtu: u32, six: bool) {
+            let to = LOOPBACK[usize::from(six)];
+            let size = Bytes::new(1500);
+            let about = About { probe: size, message: size, to, here: to };
+            let error = PathError::Icmp { from: to, kind, code, mtu };
+            if let Some((from, AnswerKind::TooBig { announced, quoted })) = meaning(error, about) {
+                prop_assert_eq!((from, quoted), (to, size));
+                prop_assert!(announced.get() <= u64::from(mtu));
+            }
         }
     }
 }

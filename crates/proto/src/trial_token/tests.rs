@@ -72,50 +72,56 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec(event, 0..300)
 }
 
-proptest! {
-    #[test]
-    fn who_enters_showed_exactly_the_token_and_others_are_counted(
-        events in events(), most in 0_usize..4,
-    ) {
-        let mut admission = Admission::new(Token::new(TOKEN), most);
-        let mut shown: Vec<Vec<u8>> = Vec::new();
-        let (mut admitted, mut now) = (0, Time::ZERO);
-        for event in events {
-            match event {
-                Event::Arrive(from) => {
-                    let number = u64::try_from(shown.len()).unwrap();
-                    shown.push(Vec::new());
-                    admission.arrive(number, address(from), now);
-                }
-                Event::Show(number, octets) => {
-                    let place = usize::try_from(number).unwrap();
-                    let waits = admission.missing(number) > 0;
-                    let decision = admission.show(number, &octets);
-                    if let Some(shown) = shown.get_mut(place).filter(|_| waits) {
-                        shown.extend(&octets);
-                        let expected = match shown.len() {
-                            ..TOKEN_LEN => Decision::Wait,
-                            TOKEN_LEN if *shown == TOKEN && admitted < most => Decision::Admit,
-                            _ => Decision::Refuse,
-                        };
-                        prop_assert_eq!(decision, expected);
-                        admitted += usize::from(decision == Decision::Admit);
-                    } else {
-                        prop_assert_eq!(decision, Decision::Refuse);
+mod fuzz {
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn who_enters_showed_exactly_the_token_and_others_are_counted(
+            events in events(), most in 0_usize..4,
+        ) {
+            let mut admission = Admission::new(Token::new(TOKEN), most);
+            let mut shown: Vec<Vec<u8>> = Vec::new();
+            let (mut admitted, mut now) = (0, Time::ZERO);
+            for event in events {
+                match event {
+                    Event::Arrive(from) => {
+                        let number = u64::try_from(shown.len()).unwrap();
+                        shown.push(Vec::new());
+                        admission.arrive(number, address(from), now);
+                    }
+                    Event::Show(number, octets) => {
+                        let place = usize::try_from(number).unwrap();
+                        let waits = admission.missing(number) > 0;
+                        let decision = admission.show(number, &octets);
+                        if let Some(shown) = shown.get_mut(place).filter(|_| waits) {
+                            shown.extend(&octets);
+                            let expected = match shown.len() {
+                                ..TOKEN_LEN => Decision::Wait,
+                                TOKEN_LEN if *shown == TOKEN && admitted < most => Decision::Admit,
+                                _ => Decision::Refuse,
+                            };
+                            prop_assert_eq!(decision, expected);
+                            admitted += usize::from(decision == Decision::Admit);
+                        } else {
+                            prop_assert_eq!(decision, Decision::Refuse);
+                        }
+                    }
+                    Event::Leave(number) => admission.refuse(number),
+                    Event::Expire(after) => {
+                        now += Span::from_secs(after);
+                        admission.expire(now);
                     }
                 }
-                Event::Leave(number) => admission.refuse(number),
-                Event::Expire(after) => {
-                    now += Span::from_secs(after);
-                    admission.expire(now);
-                }
+                prop_assert!(admission.waiting.len() <= MOST_WAITING);
+                let all = admission.waiting.len() + admitted;
+                prop_assert_eq!(all as u64 + admission.refused_peers(), shown.len() as u64);
             }
-            prop_assert!(admission.waiting.len() <= MOST_WAITING);
-            let all = admission.waiting.len() + admitted;
-            prop_assert_eq!(all as u64 + admission.refused_peers(), shown.len() as u64);
         }
     }
+}
 
+proptest! {
     #[test]
     fn any_other_octets_are_not_the_token(octets in prop::collection::vec(any::<u8>(), 0..20)) {
         prop_assert_eq!(Token::new(TOKEN).is(&octets), octets == TOKEN);

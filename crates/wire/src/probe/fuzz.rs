@@ -1,13 +1,16 @@
 //! Damaged packets: nothing that a path delivers makes a reader panic.
 
+use std::sync::LazyLock;
 use std::vec;
 use std::vec::Vec;
 
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
 use units::IpVersion;
 
 use super::tests::{emitted, error, probes};
 use super::{Content, Fragments, Quote, Received, clamp_segment_size, reassemble};
-use crate::fuzz::{cases, chance};
 use crate::icmp_error::{Cause, IcmpError};
 use crate::ip_packet::{IpPacket, set_hop_limit};
 
@@ -61,29 +64,24 @@ fn read(octets: &mut [u8]) {
     let _ = set_hop_limit(octets, 1);
 }
 
-#[test]
-fn no_damage_to_packets_makes_a_reader_panic() {
-    let seeds = seeds();
-    let mut chance = chance(20);
-    let mut below = |most: usize| {
-        let number = usize::try_from(chance() >> 33).unwrap();
-        number % most.max(1)
-    };
-    let mut octets = Vec::new();
-    for _ in 0..cases(60_000) {
-        octets.clear();
-        octets.extend_from_slice(&seeds[below(seeds.len())]);
-        // Damage in the headers is of more interest than in the data.
-        for _ in 0..=below(4) {
-            let reach = [60, 100, octets.len()][below(3)].min(octets.len());
-            octets[below(reach)] =
-                [0, 1, 0x7f, 0x80, 0xff, below(256).try_into().unwrap()][below(6)];
+proptest! {
+    #[test]
+    fn no_damage_to_packets_makes_a_reader_panic(
+        which: u16, damages in vec(any::<[u8; 4]>(), 0..5), cut in option::of(any::<u16>()), sum: bool,
+    ) {
+        static SEEDS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(seeds);
+        let mut octets = SEEDS[usize::from(which) % SEEDS.len()].clone();
+        for [reach, high, low, value] in damages {
+            // Damage in the headers is of more interest than in the data.
+            let reach = [60, 100, octets.len()][usize::from(reach % 3)].min(octets.len());
+            let place = usize::from(u16::from_be_bytes([high, low])) % reach;
+            octets[place] = [0, 1, 0x7f, 0x80, 0xff, value][usize::from(value % 6)];
         }
-        if below(3) == 0 {
-            octets.truncate(below(octets.len()));
+        if let Some(cut) = cut {
+            octets.truncate(usize::from(cut) % octets.len());
         }
         // A valid sum in front of the header of IPv4 lets the damage pass further.
-        if octets.len() >= 20 && octets[0] == 0x45 && below(2) == 0 {
+        if octets.len() >= 20 && octets[0] == 0x45 && sum {
             octets[10..12].fill(0);
             let sum = crate::protocol::checksum::Checksum::default().add(&octets[..20]);
             octets[10..12].copy_from_slice(&sum.finish().to_be_bytes());
