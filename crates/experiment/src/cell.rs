@@ -17,7 +17,7 @@ mod unused;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use plan::{Setting, World};
+use plan::{Setting, SideEffect, World};
 
 use super::check::{Check, place as refused};
 use super::law::LawFiles;
@@ -38,6 +38,8 @@ pub(super) struct Resolved {
     pub(super) asked: BTreeSet<String>,
     /// Written keys without effect in this cell.
     pub(super) unused: Vec<UnusedKey>,
+    /// What it does outside of the run.
+    pub(super) side_effects: BTreeSet<SideEffect>,
 }
 
 /// Reads the cell in `tree`; `place` is the start of its file, and `files` has
@@ -79,5 +81,6 @@ pub(super) fn read(
         keys: outcome.resolved,
         asked: outcome.asked,
         unused,
+        side_effects: outcome.side_effects.into_iter().collect(),
     })
 }

@@ -4,7 +4,7 @@
 mod file;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use plan::Measure;
 use proto::traffic::Law;
@@ -113,6 +113,17 @@ const FAMILIES: &[Family] = &[
 
 /// The prefix of a file of values.
 const FILE: &str = "file";
+
+/// Whether `text` names a file of values that is outside of the folder in which paths
+/// begin.
+pub(crate) fn leaves_its_folder(text: &str) -> bool {
+    let is_outside = |path: &str| {
+        let mut parts = Path::new(path.trim()).components();
+        parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+    };
+    let file = text.split_once(':').filter(|(name, _)| name.trim() == FILE);
+    file.is_some_and(|(_, path)| is_outside(path))
+}
 
 impl WrittenLaw {
     /// The law in `text`: a family with its parameters, one quantity alone for

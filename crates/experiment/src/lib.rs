@@ -38,6 +38,7 @@ mod tests;
 mod tree;
 mod unstated;
 
+use std::fs::Metadata;
 use std::iter;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ use law::LawFiles;
 pub use law::WrittenLaw;
 use quantity::number;
 use reader::{Parsed, Reader, Spanned, refusal};
-pub use shipped::{Shipped, TEMPLATE, is_shipped, shipped, text_of};
+pub use shipped::{Shipped, TEMPLATE, shipped, text_of};
 pub use short_names::{Sets, ShortName};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
@@ -76,6 +77,8 @@ pub struct Experiment {
     place: Origin,
     /// One line for each retired name that it uses.
     notices: Vec<String>,
+    /// The file that it was loaded from.
+    file: Option<Metadata>,
 }
 
 /// The maximum size of an experiment file: 1 MiB.
@@ -103,6 +106,7 @@ impl Experiment {
             notices,
             tree,
             place,
+            file: None,
         })
     }
 
@@ -116,7 +120,14 @@ impl Experiment {
         let found = shipped::found(name_or_path)?;
         let mut experiment = Self::parse(&found.text, &found.place)?;
         experiment.notices.extend(found.notice);
+        experiment.file = found.file;
         Ok(experiment)
+    }
+
+    /// The owner and the permissions of the file that it was loaded from, as they were when
+    /// it was open. `None` of a shipped experiment.
+    pub const fn file(&self) -> Option<&Metadata> {
+        self.file.as_ref()
     }
 
     /// One line for each retired name that was written, with the current name.
@@ -360,6 +371,7 @@ impl Experiment {
             text,
             hash,
             files: files.kept(),
+            side_effects: sample.side_effects,
         })
     }
 

@@ -1,10 +1,10 @@
 //! Reads `[hosts]` and `--host`: the machines of the world `hosts`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, bail};
-use plan::{HostRole, NamedHost, NamedHosts};
+use plan::{HostRole, NamedHost, NamedHosts, SideEffect};
 
 use super::keys::find;
 use super::reader::{did_you_mean, refusal};
@@ -23,9 +23,12 @@ type Written = BTreeMap<String, Node>;
 /// The machines in `tree` and `arguments`; an argument takes precedence.
 pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
     let mut allowed = false;
+    let mut side_effects = BTreeSet::new();
     let mut machines: BTreeMap<&'static str, Written> = BTreeMap::new();
-    for (name, Node { value, origin }) in tree.table(ROOT).into_iter().flat_map(Table::iter) {
+    for (name, node) in tree.table(ROOT).into_iter().flat_map(Table::iter) {
         let path = format!("{ROOT}.{name}");
+        let Node { value, origin } = node;
+        side_effects.extend(side_effect(&path, node));
         match (name, value) {
             (ALLOW, Value::Boolean(truth)) => allowed = *truth,
             (ALLOW, value) => {
@@ -50,6 +53,11 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
         given.push(role);
         // A machine that an argument names has nothing of another one.
         machines.insert(role.name(), keys);
+    }
+    for (role, keys) in &machines {
+        let path = |key: &str| format!("{ROOT}.{role}.{key}");
+        let of_keys = keys.iter();
+        side_effects.extend(of_keys.filter_map(|(key, node)| side_effect(&path(key), node)));
     }
     let machine = |role: HostRole| {
         let keys = machines.get(role.name());
@@ -81,7 +89,13 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
         router: machine(HostRole::Router)?,
         gateways,
         allow_management_interface: allowed,
+        side_effects,
     })
+}
+
+/// What the value at `path` does outside of a run.
+fn side_effect(path: &str, node: &Node) -> Option<SideEffect> {
+    find(path)?.key(None)?.side_effect(path, node, false)
 }
 
 /// The role and the keys of an argument `ROLE=DESTINATION[,KEY=VALUE..]`.

@@ -2,12 +2,14 @@
 //! and refusals of worlds come from the table of keys. Keys that were not
 //! requested are rejected at the end.
 
+mod side_effects;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::{Error, Result};
-use plan::World;
+use plan::{SideEffect, World};
 
 use super::keys::{self, Key, KeyNode, Support, Takes};
 use super::law::LawFiles;
@@ -36,6 +38,8 @@ pub(super) struct Reader<'a> {
     /// All keys that were read or have a default, in reading order and
     /// canonical form.
     resolved: Vec<(String, Value)>,
+    /// What the values that were read do outside of the run.
+    side_effects: Vec<SideEffect>,
 }
 
 /// A value with its key and its place.
@@ -63,6 +67,7 @@ impl<'a> Reader<'a> {
             unmeasured: Vec::new(),
             asked: BTreeSet::new(),
             resolved: Vec::new(),
+            side_effects: Vec::new(),
         }
     }
 
@@ -80,9 +85,11 @@ impl<'a> Reader<'a> {
         path: &str,
         parse: impl FnOnce(&Value) -> Parsed<T>,
     ) -> Result<Option<Spanned<T>>> {
-        self.find(path)?
-            .map(|node| self.parse(path, node, parse))
-            .transpose()
+        if let Some(node) = self.find(path)? {
+            return self.parse(path, node, parse).map(Some);
+        }
+        self.side_effects.extend(self.default_side_effect(path));
+        Ok(None)
     }
 
     /// The value at `path`, or the default of its row.
@@ -269,6 +276,7 @@ impl<'a> Reader<'a> {
                 asked: self.asked,
                 resolved: self.resolved,
                 unmeasured: self.unmeasured,
+                side_effects: self.side_effects,
             });
         };
         let path = path.to_string();
@@ -308,6 +316,7 @@ impl<'a> Reader<'a> {
         if let Some(why) = self.unfit(path, node, &canonical) {
             return Err(refuse(why));
         }
+        self.side_effects.extend(self.side_effect(path, node));
         self.resolved.push((path.to_owned(), canonical));
         Ok(Spanned {
             value,
@@ -356,6 +365,7 @@ pub(super) struct Outcome {
     pub(super) asked: BTreeSet<String>,
     pub(super) resolved: Vec<(String, Value)>,
     pub(super) unmeasured: Vec<(String, &'static str)>,
+    pub(super) side_effects: Vec<SideEffect>,
 }
 
 /// The error for a known key without effect.

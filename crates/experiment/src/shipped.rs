@@ -1,6 +1,7 @@
 //! The experiments that are part of the program.
 
 use std::borrow::Cow;
+use std::fs::Metadata;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -163,7 +164,7 @@ pub fn shipped() -> impl Iterator<Item = Shipped> {
 
 /// Whether the text is the name of a shipped experiment rather than the path of
 /// a file, which ends in `.toml` or contains `/`.
-pub fn is_shipped(name_or_path: &str) -> bool {
+fn is_shipped(name_or_path: &str) -> bool {
     !name_or_path.ends_with(".toml") && !name_or_path.contains('/')
 }
 
@@ -181,6 +182,7 @@ pub(super) struct Found {
     /// The path of its file, for messages.
     pub(super) place: String,
     pub(super) text: Cow<'static, str>,
+    pub(super) file: Option<Metadata>,
     /// The present name, if a retired one was asked for.
     pub(super) notice: Option<String>,
 }
@@ -188,11 +190,12 @@ pub(super) struct Found {
 /// Finds the shipped experiment of this name, or reads the file at this path.
 pub(super) fn found(name_or_path: &str) -> Result<Found> {
     if !is_shipped(name_or_path) {
-        let text = files::read_text(Path::new(name_or_path), LARGEST_FILE)
+        let (text, file) = files::read_text_of(Path::new(name_or_path), LARGEST_FILE)
             .with_context(|| format!("cannot read {}", one_line(name_or_path)))?;
         return Ok(Found {
             place: name_or_path.to_owned(),
             text: text.into(),
+            file: Some(file),
             notice: None,
         });
     }
@@ -201,6 +204,7 @@ pub(super) fn found(name_or_path: &str) -> Result<Found> {
         return Ok(Found {
             place: format!("experiments/{name}.toml"),
             text: text.into(),
+            file: None,
             notice,
         });
     }

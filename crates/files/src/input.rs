@@ -1,6 +1,6 @@
 //! Inputs with a limit.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
@@ -43,8 +43,21 @@ pub fn read_private(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read`], or it is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read(path, most)?)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
+    read_text_of(path, most).map(|(text, _)| text)
+}
+
+/// Reads a file as [`read_text`]. Also returns the owner and the permissions of the file that
+/// was read; another one may be at the path by now.
+///
+/// # Errors
+/// As [`read_text`].
+pub fn read_text_of(path: &Path, most: u64) -> io::Result<(String, Metadata)> {
+    let file = File::open(path)?;
+    let found = file.metadata()?;
+    let octets = at_most(file, most)?.ok_or_else(|| too_large(most))?;
+    let text = String::from_utf8(octets)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))?;
+    Ok((text, found))
 }
 
 /// All octets of `input`, unless there are more than `most`.

@@ -16,7 +16,7 @@ mod output;
 mod private;
 
 pub use folder::Folder;
-pub use input::{Lines, line_at, read, read_private, read_text};
+pub use input::{Lines, line_at, read, read_private, read_text, read_text_of};
 pub use output::{
     append, create_folder, create_new, create_private, open_sink, remove, remove_folder, replace,
 };

@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod claims;
 pub(crate) mod completions;
+mod consent;
 pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
@@ -15,7 +16,6 @@ pub(crate) mod predict;
 mod printed;
 mod probabilities;
 pub(crate) mod probe;
-mod programs;
 pub(crate) mod recv;
 pub(crate) mod replay;
 pub(crate) mod report;

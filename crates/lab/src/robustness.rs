@@ -19,7 +19,7 @@ use analysis::robustness::{Point, Space};
 use anyhow::{Result, bail};
 use experiment::Experiment;
 use live::clock;
-use plan::{Factors, Plan, Trial, World};
+use plan::{Factors, Plan, SideEffect, Trial, World};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -113,6 +113,11 @@ impl Study {
         &self.plan
     }
 
+    /// The experiment that is searched.
+    pub const fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
     /// The experiment that is searched, as TOML: reads back to the same study.
     pub fn written(&self) -> String {
         self.experiment.written()
@@ -167,6 +172,11 @@ pub fn run(
             break Ok(End::Complete);
         }
         records.plan(study, &tasks);
+        if let Some(effect) = unannounced(study, &records, &tasks) {
+            bail!(
+                "a value of [[unstated]] makes the search {effect}, which the experiment itself does not; write it as a factor of [sweep]"
+            );
+        }
         let jobs = jobs(study, &records, &tasks);
         let is_ours = |(position, job): &(usize, Job<'_>)| {
             shard.is_none_or(|shard| shard.has(*position))
@@ -214,6 +224,14 @@ pub fn run(
     let end = result?;
     synced?;
     Ok(end)
+}
+
+/// What a point of a round does outside and the default point does not: the user has
+/// consented to the latter alone.
+fn unannounced<'a>(study: &Study, records: &'a Records, tasks: &[Task]) -> Option<&'a SideEffect> {
+    let plans = tasks.iter().filter_map(|task| records.at(&task.point));
+    let mut effects = plans.flat_map(|(_, plan)| &plan.side_effects);
+    effects.find(|effect| !study.plan.side_effects.contains(effect))
 }
 
 /// The trials of a round, in their order: each point by itself, its cells in

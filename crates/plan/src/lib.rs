@@ -25,6 +25,7 @@ pub mod replayed_link;
 mod report;
 mod report_figure;
 pub mod setting;
+mod side_effect;
 #[cfg(any(test, feature = "synthetic"))]
 pub mod synthetic;
 mod trial;
@@ -45,6 +46,7 @@ pub use printed::printed;
 pub use report::Report;
 pub use report_figure::{PrintedPoint, ReportFigure, Shows};
 pub use setting::Setting;
+pub use side_effect::{Action, SideEffect};
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};
 pub use until::Until;
 pub use values::{Evidence, EvidenceStore, Metrics, Shared, TrialReader};

@@ -1,6 +1,9 @@
 //! The machines between which a world without a network of its own measures.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
+
+use crate::SideEffect;
 
 /// The machines of a run, as the user names them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub struct NamedHosts {
     /// Whether the interfaces may be changed through which the machines are
     /// reached.
     pub allow_management_interface: bool,
+    /// What it takes to reach and use them.
+    pub side_effects: BTreeSet<SideEffect>,
 }
 
 /// A machine as the user names it.

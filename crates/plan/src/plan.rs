@@ -1,12 +1,12 @@
 //! A plan: an experiment resolved into cells, each with a number of repeats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use units::Seed;
 
 use crate::metric::Metric;
-use crate::{Factors, LawFile, Level, Patience, Report, Setting, Trial, Until, World};
+use crate::{Factors, LawFile, Level, Patience, Report, Setting, SideEffect, Trial, Until, World};
 
 /// A resolved experiment: the trials to run and the values to compare them
 /// with.
@@ -60,6 +60,8 @@ pub struct Plan {
     pub hash: String,
     /// Files of values that the text names; a run keeps copies of them.
     pub files: Vec<LawFile>,
+    /// What its cells do outside of the run, each once.
+    pub side_effects: BTreeSet<SideEffect>,
 }
 
 impl Plan {

@@ -1,6 +1,6 @@
 //! Synthetic plans, trials and noise for tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::Rng as _;
 use rand_chacha::ChaCha8Rng;
@@ -160,6 +160,7 @@ pub fn plan(cells: Vec<Cell>, repeat: u32, published: Vec<Published>) -> Plan {
         text: "# A synthetic plan.\nname = \"synthetic\"\n\n[trials]\nrepeat = 2\n".into(),
         hash: "0123abcd".into(),
         files: Vec::new(),
+        side_effects: BTreeSet::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! explanations and unstated settings.
 
 use super::support::everywhere;
-use super::{DefaultValue, Key, Section};
+use super::{DefaultValue, Effect, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -17,6 +17,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "One metric, as reports name it; which direction is better belongs to it.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "y",
@@ -24,6 +25,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The other one.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "within",
@@ -31,6 +33,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none: all cells compete"),
                 meaning: r#"Factors of which only cells with the same levels compete, `["mix"]`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -46,6 +49,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The metric of the figures.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "source",
@@ -53,6 +57,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"Where they are printed: `"[Key s4]"`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "ways",
@@ -60,6 +65,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("one, without a name"),
                 meaning: r#"Names of the ways in which the study may have counted: `["frames", "packets"]`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -75,6 +81,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The metric that it is, as reports name it; or as many as there are `ways`, in their order, of one unit.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "value",
@@ -82,6 +89,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The figure.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "gap",
@@ -89,6 +97,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The printed change at the other level that the study compares; negative for a fall.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -104,6 +113,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "As of `[[claim]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "source",
@@ -111,6 +121,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "As of `[[claim]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "cells",
@@ -118,6 +129,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("all cells"),
                 meaning: "As of `[[claim]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "alternatives",
@@ -125,6 +137,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "As of `[[claim]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "stated",
@@ -132,6 +145,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none: all alternatives count"),
                 meaning: "As of `[[claim]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "of",
@@ -139,6 +153,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("time"),
                 meaning: "The quantity that jumps: the mean time of a message, or its variance within a trial.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "at",
@@ -146,6 +161,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The size.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "within",
@@ -153,6 +169,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "How far from there the step may be.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "is",
@@ -160,6 +177,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Where the step leads.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -175,6 +193,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The text of the observations to be explained.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "factor",
@@ -182,6 +201,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The factor whose levels are the explanations: it is swept. A sentence is judged over the cells of one level at a time.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "claims",
@@ -189,6 +209,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("all of them"),
                 meaning: "The sentences: each the `text` of a `[[claim]]` or `[[jump]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "published",
@@ -196,6 +217,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none"),
                 meaning: "Metrics whose published changes are to be explained as well.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -211,6 +233,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "An alias, a choice or a dotted key of the tables of a cell, as in `[sweep]`; no factor.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "values",
@@ -218,6 +241,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("those of `range`; two at least in all"),
                 meaning: "The admissible values. `run` uses the first, whatever the file has elsewhere; `robustness` searches all. `--set` of the setting states it.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "on",
@@ -225,6 +249,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("all runs"),
                 meaning: "The only world that has the setting, or, with `published`, only runs with the settings of a row of `[[published]]`. Its values are written below `[on]`, over what is there.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "because",
@@ -232,6 +257,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Why each of them is admissible.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -247,6 +273,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The first one.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "to",
@@ -254,6 +281,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The last one, in the same unit.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "steps",
@@ -261,6 +289,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "How many values there are, both ends included.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "scale",
@@ -268,6 +297,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("linear"),
                 meaning: "Equal steps, or equal factors; values are rounded to three digits.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -283,6 +313,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Where it states them, `\"[Floyd2001 s6]\"`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             LISTED,
         ],
@@ -299,6 +330,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Why, with the result that shows it.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             LISTED,
         ],
@@ -312,4 +344,5 @@ const LISTED: Key = Key {
     default: DefaultValue::Required,
     meaning: "Dotted keys of the tables of a cell; `*` stands for one part, as in `links.*.loss`.",
     worlds: everywhere(),
+    effect: Effect::None,
 };

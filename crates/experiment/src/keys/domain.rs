@@ -1,7 +1,7 @@
 //! Keys of `[domain]`: gathering of packets into bundles.
 
 use super::support::{everywhere, no_effect, refused};
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 const GATHERED: Worlds = everywhere()
     .on_paths_of_hosts(refused(
@@ -22,6 +22,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"The routers at its border, `["r1", "r2"]`; each gathers and unpacks."#,
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "gather",
@@ -29,6 +30,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("on"),
                 meaning: "`off`: nothing is gathered, and all figures of a domain are reported all the same.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "mtu",
@@ -36,6 +38,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(9000),
                 meaning: "The most octets of IP in a bundle: at least its headers and two of the smallest packets. Links between the edges must carry them.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "trigger",
@@ -43,6 +46,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("egress-busy"),
                 meaning: "When a bundle that is not full is sent. `egress-busy`: as soon as the link is free, so that only waiting packets are gathered, and after `jfet` at the latest; `timer`: `jfet` after its first packet arrived; `full`: never.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "jfet",
@@ -50,6 +54,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("1ms"),
                 meaning: "That time, the paper's JFET; above 0 for `timer`.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "share",
@@ -57,6 +62,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "The share of sent frames that may be bundles: of the packets that find no open bundle this share opens one, evenly spread, and the others are sent bare at once. With `0.025` one frame in 40 is a bundle, if a second packet arrives in time. Order is kept.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "carriage",
@@ -64,6 +70,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("ip"),
                 meaning: "The outer header of a bundle (docs/formats.md): 20, 28 or 4 octets, over IPv6 40, 48 or 4, and the bundle's own 6 octets plus 4 a packet.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "tick",
@@ -71,6 +78,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("1us"),
                 meaning: "The unit in which a bundle says how long its packets waited.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "destination",
@@ -78,6 +86,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows(r#"`"egress"`, of labels `"label"`"#),
                 meaning: r#"The field by which routers between the edges forward it: the address of the `egress`, or, as in the paper, the destination of the `first-packet`; with `carriage = "label"` its `label`, which each router replaces [RFC3031]."#,
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "shaping",
@@ -85,6 +94,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("on"),
                 meaning: "Whether packets leave a bundle with the gaps with which they came.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
         ],
     },
@@ -100,6 +110,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "No bit is set behind its length; no other row has it.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "egress",
@@ -107,6 +118,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The edge through which it is reached.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "via",
@@ -114,6 +126,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: r#"With labels only: the routers over which bundles are switched to it, in this order, e.g. `["r5", "r6"]`; packets outside of bundles take the shortest path."#,
                 worlds: GATHERED,
+                effect: Effect::None,
             },
             Key {
                 name: "next_as",
@@ -121,6 +134,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(0),
                 meaning: "The autonomous system behind that; packets to different ones are never together.",
                 worlds: GATHERED,
+                effect: Effect::None,
             },
         ],
     },

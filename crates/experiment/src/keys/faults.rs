@@ -1,7 +1,7 @@
 //! Keys of `[network]` and `[links.NAME]` that break packets on their path.
 
 use super::support::{everywhere, refused, when, worlds};
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 const OF_PROBES: Worlds = worlds(
     when(r#"with `link = "emulated"` and `kind = "probe"`, otherwise refused"#),
@@ -77,5 +77,6 @@ const fn key(name: &'static str, kind: &'static str, meaning: &'static str) -> K
         default: DefaultValue::Absent,
         meaning,
         worlds: OF_PROBES,
+        effect: Effect::None,
     }
 }

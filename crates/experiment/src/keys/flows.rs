@@ -1,7 +1,7 @@
 //! Keys of `[flows.NAME]`: traffic from one host to another.
 
 use super::support::{all_but, everywhere, kernels, only, refused, simulator, when, worlds};
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 const ONLY_SIMULATED: &str = "only simulated packets have it; write 0, or say --on sim";
 
@@ -25,6 +25,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     &["sender"],
                     "between hosts flows go from the sender to the receiver",
                 )),
+                effect: Effect::None,
             },
             Key {
                 name: "to",
@@ -32,6 +33,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("`receiver`, in a dumbbell `receiver1`"),
                 meaning: "The receiving host, likewise.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "protocol",
@@ -39,6 +41,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("udp"),
                 meaning: "`udp`: datagrams, by the keys from `message` to `packets` and `dont_fragment`; `tcp`: a connection, which has none of these in the simulator, and between kernels all but the last, as messages of a stream.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "count",
@@ -46,6 +49,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "So many flows like this one: NAME01, NAME02, ... (of 100 and more with as many digits as it takes); all together at most 10000, between kernels 64.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "stagger",
@@ -53,6 +57,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0s"),
                 meaning: "Each of them begins so much later than the one before.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "start_within",
@@ -60,6 +65,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0s"),
                 meaning: "Besides, each begins at a random instant within this time, drawn from a stream of the flow's own.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "octets",
@@ -67,6 +73,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("none"),
                 meaning: "Octets of payload to send: over TCP exactly, of datagrams until the sum reaches them; `none`: as many as possible until `stop`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "start",
@@ -74,6 +81,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("0s"),
                 meaning: "When it begins; the first datagram follows one gap after that.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "stop",
@@ -81,6 +89,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("the end"),
                 meaning: "Its end. TCP still repairs outstanding data after it, until `duration`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "path_mtu",
@@ -94,6 +103,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     )])
                     .if_(", `dont` over IPv4 alone"),
                 ),
+                effect: Effect::None,
             },
             Key {
                 name: "meter",
@@ -104,6 +114,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     &["one-way"],
                     "simulated flows go one way: write it below [on.netns.flows.NAME], or leave it out",
                 )),
+                effect: Effect::None,
             },
             Key {
                 name: "class",
@@ -111,6 +122,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(0),
                 meaning: "For queues that tell classes apart.",
                 worlds: kernels(only(&["0"], ONLY_SIMULATED)),
+                effect: Effect::None,
             },
             Key {
                 name: "precedence",
@@ -118,6 +130,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(0),
                 meaning: "For queues that know drop precedences; 0 is dropped last.",
                 worlds: kernels(only(&["0"], ONLY_SIMULATED)),
+                effect: Effect::None,
             },
         ],
     },
@@ -139,6 +152,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: "The state of its sender is kept once in each such time, as `watch/` of docs/formats.md has it.",
             worlds: kernels(refused(OWN_TCP)),
+            effect: Effect::None,
         }],
     },
 ];
@@ -153,6 +167,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Number(1000),
         meaning: r#"Octets of payload, on average; `mtu-N`: N below the smallest MTU of the path (`mtu-48` fills a packet of UDP over IPv6, `mtu-28` of IPv4); or a [law](#laws), `"normal:512,64"`."#,
         worlds: MESSAGES,
+        effect: Effect::Reads,
     },
     Key {
         name: "message_law",
@@ -160,6 +175,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Text("constant"),
         meaning: "`constant`, `exponential`, `uniform` from 0 to twice the mean, `poisson`, or `pareto:SHAPE`, `gamma:SHAPE`, `weibull:SHAPE` with the scale that makes the mean.",
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "message_seen",
@@ -167,6 +183,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: r#"Instead of both: sizes to draw from, `"40B 576B 1500B 1500B"`."#,
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "load",
@@ -176,6 +193,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         ),
         meaning: "How often: the share of the network's slowest link that datagrams of the mean size take, framing and fragments included.",
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "rate",
@@ -183,6 +201,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: "How often: that share as a rate.",
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "payload_rate",
@@ -190,6 +209,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: "How often: octets of payload alone a second, the same in frames of every size (as `--rate` of `jumbolab send`).",
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "gap",
@@ -197,6 +217,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: r#"How often: the mean time from one to the next; or a [law](#laws), `"pareto:1.5,1ms"`."#,
         worlds: MESSAGES,
+        effect: Effect::Reads,
     },
     Key {
         name: "gap_law",
@@ -204,6 +225,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Text("exponential"),
         meaning: "As `message_law`; `exponential` gaps make a Poisson process.",
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "gap_seen",
@@ -211,6 +233,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: r#"Instead of `gap`, `rate`, `payload_rate`, `load` and `gap_law`: gaps to draw from, `"1ms 1ms 20ms"`."#,
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "on",
@@ -218,6 +241,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: r#"Periods in which it sends, `"exponential:1s"`; with `off` or not at all, then it sends all the time."#,
         worlds: MESSAGES,
+        effect: Effect::Reads,
     },
     Key {
         name: "off",
@@ -225,6 +249,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Absent,
         meaning: "Periods between them in which it is silent.",
         worlds: MESSAGES,
+        effect: Effect::Reads,
     },
     Key {
         name: "packets",
@@ -232,6 +257,7 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Follows("no limit"),
         meaning: "How many datagrams at most.",
         worlds: MESSAGES,
+        effect: Effect::None,
     },
     Key {
         name: "dont_fragment",
@@ -239,5 +265,6 @@ pub(crate) const OF_MESSAGES: &[Key] = &[
         default: DefaultValue::Text("off"),
         meaning: "`on`: a datagram that no packet of the path can hold is not sent.",
         worlds: worlds(when(", of datagrams alone"), when(", of datagrams alone")),
+        effect: Effect::None,
     },
 ];

@@ -1,7 +1,7 @@
 //! Keys of the file's head, aliases, and overrides for one world.
 
 use super::support::everywhere;
-use super::{DefaultValue, Key, Section};
+use super::{DefaultValue, Effect, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -16,6 +16,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Version of this format; this build reads `1`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "name",
@@ -23,6 +24,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Names the results folder.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "title",
@@ -30,6 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The question that the experiment asks.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "source",
@@ -37,6 +40,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The publication that is reproduced.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "world",
@@ -44,6 +48,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("netns"),
                 meaning: "The world that runs it unless `--on` names one.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "run",
@@ -51,6 +56,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The facts that a run writes into its `plan.toml`; they are not read.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -65,6 +71,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: r#"The key, e.g. `mtu = "network.mtu"`. With `{ key = "network.buffer", unit = "packets" }` a bare number given to the alias counts that: 35 is `"35 packets"`."#,
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -78,6 +85,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: "The keys of a cell, and their values, for which the word stands.",
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -91,6 +99,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: "Any key of this table of a cell or of `trials`, e.g. `[on.sim.host]`: written over the file in that world alone.",
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
 ];

@@ -3,7 +3,7 @@
 use super::support::{
     HONOURED, everywhere, kernels, measured, only, refused, simulator, when, worlds,
 };
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 /// Settings of network cards.
 const NIC: Worlds = worlds(
@@ -44,6 +44,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 &["LU-LU"],
                 "not predicted: hosts have costs, no operating system",
             )),
+            effect: Effect::None,
         },
         Key {
             name: "offloads",
@@ -52,6 +53,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             meaning: "Segmentation and receive offloads.",
             worlds: simulator(measured(&["off"], "not simulated: hosts have no offloads"))
                 .predicted(measured(&["off"], "not predicted: hosts have no offloads")),
+            effect: Effect::Changes("on"),
         },
         Key {
             name: "segments_per_packet",
@@ -66,6 +68,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 &["any"],
                 "only interfaces of namespaces carry packets of several segments; write \"any\", or --on netns",
             )),
+            effect: Effect::None,
         },
         Key {
             name: "processor",
@@ -76,6 +79,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 HONOURED.if_(", of transfers alone"),
                 only(&["any"], "the hosts have no processors of a machine; write \"any\", or --on netns"),
             ),
+            effect: Effect::None,
         },
         Key {
             name: "congestion",
@@ -97,6 +101,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 )
                 .if_(", of TCP alone"),
             ),
+            effect: Effect::None,
         },
         Key {
             name: "receive_ring",
@@ -104,6 +109,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Absent,
             meaning: "Frames in the ring of arriving frames of both hosts' network cards. Without this key the rings stay as they are.",
             worlds: NIC,
+            effect: Effect::Changes(""),
         },
         Key {
             name: "send_ring",
@@ -111,6 +117,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Absent,
             meaning: "Likewise in the ring of departing frames.",
             worlds: NIC,
+            effect: Effect::Changes(""),
         },
         Key {
             name: "coalescing",
@@ -118,6 +125,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Absent,
             meaning: "The longest delay of an interrupt after an arrival, in whole microseconds, or `adaptive`: the driver adapts it to the traffic.",
             worlds: NIC,
+            effect: Effect::Changes(""),
         },
         Key {
             name: "coalescing_frames",
@@ -125,6 +133,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Absent,
             meaning: "The number of arrivals that trigger an interrupt in any case; drivers take 0 for no such number.",
             worlds: NIC,
+            effect: Effect::Changes(""),
         },
         Key {
             name: "send_per_packet",
@@ -132,6 +141,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Text("0s"),
             meaning: "Time that a simulated host's processor takes to send an IP packet; packets are worked on one by one.",
             worlds: COST,
+            effect: Effect::None,
         },
         Key {
             name: "send_per_octet",
@@ -139,6 +149,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Text("0s"),
             meaning: "Besides, for each octet of it.",
             worlds: COST,
+            effect: Effect::None,
         },
         Key {
             name: "receive_per_packet",
@@ -146,6 +157,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Text("0s"),
             meaning: "Likewise to receive an IP packet.",
             worlds: COST,
+            effect: Effect::None,
         },
         Key {
             name: "receive_per_octet",
@@ -153,6 +165,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Text("0s"),
             meaning: "Besides, for each octet of it.",
             worlds: COST,
+            effect: Effect::None,
         },
         Key {
             name: "fitted_to",
@@ -160,6 +173,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             default: DefaultValue::Absent,
             meaning: "The study to whose figures these costs are fitted, as a key of docs/sources.md. The answer of a run names it. `--set` of a cost takes it away.",
             worlds: kernels(refused("only simulated hosts cost what is written: --on sim")),
+            effect: Effect::None,
         },
         Key {
             name: "receive_buffer",
@@ -174,6 +188,7 @@ pub(super) const SECTIONS: &[Section] = &[Section {
                 &["none"],
                 "no closed form says what finds no room; write \"none\", or --on sim",
             )),
+            effect: Effect::None,
         },
     ],
 }];

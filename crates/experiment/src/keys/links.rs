@@ -1,7 +1,7 @@
 //! Keys of `[links.NAME]` that only single links have.
 
 use super::support::{Support, everywhere, kernels, no_effect, only, refused, when, worlds};
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 const UNWATCHED: &str = "only links of the world `sim` are watched: write --on sim, or record = true on an emulated link";
 
@@ -25,6 +25,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: everywhere()
                     .on_paths_of_hosts(no_effect("a path has no such links"))
                     .predicted(no_effect("its shape is not predicted")),
+                effect: Effect::None,
             },
             Key {
                 name: "record",
@@ -39,6 +40,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     &["off"],
                     "only emulated links of the world `netns` are recorded",
                 )),
+                effect: Effect::None,
             },
         ],
     },
@@ -54,6 +56,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "The queue length that each packet finds, and the average on which RED decides.",
                 worlds: WATCH,
+                effect: Effect::None,
             },
             Key {
                 name: "interval",
@@ -61,6 +64,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("arrival"),
                 meaning: "Of `queue` only the first packet at or after each multiple of this time; `arrival`: every one.",
                 worlds: WATCH,
+                effect: Effect::None,
             },
             Key {
                 name: "drops",
@@ -68,6 +72,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "Which packets are dropped or lost here, and why.",
                 worlds: WATCH,
+                effect: Effect::None,
             },
             Key {
                 name: "delays",
@@ -75,6 +80,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "How long the packets of each flow wait, and how long its messages take from end to end: percentiles, in the evidence.",
                 worlds: WATCH,
+                effect: Effect::None,
             },
             Key {
                 name: "capture",
@@ -82,6 +88,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "The headers of all packets on the wire, for tools that read captures.",
                 worlds: WATCH,
+                effect: Effect::None,
             },
         ],
     },
@@ -96,6 +103,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: r#"When it begins and when it is over. Over a transfer of TCP, simulated or with `link = "emulated"`, `"all"`: the part that `throughput` counts (with `echo` the simulator's answers run beside it, and their acknowledgements are among the packets: compare worlds with `echo = "off"`). The name has up to 16 letters, digits, `-` and `_`; no other link has a window of this name."#,
             worlds: WINDOWS,
+            effect: Effect::None,
         }],
     },
     Section {
@@ -109,6 +117,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: "How long each interval is; at most 10000 of them in a trial.",
             worlds: SERIES,
+            effect: Effect::None,
         }],
     },
     Section {
@@ -123,6 +132,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "When losses count.",
                 worlds: SERIES,
+                effect: Effect::None,
             },
             Key {
                 name: "epoch",
@@ -130,6 +140,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("100ms"),
                 meaning: "Connections that lose within this time of a first loss lose together; about a round trip.",
                 worlds: SERIES,
+                effect: Effect::None,
             },
         ],
     },
@@ -144,6 +155,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Follows("`network.load`"),
             meaning: "How much of the link it asks for on average, framing included: a share of the link's rate, `\"30%\"`, a rate, `\"30mbit\"`, which may be more than the link carries, or a word of `network.load`; at most 500000 packets a second.",
             worlds: CROSS,
+            effect: Effect::None,
         }],
     },
     Section {
@@ -158,6 +170,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("mtu"),
                 meaning: "Octets of each of its IP packets: a datagram without fragments; `mtu`: the largest that the link takes.",
                 worlds: CROSS,
+                effect: Effect::None,
             },
             Key {
                 name: "gaps",
@@ -165,6 +178,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("exponential"),
                 meaning: "The law of the gaps between arrivals. `exponential` is a Poisson process; `uniform` lies between nothing and twice the mean.",
                 worlds: CROSS,
+                effect: Effect::None,
             },
             Key {
                 name: "way",
@@ -172,6 +186,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("with"),
                 meaning: "The direction: `with` the measured traffic, from the sender's side to the receiver's; `against` it; `both`: this much in each direction.",
                 worlds: CROSS,
+                effect: Effect::None,
             },
         ],
     },

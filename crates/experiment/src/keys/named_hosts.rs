@@ -1,7 +1,9 @@
 //! Keys of `[hosts]`: the machines of the world `hosts`.
 
+use plan::Action;
+
 use super::support::{HONOURED, no_effect, worlds};
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 /// Keys that only the world `hosts` has; others have hosts of their own.
 const NAMED: Worlds = worlds(no_effect(OWN_HOSTS), no_effect(OWN_HOSTS)).between_hosts(HONOURED);
@@ -20,6 +22,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Text("false"),
             meaning: "Whether the interface may be changed through which `ssh` reaches its host.",
             worlds: NAMED,
+            effect: Effect::Changes("false"),
         }],
     },
     Section {
@@ -34,6 +37,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "How `ssh` reaches it: `user@host`, a name of its configuration, or `ssh://user@host:port`.",
                 worlds: NAMED,
+                effect: Effect::Does(Action::Connect),
             },
             Key {
                 name: "address",
@@ -41,6 +45,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("the first one of `interface`"),
                 meaning: "Its address in the measured network, of the version `network.ip`.",
                 worlds: NAMED,
+                effect: Effect::Does(Action::SendTo),
             },
             Key {
                 name: "interface",
@@ -48,6 +53,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("the one that has `address`"),
                 meaning: "Its interface in the measured network. Without this key and `address`: the interface to which `ssh` connects, and of a router those towards both ends.",
                 worlds: NAMED,
+                effect: Effect::Does(Action::MeasureThrough),
             },
             Key {
                 name: "become",
@@ -55,6 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "What gives the agent the privilege to change the interface, for instance `\"sudo\"`, which must not ask for a password.",
                 worlds: NAMED,
+                effect: Effect::Does(Action::RunOnHost),
             },
         ],
     },

@@ -5,7 +5,7 @@ use super::support::{
     Support, all_but, everywhere, kernels, measured, no_effect, only, refused, simulator, when,
     worlds,
 };
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 /// The reason why nothing of a network between named hosts can be chosen.
 const AS_IT_IS: &str = "the network between hosts is as it is; --on netns and --on sim build one";
@@ -49,6 +49,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(GRAPHS))
                 .between_hosts(only(&["pair", "dumbbell", "explicit"], AS_IT_IS).if_(GATEWAYS))
                 .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
+                effect: Effect::None,
             },
             Key {
                 name: "stages",
@@ -56,6 +57,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "Switches (`switched`) or routers (`chain`) on the path; each stores a frame before it forwards it.",
                 worlds: everywhere().between_hosts(only(&["1"], AS_IT_IS)),
+                effect: Effect::None,
             },
             Key {
                 name: "pairs",
@@ -65,6 +67,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(GRAPHS))
                     .on_paths_of_hosts(no_effect("a path has no such nodes"))
                     .predicted(no_effect("its shape is not predicted")),
+                effect: Effect::None,
             },
             Key {
                 name: "link",
@@ -76,6 +79,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 ))
                 .on_paths_of_hosts(only(&["kernel"], AS_IT_IS))
                 .predicted(no_effect("every link keeps its rate, as `emulated` ones")),
+                effect: Effect::None,
             },
             Key {
                 name: "ip",
@@ -83,6 +87,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(6),
                 meaning: "The version of IP.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "addresses",
@@ -93,6 +98,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "router",
                     "simulated hosts hear no Router Advertisements; write \"auto\"",
                 )])).between_hosts(only(&["auto", "static"], "hosts have the addresses that they have")),
+                effect: Effect::None,
             },
             Key {
                 name: "cut_through",
@@ -102,6 +108,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
                 )).on_paths_of_hosts(not_emulated(&["off"])),
+                effect: Effect::None,
             },
             Key {
                 name: "load",
@@ -114,6 +121,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 )
                 .on_paths_of_hosts(not_emulated(&["none"]))
                 .predicted(when("on one link, by flows of datagrams; with other traffic the row is kept: \"not predicted\"")),
+                effect: Effect::None,
             },
             Key {
                 name: "fresh",
@@ -123,6 +131,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(no_effect(
                     "simulated hosts remember nothing from one trial to the next",
                 )).between_hosts(only(&["off"], "a host keeps what it knows of paths; --on netns")),
+                effect: Effect::None,
             },
             Key {
                 name: "mtu_by",
@@ -133,6 +142,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     &["interface"],
                     "interfaces have the MTU there; write \"interface\"",
                 )),
+                effect: Effect::Changes("mss"),
             },
             Key {
                 name: "lateness",
@@ -147,6 +157,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         "only emulated links of the world `netns` have it; nothing is late there",
                     ),
                 ).on_paths_of_hosts(not_emulated(&["auto"])),
+                effect: Effect::None,
             },
         ],
     },
@@ -162,6 +173,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1500),
                 meaning: "The largest IP packet.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "rate",
@@ -173,6 +185,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 ))
                 .predicted(when("; without one the costs of hosts must limit a transfer"))
                 .on_paths_of_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
+                effect: Effect::None,
             },
             Key {
                 name: "burst",
@@ -188,6 +201,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
                     ),
                 ).on_paths_of_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
+                effect: Effect::None,
             },
             Key {
                 name: "buffer",
@@ -197,6 +211,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
                 )).on_paths_of_hosts(no_effect(THEIR_QUEUES)),
+                effect: Effect::None,
             },
             Key {
                 name: "queue",
@@ -208,6 +223,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 ))
                 .on_paths_of_hosts(not_emulated(&["droptail"]))
                 .predicted(measured(&["droptail"], "not predicted: what this queue drops has no closed form")),
+                effect: Effect::None,
             },
             Key {
                 name: "delay",
@@ -217,6 +233,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
                 )).on_paths_of_hosts(not_emulated(&["0s"])),
+                effect: Effect::None,
             },
             Key {
                 name: "jitter",
@@ -227,6 +244,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
                 )).on_paths_of_hosts(not_emulated(&["0s"]))
                 .predicted(measured(&["0s"], "not predicted: no closed form of TCP or of a mean has extra delays")),
+                effect: Effect::None,
             },
             Key {
                 name: "jitter_law",
@@ -236,6 +254,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when("beside `jitter`"))
                     .on_paths_of_hosts(not_emulated(&["uniform"]))
                     .predicted(no_effect("jitter is not predicted")),
+                effect: Effect::None,
             },
             Key {
                 name: "loss",
@@ -245,6 +264,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).on_paths_of_hosts(not_emulated(&["0%"])),
+                effect: Effect::None,
             },
             Key {
                 name: "bit_error_rate",
@@ -254,6 +274,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
                 )).on_paths_of_hosts(not_emulated(&["0", "0.0"])),
+                effect: Effect::None,
             },
             Key {
                 name: "reorder",
@@ -264,6 +285,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).on_paths_of_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: reordered packets have no closed form")),
+                effect: Effect::None,
             },
             Key {
                 name: "duplicate",
@@ -274,6 +296,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
                 )).on_paths_of_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: duplicated packets have no closed form")),
+                effect: Effect::None,
             },
             Key {
                 name: "wire_mtu",
@@ -287,6 +310,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         "a simulated wire is as wide as its interfaces; write mtu instead",
                     ),
                 ).between_hosts(not_emulated(&["mtu"])),
+                effect: Effect::None,
             },
             Key {
                 name: "too_big",
@@ -300,6 +324,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         "nothing is too big for a simulated wire, which is as wide as its interfaces; write \"drop\"",
                     ),
                 ).between_hosts(not_emulated(&["drop"])),
+                effect: Effect::None,
             },
             Key {
                 name: "framing",
@@ -308,6 +333,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
                 worlds: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
                     .on_paths_of_hosts(not_emulated(&["ethernet"])),
+                effect: Effect::None,
             },
             Key {
                 name: "medium",
@@ -315,6 +341,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](#media).",
                 worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).on_paths_of_hosts(refused(AS_IT_IS)),
+                effect: Effect::None,
             },
             Key {
                 name: "length",
@@ -322,6 +349,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
                 worlds: kernels(when("with `medium`")).on_paths_of_hosts(refused(AS_IT_IS)),
+                effect: Effect::None,
             },
         ],
     },
@@ -337,6 +365,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The kind of node.",
                 worlds: OF_GRAPHS,
+                effect: Effect::None,
             },
             Key {
                 name: "address",
@@ -344,6 +373,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: r#"Of a host in a network with a `[domain]`, e.g. `"10.2.0.3"`. Packets to a host without one are not gathered."#,
                 worlds: OF_GRAPHS,
+                effect: Effect::None,
             },
         ],
     },

@@ -7,7 +7,7 @@ use queue::{Choice, DISCIPLINES, Field, Limit};
 use units::Bytes;
 
 use super::support::{Support, kernels, no_effect, refused, when};
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 /// A placeholder limit for listing keys, which do not depend on it.
 const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
@@ -64,6 +64,7 @@ fn section(choice: &Choice) -> Section {
                 true => NOTICES,
                 false => QUEUED,
             },
+            effect: Effect::None,
         });
     });
     let tables = ["network", "links.NAME"].map(|above| -> &str {

@@ -1,7 +1,7 @@
 //! Keys of `[report]`: how reports present the results.
 
 use super::support::everywhere;
-use super::{DefaultValue, Key, Section};
+use super::{DefaultValue, Effect, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -16,6 +16,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The question that the first sentences of a report answer.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "metrics",
@@ -23,6 +24,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("goodput and CPU, or the first that the run has"),
                 meaning: r#"The metrics of these sentences, in this order: `["inner_drop_percent_h2"]`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "level",
@@ -30,6 +32,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("the last of the compared factor"),
                 meaning: "The level of the compared factor that these sentences set against the baseline.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -44,6 +47,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: "The levels of the factor of this name.",
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -57,6 +61,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: r#"The words for this level: `mredhead = "MRED, drop from the oldest frame"`."#,
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -71,6 +76,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"Its name: `"Figure 2 of [Praptodiyono2019]: RTT"`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "metrics",
@@ -78,6 +84,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "Its metrics, of one unit. Printed points are those of `[[published]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "x",
@@ -85,6 +92,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none: the metrics side by side"),
                 meaning: "The factor along its axis; other factors that vary make its series.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "over_time",
@@ -92,6 +100,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "Instead of `metrics`: queue, average and drops of this link over time, of one trial and on average; it needs a `[links.NAME.series]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "event",
@@ -99,6 +108,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "An instant to mark in a figure over time.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "event_text",
@@ -106,6 +116,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("`event`"),
                 meaning: r#"Words for it: `"20 connections begin"`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "sizes",
@@ -113,6 +124,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "Instead of `metrics`: times of messages between these sizes, `[1000, 15000]`, with the steps that `[[jump]]` claims.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -127,6 +139,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Absent,
             meaning: "The levels of the factor of this name.",
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -141,6 +154,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The series that it belongs to.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "x",
@@ -148,6 +162,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Its place along the axis.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "y",
@@ -155,6 +170,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Its value, in the unit of the figure.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },

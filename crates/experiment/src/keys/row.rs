@@ -1,7 +1,10 @@
 //! A row of the table of keys.
 
+use plan::{Action, SideEffect};
+
 use super::support::Worlds;
-use crate::tree::Value;
+use crate::law;
+use crate::tree::{Node, Origin, Value};
 
 /// Keys of the same tables.
 #[derive(Debug)]
@@ -28,10 +31,59 @@ pub(crate) struct Key {
     pub(crate) default: DefaultValue,
     pub(crate) meaning: &'static str,
     pub(crate) worlds: Worlds,
+    pub(crate) effect: Effect,
+}
+
+/// What a value makes a run do outside of its results folder and of networks that it
+/// builds itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing.
+    None,
+    /// This, with every value.
+    Does(Action),
+    /// It changes interfaces of hosts that the run did not build, unless the value is this
+    /// one.
+    Changes(&'static str),
+    /// It reads the file that the value names, which may be outside of the experiment's
+    /// folder.
+    Reads,
 }
 
 /// The type of a key that names a queue discipline; documents list the names.
 pub(crate) const QUEUES: &str = "the name of a queue";
+
+impl Key {
+    /// What the value of this key, which stands at `path`, does outside of a run, which
+    /// builds its network itself or not.
+    pub(crate) fn side_effect(&self, path: &str, node: &Node, builds: bool) -> Option<SideEffect> {
+        let value = match &node.value {
+            Value::Text(text) => text.clone(),
+            value => value.to_string(),
+        };
+        Some(SideEffect {
+            action: self.effect.of(&value, builds)?,
+            key: path.to_owned(),
+            is_option: matches!(node.origin, Origin::Set(_) | Origin::Host(_)),
+            value,
+        })
+    }
+}
+
+impl Effect {
+    /// What `value` makes a run do.
+    fn of(self, value: &str, builds: bool) -> Option<Action> {
+        match self {
+            Self::None => None,
+            Self::Does(action) => Some(action),
+            Self::Changes(neutral) => {
+                let changes = !builds && value != neutral;
+                changes.then_some(Action::Change)
+            }
+            Self::Reads => law::leaves_its_folder(value).then_some(Action::Read),
+        }
+    }
+}
 
 /// The default of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

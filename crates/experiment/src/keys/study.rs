@@ -1,7 +1,7 @@
 //! Keys of sweeps, comparisons, published figures and claims.
 
 use super::support::{everywhere, kernels, no_effect};
-use super::{DefaultValue, Key, Section};
+use super::{DefaultValue, Effect, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
     Section {
@@ -15,6 +15,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Required,
             meaning: "An alias, a choice or a dotted key of the tables of a cell, and its levels.",
             worlds: everywhere(),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -29,6 +30,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(20),
                 meaning: "Trials of each cell; with `until` the most. A run has at most 1000000 trials.",
                 worlds: everywhere().predicted(no_effect("every prediction of a cell is the same")),
+                effect: Effect::None,
             },
             Key {
                 name: "until",
@@ -36,6 +38,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "Stop after a whole repeat once the 95 % interval of every cell's mean reaches at most so far to each side, for every metric with a table of its own (`compare.metrics`) that is measured, or for the one metric. At least 5 trials of each cell are run. Intervals found so are slightly too narrow. Without it all repeats are run.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "patience",
@@ -43,6 +46,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "How far trials that other work on the machine disturbed are run again at the end: a limit of the further trials, in per cent of all trials, and a limit of their time, including waits until the machine is idle. Without it 50 % and 10 minutes.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "seed",
@@ -50,6 +54,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "Seed of everything random.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "order",
@@ -57,6 +62,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("random"),
                 meaning: "Trials of all cells interleaved.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -72,6 +78,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("the first of `[sweep]`"),
                 meaning: "The factor along which changes are taken.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "baseline",
@@ -79,6 +86,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("the factor's first level"),
                 meaning: "The level they are taken against.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "metrics",
@@ -88,6 +96,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 ),
                 meaning: "The metrics of this study, by their names in docs/formats.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "paired",
@@ -96,6 +105,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: r#"Metrics of which a table has the differences from the baseline, run by run with the same seeds, with 95 % intervals, each for itself: `["throughput"]`."#,
                 worlds: kernels(no_effect("trials of kernels have no equal random seeds"))
                     .predicted(no_effect("a prediction has no seed")),
+                effect: Effect::None,
             },
         ],
     },
@@ -111,6 +121,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "As reports name it: `throughput`, `rtt`, ...",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "unit",
@@ -118,6 +129,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("must be there with `values`"),
                 meaning: "Of `values`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "factors",
@@ -125,6 +137,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("all cells"),
                 meaning: r#"The cells that the figures belong to: `{ scenario = "LU-LU" }`. A cell matches if it has the same level of every factor that both name. It may name keys that are not swept: if the run sets them otherwise, e.g. `protocol = "udp"`, the figures are left out."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "values",
@@ -132,6 +145,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none; `changes` then must be there"),
                 meaning: r#"Figures by level: `{ "1500" = 750.94 }`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "changes",
@@ -139,6 +153,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none; `values` then must be there"),
                 meaning: "Against the baseline in per cent, decreases negative.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "resolution_percent",
@@ -146,6 +161,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("not known"),
                 meaning: "Smallest change that the study's instrument could show.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "trials",
@@ -153,6 +169,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("printed means count as exact"),
                 meaning: "The number of trials of each printed mean. With it our change may differ from the printed one by the rounding in print and the standard error of a change between two such means: the spread times the ratio of both means times the root of 2 / `trials`. A printed change that is no larger is inconclusive.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "spread_percent",
@@ -160,6 +177,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("required with `trials`"),
                 meaning: "The standard deviation of single trials, in per cent of their mean.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "spread_source",
@@ -167,6 +185,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("required with `trials`"),
                 meaning: r#"Where `spread_percent` is from: the study, or trials of yours, `"our kernel trials (os-comparison.netns)"`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "alternatives",
@@ -174,6 +193,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "As of `[[claim]]`: `jumbolab robustness` and `jumbolab claims` judge the change for each level of these factors, and for any of them.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "stated",
@@ -181,6 +201,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none: all alternatives count"),
                 meaning: "As of `[[claim]]`.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "source",
@@ -188,6 +209,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"Where it is printed: `"[Key Table 4]"`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -203,6 +225,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("of the file's `[compare]`"),
                 meaning: "The factor of that comparison.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "baseline",
@@ -210,6 +233,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("of the file's `[compare]`"),
                 meaning: "Its baseline.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -225,6 +249,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "The assertion.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "source",
@@ -232,6 +257,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"Where it is printed: `"[Key s4]"`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "metric",
@@ -239,6 +265,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: "Its name in reports.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "unit",
@@ -246,6 +273,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The unit of `by`, `at_most` or `at_least`: that of the metric, and an error if it is not.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "cells",
@@ -253,6 +281,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("all cells"),
                 meaning: r#"The cells that it is about: levels of swept factors, one or a list of each, `{ queue = "red", flood = [1, 2] }`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "alternatives",
@@ -260,6 +289,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: r#"Swept factors whose levels exclude each other, such as interpretations of the text: `["queue"]`. The claim is judged for each combination of their levels, over all other settings. It is `reproduced` if it holds in all combinations, `reproduced in some interpretations` if in some. A claim without this key that a `[[rivals]]` lists is judged for each explanation, and one is sufficient."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "stated",
@@ -267,6 +297,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("none: all alternatives count"),
                 meaning: r#"The alternatives that the source states, written as `cells`: `{ path = ["two", "three"] }` for a test network with a switch. They alone decide the overall verdict; the others are reported next to them."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "is",
@@ -274,6 +305,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "Than in the cell that has the levels of `than` and else the same.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "than",
@@ -281,6 +313,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: r#"Those levels: `than = { queue = "droptail" }`."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "at_most",
@@ -288,6 +321,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The mean is no more than this.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "at_least",
@@ -295,6 +329,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The mean is no less than this.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "by",
@@ -302,6 +337,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(0),
                 meaning: "With `is`: by how much at least, in the metric's unit; -1: it may fall short of the other by up to 1.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "by_percent",
@@ -309,6 +345,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "Instead of `by`: by how many per cent of the other at least; -5: it may fall short of the other by up to 5 %.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "over",
@@ -316,6 +353,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("each"),
                 meaning: r#"With `by_percent` and several settings. `each`: in all of them; `any`: in at least one ("by up to 59 %"), tested with simultaneous 95 % intervals [Dunn1961]; `mean`: on average over them ("by 117 % on average")."#,
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "tolerance",
@@ -323,6 +361,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows("half a unit of the fourth digit, or 0.05 points"),
                 meaning: "Where trials have no spread, as in a simulation without chance: up to which distance from the bound a figure counts as equal to it. In the metric's unit, with `by_percent` in points.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "because",
@@ -330,6 +369,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "The reason of `tolerance`, which must have one.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },

@@ -1,13 +1,13 @@
 //! The sections of the table of keys, in the order of docs/experiments.md.
 
 use super::{
-    Section, analyses, domain, faults, flows, general, host, links, named_hosts, network, queue,
-    report, study, tcp, traffic,
+    Section, analyses, domain, faults, flows, general, host, links, named_hosts, network,
+    on_kernels, queue, report, study, tcp, traffic,
 };
 
 /// The tables of a cell: their keys can be swept, differ between worlds, and be
 /// set by a choice.
-pub(super) fn of_cell() -> [&'static [Section]; 9] {
+pub(super) fn of_cell() -> [&'static [Section]; 10] {
     [
         network::SECTIONS,
         links::SECTIONS,
@@ -17,6 +17,7 @@ pub(super) fn of_cell() -> [&'static [Section]; 9] {
         host::SECTIONS,
         tcp::SECTIONS,
         traffic::SECTIONS,
+        on_kernels::SECTIONS,
         flows::SECTIONS,
     ]
 }

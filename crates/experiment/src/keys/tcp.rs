@@ -3,7 +3,7 @@
 use super::support::{
     HONOURED, Support, everywhere, kernels, measured, no_effect, only, refused, when, worlds,
 };
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 /// The reason why kernels refuse settings of TCP.
 pub(crate) const KERNELS_TCP: &str =
@@ -79,6 +79,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Text("standard"),
         meaning: "`standard`: TCP of the standards; `linux`: as Linux 6.18 has it, see [TCP in the simulator](#tcp-in-the-simulator); `tahoe`, `reno`, `newreno`, `sack1`: the one-way agents of ns-2.35, with the defaults in brackets.",
         worlds: kernels(only(&["linux"], KERNELS_TCP)),
+        effect: Effect::None,
     },
     Key {
         name: "recovery",
@@ -91,6 +92,7 @@ const KEYS: [Key; 17] = [
         ))
         .between_hosts(refused(HOSTS_TCP))
         .predicted(NO_RECOVERY),
+        effect: Effect::None,
     },
     Key {
         name: "rack",
@@ -98,6 +100,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"off\"`; as the kernel has it"),
         meaning: "Whether senders detect losses by the times of their segments [RFC8985] (`tcp_recovery`). Linux from 6.17 on has no other way: `off` is refused there.",
         worlds: LINUX_SWITCH,
+        effect: Effect::None,
     },
     Key {
         name: "tail_loss_probe",
@@ -105,6 +108,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"off\"`; as the kernel has it"),
         meaning: "Whether senders probe for the loss of their last segments before a timeout [RFC8985 s7] (`tcp_early_retrans`).",
         worlds: LINUX_SWITCH,
+        effect: Effect::None,
     },
     Key {
         name: "window",
@@ -112,6 +116,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"none\"` (20)"),
         meaning: "Segments that the receiver lets be in flight; between kernels as many octets of its window (TCP_WINDOW_CLAMP).",
         worlds: WINDOW,
+        effect: Effect::None,
     },
     Key {
         name: "initial_window",
@@ -119,6 +124,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`10` (2)"),
         meaning: "Segments of the first window [RFC6928]; between kernels the metric `initcwnd`. A kernel's receiver lets at most 65535 octets be in flight at first.",
         worlds: NAMESPACES,
+        effect: Effect::None,
     },
     Key {
         name: "initial_threshold",
@@ -126,6 +132,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"none\"` (`\"window\"`)"),
         meaning: "Segments up to which the window doubles each round trip at first; `window`: as many as that; `none`: until a loss.",
         worlds: SIMULATED,
+        effect: Effect::None,
     },
     Key {
         name: "limited_transmit",
@@ -133,6 +140,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"on\"`"),
         meaning: "Whether the first two duplicate acknowledgements let a new segment go [RFC3042].",
         worlds: OF_RECOVERY,
+        effect: Effect::None,
     },
     Key {
         name: "acknowledge",
@@ -140,6 +148,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"delayed\"` (`\"each\"`)"),
         meaning: "`delayed`: every second segment is acknowledged, or one after `delayed_ack`; `each`: every segment at once, between kernels the metric `quickack`.",
         worlds: NAMESPACES,
+        effect: Effect::None,
     },
     Key {
         name: "delayed_ack",
@@ -147,6 +156,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"40ms\"` (`\"100ms\"`)"),
         meaning: "How long an acknowledgement is delayed at most.",
         worlds: OF_RECOVERY,
+        effect: Effect::None,
     },
     Key {
         name: "ecn",
@@ -154,6 +164,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"off\"`"),
         meaning: "Whether both ends answer marks [RFC3168]; `off` with the agents of ns-2.",
         worlds: OF_RECOVERY,
+        effect: Effect::None,
     },
     Key {
         name: "timestamps",
@@ -161,6 +172,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"on\"` (`\"off\"`)"),
         meaning: "Whether they take 12 octets of every segment.",
         worlds: SIMULATED,
+        effect: Effect::None,
     },
     Key {
         name: "first_timeout",
@@ -168,6 +180,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"1s\"` (`\"3s\"`)"),
         meaning: "The first retransmission timeout [RFC6298].",
         worlds: OF_RECOVERY,
+        effect: Effect::None,
     },
     Key {
         name: "shortest_timeout",
@@ -175,6 +188,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"1s\"` (`\"200ms\"`)"),
         meaning: "The least retransmission timeout; between kernels the metric `rto_min`, in whole milliseconds.",
         worlds: NAMESPACES.predicted(NO_RECOVERY),
+        effect: Effect::None,
     },
     Key {
         name: "longest_timeout",
@@ -182,6 +196,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"60s\"`"),
         meaning: "The greatest retransmission timeout.",
         worlds: OF_RECOVERY,
+        effect: Effect::None,
     },
     Key {
         name: "tick",
@@ -189,6 +204,7 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"1ms\"` (`\"10ms\"`)"),
         meaning: "The grain of the sender's clock.",
         worlds: OF_RECOVERY,
+        effect: Effect::None,
     },
     Key {
         name: "segment",
@@ -196,5 +212,6 @@ const KEYS: [Key; 17] = [
         default: DefaultValue::Follows("`\"mtu\"`"),
         meaning: "The most octets of payload in a segment; `mtu`: as many as fit into a packet of the first link.",
         worlds: SIMULATED,
+        effect: Effect::None,
     },
 ];

@@ -1,6 +1,8 @@
 //! The table of keys agrees with the program, and docs/experiments.md with the
 //! table.
 
+mod effects;
+
 use std::collections::BTreeSet;
 
 use plan::{Plan, World};

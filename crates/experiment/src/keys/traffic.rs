@@ -3,7 +3,7 @@
 use super::support::{
     HONOURED, all_but, everywhere, no_effect, only, refused, simulator, when, worlds,
 };
-use super::{DefaultValue, Key, Section, Worlds};
+use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 const NO_SOCKETS: &str = "simulated hosts have no sockets, but host.receive_buffer; write \"auto\"";
 
@@ -18,9 +18,6 @@ const NO_PROGRAMS: &str =
 
 /// Keys of flows between kernels only.
 const OF_SOCKETS: Worlds = simulator(refused(NO_SOCKETS_OF_FLOWS));
-
-/// Keys of a kind that the simulator refuses.
-const OF_REFUSED_KIND: Worlds = simulator(no_effect("its kind is refused"));
 
 /// Keys of a kind that closed forms refuse.
 const OF_PROBES: Worlds = everywhere().predicted(no_effect("its kind is refused"));
@@ -67,6 +64,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "no closed form says what a prober finds: --on sim or netns",
                 ),
             ])),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -85,6 +83,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "the simulator has no other programs, kernels or sockets: --on netns",
                 ))
                 .predicted(no_effect("its kind is refused")),
+                effect: Effect::None,
             },
             Key {
                 name: "up_to",
@@ -92,6 +91,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("9000B"),
                 meaning: "The size of IP packets that the path should carry, at most 65535.",
                 worlds: OF_PROBES,
+                effect: Effect::None,
             },
             Key {
                 name: "protocols",
@@ -99,6 +99,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Absent,
                 meaning: "What to probe with; without it all three.",
                 worlds: OF_PROBES,
+                effect: Effect::None,
             },
             Key {
                 name: "reflector",
@@ -106,6 +107,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "Whether a STAMP reflector answers at the receiver, which tells both directions apart.",
                 worlds: OF_PROBES,
+                effect: Effect::None,
             },
             Key {
                 name: "listens",
@@ -113,6 +115,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("on"),
                 meaning: "Whether the receiver listens at the TCP port that is probed.",
                 worlds: OF_PROBES,
+                effect: Effect::None,
             },
             Key {
                 name: "timeout",
@@ -120,6 +123,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("60s"),
                 meaning: "The longest that an investigation takes.",
                 worlds: OF_PROBES,
+                effect: Effect::None,
             },
         ],
     },
@@ -135,6 +139,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("tcp"),
                 meaning: "The transport.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "message",
@@ -142,6 +147,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("auto"),
                 meaning: "Octets of one write; `auto`: over TCP 1428 at every MTU, over UDP `mtu-72`; `mtu-N`: N below the smallest MTU of the path, so that a larger MTU saves system calls as well, which the summary then says. 56 to 16777216, over UDP to 65507 (IPv4) or 65527 (IPv6).",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
         ],
     },
@@ -157,6 +163,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("5MB"),
                 meaning: "Octets counted in one transfer, at least 28.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "preroll",
@@ -166,6 +173,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(when(
                     "over TCP; over UDP, where there are no buckets to drain, refused unless `auto` or `0`",
                 )),
+                effect: Effect::None,
             },
             Key {
                 name: "cpu_size",
@@ -173,6 +181,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("auto"),
                 meaning: "Octets of the transfer that is metered for CPU; 0 meters none. `auto`: 320 ms of the slowest link, from 1 MB to 40 MB.",
                 worlds: simulator(only(&["auto", "0B"], NO_PARTS)),
+                effect: Effect::None,
             },
             Key {
                 name: "echo",
@@ -183,6 +192,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "whole",
                     "simulated answers are headers alone; write \"on\" or \"off\"",
                 )])),
+                effect: Effect::None,
             },
         ],
     },
@@ -197,6 +207,7 @@ pub(super) const SECTIONS: &[Section] = &[
             default: DefaultValue::Text("30s"),
             meaning: "A transfer in which nothing moves for so long has failed, and so has a command that runs for so long.",
             worlds: simulator(no_effect("a simulation comes to its end")),
+            effect: Effect::None,
         }],
     },
     Section {
@@ -211,6 +222,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_SNDBUF`; `auto`: the kernel's own tuning.",
                 worlds: simulator(only(&["auto"], NO_SOCKETS)),
+                effect: Effect::None,
             },
             Key {
                 name: "receive_buffer",
@@ -218,6 +230,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_RCVBUF`, likewise.",
                 worlds: simulator(only(&["auto"], NO_SOCKETS)),
+                effect: Effect::None,
             },
             Key {
                 name: "nagle",
@@ -225,6 +238,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "Nagle's algorithm.",
                 worlds: simulator(no_effect("TCP there knows nothing of messages")),
+                effect: Effect::None,
             },
         ],
     },
@@ -240,6 +254,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("udp"),
                 meaning: "The transport.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "size",
@@ -247,6 +262,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("1MB"),
                 meaning: "Octets that are sent of each size of message.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "from",
@@ -254,6 +270,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("1000B"),
                 meaning: "The smallest message: at least 56 octets, at most the largest `message` of a transfer.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "to",
@@ -261,6 +278,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("65500B"),
                 meaning: "No message is larger.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "step",
@@ -268,6 +286,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("500B"),
                 meaning: "From one size to the next.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "at",
@@ -275,6 +294,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("11000B"),
                 meaning: "The size whose time is the metric `message_time`; it is gone through besides where it is none of the others.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "answer",
@@ -282,6 +302,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("ack"),
                 meaning: "The response of the receiver. `ack`: the header of the message; `data+ack`: the whole message, both after it has arrived completely; `pieces`: each piece as soon as it was read, as a simple echo server does.",
                 worlds: simulator(all_but(&[("pieces", NO_PROGRAMS)])),
+                effect: Effect::None,
             },
             Key {
                 name: "read_mode",
@@ -289,6 +310,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("whole"),
                 meaning: "Over TCP: how the sender takes an answer. `whole`: until all of it is there; `once`: with one read, whatever that brings.",
                 worlds: simulator(only(&["whole"], NO_PROGRAMS)),
+                effect: Effect::None,
             },
             Key {
                 name: "write_mode",
@@ -296,6 +318,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("whole"),
                 meaning: "Over TCP. `whole`: a message is one write; `parts`: its header is one, the rest another.",
                 worlds: simulator(only(&["whole"], NO_PROGRAMS)),
+                effect: Effect::None,
             },
             Key {
                 name: "delayed_ack",
@@ -306,6 +329,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     &["auto"],
                     "simulated connections have tcp.delayed_ack",
                 )),
+                effect: Effect::None,
             },
             Key {
                 name: "pause",
@@ -316,6 +340,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     &["0s"],
                     "simulated hosts have host.receive_per_packet",
                 )),
+                effect: Effect::None,
             },
             Key {
                 name: "deadline",
@@ -323,6 +348,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("1s"),
                 meaning: "How long a message may take, its answer included; one that takes longer is a stall.",
                 worlds: simulator(no_effect("nothing else is in flight")),
+                effect: Effect::None,
             },
             Key {
                 name: "retransmit_after",
@@ -330,6 +356,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("100ms"),
                 meaning: "Over UDP: after so long without an answer a datagram is sent again.",
                 worlds: simulator(when("where links lose")),
+                effect: Effect::None,
             },
             Key {
                 name: "timeout",
@@ -337,6 +364,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("5min"),
                 meaning: "A trial that takes longer has failed.",
                 worlds: simulator(no_effect("a simulation comes to its end")),
+                effect: Effect::None,
             },
         ],
     },
@@ -352,6 +380,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("1s"),
                 meaning: "The end of the last source; packets in flight still arrive.",
                 worlds: everywhere(),
+                effect: Effect::None,
             },
             Key {
                 name: "send_buffer",
@@ -359,6 +388,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_SNDBUF`; `auto`: the kernel's own tuning.",
                 worlds: OF_SOCKETS,
+                effect: Effect::None,
             },
             Key {
                 name: "receive_buffer",
@@ -366,6 +396,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("auto"),
                 meaning: "`SO_RCVBUF`, likewise.",
                 worlds: OF_SOCKETS,
+                effect: Effect::None,
             },
             Key {
                 name: "nagle",
@@ -373,6 +404,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows(r#"`"off"`; with `instrument = "ditg"` `"on"`"#),
                 meaning: "Nagle's algorithm.",
                 worlds: OF_SOCKETS,
+                effect: Effect::None,
             },
             Key {
                 name: "instrument",
@@ -380,6 +412,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("own"),
                 meaning: "`own`: each message leaves at its instant, or as soon after it as possible; `sleeping`: likewise, but the sender sleeps until the instant and does not poll the clock before it; messages leave later, no processor is kept busy, and `cpu_message` states the cost of messages; `ditg`: as D-ITG does without polling, see [Flows between kernels](#flows-between-kernels).",
                 worlds: OF_SOCKETS,
+                effect: Effect::None,
             },
             Key {
                 name: "log",
@@ -387,108 +420,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("off"),
                 meaning: "Whether every message is kept, as `packets/` of docs/formats.md has it.",
                 worlds: OF_SOCKETS,
-            },
-        ],
-    },
-    Section {
-        tables: &["traffic"],
-        kinds: &["command"],
-        about: "",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "receiver",
-                kind: "command line",
-                default: DefaultValue::Absent,
-                meaning: "Started in the receiver first.",
-                worlds: OF_REFUSED_KIND,
-            },
-            Key {
-                name: "sender",
-                kind: "command line",
-                default: DefaultValue::Required,
-                meaning: "Run in the sender; its stdout is one JSON document.",
-                worlds: OF_REFUSED_KIND,
-            },
-            Key {
-                name: "size",
-                kind: "size",
-                default: DefaultValue::Absent,
-                meaning: "The value of `{size}` in the command lines, in octets.",
-                worlds: OF_REFUSED_KIND,
-            },
-        ],
-    },
-    Section {
-        tables: &["traffic.read"],
-        kinds: &["command"],
-        about: "The metrics read from that document; at least one.",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "octets",
-                kind: "JSON pointer, perhaps with a factor",
-                default: DefaultValue::Absent,
-                meaning: "The octets of payload: with it `cpu_total` and `cpu_softirq` are metered.",
-                worlds: OF_REFUSED_KIND,
-            },
-            Key {
-                name: "METRIC",
-                kind: "JSON pointer [RFC6901], perhaps with a factor",
-                default: DefaultValue::Absent,
-                meaning: r#"A metric as docs/formats.md names it, in its unit: `"/end/sum_received/bits_per_second * 1e-6"`."#,
-                worlds: OF_REFUSED_KIND,
-            },
-        ],
-    },
-    Section {
-        tables: &["traffic"],
-        kinds: &["latency-breakdown"],
-        about: "",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "messages",
-                kind: "number, 1 to 10000",
-                default: DefaultValue::Number(200),
-                meaning: "Round trips of a trial that are taken apart; a quarter as many, or 40, go before them without stamps of departures, and 40 without sleep.",
-                worlds: OF_REFUSED_KIND,
-            },
-            Key {
-                name: "copying",
-                kind: "switch",
-                default: DefaultValue::Text("on"),
-                meaning: "Whether both programs copy received data: with `off` they get the header of a datagram, and nothing of a stream (MSG_TRUNC) [tcp(7)].",
-                worlds: OF_REFUSED_KIND,
-            },
-            Key {
-                name: "checksum",
-                kind: "switch",
-                default: DefaultValue::Text("on"),
-                meaning: "Over UDP: whether datagrams have checksums; `off` takes SO_NO_CHECK of IPv4, and UDP_NO_CHECK6_TX and _RX of IPv6 [LinuxUapi socket.h, udp.h].",
-                worlds: OF_REFUSED_KIND,
-            },
-        ],
-    },
-    Section {
-        tables: &["traffic.inject"],
-        kinds: &["latency-breakdown"],
-        about: "A known time in a known place, to try the instrument with.",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "place",
-                kind: "`none`, `send`, `wire`, `receive` or `echo`",
-                default: DefaultValue::Text("none"),
-                meaning: "`send`: in the sender, just before it writes; `wire`: on the first emulated link, on the way there; `receive`: in the receiver, each time between its wake-up and its read; `echo`: in the receiver, between its last read and the stamp before its write.",
-                worlds: OF_REFUSED_KIND,
-            },
-            Key {
-                name: "span",
-                kind: "time up to 100 ms",
-                default: DefaultValue::Text("100us"),
-                meaning: "How much; on the processor it is spent by watching the clock, and no less.",
-                worlds: OF_REFUSED_KIND,
+                effect: Effect::None,
             },
         ],
     },

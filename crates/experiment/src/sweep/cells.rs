@@ -97,6 +97,7 @@ pub(crate) fn cells(
                 let unused = |path: &str| read.unused.iter().any(|other| other.path == path);
                 sample.unused.retain(|UnusedKey { path, .. }| unused(path));
                 sample.asked.extend(read.asked);
+                sample.side_effects.extend(read.side_effects);
             }
         }
     }

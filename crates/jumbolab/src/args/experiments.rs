@@ -78,7 +78,7 @@ pub(crate) struct Run {
     /// With `--resume`: run failed trials again.
     #[arg(long, help_heading = "Execution", requires = "resume")]
     pub(crate) retry: bool,
-    /// Start the programs of an experiment file that belongs to another user, without asking.
+    /// Start an experiment file of another user that runs programs, or reaches or changes hosts, without asking.
     #[arg(long, help_heading = "Execution")]
     pub(crate) allow_commands: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].
@@ -145,7 +145,7 @@ pub(crate) struct Robustness {
         default_missing_value = "same"
     )]
     pub(crate) resume: Option<Resume>,
-    /// Start the programs of an experiment file that belongs to another user, without asking.
+    /// Start an experiment file of another user that runs programs, or reaches or changes hosts, without asking.
     #[arg(long, help_heading = "Execution")]
     pub(crate) allow_commands: bool,
     /// Number of parallel trials, in world `sim` only [default: number of processors].

@@ -16,9 +16,8 @@ use results::folder::{Folder, Opening, Resume};
 use serde_json::json;
 use units::{Span, Time};
 
-use super::programs::Programs;
 use super::run::RESULTS;
-use super::{page, printed};
+use super::{consent, page, printed};
 use crate::args::{self, Detail, Robustness};
 use crate::output;
 
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
     let budget: Budget = args.budget.parse()?;
     let study = study(args)?;
     let shard = args.shard.as_deref().map(str::parse).transpose()?;
-    let programs = Programs::of(study.plan(), &args.experiment)?;
+    consent::ask(study.experiment(), study.plan(), None, args.allow_commands)?;
     let facts = facts::here(study.plan().world)?;
     // Privileges first: where they are refused, nothing has been written.
     let how = How {
@@ -51,7 +50,6 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         let warnings = bench.check_rates(study.plan())?;
         warnings.iter().for_each(|warning| output::say(warning));
     }
-    programs.announce(args.allow_commands)?;
     let mut folder = Folder::open(&Opening {
         base: Path::new(RESULTS),
         explicit: args.output.as_deref(),

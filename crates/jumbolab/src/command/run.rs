@@ -12,14 +12,13 @@ use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
-use plan::{Cell, NamedHosts, Plan, Trial, World};
+use plan::{Cell, NamedHosts, Plan, SideEffect, Trial, World};
 use report::{Document, Paths, Places};
 use results::folder::{Folder, Opening, Resume, Shard};
 use serde_json::{Value, json};
 
-use super::programs::Programs;
 use super::report::evidence_was_read;
-use super::{page, printed, replay};
+use super::{consent, page, printed, replay};
 use crate::args::{self, Run};
 use crate::exit::{Ending, done};
 use crate::output;
@@ -47,15 +46,16 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     let [world] = worlds.as_slice() else {
         return worlds::run(args, &experiment, &worlds);
     };
-    let (plan, named) = resolved(args, experiment, *world)?;
+    let (plan, named) = resolved(args, &experiment, *world)?;
+    let named = named.as_ref();
     if args.dry_run {
         let answer = match args.json {
-            true => format!("{}\n", planned(&plan)?),
-            false => dry_run(&plan),
+            true => format!("{}\n", planned(&plan, named)?),
+            false => dry_run(&plan, named),
         };
         return output::print(&answer).map(done);
     }
-    let run = Measured::of(args, plan, named.as_ref(), args.output.as_deref())?;
+    let run = Measured::of(args, &experiment, (plan, named), args.output.as_deref())?;
     run.print(args)
 }
 
@@ -70,8 +70,8 @@ impl Measured {
     /// Runs the trials of `plan` that its folder lacks.
     fn of(
         args: &Run,
-        mut plan: Plan,
-        named: Option<&NamedHosts>,
+        experiment: &Experiment,
+        (mut plan, named): (Plan, Option<&NamedHosts>),
         place: Option<&Path>,
     ) -> Result<Self> {
         let shard = args.shard.as_deref().map(str::parse).transpose()?;
@@ -80,8 +80,7 @@ impl Measured {
             shard,
             retry: args.retry,
         };
-        let experiment = args.experiment.as_deref().unwrap_or_default();
-        let programs = Programs::of(&plan, experiment)?;
+        consent::ask(experiment, &plan, named, args.allow_commands)?;
         let mut facts = facts::here(plan.world)?;
         // Acquire privileges first: if they are denied, nothing has been written.
         let mut bench = Bench::ready(&plan, how, named)?;
@@ -90,7 +89,6 @@ impl Measured {
             let warnings = bench.check_rates(&plan)?;
             warnings.iter().for_each(|warning| output::say(warning));
         }
-        programs.announce(args.allow_commands)?;
         let mut opening = Opening {
             base: Path::new(RESULTS),
             explicit: place,
@@ -242,17 +240,20 @@ impl Measured {
     }
 }
 
-/// The output of `--dry-run`: the title, the test bed, and the trials.
-fn dry_run(plan: &Plan) -> String {
+/// The output of `--dry-run`: the title, the test bed, the trials, and what is done outside.
+fn dry_run(plan: &Plan, named: Option<&NamedHosts>) -> String {
     let width = output::width().min(WIDEST_DRAWING);
     let drawn = report::topology_text(plan, width.into());
     let trials = dry_run::summary(plan);
     let (title, trials) = trials.split_once('\n').unwrap_or_default();
-    format!("{title}\n\n{drawn}\n{trials}")
+    let outside = consent::listed(plan, named);
+    format!("{title}\n\n{drawn}\n{trials}{outside}")
 }
 
 /// The object of `--dry-run --json`: what would run, and which program would run it.
-fn planned(plan: &Plan) -> Result<Value> {
+fn planned(plan: &Plan, named: Option<&NamedHosts>) -> Result<Value> {
+    let outside = consent::side_effects(plan, named);
+    let outside: Vec<String> = outside.iter().map(SideEffect::to_string).collect();
     Ok(json!({
         "plan": plan.name,
         "title": plan.title,
@@ -265,6 +266,7 @@ fn planned(plan: &Plan) -> Result<Value> {
         "until": plan.until.map(|until| until.to_string()),
         "version": env!("CARGO_PKG_VERSION"),
         "binary": facts::binary()?,
+        "side_effects": outside,
     }))
 }
 
@@ -297,7 +299,7 @@ fn written(args: &Run) -> Result<Experiment> {
 /// measures between such.
 fn resolved(
     args: &Run,
-    experiment: Experiment,
+    experiment: &Experiment,
     world: World,
 ) -> Result<(Plan, Option<NamedHosts>)> {
     let named = match (world.profile().builds_network, args.host.is_empty()) {
@@ -306,7 +308,7 @@ fn resolved(
         (true, false) if worlds::is_several(args) => None,
         (true, false) => bail!("--host: the world `{world}` makes its own hosts; add --on hosts"),
     };
-    Ok((lab::world::plan(experiment, world)?, named))
+    Ok((lab::world::plan(experiment.clone(), world)?, named))
 }
 
 /// The plans of a run, one for each of its worlds.
@@ -314,7 +316,7 @@ fn resolved(
 pub(super) fn plans(args: &Run) -> Result<Vec<Plan>> {
     let experiment = written(args)?;
     let worlds = worlds::asked(args, &experiment)?;
-    let plan = |world: &World| Ok(resolved(args, experiment.clone(), *world)?.0);
+    let plan = |world: &World| Ok(resolved(args, &experiment, *world)?.0);
     worlds.iter().map(plan).collect()
 }
 

@@ -277,7 +277,7 @@ fn figures_of_programs_that_no_metric_has_fail_their_trial() {
     tool(&dir, r#"{"a": 5, "b": -0.5}"#);
     let said = dir.run("run tool.toml -o r").stderr;
     assert!(
-        said.contains("starts programs:\n  sender: sh ./tool.sh\n"),
+        said.contains("this experiment will:\n  run `sh ./tool.sh` (traffic.sender)\n"),
         "{said}"
     );
     let trials = harness::journal(&dir.path().join("r"));
@@ -296,12 +296,80 @@ fn programs_of_a_file_that_others_can_write_are_started_only_if_allowed() {
         .stdin(Stdio::null());
     let outcome = Outcome::of(command.output().unwrap());
     assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
-    for words in ["sender: sh ./tool.sh", "--allow-commands"] {
+    for words in ["run `sh ./tool.sh`", "--allow-commands"] {
         assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     }
     assert!(!dir.path().join("r").exists());
     dir.run("run tool.toml -o r --allow-commands");
     assert!(!harness::journal(&dir.path().join("r")).is_empty());
+}
+
+/// Two hosts, of which one asks for a program at the far end. The stand-in for ssh of
+/// [`ssh`] leaves a mark for each connection.
+const HOSTS: &str = "\
+format = 1
+name = \"far\"
+world = \"hosts\"
+[network]
+mtu_by = \"mss\"
+rate = \"none\"
+[traffic]
+cpu_size = 0
+[sweep]
+\"network.mtu\" = [1500]
+[hosts.receiver]
+ssh = \"far2\"
+become = \"touch far-mark\"
+[hosts.sender]
+ssh = \"far1\"
+";
+
+/// A run of [`HOSTS`] with permissions `mode` and more `arguments`.
+fn far_run(dir: &Dir, mode: u32, arguments: &[&str]) -> Outcome {
+    dir.write("far.toml", HOSTS);
+    dir.write("ssh.sh", "touch connected\nexit 255\n");
+    fs::set_permissions(dir.path().join("far.toml"), Permissions::from_mode(mode)).unwrap();
+    let mut command = dir.command();
+    command
+        .args(["run", "far.toml", "-o", "r"])
+        .args(arguments)
+        .env("JUMBOLAB_SSH", "sh ./ssh.sh")
+        .stdin(Stdio::null());
+    Outcome::of(command.output().unwrap())
+}
+
+#[test]
+fn hosts_of_a_file_that_others_can_write_are_reached_only_if_allowed() {
+    let dir = Dir::new();
+    let is_connected = || dir.path().join("connected").exists();
+    let listed = [
+        "connect to far1 by ssh (hosts.sender.ssh)",
+        "connect to far2 by ssh (hosts.receiver.ssh)",
+        "run `touch far-mark` on the host (hosts.receiver.become)",
+        "change interfaces of the hosts (host.offloads = off)",
+    ];
+    for (mode, arguments) in [(0o622, &[][..]), (0o622, &["--resume"][..])] {
+        let outcome = far_run(&dir, mode, arguments);
+        assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+        for words in listed.iter().chain(&["--allow-commands"]) {
+            assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+        }
+        assert!(!is_connected());
+    }
+    let planned = far_run(&dir, 0o622, &["--dry-run"]);
+    let objects = far_run(&dir, 0o622, &["--dry-run", "--json"]);
+    for words in listed {
+        assert!(planned.stdout.contains(words), "{}", planned.stdout);
+        assert!(objects.stdout.contains(words), "{}", objects.stdout);
+    }
+    assert!(!is_connected());
+    // The user's own file names what it does as well, and is not asked about.
+    for (mode, arguments) in [(0o644, &[][..]), (0o666, &["--allow-commands"][..])] {
+        let outcome = far_run(&dir, mode, arguments);
+        assert!(outcome.stderr.contains(listed[2]), "{}", outcome.stderr);
+        assert!(is_connected(), "{}", outcome.stderr);
+        fs::remove_file(dir.path().join("connected")).unwrap();
+    }
 }
 
 #[test]

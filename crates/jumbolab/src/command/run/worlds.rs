@@ -44,15 +44,15 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
         bail!("--shard: a part of a run is of one world; name one with --on");
     }
     // Nothing runs in any world unless the experiment is right in all.
-    let plan = |world: &World| {
-        resolved(args, experiment.clone(), *world).with_context(|| format!("--on {world}"))
-    };
+    let plan =
+        |world: &World| resolved(args, experiment, *world).with_context(|| format!("--on {world}"));
     let plans = worlds.iter().map(plan).collect::<Result<Vec<_>>>()?;
     if args.dry_run {
-        let texts = worlds.iter().zip(&plans).map(|(world, (plan, _))| {
+        let texts = worlds.iter().zip(&plans).map(|(world, (plan, named))| {
+            let named = named.as_ref();
             Ok(match args.json {
-                true => format!("{}\n", planned(plan)?),
-                false => format!("--on {world}: {}\n", dry_run(plan)),
+                true => format!("{}\n", planned(plan, named)?),
+                false => format!("--on {world}: {}\n", dry_run(plan, named)),
             })
         });
         let texts: String = texts.collect::<Result<_>>()?;
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
             .output
             .as_ref()
             .map(|folder| folder.join(world.to_string()));
-        let measured = Measured::of(args, plan, named.as_ref(), place.as_deref())?;
+        let measured = Measured::of(args, experiment, (plan, named.as_ref()), place.as_deref())?;
         let (_, _, files) = measured.write();
         measured.written(files)?;
         folders[position] = Some(measured.folder.path().to_owned());

@@ -1,0 +1,28 @@
+//! What the values that were read do outside of a run.
+
+use plan::SideEffect;
+
+use super::Reader;
+use crate::keys::{Support, Takes};
+use crate::tree::{Node, Origin};
+
+impl Reader<'_> {
+    /// What the value at `path` does.
+    pub(super) fn side_effect(&self, path: &str, node: &Node) -> Option<SideEffect> {
+        let is_idle = |support: &Support| matches!(support.takes, Takes::NoEffect(_));
+        match self.support(path).is_some_and(is_idle) {
+            true => None,
+            false => {
+                let builds = self.world?.profile().builds_network;
+                self.key(path)?.side_effect(&self.full(path), node, builds)
+            }
+        }
+    }
+
+    /// What the default of the key at `path` does, although nothing states it.
+    pub(super) fn default_side_effect(&self, path: &str) -> Option<SideEffect> {
+        let value = self.key(path)?.default.value()?;
+        let origin = Origin::Default;
+        self.side_effect(path, &Node { value, origin })
+    }
+}
