@@ -50,6 +50,10 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
     })
     .expect("loopback is up");
     let to = receiver.addresses[0];
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     let receiving = thread::spawn(|| receiver.run(|_| {}));
     let flow = Flow {
         name: Name::new("flow").expect("it is a name"),

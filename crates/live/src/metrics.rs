@@ -67,7 +67,9 @@ impl Endpoint {
         let stop = Arc::<AtomicBool>::default();
         let thread = {
             let (text, stop) = (Arc::clone(&text), Arc::clone(&stop));
-            std::thread::spawn(move || serve(&socket, &text, &stop))
+            let serve = move || serve(&socket, &text, &stop);
+            let thread = std::thread::Builder::new().spawn(serve);
+            thread.during(|| "starting a thread that serves metrics")?
         };
         Ok(Self {
             address,

@@ -146,6 +146,10 @@ mod tests {
         let begun = clock::monotonic();
         let meter = StallMeter::start().unwrap();
         clock::sleep(Span::from_millis(5));
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a test panics where it has no thread"
+        )]
         let taken = thread::spawn(|| {
             let first = scheduling::run_above_meters().is_ok();
             let end = clock::monotonic() + Span::from_millis(30);

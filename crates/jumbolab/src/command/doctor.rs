@@ -1,7 +1,6 @@
 //! `jumbolab doctor`.
 
 use std::io::{self, IsTerminal};
-use std::time::Duration;
 
 use analysis::certificate::State;
 use anyhow::Result;
@@ -20,9 +19,6 @@ const AROUND: usize = 6;
 
 /// The maximum width of findings, for legibility.
 const WIDEST: usize = 110;
-
-/// The interval at which the line of another machine's check moves.
-const TICK: Duration = Duration::from_millis(100);
 
 pub(crate) fn run(args: &Doctor) -> Result<Ending> {
     if !args.host.is_empty() {
@@ -46,7 +42,7 @@ fn examine_hosts(args: &Doctor) -> Result<Ending> {
         let name = host.as_str();
         let line = spinner();
         line.set_message(name.to_owned());
-        line.enable_steady_tick(TICK);
+        line.tick();
         let report = host_report::examine(host);
         line.finish_and_clear();
         let report = report?;

@@ -23,6 +23,7 @@ mod jumbograms;
 mod kernel_tcp;
 mod latency_breakdown;
 mod laws;
+mod limits;
 mod links;
 mod lookup;
 mod page;

@@ -33,6 +33,10 @@ fn shown(line: &str, columns: u16, rows: u16) -> String {
         .spawn()
         .unwrap();
     let mut master = File::from(terminal.master);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     let reader = thread::spawn(move || {
         let mut text = Vec::new();
         // The read fails once no process has the terminal open.

@@ -47,7 +47,7 @@ impl Metering {
     pub(super) fn begin(metered: Metered) -> Result<Self> {
         Ok(Self {
             nics: counters(metered.interfaces)?,
-            clock: metered.watches_clock.then(SlewWatch::start),
+            clock: metered.watches_clock.then(SlewWatch::start).transpose()?,
             energy: Energy::sample().ok(),
             machine: Machine::sample()?,
         })

@@ -55,14 +55,20 @@ pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option
     let reached: Vec<Option<live::Result<(Ssh, String)>>> = thread::scope(|scope| {
         let reach = |host: &HostLine| {
             let (destination, privilege) = (host.ssh.clone()?, host.privilege.clone());
-            Some(scope.spawn(move || reach(&destination, privilege.as_ref())))
+            let reach = move || reach(&destination, privilege.as_ref());
+            Some(thread::Builder::new().spawn_scoped(scope, reach))
         };
         let threads: Vec<_> = hosts.iter().map(reach).collect();
         threads
             .into_iter()
             .map(|thread| {
-                let thread = thread?;
-                Some(thread.join().expect("no code of the thread panics"))
+                let reached = thread?.map_err(|source| live::Error {
+                    operation: "starting a thread".to_owned(),
+                    source,
+                });
+                Some(
+                    reached.and_then(|thread| thread.join().expect("no code of the thread panics")),
+                )
             })
             .collect()
     });

@@ -58,14 +58,17 @@ pub(crate) fn serve() -> Result<()> {
                 Err(error) => answer(&Reply::Failed(refused(&error, address)))?,
             },
             Request::Probe(task) => {
-                thread::spawn(move || {
+                let probe = move || {
                     let reply = match investigate(&task, |_| {}) {
                         Ok(found) => Reply::Probed(Box::new(found)),
                         Err(error) => Reply::Failed(error.to_string()),
                     };
                     // Without a reader, the input has ended, too.
                     let _ = answer(&reply);
-                });
+                };
+                if let Err(error) = thread::Builder::new().spawn(probe) {
+                    answer(&Reply::Failed(format!("starting a thread: {error}")))?;
+                }
             }
         }
     }

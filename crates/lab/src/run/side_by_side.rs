@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use live::interrupt;
 use plan::{Plan, Setting, Trial};
 use units::Seed;
@@ -108,7 +108,7 @@ pub(super) fn each(
 /// in order until it wants no more. A trial without a result was stopped.
 ///
 /// # Errors
-/// Where `keep` fails, or someone asked to stop.
+/// Where `keep` fails, a thread cannot be started, or someone asked to stop.
 fn in_order(
     threads: usize,
     count: usize,
@@ -120,7 +120,7 @@ fn in_order(
         let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..threads.min(count) {
             let (sender, next, stop, trial) = (sender.clone(), &next, &stop, &trial);
-            scope.spawn(move || {
+            let work = move || {
                 // After a stop request, no trial begins, and those that run are
                 // stopped: what comes after a hole in the order is not kept.
                 while !stop.load(Ordering::Relaxed) && !interrupt::asked() {
@@ -133,7 +133,12 @@ fn in_order(
                         break;
                     }
                 }
-            });
+            };
+            if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
+                // The scope waits for those that were started.
+                stop.store(true, Ordering::Relaxed);
+                return Err(error).context("starting a thread");
+            }
         }
         drop(sender);
         let kept = keep_in_order(receiver, keep);

@@ -27,6 +27,10 @@ fn the_plan_of_a_run_plans_the_same_cells_in_the_same_world_again() {
             .filter(|one| plans_again(one.name, world))
             .count()
     };
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     let planned: Vec<usize> = std::thread::scope(|scope| {
         let worlds: Vec<_> = World::ALL
             .iter()

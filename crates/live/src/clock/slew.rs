@@ -8,7 +8,7 @@ use nix::time::ClockId;
 use units::Span;
 
 use super::{nanos, wall_ahead_of};
-use crate::error::{Error, Result};
+use crate::error::{During, Error, Result};
 
 /// The first interval between two readings.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -34,9 +34,12 @@ pub struct SlewWatch {
 
 impl SlewWatch {
     /// Begins to watch.
-    pub fn start() -> Self {
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn start() -> Result<Self> {
         let (stop, stopped) = mpsc::channel();
-        let thread = thread::spawn(move || {
+        let watch = move || {
             let (mut readings, mut interval) = (vec![Reading::now()], INTERVAL);
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(interval) {
                 readings.push(Reading::now());
@@ -51,8 +54,10 @@ impl SlewWatch {
             }
             readings.push(Reading::now());
             readings
-        });
-        Self { stop, thread }
+        };
+        let thread = thread::Builder::new().spawn(watch);
+        let thread = thread.during(|| "starting a thread that watches the wall clock")?;
+        Ok(Self { stop, thread })
     }
 
     /// Ends the watch. Returns the largest difference between the wall clock and one that
@@ -149,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_watch_of_this_clock_ends() {
-        let watch = SlewWatch::start();
+        let watch = SlewWatch::start().unwrap();
         assert!(watch.end().unwrap() < Span::from_secs(1));
     }
 }

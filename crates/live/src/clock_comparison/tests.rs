@@ -19,6 +19,10 @@ fn beside<T, U: Send + 'static>(
     far: impl FnOnce() -> U + Send + 'static,
     near: impl FnOnce() -> T,
 ) -> (T, U) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     let other = thread::spawn(far);
     let result = near();
     (result, other.join().unwrap())

@@ -65,6 +65,10 @@ fn run<T>(
     starts: [Start; 2],
     meanwhile: impl FnOnce() -> T,
 ) -> ([Outcome; 2], T) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     thread::scope(|scope| {
         let mut starts = starts.into_iter();
         let running = hosts.map(|host| {

@@ -22,6 +22,10 @@ fn settled(task: &Task) -> Settled {
     let far_end = FarEnd::open(task.clone(), token.clone()).unwrap();
     let to = SocketAddr::new(task.to, far_end.port);
     strange(task.by, to);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     let serving = thread::spawn(|| far_end.serve().unwrap());
     let settled = settle(task, &token, to.port()).unwrap();
     assert_eq!(serving.join().unwrap(), 1, "the stranger is counted");

@@ -122,10 +122,11 @@ pub fn measure(jumbo_path: &JumboPath, wanted: Measuring<'_>) -> Result<Measured
     let between = Between::default();
     thread::scope(|scope| {
         let sender = thread::current();
-        let receiving = scope.spawn({
+        let receiving = thread::Builder::new().spawn_scoped(scope, {
             let between = &between;
             move || receive(listener, between, &sender)
         });
+        let receiving = receiving.during(|| "starting a thread")?;
         let mut sending = Sending {
             out,
             message,

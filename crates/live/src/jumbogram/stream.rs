@@ -86,7 +86,7 @@ fn messages(
 ) -> Result<(Vec<Span>, TcpStream, TcpStream)> {
     let operation = || "carrying messages over a stream";
     thread::scope(|scope| {
-        let reading = scope.spawn(move || -> Result<TcpStream> {
+        let reading = move || -> Result<TcpStream> {
             let mut message = vec![0; size];
             loop {
                 there.read_exact(&mut message).during(operation)?;
@@ -96,7 +96,9 @@ fn messages(
                     return Ok(there);
                 }
             }
-        });
+        };
+        let reading = thread::Builder::new().spawn_scoped(scope, reading);
+        let reading = reading.during(|| "starting a thread")?;
         let mut message = vec![0; size];
         let mut delays = Vec::new();
         let deadline = clock::monotonic() + length;
@@ -123,7 +125,7 @@ fn messages(
 fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> {
     let operation = || "filling a stream";
     thread::scope(|scope| {
-        let reading = scope.spawn(move || -> Result<u64> {
+        let reading = move || -> Result<u64> {
             let mut piece = vec![0; PIECE];
             let mut octets = 0;
             loop {
@@ -135,7 +137,9 @@ fn flood(mut out: TcpStream, mut there: TcpStream, length: Span) -> Result<u64> 
                     Err(error) => return Err(error).during(operation),
                 }
             }
-        });
+        };
+        let reading = thread::Builder::new().spawn_scoped(scope, reading);
+        let reading = reading.during(|| "starting a thread")?;
         let piece = vec![0; PIECE];
         let deadline = clock::monotonic() + length;
         let mut writing = Ok(());

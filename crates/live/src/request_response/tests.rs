@@ -34,6 +34,10 @@ fn run(request_response: &RequestResponse) -> (Asked, Answered) {
     let token = new_token().unwrap();
     let answerer = Answerer::open(request_response.clone(), token.clone()).unwrap();
     let port = answerer.port;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test panics where it has no thread"
+    )]
     let other = thread::spawn(move || answerer.answer());
     let asked = ask(request_response, &token, port).unwrap();
     (asked, other.join().unwrap().unwrap())

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use nix::errno::Errno;
@@ -75,14 +75,19 @@ pub(super) fn run(
     let observed = sockets.iter().map(Echoes::observed).collect();
     let mut reporter = intervals.map(|intervals| Reporter::alone(intervals, observed, start));
     let flows: Vec<FlowOutcome> = thread::scope(|scope| {
-        let running: Vec<_> = sockets
-            .into_iter()
-            .map(|echoes| {
-                let name = echoes.flow.name;
-                let stop = &stop;
-                (name, scope.spawn(move || echoes.run(start, stop)))
-            })
-            .collect();
+        let mut running = Vec::new();
+        for echoes in sockets {
+            let name = echoes.flow.name;
+            let run = || echoes.run(start, &stop);
+            match thread::Builder::new().spawn_scoped(scope, run) {
+                Ok(thread) => running.push((name, thread)),
+                Err(error) => {
+                    // The scope waits for those that were started.
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(error).during(|| "starting a thread");
+                }
+            }
+        }
         if let Some(reporter) = &mut reporter {
             while running.iter().any(|(_, thread)| !thread.is_finished()) {
                 let now = clock::monotonic();
@@ -107,8 +112,8 @@ pub(super) fn run(
                 fault,
             }
         });
-        finished.collect()
-    });
+        Ok(finished.collect())
+    })?;
     for (number, outcome) in (0..).zip(&flows) {
         if let (Some(records), Some(sent)) = (&records, &outcome.sent) {
             let _ = records.send(Entry::Sent {

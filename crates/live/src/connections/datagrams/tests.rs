@@ -60,6 +60,10 @@ fn sent(
     let begin = clock::monotonic();
     let departures = departures.unwrap();
     std::thread::scope(|scope| {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a test panics where it has no thread"
+        )]
         let sending = scope.spawn(move || departures.run(begin));
         let arrivals = receiver.run(begin, begin + length).unwrap();
         (sending.join().unwrap().unwrap()[0], arrivals)

@@ -34,7 +34,9 @@ impl Ready {
         let signal = replies.signal();
         let socket = self.socket.try_clone().during(|| "sharing a socket")?;
         thread::scope(|scope| {
-            let collector = scope.spawn(move || collect(&socket, replies));
+            let collect = move || collect(&socket, replies);
+            let collector = thread::Builder::new().spawn_scoped(scope, collect);
+            let collector = collector.during(|| "starting a thread")?;
             let sent = send(self, log, &mut unanswered);
             signal.expect(log.messages);
             let collected = collector.join();
