@@ -1,13 +1,25 @@
 //! Inputs with a limit.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
-/// The permission of the group to write, and all permissions of others [inode(7)]. That of
-/// the group to read also stands for a list of single readers [acl(5)].
-const OF_OTHERS: u32 = 0o027;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
+use nix::unistd::{Uid, User, geteuid};
+use zeroize::Zeroizing;
+
+/// All permissions of the group and of others [inode(7)].
+const OF_OTHERS: u32 = 0o077;
+
+/// The permission of the group to read, which also stands for a list of single readers
+/// [acl(5)].
+const READ_BY_GROUP: u32 = 0o040;
+
+/// The variable that names the folder in which systemd hands over credentials
+/// [systemd.exec(5)].
+const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 
 /// The octets that are read at once of a line at an offset.
 const BLOCK: usize = 1 << 14;
@@ -21,21 +33,84 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     at_most(File::open(path)?, most)?.ok_or_else(|| too_large(most))
 }
 
-/// Reads a file as [`read`] that nobody but its owner, and readers of its group, may open.
+/// Reads the regular file at a path that the user named, as text. Unlike a pipe it never
+/// makes its reader wait.
 ///
 /// # Errors
-/// As [`read`], or other users may.
-pub fn read_private(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+/// As [`read_text`], or it is another kind of file.
+pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
+    text(at_most(regular(path)?, most)?.ok_or_else(|| too_large(most))?)
+}
+
+/// Reads a secret of at most `most` bytes. It is in a regular file that belongs to the user
+/// of this process or to root, and that nobody else may open.
+///
+/// # Errors
+/// It is larger, another kind of file, or open to others; the message has the command that
+/// corrects this.
+pub fn read_secret(path: &Path, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
+    let file = regular(path)?;
     let found = file.metadata()?;
-    if found.is_file() && found.permissions().mode() & OF_OTHERS != 0 {
-        let path = path.display();
-        return Err(io::Error::new(
-            ErrorKind::PermissionDenied,
-            format!("other users may read or change it; type: chmod 600 {path}"),
-        ));
+    let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
+    refuse_shared(path, &found, geteuid().as_raw(), credentials.as_deref())?;
+    // One allocation: a growing one leaves copies behind.
+    let mut octets = Zeroizing::new(vec![0; most + 1]);
+    let mut length = 0;
+    while length <= most {
+        match (&file).read(&mut octets[length..]) {
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
-    at_most(file, most)?.ok_or_else(|| too_large(most))
+    octets.truncate(length);
+    match length <= most {
+        true => Ok(octets),
+        false => Err(too_large(most as u64)),
+    }
+}
+
+/// Refuses the file of a secret that others than `user` and root can open; `credentials` is
+/// the folder of a service manager.
+fn refuse_shared(
+    path: &Path,
+    found: &fs::Metadata,
+    user: u32,
+    credentials: Option<&Path>,
+) -> io::Result<()> {
+    let (owner, mode) = (found.uid(), found.permissions().mode());
+    let others = match credentials.is_some() && path.parent() == credentials {
+        // The service manager lists the user of the service as a reader.
+        true => OF_OTHERS & !READ_BY_GROUP,
+        false => OF_OTHERS,
+    };
+    let path = path.display();
+    let why = if owner != user && owner != 0 {
+        let new = User::from_uid(Uid::from_raw(user)).ok().flatten();
+        let new = new.map_or_else(|| user.to_string(), |user| user.name);
+        let sudo = if user == 0 { "" } else { "sudo " };
+        format!("it belongs to another user; type: {sudo}chown {new} {path}; chmod 600 {path}")
+    } else if mode & others != 0 {
+        format!("other users may read or change it; type: chmod 600 {path}")
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(ErrorKind::PermissionDenied, why))
+}
+
+/// Opens a regular file. A pipe would block without O_NONBLOCK, which does nothing to
+/// regular files [open(2)].
+fn regular(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let file: File = nix::fcntl::open(path, flags, Mode::empty())?.into();
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(
+            ErrorKind::InvalidInput,
+            "it is not a regular file; name one",
+        )),
+    }
 }
 
 /// Reads a file as [`read`], as text.
@@ -55,9 +130,21 @@ pub fn read_text_of(path: &Path, most: u64) -> io::Result<(String, Metadata)> {
     let file = File::open(path)?;
     let found = file.metadata()?;
     let octets = at_most(file, most)?.ok_or_else(|| too_large(most))?;
-    let text = String::from_utf8(octets)
-        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))?;
-    Ok((text, found))
+    Ok((text(octets)?, found))
+}
+
+/// Whether `text`, the content of the file at `path`, may be a secret, so that messages do
+/// not quote it: only its owner can read the file, and it has one or two lines, as a secret
+/// in hexadecimal digits or base64.
+pub fn may_be_secret(path: &Path, text: &str) -> bool {
+    let found = fs::metadata(path);
+    text.lines().nth(2).is_none()
+        && found.is_ok_and(|found| found.is_file() && found.permissions().mode() & OF_OTHERS == 0)
+}
+
+fn text(octets: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(octets)
+        .map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not text in UTF-8"))
 }
 
 /// All octets of `input`, unless there are more than `most`.
@@ -174,18 +261,70 @@ mod tests {
     }
 
     #[test]
-    fn a_private_file_is_its_owners_alone() {
+    fn the_file_of_a_secret_is_its_owners_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         let mut file = crate::create_private(&path).unwrap();
-        std::io::Write::write_all(&mut file, b"octets").unwrap();
-        assert_eq!(read_private(&path, 6).unwrap(), b"octets");
+        io::Write::write_all(&mut file, b"octets").unwrap();
+        assert_eq!(*read_secret(&path, 6).unwrap(), b"octets");
+        assert!(may_be_secret(&path, "octets"));
+        assert!(!may_be_secret(&path, "one\ntwo\nthree"));
+        let large = read_secret(&path, 5).unwrap_err().to_string();
+        assert_eq!(large, "it is larger than 5 octets, the limit");
         assert!(crate::create_private(&path).is_err());
-        for mode in [0o604, 0o620, 0o602] {
-            file.set_permissions(std::fs::Permissions::from_mode(mode))
+        for mode in [0o604, 0o620, 0o602, 0o640, 0o610] {
+            file.set_permissions(fs::Permissions::from_mode(mode))
                 .unwrap();
-            let error = read_private(&path, 6).unwrap_err().to_string();
-            assert!(error.contains("chmod 600"), "{error}");
+            let error = read_secret(&path, 6).unwrap_err().to_string();
+            assert!(error.contains("type: chmod 600"), "{error}");
+            assert!(!may_be_secret(&path, "octets"));
+        }
+    }
+
+    #[test]
+    fn the_secret_of_another_user_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let found = crate::create_private(&path).unwrap().metadata().unwrap();
+        assert!(refuse_shared(&path, &found, found.uid(), None).is_ok());
+        // What root owns is refused to nobody.
+        let refused = refuse_shared(&path, &found, 4_001, None);
+        match found.uid() {
+            0 => assert!(refused.is_ok()),
+            _ => {
+                let error = refused.unwrap_err().to_string();
+                assert!(error.contains("type: sudo chown 4001 "), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_service_manager_lists_its_reader_in_the_place_of_the_group() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("west.key");
+        let file = crate::create_private(&path).unwrap();
+        let refused = |mode, credentials: &Path| {
+            file.set_permissions(fs::Permissions::from_mode(mode))
+                .unwrap();
+            let found = file.metadata().unwrap();
+            refuse_shared(&path, &found, found.uid(), Some(credentials)).is_err()
+        };
+        assert!(!refused(0o440, folder.path()));
+        assert!(refused(0o444, folder.path()));
+        assert!(refused(0o460, folder.path()));
+        assert!(refused(0o440, Path::new("/run/credentials/other")));
+    }
+
+    #[test]
+    fn what_must_be_a_regular_file_never_makes_its_reader_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+        for path in [&path, folder.path(), Path::new("/dev/zero")] {
+            let error = read_secret(path, 6).unwrap_err().to_string();
+            assert_eq!(error, "it is not a regular file; name one");
+            let error = read_regular_text(path, 6).unwrap_err().to_string();
+            assert_eq!(error, "it is not a regular file; name one");
         }
     }
 

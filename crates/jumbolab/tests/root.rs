@@ -2,6 +2,7 @@
 //! another user.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
@@ -236,4 +237,42 @@ fn json(output: &Output) -> serde_json::Value {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_secret_of_another_user_is_refused_and_the_owner_of_one_is_not_dumped() {
+    let folder = folder(ORDINARY);
+    let key = folder.path().join("key");
+    fs::write(&key, "correct horse battery\n").unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::chown(&key, Some(ORDINARY), Some(ORDINARY)).unwrap();
+    let program = |line: &str, user: u32| {
+        let mut command = Command::new(folder.path().join("jumbolab"));
+        command.args(line.split(' ')).uid(user).gid(user);
+        command.current_dir(folder.path()).stdin(Stdio::null());
+        command
+    };
+    let gateway = "gateway --peer 192.0.2.2 --local 192.0.2.1 --check --secret key";
+    for line in [
+        "recv --port 0 --secret key",
+        "send ::1 --secret key",
+        gateway,
+    ] {
+        let output = program(line, 0).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let right = "it belongs to another user; type: chown root key; chmod 600 key";
+        assert!(said.contains(right), "{line}: {said}");
+        assert_eq!(output.status.code(), Some(2), "{line}: {said}");
+    }
+    // The files of a process below /proc are root's if it is not dumped [prctl(2)].
+    for (options, owner) in [("--secret key", 0), ("--open", ORDINARY)] {
+        let mut receiver = program(&format!("recv --port 0 {options}"), ORDINARY);
+        let mut receiver = receiver.stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(receiver.stderr.take().unwrap()).lines();
+        said.next().unwrap().unwrap();
+        let found = fs::metadata(format!("/proc/{}/mem", receiver.id())).unwrap();
+        receiver.kill().unwrap();
+        receiver.wait().unwrap();
+        assert_eq!(found.uid(), owner, "{options}");
+    }
 }

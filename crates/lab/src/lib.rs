@@ -26,6 +26,7 @@ pub mod recording;
 pub mod replay;
 pub mod robustness;
 pub mod run;
+pub mod secret;
 pub mod shell;
 mod stall_meter;
 pub mod worker;

@@ -52,6 +52,7 @@ mod processor;
 pub mod random;
 pub mod request_response;
 mod sandbox;
+pub mod secrecy;
 mod sockets;
 pub mod ssh;
 pub mod stalls;

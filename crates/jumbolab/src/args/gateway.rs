@@ -86,7 +86,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) mtu: Option<String>,
-    /// File with the secret shared with the peer: bundles are sealed. Other users must not be able to read it.
+    /// File with the secret shared with the peer: bundles are sealed. Nobody but its owner may be able to open it.
     #[arg(
         long,
         value_name = "FILE",

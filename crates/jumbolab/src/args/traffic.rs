@@ -26,7 +26,7 @@ pub(crate) struct Recv {
     /// Port for control connections; flows use ports chosen by the kernel [default: 7770].
     #[arg(long, value_name = "PORT", default_value_t = PORT, hide_default_value = true, help_heading = "Access")]
     pub(crate) port: u16,
-    /// Serve only senders that know the secret in this file.
+    /// Serve only senders that know the secret in this file, which nobody but its owner may be able to open.
     #[arg(long, value_name = "FILE", help_heading = "Access")]
     pub(crate) secret: Option<PathBuf>,
     /// Serve all senders, without a secret.
@@ -119,7 +119,7 @@ pub(crate) struct Send {
     /// Use IPv6 only.
     #[arg(short = '6', long, help_heading = "Connection")]
     pub(crate) ipv6: bool,
-    /// File with the secret of the receiver.
+    /// File with the secret of the receiver, which nobody but its owner may be able to open.
     #[arg(long, value_name = "FILE", help_heading = "Connection")]
     pub(crate) secret: Option<PathBuf>,
 

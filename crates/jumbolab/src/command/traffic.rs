@@ -6,9 +6,7 @@ mod json;
 mod printer;
 
 use std::fmt::Write as _;
-use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
@@ -19,7 +17,6 @@ use proto::clock_offset::ClockOffset;
 use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 
-use crate::output;
 pub(super) use host::Host;
 use intervals::{Table, amount};
 pub(super) use printer::{Form, Printer};
@@ -27,24 +24,9 @@ pub(super) use printer::{Form, Printer};
 /// The default length of intervals, as in iperf3.
 const INTERVAL: Span = Span::from_secs(1);
 
-/// The permission of all users to read a file [inode(7)].
-const READ_BY_OTHERS: u32 = 0o004;
-
-/// Reads the secret from a file, without the final line break. Warns if all users can
-/// read the file.
+/// Reads the secret of `--secret FILE`.
 pub(super) fn secret(file: &Path) -> Result<Secret> {
-    let name = file.display();
-    let context = || format!("--secret {name}");
-    let octets = files::read(file, Secret::LONGEST).with_context(context)?;
-    let found = fs::metadata(file).with_context(context)?;
-    if found.is_file() && found.permissions().mode() & READ_BY_OTHERS != 0 {
-        output::say(&format!(
-            "--secret {name}: all users of this host can read the secret; type: chmod 600 {name}"
-        ));
-    }
-    Secret::of_file(octets).ok_or_else(|| {
-        anyhow!("--secret {name}: a secret must have 8 to 4096 octets; create one: (umask 077; head -c 24 /dev/urandom | base64 > {name})")
-    })
+    lab::secret::read(file).with_context(|| format!("--secret {}", file.display()))
 }
 
 /// The form of the results on stdout.

@@ -229,7 +229,7 @@ pub(super) const KEYS: &[Key] = &[
         "peers",
         "secret_file",
         "\"/etc/jumbolab/west.key\"",
-        "file with the secret shared with it, which other users cannot read (`jumbolab gateway --new-secret FILE` makes one); bundles to it and from it are then sealed",
+        "file with the secret shared with it, which nobody but its owner can open (`jumbolab gateway --new-secret FILE` makes one); bundles to it and from it are then sealed",
     ),
     key(
         "peers",

@@ -4,7 +4,6 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use proto::control::Secret;
 use proto::edge::Prefix;
 use proto::gateway::{Carriage, Peer, Sealing};
 use wire::bundle::PORT;
@@ -65,9 +64,11 @@ impl Peers {
             },
             _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
         };
-        let sealing = section
+        let secret = section
             .text("secret_file")?
-            .map(|path| sealing(section, path));
+            .map(|path| crate::secret::read(Path::new(path)))
+            .transpose()
+            .map_err(|error| section.refuse("secret_file", &format!("{error:#}")))?;
         let dscp = section.text("dscp")?.map(|text| {
             let number = text
                 .parse()
@@ -84,7 +85,7 @@ impl Peers {
             carriage,
             mtu: mtu_of(section, "mtu", 9_000)?,
             dscp: dscp.transpose()?,
-            sealing: sealing.transpose()?,
+            sealing: secret.map(Sealing::new),
         });
         let next_as = section
             .parsed("next_as", "the number of an autonomous system")?
@@ -131,17 +132,6 @@ impl Peers {
         }
         Ok(())
     }
-}
-
-/// The sealing with the secret in the file at `path`.
-fn sealing(section: &Section, path: &str) -> Result<Sealing> {
-    let octets = files::read_private(Path::new(path), Secret::LONGEST)
-        .map_err(|error| section.refuse("secret_file", &error.to_string()))?;
-    let secret = Secret::of_file(octets).ok_or_else(|| {
-        let why = "a secret has 8 to 4096 octets; `jumbolab gateway --new-secret FILE` makes one";
-        section.refuse("secret_file", why)
-    })?;
-    Ok(Sealing::new(secret))
 }
 
 fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {

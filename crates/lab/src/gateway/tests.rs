@@ -218,7 +218,7 @@ fn a_secret_is_read_from_a_file_of_its_owner_alone() {
     let plain = refusal(&format!("[gather]\nalone = \"plain\"\n{text}"));
     assert!(plain.contains("has a secret"), "{plain}");
     let file = std::fs::File::open(folder.path().join("key")).unwrap();
-    file.set_permissions(Permissions::from_mode(0o604)).unwrap();
+    file.set_permissions(Permissions::from_mode(0o640)).unwrap();
     let open = refusal(&text);
     assert!(
         open.starts_with("g.toml:4: peers.west.secret_file = "),

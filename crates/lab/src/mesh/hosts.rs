@@ -46,6 +46,10 @@ pub fn read(path: &Path) -> Result<Vec<HostLine>> {
     let text = files::read_text(path, LARGEST)
         .with_context(|| format!("{}: cannot read the hosts", path.display()))?;
     let hosts = parse(&text, resolve).map_err(|(line, why)| match line {
+        Some(line) if files::may_be_secret(path, &text) => anyhow!(
+            "{}:{line}: this is no host, and is not shown, as it may be a secret; name a file with a host on each line",
+            path.display()
+        ),
         Some(line) => anyhow!("{}:{line}: {why}", path.display()),
         None => anyhow!("{}: {why}", path.display()),
     })?;

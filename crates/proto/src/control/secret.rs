@@ -1,35 +1,38 @@
 //! The shared secret and the keyed hashes made with it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
+use zeroize::Zeroizing;
 
 type Keyed = Hmac<Sha256>;
 
-/// A secret of any length; it is never printed. The comparison is for secrets of one's own
-/// configuration: proofs of others are verified in constant time.
+/// A secret of any length. It is never printed, and its octets become zeros when the last
+/// clone is dropped. The comparison is for secrets of one's own configuration: proofs of
+/// others are verified in constant time.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(Vec<u8>);
+pub struct Secret(Arc<Zeroizing<Vec<u8>>>);
 
 impl Secret {
     /// A secret from these octets.
     pub fn new(octets: Vec<u8>) -> Self {
-        Self(octets)
+        Self(Arc::new(Zeroizing::new(octets)))
     }
 
     /// The fewest octets of a secret in a file.
     pub const SHORTEST: usize = 8;
     /// The most octets of a file with a secret.
-    pub const LONGEST: u64 = 4096;
+    pub const LONGEST: usize = 4096;
 
     /// The secret in a file with these octets: all but the final line break. `None` if it
     /// has fewer than [`Secret::SHORTEST`] octets.
-    pub fn of_file(mut octets: Vec<u8>) -> Option<Self> {
+    pub fn of_file(mut octets: Zeroizing<Vec<u8>>) -> Option<Self> {
         while octets.last().is_some_and(|octet| b"\r\n".contains(octet)) {
             octets.pop();
         }
-        (octets.len() >= Self::SHORTEST).then_some(Self(octets))
+        (octets.len() >= Self::SHORTEST).then(|| Self(Arc::new(octets)))
     }
 
     /// Its octets.
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_file_holds_a_secret_and_a_line_break() {
-        let of = |text: &str| Secret::of_file(text.into());
+        let of = |text: &str| Secret::of_file(Zeroizing::new(text.into()));
         assert_eq!(of("12345678\r\n"), Some(Secret::new(b"12345678".to_vec())));
         assert_eq!(of("1234567\n\n"), None);
     }

@@ -1,67 +1,67 @@
 //! Secrets and packet logs in files that are too large, too few, or of a wrong kind.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
-use super::super::harness::{Dir, Outcome, holds};
+use super::super::harness::{Dir, Outcome};
 use super::{Receiver, interrupt};
 
 #[test]
-fn secrets_have_a_limit_and_their_readers_are_told() {
+fn a_secret_is_in_a_regular_file_within_limits_that_its_owner_alone_can_open() {
     let dir = Dir::new();
     dir.write_private("short", "1234567\n");
     dir.write_private("long", &"x".repeat(4_097));
     dir.write_private("empty", "\n");
+    dir.write("open", "correct horse battery\n");
+    dir.write_private("group", "correct horse battery\n");
+    let group = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(dir.path().join("group"), group).unwrap();
+    // Its reader would wait for a writer.
+    let made = Command::new("mkfifo").arg(dir.path().join("pipe")).status();
+    assert!(made.unwrap().success());
     for command in ["recv --port 0", "send ::1"] {
         for (file, words) in [
-            ("/dev/zero", &["/dev/zero", "larger than 4096 octets"][..]),
+            (
+                "/dev/zero",
+                &["--secret /dev/zero", "not a regular file"][..],
+            ),
+            ("pipe", &["--secret pipe", "not a regular file"]),
+            (".", &["--secret .", "not a regular file"]),
             ("long", &["long", "larger than 4096 octets"]),
-            ("short", &["short", "8 to 4096 octets", "umask 077"]),
-            ("empty", &["empty", "8 to 4096 octets"]),
-            ("/dev/null", &["8 to 4096 octets"]),
-            (".", &["--secret ."]),
+            ("short", &["short", "8 to 4096 bytes", "--new-secret"]),
+            ("empty", &["empty", "8 to 4096 bytes"]),
+            ("open", &["--secret open", "type: chmod 600 open"]),
+            ("group", &["--secret group", "type: chmod 600 group"]),
         ] {
             dir.run(&format!("{command} --secret {file}"))
                 .refused(words);
         }
     }
-    dir.write("open", "correct horse battery\n");
-    let outcome = dir.run("send 127.0.0.1 --port 1 --secret open");
-    assert!(
-        outcome.stderr.contains("chmod 600 open"),
-        "{}",
-        outcome.stderr
-    );
     dir.write_private("closed", "correct horse battery\n");
     dir.run("send 127.0.0.1 --port 1 --secret closed")
         .refused(&["no receiver listens there"]);
 }
 
 #[test]
-fn ctrl_c_ends_a_receiver_that_waits_for_a_secret() {
+fn a_file_that_may_be_a_secret_is_not_quoted() {
     let dir = Dir::new();
-    let made = Command::new("mkfifo").arg(dir.path().join("fifo")).status();
-    assert!(made.unwrap().success());
-    // A shell that starts the tests in the background leaves SIGINT ignored.
-    let receiver = Command::new("env")
-        .arg("--default-signal=INT")
-        .arg(dir.command().get_program())
-        .args(["recv", "--port", "0", "--secret", "fifo"])
-        .current_dir(dir.path())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // It sleeps, as no process writes to the pipe.
-    let state = format!("/proc/{}/stat", receiver.id());
-    let sleeps = || {
-        std::fs::read_to_string(&state)
-            .unwrap()
-            .contains("(jumbolab) S")
-    };
-    assert!(holds(sleeps));
-    interrupt(&receiver);
-    let outcome = Outcome::of(receiver.wait_with_output().unwrap());
-    assert_ne!(outcome.code, Some(0));
+    for secret in ["4f1c09aabbccddee00112233", "correct horse battery"] {
+        dir.write_private("key", &format!("{secret}\n"));
+        dir.write("list", &format!("{secret}\n"));
+        for command in ["probe --mesh", "predict wait --mix"] {
+            let shown = dir.run(&format!("{command} list")).stderr;
+            let quotes = |text: &str| secret.split(' ').any(|word| text.contains(word));
+            assert!(quotes(&shown), "{command}: {shown}");
+            let hidden = dir.run(&format!("{command} key"));
+            assert_eq!(hidden.code, Some(2));
+            assert!(!quotes(&hidden.stderr), "{}", hidden.stderr);
+            assert!(
+                hidden.stderr.contains("may be a secret"),
+                "{}",
+                hidden.stderr
+            );
+        }
+    }
 }
 
 /// A receiver on a disk where files have room for so many pieces of 512 octets.

@@ -6,6 +6,7 @@ use chacha20poly1305::{ChaCha20Poly1305, Nonce, Tag};
 use hmac::{Hmac, Mac as _};
 use sha2::Sha256;
 use wire::bundle::{Greeting, NONCE_LEN, SealedHeader, TAG_LEN};
+use zeroize::Zeroizing;
 
 use crate::control::Secret;
 
@@ -35,8 +36,8 @@ fn expand(key: &[u8; 32], info: &[&[u8]]) -> [[u8; 32]; 2] {
 
 /// Keys derived from the secret of a peer.
 pub(super) struct Keys {
-    root: [u8; 32],
-    greetings: [u8; 32],
+    root: Zeroizing<[u8; 32]>,
+    greetings: Zeroizing<[u8; 32]>,
 }
 
 /// The key of bundles in one direction.
@@ -49,9 +50,12 @@ pub(in crate::gateway) struct Key {
 impl Keys {
     pub(super) fn new(secret: &Secret) -> Self {
         // [RFC5869 s2.2].
-        let root = hash(SALT, &[secret.octets()]);
+        let root = Zeroizing::new(hash(SALT, &[secret.octets()]));
         let [greetings, _] = expand(&root, &[GREETINGS]);
-        Self { root, greetings }
+        Self {
+            root,
+            greetings: Zeroizing::new(greetings),
+        }
     }
 
     /// The key of bundles from the gateway that chose the nonce `from` to the one that
@@ -79,7 +83,7 @@ impl Keys {
             yours,
             tag: [0; TAG_LEN],
         };
-        let hash = hash(&self.greetings, &[&greeting.covered()]);
+        let hash = hash(&*self.greetings, &[&greeting.covered()]);
         greeting.tag.copy_from_slice(&hash[..TAG_LEN]);
         greeting
     }
@@ -87,7 +91,7 @@ impl Keys {
     /// Whether a greeting is from somebody who knows the secret, in constant time.
     pub(super) fn verify(&self, greeting: &Greeting) -> bool {
         let mut keyed =
-            Keyed::new_from_slice(&self.greetings).expect("HMAC takes keys of any length");
+            Keyed::new_from_slice(&*self.greetings).expect("HMAC takes keys of any length");
         keyed.update(&greeting.covered());
         keyed.verify_truncated_left(&greeting.tag).is_ok()
     }

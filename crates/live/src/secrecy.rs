@@ -1,0 +1,40 @@
+//! The memory of a process that holds a secret.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+use nix::sys::mman::mlock;
+use nix::sys::prctl::set_dumpable;
+
+use crate::error::{During, Result};
+
+/// Leaves the memory of this process out of core dumps, and closed to other processes of its
+/// user [prctl(2)]. A program that it starts is not affected.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn forbid_dumps() -> Result<()> {
+    set_dumpable(false).during(|| "keeping secrets out of core dumps")
+}
+
+/// Keeps `octets` out of swap if the limit of locked memory allows it [mlock(2)]. The pages
+/// stay locked until the process ends, because others may share them.
+pub fn keep_out_of_swap(octets: &[u8]) {
+    #[expect(unsafe_code, reason = "the call takes an address")]
+    // SAFETY: the octets are mapped, and the call changes nothing in them.
+    let _ = unsafe { mlock(NonNull::from(octets).cast::<c_void>(), octets.len()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::prctl::get_dumpable;
+
+    use super::*;
+
+    #[test]
+    fn a_process_with_a_secret_is_not_dumped() {
+        forbid_dumps().unwrap();
+        keep_out_of_swap(b"correct horse");
+        assert!(!get_dumpable().unwrap());
+    }
+}
