@@ -18,6 +18,7 @@ mod arrivals;
 mod counts;
 mod inward;
 mod lost;
+mod martian;
 mod order;
 pub mod outer;
 mod outward;

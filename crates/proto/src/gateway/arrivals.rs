@@ -7,6 +7,7 @@ use wire::bundle::{self, Arrival};
 use wire::icmp_error::Cause as ErrorCause;
 use wire::ip_packet::{IpPacket, set_hop_limit};
 
+use super::martian::is_martian;
 use super::packet::Inner;
 use super::settings::Origin;
 use super::{Cause, Gateway, Refusal, outer};
@@ -27,6 +28,9 @@ impl Gateway {
         self.came(peer, octets.len() as u64);
         if self.settings.counts_hops && packet.hop_limit <= 1 {
             self.tell(now, octets, ErrorCause::HopLimitExceeded);
+        if is_martian(packet.addresses) {
+            return self.lose(peer, Cause::Martian);
+        }
             self.lose(peer, Cause::HopLimit);
             return;
         }

@@ -6,6 +6,8 @@
 pub enum Cause {
     /// It is no whole IP packet.
     Malformed,
+    /// Its addresses are such that no router forwards it.
+    Martian,
     /// Its hop limit was used up.
     HopLimit,
     /// The table has no prefix for its destination.
@@ -57,8 +59,9 @@ pub enum Refusal {
 
 impl Cause {
     /// Every cause, in the order of [`Drops`].
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Malformed,
+        Self::Martian,
         Self::HopLimit,
         Self::NoRoute,
         Self::TooBig,
@@ -76,6 +79,7 @@ impl Cause {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
+            Self::Martian => "martian",
             Self::HopLimit => "hop-limit",
             Self::NoRoute => "no-route",
             Self::TooBig => "too-big",

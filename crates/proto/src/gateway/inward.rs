@@ -5,6 +5,7 @@ use wire::bundle::{self, Body, PathMessage, Sealed, is_sealed};
 use wire::frame;
 use wire::ip_packet::{IpPacket, set_hop_limit};
 
+use super::martian::is_martian;
 use super::order::Verdict;
 use super::packet::Inner;
 use super::seal::Refused;
@@ -200,7 +201,10 @@ impl Gateway {
         let room = self.room_inside();
         let inward = &mut self.counts.of(peer).inward;
         inward.plain += 1;
-        if self.settings.counts_hops && packet.hop_limit <= 1 {
+        if is_martian(packet.addresses) {
+            return inward.drops.add(Cause::Martian, 1);
+        }
+        if packet.hop_limit <= u8::from(self.settings.counts_hops) {
             return inward.drops.add(Cause::HopLimit, 1);
         }
         if room == 0 {
@@ -248,6 +252,13 @@ fn judge(octets: &[u8], outside: u8) -> Result<Option<u8>, Cause> {
     let ecn = outer::inner_ecn(inside, outside).ok_or(Cause::Congestion)?;
     let service = inside & !outer::CE | ecn;
     Ok((service != inside).then_some(service))
+    // The sender of an unsealed bundle may be anybody.
+    if is_martian(packet.addresses) {
+        return Err(Cause::Martian);
+    }
+    if packet.hop_limit == 0 {
+        return Err(Cause::HopLimit);
+    }
 }
 
 /// The place that a packet from `peer` came from.

@@ -296,3 +296,57 @@ fn a_packet_that_cannot_be_marked_is_dropped_where_its_bundle_was() {
     );
     conserved(&other);
 }
+
+#[test]
+fn a_packet_that_no_router_forwards_is_dropped_and_counted_on_both_ways() {
+    // From this network, from a group, with a hop limit of 0: with a right checksum.
+    let altered = |change: fn(&mut [u8])| {
+        let mut octets = Sample::SMALL.octets();
+        change(&mut octets);
+        octets[10..12].fill(0);
+        let words = octets[..20].chunks(2);
+        let sum: u32 = words
+            .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
+            .sum();
+        let sum = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
+        octets[10..12].copy_from_slice(&(!sum).to_be_bytes());
+        octets
+    };
+    let martians = [
+        altered(|octets| octets[12..16].copy_from_slice(&[127, 3, 2, 1])),
+        altered(|octets| octets[12..16].copy_from_slice(&[239, 1, 2, 3])),
+        altered(|octets| octets[12] = 0),
+    ];
+    let [mut one, mut other] = pair(|settings| settings);
+    for octets in &martians {
+        one.receive_inside(at(0), octets);
+    }
+    let outward = one.counts().total().outward;
+    assert_eq!(outward.drops.of(Cause::Martian), 3);
+    assert_eq!(outward.drops.total(), 3);
+    conserved(&one);
+    // Whoever forges the address of a peer writes them into a bundle.
+    one.receive_inside(at(1), &Sample::SMALL.octets());
+    one.flush(at(1));
+    let (_, core) = polled(&mut one, at(1));
+    let inner = core[0].len() - Sample::SMALL.octets().len();
+    let mut forged = |number: u16, packet: &[u8]| {
+        let mut octets = core[0].clone();
+        // No checksum of UDP [RFC768], and the next number.
+        octets[26..28].fill(0);
+        octets[inner..].copy_from_slice(packet);
+        let header = inner - 10;
+        let sequence = u16::from_be_bytes([octets[header + 4], octets[header + 5]]) + number;
+        octets[header + 4..header + 6].copy_from_slice(&sequence.to_be_bytes());
+        other.receive_core(at(2 + u64::from(number)), &octets);
+    };
+    let used_up = altered(|octets| octets[8] = 0);
+    for (number, packet) in (0..).zip(martians.iter().chain([&used_up])) {
+        forged(number, packet);
+    }
+    let inward = other.counts().total().inward;
+    assert_eq!(inward.drops.of(Cause::Martian), 3, "{inward:?}");
+    assert_eq!(inward.drops.of(Cause::HopLimit), 1, "{inward:?}");
+    assert_eq!(inward.unpacked, 4);
+    conserved(&other);
+}
