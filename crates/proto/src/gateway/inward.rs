@@ -114,7 +114,7 @@ impl Gateway {
 
     /// Takes an IP packet for one of the addresses of this gateway's own tunnels: a
     /// router may say that bundles are too big. It is believed if it quotes a packet of
-    /// a tunnel [RFC8201 s4].
+    /// a tunnel, and no probes run that show the truth [RFC8201 s4].
     fn receive_own(&mut self, now: Time, octets: &[u8]) {
         let told = IpPacket::parse_whole(octets).ok().and_then(|packet| {
             let Some(wire::icmp_error::Cause::TooBig { mtu }) = wire::icmp_error::cause(octets)
@@ -131,7 +131,9 @@ impl Gateway {
         match told {
             Some((peer, mtu)) => {
                 self.counts.of(Some(peer)).inward.notices += 1;
-                if mtu.bytes() < self.peers[peer].told {
+                if self.peers[peer].path.is_searched() {
+                    self.doubt_path(now, peer);
+                } else if mtu.bytes() < self.peers[peer].told {
                     self.set_path_mtu(now, peer, mtu);
                 }
             }

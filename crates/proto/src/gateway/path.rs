@@ -24,6 +24,15 @@ impl Gateway {
         self.adopt_sizes(now, peer);
     }
 
+    /// Notes that somebody reports packets toward `peer` as too big. Anybody may have sent the
+    /// report: where probes run, it only has the size confirmed, and they decide.
+    pub fn doubt_path(&mut self, now: Time, peer: usize) {
+        if let Some(state) = self.peers.get_mut(peer) {
+            state.path.doubt(now);
+            state.renew_path(peer, &mut self.due);
+        }
+    }
+
     /// Adopts what is known of the path to `peer`.
     fn adopt_sizes(&mut self, now: Time, peer: usize) {
         let (known, state) = (&self.settings.peers[peer], &mut self.peers[peer]);

@@ -98,17 +98,25 @@ impl Path {
                 }
                 true
             }
-            PathMessage::Missed => {
-                let doubts = self.next_doubt <= now;
-                if doubts {
-                    self.next_doubt = now + MISSED;
-                    if let Some(search) = &mut self.search {
-                        search.discovery.doubt(now);
-                    }
-                }
-                doubts
+            PathMessage::Missed => self.doubt(now),
+        }
+    }
+
+    /// Has the size confirmed at once. Returns whether it was not too soon.
+    pub(super) fn doubt(&mut self, now: Time) -> bool {
+        let doubts = self.next_doubt <= now;
+        if doubts {
+            self.next_doubt = now + MISSED;
+            if let Some(search) = &mut self.search {
+                search.discovery.doubt(now);
             }
         }
+        doubts
+    }
+
+    /// Whether probes search for the largest packet.
+    pub(super) const fn is_searched(&self) -> bool {
+        self.search.is_some()
     }
 
     /// Notes that bundles of the peer are missed.

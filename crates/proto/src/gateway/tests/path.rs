@@ -1,6 +1,7 @@
 //! The search for the largest packet that passes between gateways.
 
 use wire::bundle::{PATH_MESSAGE_LEN, PathMessage, PathProbe};
+use wire::icmp_error::{Cause as ErrorCause, IcmpError};
 
 use super::super::*;
 use super::sealed::sealed_pair_with;
@@ -124,6 +125,42 @@ fn a_path_that_shrinks_and_grows_is_followed_and_packets_are_not_refused_meanwhi
     assert_eq!(way.found(), [9_000; 2]);
     let outward = way.gateways[0].counts().total().outward;
     assert_eq!(outward.drops.of(Cause::TooBig), 0);
+}
+
+/// A report from a router that `quoted` is too big.
+fn too_big(quoted: &[u8], mtu: u32) -> Vec<u8> {
+    let router = [203, 0, 113, 7].into();
+    let cause = ErrorCause::TooBig { mtu };
+    let error = IcmpError::about(quoted, cause, router).unwrap();
+    let mut octets = vec![0; error.buffer_len()];
+    error.emit(&mut octets).unwrap();
+    octets
+}
+
+#[test]
+fn a_forged_report_of_a_router_changes_nothing_and_a_true_one_is_followed_within_two_seconds() {
+    for sealed in [false, true] {
+        let mut way = Way::new(sealed, SECOND * 60, 8_000);
+        way.run(SECOND * 20, 0);
+        assert_eq!(way.found(), [8_000; 2], "sealed: {sealed}");
+        way.gateways[0].receive_inside(way.now, &Sample::SMALL.octets());
+        way.gateways[0].flush(way.now);
+        let (_, core) = polled(&mut way.gateways[0], way.now);
+        let quoted = core.concat();
+        for forged in 0..50 {
+            let report = too_big(&quoted, 68 + 31 * forged);
+            way.gateways[0].receive_core(way.now, &report);
+            way.run(Span::from_millis(40), 1);
+            assert_eq!(way.found(), [8_000; 2], "sealed: {sealed}");
+        }
+        // A confirmation a second and its answer, at most.
+        let probes = way.gateways[0].counts().total().outward.probes;
+        assert!(probes < 60, "{probes}");
+        way.mtu = 2_345;
+        way.gateways[0].receive_core(way.now, &too_big(&quoted, 2_345));
+        way.run(SECOND * 2, 0);
+        assert_eq!(way.found(), [2_345, 8_000], "sealed: {sealed}");
+    }
 }
 
 #[test]
