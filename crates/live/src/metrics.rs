@@ -1,13 +1,15 @@
 //! An HTTP endpoint on loopback from which a monitoring system reads metrics.
 
+use std::iter;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
+use bytes::{Buf as _, Bytes};
 use nix::errno::Errno;
-use nix::poll::PollFlags;
+use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::socket::{
     AddressFamily, Backlog, MsgFlags, SockFlag, SockType, accept4, listen, send, setsockopt,
     socket, sockopt,
@@ -17,20 +19,23 @@ use units::Span;
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
-use crate::sockets::{address_of, wait};
+use crate::sockets::address_of;
 use crate::traffic::bind_to;
 
 /// The most octets of a request, and the longest time for one and its response.
 const LONGEST_REQUEST: usize = 8 << 10;
 const TIMEOUT: Span = Span::from_secs(2);
 
-/// Interval of checks whether the endpoint is to end.
-const LOOK: Span = Span::from_millis(100);
+/// The most readers at a time.
+const MOST_READERS: usize = 32;
+
+/// Milliseconds between checks whether the endpoint is to end.
+const LOOK: u8 = 100;
 
 /// The media type of the text format [OpenMetrics].
 const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// An endpoint, which closes when it is dropped. It serves one reader at a time.
+/// An endpoint, which closes when it is dropped.
 #[derive(Debug)]
 pub struct Endpoint {
     address: SocketAddr,
@@ -61,21 +66,20 @@ impl Endpoint {
         let socket = socket(family, SockType::Stream, flags, None).during(operation)?;
         setsockopt(&socket, sockopt::ReuseAddr, &true).during(operation)?;
         bind_to(&socket, address)?;
-        listen(&socket, Backlog::new(8).during(operation)?).during(operation)?;
+        listen(&socket, Backlog::new(128).during(operation)?).during(operation)?;
         let address = address_of(socket.as_fd())?;
         let text = Arc::<Mutex<String>>::default();
         let stop = Arc::<AtomicBool>::default();
         let thread = {
             let (text, stop) = (Arc::clone(&text), Arc::clone(&stop));
             let serve = move || serve(&socket, &text, &stop);
-            let thread = std::thread::Builder::new().spawn(serve);
-            thread.during(|| "starting a thread that serves metrics")?
+            Builder::new().name("metrics".into()).spawn(serve)
         };
         Ok(Self {
             address,
             text,
             stop,
-            thread: Some(thread),
+            thread: Some(thread.during(|| "starting a thread that serves metrics")?),
         })
     }
 
@@ -102,63 +106,105 @@ impl Drop for Endpoint {
 
 /// Serves readers until `stop` is set.
 fn serve(socket: &OwnedFd, text: &Mutex<String>, stop: &Arc<AtomicBool>) {
+    let mut readers: Vec<Reader> = Vec::new();
     while !stop.load(Ordering::Relaxed) {
-        let look = clock::monotonic() + LOOK;
-        let ready = wait(socket.as_fd(), PollFlags::POLLIN, look);
-        if !ready.is_ok_and(|ready| ready.contains(PollFlags::POLLIN)) {
+        let arrivals = PollFd::new(socket.as_fd(), PollFlags::POLLIN);
+        let waiting = readers.iter().map(Reader::watched);
+        let mut watched: Vec<PollFd<'_>> = iter::once(arrivals).chain(waiting).collect();
+        if poll(&mut watched, LOOK).is_err() {
+            // A signal came.
             continue;
         }
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let Ok(reader) = accept4(socket.as_raw_fd(), flags) else {
-            continue;
-        };
-        #[expect(unsafe_code, reason = "nix returns accepted sockets as numbers")]
-        // SAFETY: the kernel has just made this descriptor, which nobody else owns.
-        let reader = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(reader) };
-        let deadline = Deadline::of_owner(clock::monotonic() + TIMEOUT, stop);
-        let request = read(&reader, &deadline);
-        let response = response(&request, &text.lock().expect(NO_PANIC));
-        write(&reader, response.as_bytes(), &deadline);
+        let has_arrivals = watched[0].any().unwrap_or(false);
+        readers.retain_mut(|reader| reader.advance(text) == Progress::Goes);
+        for _ in 0..MOST_READERS * usize::from(has_arrivals) {
+            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+            let Ok(reader) = accept4(socket.as_raw_fd(), flags) else {
+                break;
+            };
+            #[expect(unsafe_code, reason = "nix returns accepted sockets as numbers")]
+            // SAFETY: the kernel has just made this descriptor, which nobody else owns.
+            let socket = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(reader) };
+            if readers.len() == MOST_READERS {
+                // A reader of this machine is served within milliseconds, so the oldest one
+                // asks for nothing.
+                readers.remove(0);
+            }
+            let deadline = Deadline::of_owner(clock::monotonic() + TIMEOUT, stop);
+            readers.push(Reader {
+                socket,
+                deadline,
+                request: Vec::new(),
+                response: None,
+            });
+        }
     }
 }
 
-/// The head of a request, as far as it came in time.
-fn read(reader: &OwnedFd, deadline: &Deadline) -> Vec<u8> {
-    let mut request = Vec::new();
-    let mut room = [0; 1024];
-    while request.len() < LONGEST_REQUEST && !is_whole(&request) {
-        let Ok(permit) = deadline.permit() else { break };
-        let look = clock::monotonic() + LOOK;
-        if !wait(reader.as_fd(), PollFlags::POLLIN, look).is_ok_and(|ready| !ready.is_empty()) {
-            continue;
+/// A connection with one request.
+struct Reader {
+    socket: OwnedFd,
+    deadline: Deadline,
+    request: Vec<u8>,
+    /// What is still to be sent, once the request is whole.
+    response: Option<Bytes>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Goes,
+    Ended,
+}
+
+impl Reader {
+    fn watched(&self) -> PollFd<'_> {
+        let events = match &self.response {
+            None => PollFlags::POLLIN,
+            Some(_) => PollFlags::POLLOUT,
+        };
+        PollFd::new(self.socket.as_fd(), events)
+    }
+
+    /// Reads once, and sends as much as the socket takes.
+    fn advance(&mut self, text: &Mutex<String>) -> Progress {
+        let Ok(permit) = self.deadline.permit() else {
+            return Progress::Ended;
+        };
+        if self.response.is_none() {
+            let mut room = [0; 1024];
+            let is_over = match receive(&self.socket, &mut room, MsgFlags::MSG_DONTWAIT, permit) {
+                Ok(0) => true,
+                Ok(count) => {
+                    self.request.extend_from_slice(&room[..count]);
+                    self.request.len() >= LONGEST_REQUEST || is_whole(&self.request)
+                }
+                Err(Errno::EAGAIN | Errno::EINTR) => false,
+                Err(_) => return Progress::Ended,
+            };
+            if !is_over {
+                return Progress::Goes;
+            }
+            let response = response(&self.request, &text.lock().expect(NO_PANIC));
+            self.response = Some(response.into());
         }
-        match receive(reader, &mut room, MsgFlags::MSG_DONTWAIT, permit) {
-            Ok(0) => break,
-            Ok(count) => request.extend_from_slice(&room[..count]),
-            Err(Errno::EAGAIN | Errno::EINTR) => {}
-            Err(_) => break,
+        let Some(response) = &mut self.response else {
+            return Progress::Goes;
+        };
+        let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+        match send(self.socket.as_raw_fd(), response, flags) {
+            Ok(count) => response.advance(count),
+            Err(Errno::EAGAIN | Errno::EINTR) => return Progress::Goes,
+            Err(_) => return Progress::Ended,
+        }
+        match response.is_empty() {
+            true => Progress::Ended,
+            false => Progress::Goes,
         }
     }
-    request
 }
 
 fn is_whole(request: &[u8]) -> bool {
     request.windows(4).any(|octets| octets == b"\r\n\r\n")
-}
-
-fn write(reader: &OwnedFd, mut response: &[u8], deadline: &Deadline) {
-    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
-    while !response.is_empty() && deadline.permit().is_ok() {
-        match send(reader.as_raw_fd(), response, flags) {
-            Ok(count) => response = &response[count..],
-            Err(Errno::EINTR) => {}
-            Err(Errno::EAGAIN) => {
-                let look = clock::monotonic() + LOOK;
-                let _ = wait(reader.as_fd(), PollFlags::POLLOUT, look);
-            }
-            Err(_) => return,
-        }
-    }
 }
 
 /// The response to a request [RFC9112 s3, s4].
@@ -211,6 +257,32 @@ mod tests {
         drop(endpoint);
         // The port is free again.
         Endpoint::open(address).unwrap();
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test is the reader")]
+    fn readers_that_never_finish_their_requests_delay_nobody() {
+        let endpoint = Endpoint::open(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address = endpoint.address();
+        // More than text that a socket takes at once.
+        endpoint.publish("x".repeat(8 << 20));
+        let begun = clock::monotonic();
+        let slow: Vec<TcpStream> = (0..MOST_READERS + 7)
+            .map(|number| {
+                let mut reader = TcpStream::connect(address).unwrap();
+                let half = if number % 2 == 0 { "GET /met" } else { "" };
+                reader.write_all(half.as_bytes()).unwrap();
+                reader
+            })
+            .collect();
+        for _ in 0..5 {
+            let got = ask(address, "GET /metrics HTTP/1.1\r\n\r\n");
+            assert!(got.len() > 8 << 20);
+        }
+        // One slow reader after the other would take two seconds for each.
+        let took = clock::monotonic().since(begun).unwrap();
+        assert!(took < TIMEOUT * 10, "{took}");
+        drop(slow);
     }
 
     #[test]
