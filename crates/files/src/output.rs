@@ -1,10 +1,13 @@
 //! Outputs at paths that the user named.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::stat::Mode;
 
 use crate::Folder;
 
@@ -64,16 +67,26 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// content to lose.
 ///
 /// # Errors
-/// An ordinary file or a link to nothing exists at that path, or it cannot be
+/// Nobody reads from the pipe; an ordinary file or a link to nothing exists at that path, or it cannot be
 /// created.
 pub fn open_sink(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
         Ok(found) if !found.is_file() => {
-            let file = OpenOptions::new().write(true).open(path)?;
-            match file.metadata()?.is_file() {
-                true => Err(ErrorKind::AlreadyExists.into()),
-                false => Ok(file),
+            // A pipe without a reader would make its writer wait [open(2)].
+            let flags = OFlag::O_WRONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+            let file: File = match nix::fcntl::open(path, flags, Mode::empty()) {
+                Err(Errno::ENXIO) => {
+                    let why = "nobody reads from it; start its reader first";
+                    return Err(io::Error::new(ErrorKind::BrokenPipe, why));
+                }
+                opened => opened?.into(),
+            };
+            if file.metadata()?.is_file() {
+                return Err(ErrorKind::AlreadyExists.into());
             }
+            let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
+            fcntl(&file, FcntlArg::F_SETFL(flags & !OFlag::O_NONBLOCK))?;
+            Ok(file)
         }
         _ => create_new(path),
     }
@@ -105,5 +118,32 @@ fn parts(path: &Path) -> io::Result<(&Path, &str)> {
             ErrorKind::InvalidInput,
             "this is not the name of a file in UTF-8",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_written_to_if_it_has_a_reader_and_makes_nobody_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
+        let error = open_sink(&path).unwrap_err().to_string();
+        assert!(error.contains("nobody reads from it"), "{error}");
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK;
+        let mut reader: File = nix::fcntl::open(&path, flags, Mode::empty())
+            .unwrap()
+            .into();
+        let mut writer = open_sink(&path).unwrap();
+        writer.write_all(b"line").unwrap();
+        let flags = fcntl(&writer, FcntlArg::F_GETFL).unwrap();
+        assert!(!OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK));
+        let mut octets = [0; 4];
+        reader.read_exact(&mut octets).unwrap();
+        assert_eq!(&octets, b"line");
     }
 }
