@@ -7,6 +7,7 @@
 //! alone; its actual lateness is measured. One thread serves all links of a test bed:
 //! it sleeps until shortly before the next departure and polls for the rest.
 
+mod claim;
 mod end;
 mod faults;
 mod lateness;
@@ -35,6 +36,7 @@ use crate::pacing::{Poller, Round, Stop};
 pub use crate::port::Refused;
 use crate::port::{Port, Purpose};
 use crate::sys::packet::BATCH;
+use claim::Claim;
 pub use end::End;
 use faults::Faults;
 use lateness::Lateness;
@@ -154,6 +156,8 @@ pub struct Emulator {
     /// allocation.
     answers: Vec<Frame>,
     lateness: Lateness,
+    /// Of the interfaces, in the emulator's own namespace.
+    claims: Vec<Claim>,
 }
 
 /// A link with its two ports and two directions.
@@ -167,9 +171,15 @@ impl Emulator {
     /// Opens the interfaces of `links`, in the calling process's namespace.
     ///
     /// # Errors
-    /// If an interface does not exist, or the settings of a link are invalid.
+    /// If an interface does not exist or has another emulator, or the settings of a link are
+    /// invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
-        Self::open_with(links, seed, |_, _, name| Port::open(name, PURPOSE))
+        let ends = links.iter().flat_map(|link| &link.ends);
+        let claims: Result<Vec<Claim>> = ends.map(|end| Claim::of(end)).collect();
+        let claims = claims?;
+        let mut emulator = Self::open_with(links, seed, |_, _, name| Port::open(name, PURPOSE))?;
+        emulator.claims = claims;
+        Ok(emulator)
     }
 
     /// Opens the links with the ports that `port` opens: for the number of each, its first and
@@ -209,6 +219,7 @@ impl Emulator {
             due: Vec::new(),
             answers: Vec::new(),
             lateness: Lateness::new()?,
+            claims: Vec::new(),
         })
     }
 

@@ -178,6 +178,20 @@ fn copies_of_icmp_echoes_hide_no_losses() {
 }
 
 #[test]
+fn a_second_emulator_of_an_interface_is_refused_until_the_first_one_is_gone() {
+    let seen = see(
+        "ip link add e3 type veth peer name eth1 netns a\n ip link set e3 up
+        begin
+        \"$JUMBOLAB\" emulate --between e3 e2 --for 1s 2>refused && exit 1
+        grep -q 'e2: another emulator' refused
+        kill -9 $emulator\n wait $emulator || true
+        begin\n probe udp 100 100 10 10\n end\n",
+    );
+    assert_eq!(seen.code, "0", "{}", seen.said);
+    assert_eq!(seen.probes(1)[0]["received"], 100, "{}", seen.report);
+}
+
+#[test]
 fn an_interface_that_was_down_carries_on_when_it_is_up() {
     let seen = see("begin\n probe udp 100 100 10 10
         ip link set e1 down\n ip link set e1 up\n ip link set e2 down\n ip link set e2 up
