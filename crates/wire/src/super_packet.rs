@@ -88,7 +88,7 @@ impl<'a> SuperPacket<'a> {
                 have: packet.len(),
             });
         }
-        if size == 0 || payload + size > usize::from(u16::MAX) {
+        if size == 0 || payload.saturating_add(size) > usize::from(u16::MAX) {
             return Err(Error::Malformed(Field::Length));
         }
         Ok(Self {

@@ -129,3 +129,74 @@ fn unknown_hosts_take_bounded_room_and_are_forgotten() {
     router.find(at(3_000), host(MOST), b"packet");
     assert_eq!((router.waiting(), router.take_dropped()), (1, MOST as u64));
 }
+
+mod fuzz {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A step on the segment.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A packet to the host of this number.
+        Find(u8, u16),
+        /// A question or an answer of a host, with octets that are altered.
+        Frame(u8, bool, Vec<(usize, u8)>),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
+        let changes = prop::collection::vec((0_usize..90, any::<u8>()), 0..3);
+        let step = prop_oneof![
+            (any::<u8>(), 0_u16..1_500).prop_map(|(host, length)| Step::Find(host, length)),
+            (any::<u8>(), any::<bool>(), changes)
+                .prop_map(|(host, asks, changes)| Step::Frame(host, asks, changes)),
+        ];
+        prop::collection::vec((0_u64..1_500, step), 1..120)
+    }
+
+    /// Hosts of both versions.
+    fn host(number: u8) -> IpAddr {
+        match number % 2 {
+            0 => IpAddr::from([10, 1, 0, number]),
+            _ => IpAddr::from([0xfd01, 0, 0, 0, 0, 0, 0, u16::from(number)]),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_packet_waits_leaves_or_is_counted_whatever_hosts_say(steps in steps()) {
+            let own = ["10.1.0.254", "fd01::fe"].map(|own| own.parse().unwrap());
+            let mut router = Neighbours::new(own.to_vec(), at(0));
+            let (mut millis, mut held, mut left) = (0, 0, 0);
+            for (gap, step) in steps {
+                millis += gap;
+                match step {
+                    Step::Find(number, length) => {
+                        let packet = vec![0; usize::from(length)];
+                        held += u64::from(router.find(at(millis), host(number), &packet).is_none());
+                    }
+                    Step::Frame(number, asks, changes) => {
+                        let (node, own) = ((host(number), HOST), own[usize::from(number % 2)]);
+                        let mut frame = vec![0; LARGEST];
+                        let length = match asks {
+                            true => emit_question(node, own, &mut frame),
+                            false => emit_answer(node, Some((own, router.own())), &mut frame),
+                        };
+                        frame.truncate(length.unwrap());
+                        for (place, octet) in changes {
+                            let place = place.min(frame.len() - 1);
+                            frame[place] = octet;
+                        }
+                        router.receive(at(millis), &frame);
+                    }
+                }
+                let due = router.take_due();
+                let packets = due.iter().filter(|due| matches!(due, Due::Packet(..)));
+                left += packets.count() as u64;
+                held -= router.take_dropped();
+                prop_assert_eq!(held, router.waiting() + left);
+                prop_assert!(router.held <= ALL_HELD && router.known.len() <= MOST);
+            }
+        }
+    }
+}
