@@ -26,6 +26,9 @@ use section::{Section, Sections};
 /// The number of the kernel's main routing table.
 const MAIN: u32 = 254;
 
+/// The interval of probes where a secret is shared, unless another one is configured.
+const SEALED_PROBE: Span = Span::from_secs(10);
+
 /// The number of static routes, as the gateway enters them [LinuxUapi rtnetlink.h].
 const STATIC: u8 = 4;
 
@@ -111,7 +114,8 @@ fn built(sections: &Sections) -> Result<Gateway> {
     // The kernel lowers the hop limit of what it routes to a TUN interface.
     settings.counts_hops = !is_tun;
     settings.output = Output::Payloads;
-    settings.probe = probe(&core)?;
+    let is_sealed = settings.peers.iter().any(|peer| peer.sealing.is_some());
+    settings.probe = probe(&core, is_sealed)?;
     for address in addresses {
         settings.inside[usize::from(address.is_ipv6())] = Some(address);
     }
@@ -138,6 +142,11 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let operation = sections.table("operation");
     let processor = processor(&operation)?;
     let log = operation.text("log")?.filter(|log| *log != "stderr");
+    let like = "an address of loopback with a port, for instance 127.0.0.1:9778";
+    let metrics: Option<SocketAddr> = operation.parsed("metrics", like)?;
+    if metrics.is_some_and(|address| !address.ip().is_loopback()) {
+        return Err(operation.refuse("metrics", &format!("write {like}")));
+    }
     Ok(Gateway {
         configuration: Configuration {
             inside: path,
@@ -154,10 +163,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
             },
             processor,
         },
-        metrics: operation.parsed(
-            "metrics",
-            "an address of loopback with a port, for instance 127.0.0.1:9778",
-        )?,
+        metrics,
         log: log.map(PathBuf::from),
     })
 }
@@ -186,9 +192,15 @@ fn quantity<T: std::str::FromStr<Err = units::BadText>>(
 }
 
 /// The interval of probes.
-fn probe(core: &Section) -> Result<Option<Span>> {
-    if matches!(core.text("probe")?, None | Some("off")) {
-        return Ok(None);
+fn probe(core: &Section, is_sealed: bool) -> Result<Option<Span>> {
+    match core.text("probe")? {
+        None if is_sealed => return Ok(Some(SEALED_PROBE)),
+        Some("off") if is_sealed => {
+            let why = "with a secret nothing but probes shows the path MTU, as anybody can forge reports of routers; leave it out, or write a time, for instance 10s";
+            return Err(core.refuse("probe", why));
+        }
+        None | Some("off") => return Ok(None),
+        Some(_) => {}
     }
     let period: Option<Span> = quantity(core, "probe")?;
     let range = Span::from_millis(100)..=Span::from_secs(3_600);

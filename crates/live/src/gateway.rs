@@ -58,6 +58,12 @@ const DRAIN: Span = Span::from_secs(2);
 /// together.
 const BATCHES: usize = 4;
 
+/// The most paths to peers that are looked at in an interval, each with a few system calls.
+const MOST_PATHS: usize = 256;
+
+/// The operation of a reload, for messages.
+const RELOADING: &str = "reading the configuration again";
+
 /// Packets sent at once of which a sender is told that they were too big for an inside link;
 /// there are no more than ten errors at once.
 const MOST_TOLD: usize = 10;
@@ -83,6 +89,18 @@ pub struct Gateway {
     came: Time,
     /// For the deadlines of reads: the loop itself sees every stop.
     stop: Arc<AtomicBool>,
+    /// The peer whose path was looked at last.
+    looked_at: usize,
+    /// What takes the place of this configuration once its egress table is ready.
+    next: Option<Next>,
+    /// What became of the last reload.
+    reloaded: Option<Result<()>>,
+}
+
+/// A configuration that is to be adopted.
+struct Next {
+    configuration: Configuration,
+    core: proto::gateway::Gateway,
 }
 
 impl Gateway {
@@ -99,7 +117,7 @@ impl Gateway {
         let core = proto::gateway::Gateway::new(settings).map_err(bad)?;
         let sockets = open_sockets(&configuration)?;
         let (inside, problems) = Inside::open(&configuration.inside)?;
-        let table = EgressTable::open(configuration.table.clone(), tun_of(&configuration))?;
+        let (table, news) = EgressTable::open(configuration.table.clone(), tun_of(&configuration))?;
         let mut gateway = Self {
             core,
             inside,
@@ -116,16 +134,20 @@ impl Gateway {
             recorder,
             came: Time::ZERO,
             stop: Arc::default(),
+            looked_at: 0,
+            next: None,
+            reloaded: None,
             configuration,
         };
         gateway.begin_record();
+        gateway.adopt(news);
         gateway.look_around(clock::monotonic())?;
         gateway.take_turn();
         Ok(gateway)
     }
 
     /// Forwards packets until [`clock::monotonic`] shows `until`, the egress table changes,
-    /// or a signal interrupts a sleep.
+    /// another configuration is adopted or refused, or a signal interrupts a sleep.
     ///
     /// # Errors
     /// If an interface has disappeared.
@@ -139,7 +161,7 @@ impl Gateway {
                 self.look = now + LOOK;
                 let before = self.prefixes;
                 self.look_around(now)?;
-                if self.prefixes != before {
+                if self.prefixes != before || self.reloaded.is_some() {
                     return Ok(());
                 }
             }
@@ -185,9 +207,10 @@ impl Gateway {
         Ok((self.report()?, left.outward + left.inward))
     }
 
-    /// Continues with another configuration. What waits is sent by the old one first;
-    /// arrivals wait in the kernel meanwhile. The paths and sockets stay open where they
-    /// are the same.
+    /// Continues with another configuration once a thread has made its egress table; packets
+    /// are forwarded meanwhile. [`Gateway::reloaded`] tells what became of it. What waits then
+    /// is sent by the old configuration first, while arrivals wait in the kernel. The paths
+    /// and sockets stay open where they are the same.
     ///
     /// # Errors
     /// If the new configuration cannot be; the old one is then still in force. Another
@@ -199,27 +222,53 @@ impl Gateway {
             || configuration.installs_routes != old.installs_routes
         {
             let problem = "the interfaces have changed; start the gateway again";
-            return Err(Error::new("reading the configuration again", problem));
+            return Err(Error::new(RELOADING, problem));
         }
-        let settings = configuration.completed()?;
-        let mut core = proto::gateway::Gateway::new(settings)
-            .map_err(|bad| Error::new("reading the configuration again", bad.to_string()))?;
-        let same_peers = configuration.carriages() == old.carriages()
-            && configuration.label_next_hops == old.label_next_hops;
+        let core = proto::gateway::Gateway::new(configuration.completed()?)
+            .map_err(|bad| Error::new(RELOADING, bad.to_string()))?;
+        self.table.replace(configuration.table.clone())?;
+        self.next = Some(Next {
+            configuration,
+            core,
+        });
+        Ok(())
+    }
+
+    /// What became of the last [`Gateway::reload`], once.
+    pub fn reloaded(&mut self) -> Option<Result<()>> {
+        self.reloaded.take()
+    }
+
+    /// Continues with `next`. If its sockets cannot be opened, the old ones are opened again.
+    fn swap(&mut self, next: Next) -> Result<Result<()>> {
+        let Next {
+            configuration,
+            mut core,
+        } = next;
+        let old = &self.configuration;
+        let same_sockets = configuration.carriages() == old.carriages()
+            && configuration.label_next_hops == old.label_next_hops
+            && configuration.settings.probe.is_some() == old.settings.probe.is_some();
         let left = self.drain(false)?;
+        let past = self.counted()?;
+        if !same_sockets {
+            // Two sockets cannot have the same address and port.
+            self.sockets = CoreSockets::open(&[], &[], None, None, false)?;
+            match open_sockets(&configuration) {
+                Ok(sockets) => self.sockets = sockets,
+                Err(error) => {
+                    self.sockets = open_sockets(&self.configuration)?;
+                    return Ok(Err(error));
+                }
+            }
+        }
         if left != Waiting::default() {
             self.problems.push(format!(
                 "{} packets that waited when the configuration was replaced were dropped",
                 left.outward + left.inward
             ));
         }
-        self.keep_past()?;
-        if !same_peers {
-            // Two sockets cannot have the same address and port.
-            self.sockets = CoreSockets::open(&[], &[], None, None)?;
-            self.sockets = open_sockets(&configuration)?;
-        }
-        self.table.replace(configuration.table.clone())?;
+        self.past = past;
         self.hand_over();
         core.succeed(&mut self.core);
         self.core = core;
@@ -230,7 +279,7 @@ impl Gateway {
             self.take_turn();
         }
         self.begin_record();
-        self.look_around(clock::monotonic())
+        Ok(Ok(()))
     }
 
     /// The names of the peers.
@@ -359,24 +408,56 @@ impl Gateway {
 
     /// Does what is not done for each packet.
     fn look_around(&mut self, now: Time) -> Result<()> {
-        if let Some((rows, problems)) = self.table.take() {
-            self.prefixes = rows.len();
-            self.core.set_table(&rows);
-            self.problems.extend(problems);
-            self.inside.forget_ways();
+        if let Some(news) = self.table.take() {
+            self.adopt_news(news)?;
         }
-        for peer in 0..self.peers.len() {
-            self.look_at_path(now, peer);
+        for _ in 0..self.peers.len().min(MOST_PATHS) {
+            self.looked_at = (self.looked_at + 1) % self.peers.len();
+            self.look_at_path(now, self.looked_at);
         }
         self.inside.look();
         self.sockets.renew()?;
-        let peers = &mut self.peers;
+        let (peers, core) = (&mut self.peers, &mut self.core);
         self.sockets.errors(|peer| {
             if let Some(counts) = peers.get_mut(peer) {
                 counts.path_errors += 1;
+                core.doubt_path(now, peer);
             }
         });
         Ok(())
+    }
+
+    /// Adopts a new table, and the configuration that it belongs to.
+    fn adopt_news(&mut self, news: Result<table::News>) -> Result<()> {
+        let next = self.next.take();
+        let is_reload = next.is_some();
+        let outcome = match (news, next) {
+            (Err(error), _) => Err(error),
+            (Ok(news), None) => Ok(news),
+            (Ok(news), Some(next)) => self.swap(next)?.map(|()| news),
+        };
+        let outcome = match outcome {
+            Ok(news) => {
+                self.adopt(news);
+                Ok(())
+            }
+            Err(error) if is_reload => {
+                self.table.replace(self.configuration.table.clone())?;
+                Err(error)
+            }
+            Err(error) => return Err(error),
+        };
+        if is_reload {
+            self.reloaded = Some(outcome);
+        }
+        Ok(())
+    }
+
+    fn adopt(&mut self, news: table::News) {
+        self.prefixes = news.prefixes;
+        self.core.set_table(news.table);
+        self.problems.extend(news.problems);
+        self.inside.forget_ways();
     }
 
     /// Adopts the path MTU to a peer that the kernel knows.
@@ -399,6 +480,7 @@ fn open_sockets(configuration: &Configuration) -> Result<CoreSockets> {
         &configuration.label_next_hops,
         configuration.core.as_deref(),
         configuration.way_out.as_deref(),
+        configuration.settings.probe.is_some(),
     )
 }
 

@@ -10,7 +10,7 @@ use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
 use jumbolab_proto::control::Secret;
 use jumbolab_proto::edge::Prefix;
-use jumbolab_proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Transmit};
+use jumbolab_proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Table, Transmit};
 use units::{IpMtu, IpVersion, Span, Time};
 use wire::datagram::Datagram;
 use wire::protocol::ip::Addresses;
@@ -62,12 +62,12 @@ fn gateways(sealed: bool) -> [Gateway; 2] {
             ..Settings::new(vec![peer])
         };
         let mut gateway = Gateway::new(settings).unwrap();
-        gateway.set_table(&[Prefix {
+        gateway.set_table(Table::new(&[Prefix {
             network: [192, 0, 0, 0].into(),
             length: 16,
             next_as: 0,
             egress: 0,
-        }]);
+        }]));
         gateway
     })
 }
@@ -135,7 +135,7 @@ fn into_bundles_to_many_peers(bencher: Bencher<'_, '_>, peers: usize) {
             egress: flow % peers,
         }
     };
-    gateway.set_table(&(0..FLOWS).map(row).collect::<Vec<_>>());
+    gateway.set_table(Table::new(&(0..FLOWS).map(row).collect::<Vec<_>>()));
     let (mut next, mut now) = (0, Time::ZERO);
     bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
         step(&mut gateway, &packets, &mut next, &mut now, |_, _| ());

@@ -36,7 +36,7 @@ use std::collections::VecDeque;
 
 use units::{Framing, Span, Time};
 
-use crate::edge::{Addressing, Edge, Prefix, Transmit as EdgeTransmit};
+use crate::edge::{Addressing, Edge, Transmit as EdgeTransmit};
 use crate::link::{Answers, Link};
 pub use counts::{Cause, Counts, Drops, Inward, Outward, Refusal, Refusals, Traffic, Waiting};
 use lost::Lost;
@@ -49,7 +49,7 @@ pub use record::{Arrival as RecordedArrival, Decision, Event, replay};
 pub use seal::Sealing;
 use settings::Origin;
 pub use settings::{Alone, BadSettings, Carriage, Gathering, Output, Peer, Settings, Uplink};
-use table::Table;
+pub use table::Table;
 
 /// An output of a gateway; it keeps the octets until the next call.
 #[derive(Debug, PartialEq, Eq)]
@@ -191,12 +191,9 @@ impl Gateway {
         })
     }
 
-    /// Replaces the table: [`Prefix::egress`] is the number of a peer; rows with other
-    /// numbers lead nowhere. Packets that were gathered before go where they were to go.
-    pub fn set_table(&mut self, rows: &[Prefix]) {
-        let known = rows.iter().filter(|row| row.egress < self.peers.len());
-        let known: Vec<Prefix> = known.copied().collect();
-        self.table = Table::new(&known);
+    /// Replaces the table. Packets that were gathered before go where they were to go.
+    pub fn set_table(&mut self, table: Table) {
+        self.table = table;
     }
 
     /// Says when the driver's link to the core is idle, for gatherings that wait for

@@ -8,6 +8,7 @@ mod view;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
+use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use lab::gateway::recording::RecordingFile;
@@ -28,6 +29,9 @@ use view::View;
 /// The interval of reports, and of looks for signals.
 const TICK: Span = Span::from_secs(1);
 
+/// The interval of looks whether a configuration has been read.
+const SOON: Span = Span::from_millis(20);
+
 pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if args.template {
         output::print(&template())?;
@@ -39,10 +43,6 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     }
     let length = args.length.as_deref().map(duration).transpose()?;
     let mut read = read(args)?;
-    if args.check {
-        output::print("the configuration is right\n")?;
-        return Ok(Ending::Sound);
-    }
     let is_terminal = std::io::stdout().is_terminal();
     let log_file = args.log.clone().or_else(|| read.log.take());
     ensure!(
@@ -50,6 +50,10 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
         "--view: the log would run through the picture; name a file with --log"
     );
     refuse_forwarding(&read.configuration.inside)?;
+    if args.check {
+        output::print("the configuration is right\n")?;
+        return Ok(Ending::Sound);
+    }
     let log = Log::open(log_file.as_deref())?;
     let metrics = read.metrics.map(Endpoint::open).transpose()?;
     interrupt::listen_as_daemon()?;
@@ -195,11 +199,32 @@ impl Forwarding<'_> {
             .map_or(Time::from_picos(u64::MAX), |length| begun + length);
         let (mut before, mut tick) = (begun, begun);
         let mut prefixes = gateway.prefixes();
+        let mut reading: Option<Reading> = None;
         loop {
-            gateway.run_until(tick.min(end))?;
+            let soon = reading.as_ref().map(|_| clock::monotonic() + SOON);
+            gateway.run_until(soon.unwrap_or(tick).min(tick).min(end))?;
             let now = clock::monotonic();
             if interrupt::reload_asked() {
-                reload(gateway, reporter, self.config);
+                match &mut reading {
+                    Some(reading) => reading.again = true,
+                    None => reading = self.read_again(reporter),
+                }
+            }
+            if let Some(read) = reading.take_if(|reading| reading.thread.is_finished()) {
+                let again = read.again;
+                if let Err(error) = read.adopt(gateway) {
+                    not_reloaded(reporter, &error);
+                }
+                if again {
+                    reading = self.read_again(reporter);
+                }
+            }
+            match gateway.reloaded() {
+                Some(Ok(())) => {
+                    reporter.event("reloaded", facts(gateway));
+                }
+                Some(Err(error)) => not_reloaded(reporter, &error.into()),
+                None => {}
             }
             if interrupt::asked() || now >= end {
                 return Ok(());
@@ -221,6 +246,14 @@ impl Forwarding<'_> {
     }
 }
 
+impl Forwarding<'_> {
+    /// Starts to read the configuration again.
+    fn read_again(&self, reporter: &Reporter) -> Option<Reading> {
+        let started = Reading::start(self.config);
+        started.map_err(|error| not_reloaded(reporter, &error)).ok()
+    }
+}
+
 /// Says why a recording ended early.
 fn ended(file: RecordingFile, reporter: &Reporter) {
     if let Err(error) = file.end() {
@@ -229,19 +262,35 @@ fn ended(file: RecordingFile, reporter: &Reporter) {
     }
 }
 
-/// Reads the configuration again. A bad one is logged, and the old one stays.
-fn reload(gateway: &mut Gateway, reporter: &Reporter, config: Option<&Path>) {
-    let Some(path) = config else {
-        let text = "SIGHUP: there is no file to read again; the options stay";
-        reporter.event("not-reloaded", vec![("text", text.into())]);
-        return;
-    };
-    let outcome = read_file(path).and_then(|read| Ok(gateway.reload(read.configuration)?));
-    match outcome {
-        Ok(()) => reporter.event("reloaded", facts(gateway)),
-        Err(error) => {
-            let text = output::one_line(&format!("{error:#}"));
-            reporter.event("not-reloaded", vec![("text", text.into())])
-        }
-    };
+/// A configuration that a thread reads, as a large one takes its time.
+struct Reading {
+    thread: JoinHandle<Result<lab::gateway::Gateway>>,
+    /// Whether another signal came meanwhile.
+    again: bool,
+}
+
+impl Reading {
+    fn start(config: Option<&Path>) -> Result<Self> {
+        let path = config.context("SIGHUP: there is no file to read again; the options stay")?;
+        let path = path.to_owned();
+        let thread = Builder::new().name("configuration".into());
+        let thread = thread.spawn(move || read_file(&path));
+        Ok(Self {
+            thread: thread.context("starting a thread that reads the configuration")?,
+            again: false,
+        })
+    }
+
+    /// Hands the configuration to the gateway.
+    fn adopt(self, gateway: &mut Gateway) -> Result<()> {
+        let read = self.thread.join();
+        let read = read.unwrap_or_else(|_| Err(anyhow!("the reading thread panicked")))?;
+        Ok(gateway.reload(read.configuration)?)
+    }
+}
+
+/// Logs that the old configuration stays.
+fn not_reloaded(reporter: &Reporter, error: &anyhow::Error) {
+    let text = output::one_line(&format!("{error:#}"));
+    reporter.event("not-reloaded", vec![("text", text.into())]);
 }

@@ -8,6 +8,7 @@ mod passing;
 mod path;
 mod processor;
 mod record;
+mod reload;
 mod rings;
 mod routes;
 mod sealed;

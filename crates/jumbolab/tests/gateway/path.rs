@@ -50,3 +50,31 @@ fn black_holes_that_no_router_reports_are_found_and_followed() {
     // Hosts were never told of less than what passes.
     assert_eq!(seen.last(0, "fragments"), 0);
 }
+
+/// Gateways that share a secret and say nothing of probes, over IPv4 or IPv6.
+fn forged(local: &str, peer: &str, mtu: u32) {
+    let seen = see(&format!(
+        "\"$JUMBOLAB\" gateway --new-secret key
+        begin ga --inside in --secret key --local {local} --peer {peer} --prefix 10.2.0.0/24
+        begin gb --inside in --secret key --local {peer} --peer {local} --prefix 10.1.0.0/24
+        until_said ga '\"octets\":9000'
+        changes=$(grep -c path-mtu ga.log)
+        in_node c python3 \"$PROBE\" too_big {local} {peer} {mtu} 250
+        # The kernel believes it.
+        ip -n ga route get {peer} | grep -q \"mtu {mtu}\"
+        test $(grep -c path-mtu ga.log) = $changes
+        # A router's true report is followed before the next probe of every ten seconds.
+        ip -n c link set east mtu 3600
+        in_node c python3 \"$PROBE\" too_big {local} {peer} 1300 1
+        until_said ga '\"octets\":3600'
+        end ga gb\n"
+    ));
+    assert!(seen.printed.contains("forged"), "{}", seen.printed);
+    seen.conserved();
+}
+
+#[test]
+fn forged_reports_do_not_change_the_path_mtu_of_gateways_with_a_secret() {
+    forged("192.0.2.1", "198.51.100.1", 1_111);
+    forged("fd0a::1", "fd0b::1", 1_313);
+}

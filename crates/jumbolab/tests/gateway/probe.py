@@ -6,6 +6,7 @@ receive PORT SECONDS: prints what came until SECONDS passed without a further da
 flood HOST PORT COUNT: random octets
 capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
 frames INTERFACE COUNT FILE: keeps the frames with MPLS labels that come, as pcap
+too_big HOST PEER MTU COUNT: reports that a datagram of bundles from HOST to PEER is too big
 again HOST FILE: sends them once more, with the addresses that they have
 """
 
@@ -110,6 +111,33 @@ def frames(interface, count, file):
         out.write(b"".join(kept))
 
 
+def checksum(octets):
+    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def too_big(host, peer, mtu, count):
+    version = family(host)
+    ends = socket.inet_pton(version, host) + socket.inet_pton(version, peer)
+    # The ports alone: nothing of a bundle, which the forger has not seen.
+    datagram = struct.pack("!HHHH", 50253, 50253, 1008, 0)
+    if version == socket.AF_INET:
+        quoted = struct.pack("!BBHHHBBH", 0x45, 0, 1028, 0, 0x4000, 60, 17, 0) + ends
+        quoted = quoted[:10] + struct.pack("!H", checksum(quoted)) + quoted[12:] + datagram
+        report = struct.pack("!BBHHH", 3, 4, 0, 0, mtu) + quoted
+        report = report[:2] + struct.pack("!H", checksum(report)) + report[4:]
+        one = socket.socket(version, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    else:
+        quoted = struct.pack("!IHBB", 0x60000000, 1008, 17, 60) + ends + datagram
+        # The kernel writes the checksum.
+        report = struct.pack("!BBHI", 2, 0, 0, mtu) + quoted
+        one = socket.socket(version, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+    for _ in range(count):
+        one.sendto(report, (host, 0))
+        time.sleep(0.01)
+    say({"forged": count})
+
+
 def again(host, file):
     one = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
     with open(file) as kept:
@@ -131,6 +159,8 @@ elif command == "capture":
     capture(arguments[0], int(arguments[1]), arguments[2])
 elif command == "frames":
     frames(arguments[0], int(arguments[1]), arguments[2])
+elif command == "too_big":
+    too_big(arguments[0], arguments[1], int(arguments[2]), int(arguments[3]))
 elif command == "again":
     again(*arguments)
 else:

@@ -112,7 +112,7 @@ pub(super) const KEYS: &[Key] = &[
         "core",
         "probe",
         "\"off\"",
-        "how often the path MTU to each peer is confirmed by a probe, which the peer answers, for instance 10s; larger sizes are searched for after ten times as long; off: what the kernel and routers say counts",
+        "how often the path MTU to each peer is confirmed by a probe, which the peer answers, for instance 10s; larger sizes are searched for after ten times as long. With a secret it is 10s unless configured, and what routers report does not count; off: it counts",
     ),
     key(
         "gather",

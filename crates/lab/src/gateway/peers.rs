@@ -1,5 +1,6 @@
 //! The peers of a gateway, as a configuration names them.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
@@ -18,6 +19,8 @@ pub(super) struct Peers {
     pub(super) names: Vec<String>,
     pub(super) peers: Vec<Peer>,
     pub(super) rows: Vec<Prefix>,
+    /// The egress of each row's network.
+    egresses: BTreeMap<(IpAddr, u8), usize>,
     pub(super) next_hops: Vec<(IpAddr, usize)>,
     pub(super) label_next_hops: Vec<Option<IpAddr>>,
 }
@@ -94,9 +97,8 @@ impl Peers {
             let row = prefix(text, next_as, number).ok_or_else(|| {
                 section.refuse("prefixes", &format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
             })?;
-            let same = |one: &&Prefix| (one.network, one.length) == (row.network, row.length);
-            if let Some(other) = self.rows.iter().find(same) {
-                let other = &self.names.get(other.egress).map_or(name, String::as_str);
+            if let Some(egress) = self.egresses.insert((row.network, row.length), number) {
+                let other = self.names.get(egress).map_or(name, String::as_str);
                 return Err(section.refuse(
                     "prefixes",
                     &format!("`{text}` is also behind {other}; a network has one egress"),
@@ -116,18 +118,23 @@ impl Peers {
 
     /// Refuses prefixes through which bundles themselves would be gathered.
     pub(super) fn refuse_loops(&self, sections: &Sections) -> Result<()> {
-        for row in &self.rows {
-            let to_peer = |(hop, _): &&(IpAddr, usize)| row.covers(*hop);
-            if let Some((hop, _)) = self.next_hops.iter().find(to_peer) {
-                let section = sections.peers.get(row.egress).map(|(_, section)| section);
-                let why = format!(
-                    "{}/{} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)",
-                    row.network, row.length
-                );
-                match section {
-                    Some(section) => return Err(section.refuse("prefixes", &why)),
-                    None => bail!("{why}"),
-                }
+        for (hop, _) in &self.next_hops {
+            let longest = if hop.is_ipv4() { 32 } else { 128 };
+            // A look-up for each length, as there may be many prefixes and peers.
+            let mut networks = (0..=longest).map(|length| (network_of(*hop, length), length));
+            let covering = networks.find_map(|network| {
+                let egress = self.egresses.get(&network)?;
+                Some((network, *egress))
+            });
+            let Some(((network, length), egress)) = covering else {
+                continue;
+            };
+            let why = format!(
+                "{network}/{length} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)"
+            );
+            match sections.peers.get(egress) {
+                Some((_, section)) => return Err(section.refuse("prefixes", &why)),
+                None => bail!("{why}"),
             }
         }
         Ok(())
@@ -143,4 +150,18 @@ fn prefix(text: &str, next_as: u32, egress: usize) -> Option<Prefix> {
         egress,
     };
     row.is_sound().then_some(row)
+}
+
+/// The network of this length that has `address`.
+fn network_of(address: IpAddr, length: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
+            IpAddr::V4((address.to_bits() & mask).into())
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+            IpAddr::V6((address.to_bits() & mask).into())
+        }
+    }
 }

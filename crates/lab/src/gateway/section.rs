@@ -39,22 +39,23 @@ impl Sections {
     /// Reads a file.
     pub(super) fn read_file(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let text = files::read_text(path, LARGEST_FILE).with_context(|| name.clone())?;
+        let text = files::read_regular_text(path, LARGEST_FILE).with_context(|| name.clone())?;
         Self::read(&text, &name)
     }
 
     /// Reads text; messages name `file`.
     pub(super) fn read(text: &str, file: &str) -> Result<Self> {
-        let document = Document::parse(text).map_err(|error| {
-            let line = line_of(text, error.span().map_or(0, |span| span.start));
-            anyhow!("{file}:{line}: {}", error.message().replace('\n', " "))
-        })?;
+        // The offset of each line's end: a file may have many lines and keys.
+        let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
         let place = |span: Option<std::ops::Range<usize>>| {
-            format!(
-                "{file}:{}",
-                line_of(text, span.map_or(0, |span| span.start))
-            )
+            let octet = span.map_or(0, |span| span.start);
+            let line = 1 + ends.partition_point(|end| *end < octet);
+            format!("{file}:{line}")
         };
+        let document = Document::parse(text).map_err(|error| {
+            let message = error.message().replace('\n', " ");
+            anyhow!("{}: {message}", place(error.span()))
+        })?;
         let mut sections = Self::default();
         for (name, item) in document.iter() {
             let at = place(item.span());
@@ -242,9 +243,4 @@ fn hint(name: &str, known: &[&str]) -> String {
         Some((distance, known)) if distance <= 3 => format!("did you mean `{known}`?"),
         _ => format!("write one of {}", known.join(", ")),
     }
-}
-
-fn line_of(text: &str, octet: usize) -> usize {
-    let before = text.as_bytes().get(..octet).unwrap_or_default();
-    1 + before.iter().filter(|&&octet| octet == b'\n').count()
 }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
+use nix::net::if_::if_indextoname;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect,
     getsockopt, recvmsg, setsockopt, socket, sockopt,
@@ -49,6 +50,9 @@ pub(super) struct CoreSockets {
     /// The way to each peer.
     peers: Vec<Way>,
     datagrams: Datagrams,
+    /// Where probes find the path MTU: the kernel's routes, for the interface to a peer, and
+    /// the interface through which bundles leave in any case.
+    links: Option<(Route, Option<String>)>,
 }
 
 /// The way to a peer.
@@ -75,6 +79,7 @@ struct Kind {
 impl CoreSockets {
     /// Opens the sockets for peers with these carriages, bound to `interface` if one is
     /// given; they send through `way_out` if one is given. Labels need the `interface` and the next hop of each peer.
+    /// Where `probes` find the path MTU, the sockets send whatever routers reported.
     ///
     /// # Errors
     /// If the kernel refuses, or an address is not of this host.
@@ -83,7 +88,12 @@ impl CoreSockets {
         next_hops: &[Option<IpAddr>],
         interface: Option<&str>,
         way_out: Option<&str>,
+        probes: bool,
     ) -> Result<Self> {
+        let links = match probes {
+            true => Some((Route::open()?, way_out.or(interface).map(str::to_owned))),
+            false => None,
+        };
         let mut sockets: Vec<CoreSocket> = Vec::new();
         let mut peers = Vec::new();
         let mut labelled = false;
@@ -102,7 +112,7 @@ impl CoreSockets {
             let number = match sockets.iter().position(|one| one.kind == kind) {
                 Some(number) => number,
                 None => {
-                    let socket = open(kind, interface)?;
+                    let socket = open(kind, interface, probes)?;
                     if let Some(name) = way_out {
                         send_through(&socket, kind.here, name)?;
                     }
@@ -127,6 +137,7 @@ impl CoreSockets {
             labels,
             peers,
             datagrams: Datagrams::new(0, LARGEST),
+            links,
         })
     }
 
@@ -259,11 +270,18 @@ impl CoreSockets {
     }
 
     /// The largest packet that the kernel knows to pass to `peer`; `None` for labels, and
-    /// while there is no route.
+    /// while there is no route. Where probes find the path MTU, it is the MTU of the interface:
+    /// the kernel also believes routers, whose reports anybody can forge.
     pub(super) fn path_mtu(&self, peer: usize) -> Option<u32> {
-        match *self.peers.get(peer)? {
-            Way::Socket { to, .. } => known_path_mtu(to).ok(),
-            Way::Labels => None,
+        match (*self.peers.get(peer)?, &self.links) {
+            (Way::Labels, _) => None,
+            (Way::Socket { to, .. }, None) => known_path_mtu(to).ok(),
+            (Way::Socket { .. }, Some((route, Some(name)))) => route.mtu(name).ok(),
+            (Way::Socket { to, .. }, Some((route, None))) => {
+                let index = route.choose(to.ip(), None, None).ok()?.interface;
+                let name = if_indextoname(index).ok()?;
+                route.mtu(name.to_str().ok()?).ok()
+            }
         }
     }
 
@@ -291,7 +309,7 @@ fn payload_of(kind: Kind, octets: &[u8]) -> Option<&[u8]> {
     }
 }
 
-fn open(kind: Kind, interface: Option<&str>) -> Result<OwnedFd> {
+fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
     let operation = || format!("opening a socket at {} for bundles", kind.here);
     let family = match kind.here {
         IpAddr::V4(_) => AddressFamily::Inet,
@@ -305,22 +323,19 @@ fn open(kind: Kind, interface: Option<&str>) -> Result<OwnedFd> {
     }
     .during(operation)?;
     let fd = socket.as_fd();
+    // Packets are never fragmented; with probes the kernel's path MTU is ignored [ip(7)].
+    let [four, six] = match probes {
+        true => [libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE],
+        false => [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO],
+    };
     let options: &[(libc::c_int, libc::c_int, libc::c_int)] = match kind.here {
         IpAddr::V4(_) => &[
-            (
-                libc::IPPROTO_IP,
-                libc::IP_MTU_DISCOVER,
-                libc::IP_PMTUDISC_DO,
-            ),
+            (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, four),
             (libc::IPPROTO_IP, libc::IP_RECVTOS, 1),
             (libc::IPPROTO_IP, libc::IP_RECVERR, 1),
         ],
         IpAddr::V6(_) => &[
-            (
-                libc::IPPROTO_IPV6,
-                libc::IPV6_MTU_DISCOVER,
-                libc::IPV6_PMTUDISC_DO,
-            ),
+            (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, six),
             (libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG, 1),
             (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1),
             (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),

@@ -1,5 +1,7 @@
 //! Reports of a gateway: what it counted, and what waits.
 
+use std::collections::BTreeMap;
+
 use proto::gateway::{Counts, Traffic, Waiting};
 use queue::{AverageQueue, Backlog};
 use units::Span;
@@ -77,12 +79,16 @@ impl Gateway {
         for (number, counts) in peers.iter_mut().enumerate() {
             counts.has_key = self.core.has_key(number);
         }
+        let names = self.configuration.names.iter().zip(0..);
+        let numbers: BTreeMap<&String, usize> = match self.past.peers.is_empty() {
+            true => BTreeMap::new(),
+            false => names.collect(),
+        };
         for (name, traffic, driver) in &self.past.peers {
-            let known = self.configuration.names.iter().position(|own| own == name);
-            match known {
+            match numbers.get(name) {
                 Some(number) => {
-                    counts.peers[number].add(traffic);
-                    peers[number].add(driver);
+                    counts.peers[*number].add(traffic);
+                    peers[*number].add(driver);
                 }
                 None => counts.other.add(traffic),
             }
@@ -106,8 +112,8 @@ impl Gateway {
         })
     }
 
-    /// Keeps the counters of a configuration that is replaced.
-    pub(super) fn keep_past(&mut self) -> Result<()> {
+    /// The counters of a configuration that is to be replaced.
+    pub(super) fn counted(&mut self) -> Result<Past> {
         let report = self.report()?;
         self.problems = report.problems;
         self.holds = report.holds;
@@ -116,12 +122,11 @@ impl Gateway {
         let counts = report.counts.peers.into_iter().zip(report.peers);
         let named = report.names.into_iter().zip(counts);
         let named = named.map(|(name, (traffic, driver))| (name, traffic, driver));
-        self.past = Past {
+        Ok(Past {
             peers: std::iter::once(other).chain(named).collect(),
             errors: [report.counts.errors, report.counts.errors_withheld],
             overrun: report.core_overrun,
-        };
-        Ok(())
+        })
     }
 }
 

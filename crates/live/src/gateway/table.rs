@@ -2,20 +2,22 @@
 //! hop is a peer. A thread follows the routes, so that a burst of them does not delay
 //! packets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use nix::poll::PollFlags;
 use proto::edge::Prefix;
+use proto::gateway::Table;
 use units::Span;
 
 use super::{NextAs, TableSource};
 use crate::clock;
-use crate::error::{During, Result};
+use crate::error::{During, Error, Result};
 use crate::netlink::{Followed, KernelRoute, Route};
 use crate::sockets::wait;
 
@@ -28,106 +30,99 @@ const QUIET: Span = Span::from_millis(20);
 /// A network: its first address and the length of its prefix.
 type Network = (IpAddr, u8);
 
-/// The egress table, kept up to date while this value lives.
+/// The egress table, kept up to date while this value lives. A thread makes it, so that a
+/// large one does not delay packets.
 pub(super) struct EgressTable {
-    shared: Arc<Shared>,
+    news: Receiver<Result<News>>,
+    stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Option<TunRoutes>>>,
-    /// The routes of a table that does not change.
-    routes: Option<TunRoutes>,
 }
 
-#[derive(Default)]
-struct Shared {
-    stop: AtomicBool,
-    changed: AtomicBool,
-    news: Mutex<News>,
+/// A new table.
+pub(super) struct News {
+    pub(super) table: Table,
+    /// The number of its prefixes.
+    pub(super) prefixes: usize,
+    /// The errors since the table before.
+    pub(super) problems: Vec<String>,
 }
-
-#[derive(Default)]
-struct News {
-    rows: Vec<Prefix>,
-    /// The errors since the last look.
-    problems: Vec<String>,
-}
-
-const NO_PANIC: &str = "nobody panics with the table in hand";
 
 impl EgressTable {
-    /// Reads the table of `source`. Routes to its prefixes through the TUN interface `tun`
+    /// Makes the table of `source`. Routes to its prefixes through the TUN interface `tun`
     /// follow it, if there is one.
     ///
     /// # Errors
     /// If the kernel does not list its routes, or the thread cannot be started.
-    pub(super) fn open(source: TableSource, tun: Option<String>) -> Result<Self> {
+    pub(super) fn open(source: TableSource, tun: Option<String>) -> Result<(Self, News)> {
         let routes = tun.map(TunRoutes::open).transpose()?;
-        Self::with(source, routes)
+        let table = Self::start(source, move || routes)?;
+        let news = table.news.recv();
+        let news = news.map_err(|_| Error::new(MAKING, "its thread has ended"))??;
+        Ok((table, news))
     }
 
-    /// The table of another source, with the routes of this one; those that both have stay
-    /// where they are.
+    /// Makes the table of another source, with the routes of this one; those that both have
+    /// stay where they are. [`EgressTable::take`] returns it when it is ready.
     ///
     /// # Errors
-    /// As [`EgressTable::open`].
+    /// If the thread cannot be started.
     pub(super) fn replace(&mut self, source: TableSource) -> Result<()> {
-        let routes = self.close();
-        *self = Self::with(source, routes)?;
+        self.stop.store(true, Ordering::Relaxed);
+        let (handed, former) = channel::<JoinHandle<Option<TunRoutes>>>();
+        let routes = move || {
+            let former = former.recv().ok()?;
+            // A thread that panicked has nothing left.
+            former.join().unwrap_or(None)
+        };
+        let mut former = std::mem::replace(self, Self::start(source, routes)?);
+        if let Some(thread) = former.thread.take() {
+            // A thread that has not started yet takes it when it does.
+            let _ = handed.send(thread);
+        }
         Ok(())
     }
 
-    fn with(source: TableSource, routes: Option<TunRoutes>) -> Result<Self> {
-        let followed = source.follow.map(|follow| Followed::open(follow.filter));
-        let mut worker = Worker {
-            followed: followed.transpose()?,
-            routes,
-            source,
-        };
-        let shared = Arc::<Shared>::default();
-        worker.publish(&shared);
-        if worker.followed.is_none() {
-            return Ok(Self {
-                shared,
-                thread: None,
-                routes: worker.routes,
-            });
-        }
-        let thread = {
-            let shared = Arc::clone(&shared);
-            let run = move || {
-                worker.follow(&shared);
+    fn start(
+        source: TableSource,
+        routes: impl FnOnce() -> Option<TunRoutes> + Send + 'static,
+    ) -> Result<Self> {
+        // One table at a time waits to be taken.
+        let (published, news) = sync_channel(1);
+        let stop = Arc::<AtomicBool>::default();
+        let run = {
+            let stop = Arc::clone(&stop);
+            move || {
+                let mut worker = Worker {
+                    followed: None,
+                    routes: routes(),
+                    source,
+                    problems: Vec::new(),
+                    published,
+                };
+                worker.run(&stop);
                 worker.routes
-            };
-            Builder::new().name("routes".into()).spawn(run)
+            }
         };
+        let thread = Builder::new().name("routes".into()).spawn(run);
         Ok(Self {
-            shared,
-            thread: Some(thread.during(|| "starting a thread for routes")?),
-            routes: None,
+            news,
+            stop,
+            thread: Some(thread.during(|| MAKING)?),
         })
     }
 
-    /// Ends the thread. Returns the routes, which stay.
-    fn close(&mut self) -> Option<TunRoutes> {
-        self.shared.stop.store(true, Ordering::Relaxed);
-        match self.thread.take() {
-            // A thread that panicked has nothing left to do.
-            Some(thread) => thread.join().unwrap_or(None),
-            None => self.routes.take(),
-        }
-    }
-
-    /// The rows and the problems, if something changed since the last call.
-    pub(super) fn take(&self) -> Option<(Vec<Prefix>, Vec<String>)> {
-        if !self.shared.changed.swap(false, Ordering::Acquire) {
-            return None;
-        }
-        let mut news = self.shared.news.lock().expect(NO_PANIC);
-        Some((news.rows.clone(), std::mem::take(&mut news.problems)))
+    /// A table that is new since the last call, or the reason why there is none.
+    pub(super) fn take(&self) -> Option<Result<News>> {
+        self.news.try_recv().ok()
     }
 }
 
+/// The operation for messages.
+const MAKING: &str = "making the egress table";
+
 impl Drop for EgressTable {
     fn drop(&mut self) {
-        self.close();
+        self.stop.store(true, Ordering::Relaxed);
     }
 }
 
@@ -136,11 +131,33 @@ struct Worker {
     followed: Option<Followed>,
     routes: Option<TunRoutes>,
     source: TableSource,
+    problems: Vec<String>,
+    published: SyncSender<Result<News>>,
+}
+
+/// Whether the table is still wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Yes,
+    No,
 }
 
 impl Worker {
-    fn follow(&mut self, shared: &Shared) {
-        while !shared.stop.load(Ordering::Relaxed) {
+    fn run(&mut self, stop: &AtomicBool) {
+        let followed = self.source.follow;
+        match followed
+            .map(|follow| Followed::open(follow.filter))
+            .transpose()
+        {
+            Ok(followed) => self.followed = followed,
+            Err(error) => {
+                // Nobody is left to be told.
+                let _ = self.published.send(Err(error));
+                return;
+            }
+        }
+        let mut wanted = self.publish();
+        while wanted == Wanted::Yes && !stop.load(Ordering::Relaxed) {
             let Some(followed) = &mut self.followed else {
                 return;
             };
@@ -153,10 +170,8 @@ impl Worker {
                 match followed.update() {
                     Ok(more) => changed |= more,
                     Err(error) => {
-                        let mut news = shared.news.lock().expect(NO_PANIC);
-                        news.problems.push(error.to_string());
-                        drop(news);
-                        shared.changed.store(true, Ordering::Release);
+                        self.problems.push(error.to_string());
+                        changed = true;
                         clock::sleep(LOOK);
                     }
                 }
@@ -165,26 +180,29 @@ impl Worker {
                 }
             }
             if changed {
-                self.publish(shared);
+                wanted = self.publish();
             }
         }
     }
 
-    fn publish(&mut self, shared: &Shared) {
+    fn publish(&mut self) -> Wanted {
         let mut rows = self.source.rows.clone();
         if let (Some(followed), Some(follow)) = (&self.followed, self.source.follow) {
             let routes = followed.routes();
             rows.extend(rows_of(routes, follow.next_as, &self.source.next_hops));
         }
-        let problems = match &mut self.routes {
-            Some(routes) => routes.follow(&rows),
-            None => Vec::new(),
+        if let Some(routes) = &mut self.routes {
+            self.problems.extend(routes.follow(&rows));
+        }
+        let news = News {
+            table: Table::new(&rows),
+            prefixes: rows.len(),
+            problems: std::mem::take(&mut self.problems),
         };
-        let mut news = shared.news.lock().expect(NO_PANIC);
-        news.rows = rows;
-        news.problems.extend(problems);
-        drop(news);
-        shared.changed.store(true, Ordering::Release);
+        match self.published.send(Ok(news)) {
+            Ok(()) => Wanted::Yes,
+            Err(_) => Wanted::No,
+        }
     }
 }
 
@@ -206,6 +224,7 @@ fn rows_of<'a>(
     next_as: NextAs,
     next_hops: &[(IpAddr, usize)],
 ) -> Vec<Prefix> {
+    let peers: BTreeMap<IpAddr, usize> = next_hops.iter().rev().copied().collect();
     let mut rows: Vec<Prefix> = Vec::new();
     let mut latest: Option<Network> = None;
     // Routes to one prefix come in the order of their metrics: the first counts, even if
@@ -215,10 +234,7 @@ fn rows_of<'a>(
         if latest.replace(network) == Some(network) {
             continue;
         }
-        let peer = route.next_hops.iter().find_map(|hop| {
-            let named = next_hops.iter().find(|(address, _)| address == hop);
-            named.map(|(_, peer)| *peer)
-        });
+        let peer = route.next_hops.iter().find_map(|hop| peers.get(hop));
         rows.extend(peer.map(|egress| Prefix {
             network: route.network,
             length: route.length,
@@ -226,7 +242,7 @@ fn rows_of<'a>(
                 NextAs::Realm => route.realm,
                 NextAs::Metric => route.metric,
             },
-            egress,
+            egress: *egress,
         }));
     }
     rows

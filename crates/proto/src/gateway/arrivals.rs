@@ -23,14 +23,16 @@ impl Gateway {
         };
         let octets = &octets[..size(&packet)];
         let [_, destination] = packet.addresses.ends();
+        // A row with another number leads nowhere.
         let exit = self.table.exit(destination);
+        let exit = exit.filter(|exit| exit.egress < self.peers.len());
         let peer = exit.map(|exit| exit.egress);
         self.came(peer, octets.len() as u64);
-        if self.settings.counts_hops && packet.hop_limit <= 1 {
-            self.tell(now, octets, ErrorCause::HopLimitExceeded);
         if is_martian(packet.addresses) {
             return self.lose(peer, Cause::Martian);
         }
+        if self.settings.counts_hops && packet.hop_limit <= 1 {
+            self.tell(now, octets, ErrorCause::HopLimitExceeded);
             self.lose(peer, Cause::HopLimit);
             return;
         }

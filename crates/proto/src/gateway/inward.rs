@@ -199,6 +199,7 @@ impl Gateway {
         let octets = &octets[..super::arrivals::size(&packet)];
         let [source, _] = packet.addresses.ends();
         let peer = self.table.exit(source).map(|exit| exit.egress);
+        let peer = peer.filter(|peer| *peer < self.peers.len());
         self.arrived(peer, length);
         let room = self.room_inside();
         let inward = &mut self.counts.of(peer).inward;
@@ -251,9 +252,6 @@ fn judge(octets: &[u8], outside: u8) -> Result<Option<u8>, Cause> {
     if super::arrivals::size(&packet) != octets.len() {
         return Err(Cause::Malformed);
     }
-    let ecn = outer::inner_ecn(inside, outside).ok_or(Cause::Congestion)?;
-    let service = inside & !outer::CE | ecn;
-    Ok((service != inside).then_some(service))
     // The sender of an unsealed bundle may be anybody.
     if is_martian(packet.addresses) {
         return Err(Cause::Martian);
@@ -261,6 +259,9 @@ fn judge(octets: &[u8], outside: u8) -> Result<Option<u8>, Cause> {
     if packet.hop_limit == 0 {
         return Err(Cause::HopLimit);
     }
+    let ecn = outer::inner_ecn(inside, outside).ok_or(Cause::Congestion)?;
+    let service = inside & !outer::CE | ecn;
+    Ok((service != inside).then_some(service))
 }
 
 /// The place that a packet from `peer` came from.

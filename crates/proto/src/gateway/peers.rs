@@ -1,11 +1,13 @@
 //! The state that a gateway keeps of its peers, and the instants at which one of them needs work.
 
+use std::collections::BTreeMap;
+
 use units::{Bytes, Time};
 
 use super::order::Order;
 use super::prober::{Path, Sizes};
 use super::seal::{self, Seal};
-use super::{Gateway, Peer, Settings};
+use super::{Gateway, Settings};
 use crate::edge::Exit;
 use crate::timers::Timers;
 
@@ -104,10 +106,15 @@ impl Gateway {
     /// peer of the same carriage: the peer would take new ones for late bundles. Keys go
     /// on with each peer whose secret is the same.
     pub fn succeed(&mut self, old: &mut Self) {
+        let former = old.settings.peers.iter().zip(0..);
+        let former: BTreeMap<_, usize> = former
+            .map(|(peer, place)| (peer.carriage.origin(), place))
+            .collect();
         let states = self.peers.iter_mut().enumerate();
         for (peer, (number, state)) in self.settings.peers.iter().zip(states) {
-            let same = |former: &Peer| former.carriage == peer.carriage;
-            if let Some(place) = old.settings.peers.iter().position(same) {
+            let place = former.get(&peer.carriage.origin()).copied();
+            let same = |place: &usize| old.settings.peers[*place].carriage == peer.carriage;
+            if let Some(place) = place.filter(same) {
                 let same_path = old.settings.probe == self.settings.probe
                     && old.settings.peers[place].mtu == peer.mtu
                     && old.settings.peers[place].sealing.is_some() == peer.sealing.is_some();

@@ -1,5 +1,6 @@
 //! The settings of a gateway.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use queue::{GatherSettings, Spec, Tick, Trigger};
@@ -290,9 +291,9 @@ impl Settings {
         for (number, peer) in self.peers.iter().enumerate() {
             self.check_peer(number, peer)?;
         }
-        let alike = |one: &Peer, other: &Peer| one.carriage.origin() == other.carriage.origin();
+        let mut origins = BTreeMap::new();
         for (other, peer) in self.peers.iter().enumerate() {
-            if let Some(one) = self.peers[..other].iter().position(|one| alike(one, peer)) {
+            if let Some(one) = origins.insert(peer.carriage.origin(), other) {
                 return Err(BadSettings::SamePeer { one, other });
             }
         }

@@ -7,9 +7,9 @@ use crate::edge::{Exit, Prefix};
 /// Places of the memory of late answers.
 const LATE: usize = 1 << 12;
 
-/// Prefixes, sorted for look-ups.
+/// The egress table: prefixes, sorted for look-ups.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct Table {
     /// For each version: the lengths that occur, longest first, each with its prefixes
     /// in the order of their addresses.
     lengths: [Vec<Length>; 2],
@@ -21,8 +21,9 @@ pub(super) struct Table {
 type Length = (u8, Vec<(u128, Exit)>);
 
 impl Table {
-    /// The table of these rows. Of two rows with one prefix the later one counts.
-    pub(super) fn new(rows: &[Prefix]) -> Self {
+    /// The table of these rows, of which [`Prefix::egress`] is the number of a peer. Of two
+    /// rows with one prefix the later one counts.
+    pub fn new(rows: &[Prefix]) -> Self {
         let mut lengths: [Vec<Length>; 2] = Default::default();
         for row in rows.iter().filter(|row| row.is_sound()) {
             let (version, network) = parts(row.network);

@@ -267,7 +267,7 @@ proptest! {
                 }
                 Call::Flush => one.flush(now),
                 Call::Mtu(octets) => one.set_path_mtu(now, 0, mtu(octets)),
-                Call::Table(any) => one.set_table(&routes()[..if any { 2 } else { 0 }]),
+                Call::Table(any) => one.set_table(Table::new(&routes()[..if any { 2 } else { 0 }])),
             }
             conserved(one);
             way.extend(polled(one, now).1);

@@ -7,7 +7,7 @@ use super::support::*;
 /// The octets that the pools then keep.
 fn kept_after(millis: u64) -> [usize; 2] {
     let mut gateways = pair(|settings| settings);
-    gateways[1].set_table(&routes());
+    gateways[1].set_table(super::super::Table::new(&routes()));
     for milli in 1..=millis {
         for number in 0..12 {
             let sample = Sample {

@@ -9,6 +9,7 @@ pub(super) use wire::ip_packet::{IpPacket, set_hop_limit};
 use wire::protocol::ip::Addresses;
 
 use super::super::*;
+use crate::edge::Prefix;
 
 /// The tunnel's ends over IPv4.
 pub(super) const HERE_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 1);
@@ -67,7 +68,7 @@ pub(super) fn routes() -> [Prefix; 2] {
 /// A gateway with these routes.
 pub(super) fn gateway(settings: Settings) -> Gateway {
     let mut gateway = Gateway::new(settings).unwrap();
-    gateway.set_table(&routes());
+    gateway.set_table(Table::new(&routes()));
     gateway
 }
 
