@@ -233,6 +233,49 @@ fn a_secret_is_read_from_a_file_of_its_owner_alone() {
 }
 
 #[test]
+fn a_secret_has_probes_find_the_path_mtu_and_metrics_are_for_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = format!(
+        "secret_file = {}\n",
+        secret_in(folder.path(), "between two\n")
+    );
+    let with = |head: &str, tail: &str| read(&format!("{head}{PEER}{tail}"));
+    let probe = |head: &str, tail: &str| with(head, tail).unwrap().configuration.settings.probe;
+    assert_eq!(probe("", ""), None);
+    assert_eq!(probe("", &secret), Some(Span::from_secs(10)));
+    let own = "[core]\nprobe = \"700ms\"\n";
+    assert_eq!(probe(own, &secret), Some(Span::from_millis(700)));
+    let off = with("[core]\nprobe = \"off\"\n", &secret).unwrap_err();
+    assert!(
+        off.to_string()
+            .starts_with("g.toml:2: core.probe = off: with a secret"),
+        "{off}"
+    );
+    let open = with("[operation]\nmetrics = \"10.3.2.1:9778\"\n", "").unwrap_err();
+    let right = "g.toml:2: operation.metrics = 10.3.2.1:9778: write an address of loopback";
+    assert!(open.to_string().starts_with(right), "{open}");
+}
+
+#[test]
+fn a_network_that_covers_a_peer_is_refused_whoever_has_it() {
+    for (network, covers) in [
+        ("192.0.0.0/9", true),
+        ("0.0.0.0/0", true),
+        ("192.0.2.2/32", true),
+        ("192.0.2.4/30", false),
+    ] {
+        let text = format!("{PEER}prefixes = [\"10.2.0.0/16\", \"{network}\"]\n");
+        match read(&text) {
+            Err(error) => {
+                let right = format!("{network} covers the peer 192.0.2.2");
+                assert!(covers && error.to_string().contains(&right), "{error}");
+            }
+            Ok(_) => assert!(!covers, "{network}"),
+        }
+    }
+}
+
+#[test]
 fn two_peers_have_their_own_networks() {
     let east = PEER.replace("west", "east").replace(".2.2", ".2.3");
     let one = "prefixes = [\"10.2.0.0/16\"]\n";
@@ -287,22 +330,124 @@ fn options_are_a_configuration_with_one_peer() {
     );
 }
 
-proptest! {
-    #[test]
-    fn any_text_is_read_or_refused_in_one_line(
-        lines in prop::collection::vec(
-            prop::sample::select(vec![
-                "[inside]", "[core]", "[peers.a]", "[uplink]", "[follow]", "mtu = 9000", "mtu = []",
-                "address = \"10.0.0.1\"", "local = \"10.0.0.2\"", "path = \"tun\"", "x = {", "\u{0}",
-                "prefixes = [\"0.0.0.0/0\", \"::/0\"]", "rate = \"1gbit\"", "share = -1", "table = -5",
-            ]),
-            0..12,
-        ),
-        noise in ".{0,20}",
-    ) {
-        let text = format!("{}\n{noise}", lines.join("\n"));
-        if let Err(error) = read(&text) {
-            prop_assert!(!error.to_string().contains('\n'), "{error}");
+mod fuzz {
+    use proptest::sample::Index;
+
+    use super::*;
+
+    /// A configuration with three peers.
+    fn valid() -> String {
+        let peer = |number: usize| {
+            format!(
+                "[peers.p{number}]\naddress = \"192.0.2.{}\"\nlocal = \"192.0.2.1\"\nmtu = 9000\nnext_as = {number}\nprefixes = [\"10.{number}.0.0/16\", \"fd0{number}::/16\"]\ndscp = \"EF\"\n",
+                number + 2
+            )
+        };
+        let peers: String = (0..3).map(peer).collect();
+        format!(
+            "[inside]\nmtu = 1500\n[core]\ninterface = \"eth0\"\nprobe = \"10s\"\n[gather]\nwait = \"1ms\"\nshare = 0.5\n[uplink]\nrate = \"1gbit\"\nqueue = \"droptail\"\nbuffer = \"500kB\"\nseed = 7\n[follow]\ntable = 100\nprotocol = \"bird\"\n[operation]\nmetrics = \"127.0.0.1:9778\"\nspin = \"50us\"\n{peers}"
+        )
+    }
+
+    /// What stands where another value stood.
+    const VALUES: &[&str] = &[
+        "0",
+        "-1",
+        "1",
+        "1280",
+        "65535",
+        "65536",
+        "4294967296",
+        "1e309",
+        "nan",
+        "true",
+        "[]",
+        "{}",
+        "\"\"",
+        "\"off\"",
+        "\"::/0\"",
+        "[\"0.0.0.0/0\"]",
+        "[\"::/0\", \"10.0.0.0/33\"]",
+        "\"ff02::1\"",
+        "\"0.0.0.0:1\"",
+        "\"[::1]:70000\"",
+        "\"9999999999gbit\"",
+        "\"1ps\"",
+        "\"584years\"",
+        "\"1 packets\"",
+        "\"red,min=1e-300\"",
+        "\"mpls\"",
+        "\"ip\"",
+        "\"tap\"",
+        "\"\\u001b\"",
+        "1979-05-27",
+        "[[1]]",
+    ];
+
+    #[derive(Clone, Debug)]
+    enum Change {
+        Value(Index, &'static str),
+        Twice(Index),
+        Away(Index),
+        Swap(Index, Index),
+        Octet(Index, char),
+    }
+
+    fn changes() -> impl Strategy<Value = Vec<Change>> {
+        let change = prop_oneof![
+            4 => (any::<Index>(), prop::sample::select(VALUES))
+                .prop_map(|(line, value)| Change::Value(line, value)),
+            1 => any::<Index>().prop_map(Change::Twice),
+            1 => any::<Index>().prop_map(Change::Away),
+            1 => (any::<Index>(), any::<Index>()).prop_map(|(one, other)| Change::Swap(one, other)),
+            1 => (any::<Index>(), any::<char>()).prop_map(|(place, char)| Change::Octet(place, char)),
+        ];
+        prop::collection::vec(change, 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn an_altered_configuration_is_refused_in_one_line_or_can_be_worked_with(
+            changes in changes(),
+        ) {
+            let text = valid();
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            for change in changes {
+                let length = lines.len();
+                match change {
+                    Change::Value(line, value) => {
+                        let line = line.get_mut(&mut lines);
+                        if let Some((key, _)) = line.split_once('=') {
+                            *line = format!("{key}= {value}");
+                        }
+                    }
+                    Change::Twice(line) => lines.push(line.get(&lines).clone()),
+                    Change::Away(line) => line.get_mut(&mut lines).clear(),
+                    Change::Swap(one, other) => lines.swap(one.index(length), other.index(length)),
+                    Change::Octet(place, char) => {
+                        let line = place.get_mut(&mut lines);
+                        let place = place.index(line.len() + 1);
+                        if line.is_char_boundary(place) {
+                            line.insert(place, char);
+                        }
+                    }
+                }
+            }
+            match read(&lines.join("\n")) {
+                Err(error) => {
+                    let error = format!("{error:#}");
+                    prop_assert!(!error.contains('\n') && error.contains("g.toml") || error.contains("peer"), "{error}");
+                }
+                Ok(Gateway { configuration, metrics, .. }) => {
+                    configuration.settings.check().unwrap();
+                    let rows = &configuration.table.rows;
+                    prop_assert!(rows.iter().all(|row| row.is_sound() && row.egress < configuration.names.len()));
+                    prop_assert!(metrics.is_none_or(|address| address.ip().is_loopback()));
+                    let mut entropy = configuration.settings.clone();
+                    entropy.entropy = [1; 32];
+                    prop_assert!(proto::gateway::Gateway::new(entropy).is_ok());
+                }
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 mod crossing;
+mod fuzz;
 mod hostile;
 mod memory;
 mod path;

@@ -356,4 +356,101 @@ mod tests {
             assert!(error.contains(words), "{line}: {error}");
         }
     }
+
+    mod fuzz {
+        use proptest::prelude::*;
+        use proptest::sample::select;
+
+        use super::*;
+
+        /// Values of each kind, and some at their limits.
+        const VALUES: &[&str] = &[
+            "1mbit",
+            "0bit",
+            "1bit",
+            "18446744073709551615bit",
+            "1e309mbit",
+            "none",
+            "10ms",
+            "60s",
+            "60.000000000001s",
+            "1ps",
+            "-1ms",
+            "0%",
+            "0.1%",
+            "100%",
+            "nan%",
+            "1e-300%",
+            "1e-9",
+            "1",
+            "1500",
+            "67",
+            "68",
+            "65535",
+            "65536",
+            "1518B",
+            "500kB",
+            "1packets",
+            "4294967296packets",
+            "droptail",
+            "red,min=3,max=9",
+            "mred,over=arriving",
+            "pie,update=10us",
+            "fq_codel,queues=0",
+            "codel,target=1ps",
+            "uniform",
+            "normal",
+            "exponential",
+            "drop",
+            "answer",
+            "yes",
+            "no",
+            "",
+            "\u{1b}[2J",
+            "=",
+            ",",
+        ];
+
+        proptest! {
+            #[test]
+            fn a_described_link_is_refused_in_one_line_or_can_be_built(
+                options in prop::collection::btree_map(
+                    select(KEYS.split(", ").collect::<Vec<_>>()),
+                    select(VALUES),
+                    0..6,
+                ),
+                back in prop::collection::vec((select(KEYS.split(", ").collect::<Vec<_>>()), select(VALUES)), 0..3),
+                noise in prop_oneof![4 => Just(None), 1 => ".{0,8}".prop_map(Some)],
+            ) {
+                let mut words: Vec<String> = ["jumbolab", "emulate", "--between", "a", "b"].map(str::to_owned).to_vec();
+                for (key, value) in options {
+                    words.push(match key {
+                        "cut-through" => "--cut-through".to_owned(),
+                        key => format!("--{key}={value}"),
+                    });
+                }
+                for (key, value) in back {
+                    words.push(format!("--back={key}={value}"));
+                }
+                words.extend(noise.map(|noise| format!("--back={noise}")));
+                let parsed = Args::try_parse_from(&words).unwrap();
+                let Command::Emulate(args) = parsed.command else {
+                    panic!("another command")
+                };
+                match directions(&args, Bytes::new(1_500)) {
+                    Err(error) => {
+                        let error = crate::output::one_line(&format!("{error:#}"));
+                        prop_assert!(error.starts_with("--") && !error.contains('\n'), "{error}");
+                    }
+                    Ok(directions) => {
+                        for settings in directions {
+                            let shares = [settings.loss, settings.reorder, settings.duplicate, settings.bit_error_rate];
+                            prop_assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
+                            prop_assert!(settings.delay <= LONGEST && settings.jitter <= LONGEST);
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,186 @@
+//! Whatever comes from the core: bundles, greetings and messages about paths, altered.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use wire::bundle::HEADER_LEN;
+
+use super::super::martian::is_martian;
+use super::super::*;
+use super::sealed::sealed_pair_with;
+use super::support::*;
+
+/// Octets of the headers of IPv4 and UDP.
+const OUTSIDE: usize = 28;
+
+/// Gateways that share a secret, or not, and probe their path.
+fn gateways(sealed: bool) -> [Gateway; 2] {
+    let change = |settings: Settings| Settings {
+        probe: Some(Span::from_secs(10)),
+        entropy: [7; 32],
+        peers: vec![Peer {
+            mtu: mtu(2_000),
+            ..settings.peers[0].clone()
+        }],
+        ..settings
+    };
+    match sealed {
+        true => sealed_pair_with(change),
+        false => pair(change),
+    }
+}
+
+/// Lets gateways exchange what is due. The packets, each with the number of its receiver.
+fn exchanged(gateways: &mut [Gateway; 2], now: Time) -> Vec<(usize, Vec<u8>)> {
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        for from in [0, 1] {
+            gateways[from].handle_timeout(now);
+            for octets in polled(&mut gateways[from], now).1 {
+                gateways[1 - from].receive_core(now, &octets);
+                all.push((1 - from, octets));
+            }
+        }
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+/// Two seconds of valid traffic, without a secret and with one. Gateways with the same
+/// entropy agree on the same keys again.
+static VALID: LazyLock<[Vec<(usize, Vec<u8>)>; 2]> = LazyLock::new(|| {
+    [false, true].map(|sealed| {
+        let mut gateways = gateways(sealed);
+        let mut all = exchanged(&mut gateways, at(0));
+        for number in 1..40u16 {
+            for sample in 0..number % 5 {
+                let sample = Sample {
+                    number: u32::from(sample),
+                    length: 4 + 90 * u16::from(sample),
+                    ..Sample::SMALL
+                };
+                gateways[0].receive_inside(at(50_000 * u64::from(number)), &sample.octets());
+            }
+            let now = at(50_000 * u64::from(number));
+            gateways[0].flush(now);
+            all.extend(exchanged(&mut gateways, now));
+        }
+        all
+    })
+});
+
+/// A change to a packet.
+#[derive(Clone, Debug)]
+enum Change {
+    Octet(Index, u8),
+    Number(Index, u16),
+    Cut(Index),
+    Longer(u8),
+    /// The payload of another packet from here on.
+    Other(Index, Index),
+}
+
+fn changes() -> impl Strategy<Value = Vec<Change>> {
+    let limits = prop::sample::select(vec![0, 1, 4_095, 4_096, 0x2fff, 0x8000, 0xffff]);
+    let change = prop_oneof![
+        4 => (any::<Index>(), any::<u8>()).prop_map(|(place, octet)| Change::Octet(place, octet)),
+        3 => (any::<Index>(), limits).prop_map(|(place, number)| Change::Number(place, number)),
+        1 => any::<Index>().prop_map(Change::Cut),
+        1 => any::<u8>().prop_map(Change::Longer),
+        1 => (any::<Index>(), any::<Index>()).prop_map(|(other, place)| Change::Other(other, place)),
+    ];
+    prop::collection::vec(change, 0..4)
+}
+
+/// Alters the payload of a packet; half of the places are in its first octets.
+fn altered(octets: &[u8], changes: &[Change], all: &[(usize, Vec<u8>)]) -> Vec<u8> {
+    let mut payload = octets[OUTSIDE..].to_vec();
+    for change in changes {
+        let place = |place: &Index, length: usize| {
+            let place = place.index(2 * length.max(1));
+            match place < length {
+                true => place,
+                false => place % length.clamp(1, HEADER_LEN + 12),
+            }
+        };
+        match change {
+            Change::Octet(at, octet) => {
+                let at = place(at, payload.len());
+                payload
+                    .get_mut(at)
+                    .into_iter()
+                    .for_each(|own| *own = *octet);
+            }
+            Change::Number(at, number) => {
+                let at = place(at, payload.len()) & !1;
+                if let Some(own) = payload.get_mut(at..at + 2) {
+                    own.copy_from_slice(&number.to_be_bytes());
+                }
+            }
+            Change::Cut(at) => payload.truncate(place(at, payload.len())),
+            Change::Longer(more) => payload.extend((0..*more).map(|octet| octet ^ 0x45)),
+            Change::Other(other, at) => {
+                let other = &all[other.index(all.len())].1[OUTSIDE..];
+                let at = place(at, payload.len().min(other.len()));
+                payload.truncate(at);
+                payload.extend(&other[at..]);
+            }
+        }
+    }
+    payload.truncate(1_900);
+    // The sender of a forged packet writes right lengths, and no checksum of UDP [RFC768].
+    let mut octets = octets[..OUTSIDE].to_vec();
+    octets.extend(payload);
+    let length = u16::try_from(octets.len()).unwrap();
+    octets[2..4].copy_from_slice(&length.to_be_bytes());
+    octets[24..26].copy_from_slice(&(length - 20).to_be_bytes());
+    octets[26..28].fill(0);
+    octets[10..12].fill(0);
+    let words = octets[..20].chunks(2);
+    let sum: u32 = words
+        .map(|word| u32::from(word[0]) << 8 | u32::from(word[1]))
+        .sum();
+    let sum = u16::try_from((sum & 0xffff) + (sum >> 16)).unwrap();
+    octets[10..12].copy_from_slice(&(!sum).to_be_bytes());
+    octets
+}
+
+proptest! {
+    #[test]
+    fn what_comes_from_the_core_is_counted_and_bounded_and_forged_packets_are_not_let_out(
+        sealed: bool,
+        arrivals in prop::collection::vec((any::<Index>(), changes(), 0u64..200_000), 1..40),
+    ) {
+        let all = &VALID[usize::from(sealed)];
+        let mut gateways = gateways(sealed);
+        exchanged(&mut gateways, at(0));
+        let mut now = at(1);
+        for (which, changes, gap) in arrivals {
+            let (to, octets) = &all[which.index(all.len())];
+            now += Span::from_micros(gap);
+            gateways[*to].receive_core(now, &altered(octets, &changes, all));
+            for gateway in &mut gateways {
+                gateway.handle_timeout(now);
+                conserved(gateway);
+                let (inside, core) = polled(gateway, now);
+                conserved(gateway);
+                // An answer, a greeting, a probe and a note at most.
+                prop_assert!(core.len() <= 4, "{}", core.len());
+                prop_assert!(gateway.waiting().inward <= 1 << 16);
+                prop_assert!(gateway.waiting().bundles <= 32);
+                let (most, _) = gateway.path_mtu(0).unwrap();
+                prop_assert!((1_300..=2_000).contains(&most.get()), "{most:?}");
+                for octets in inside {
+                    let packet = IpPacket::parse_whole(&octets).unwrap();
+                    prop_assert!(!is_martian(packet.addresses) && packet.hop_limit > 0);
+                    // A secret admits what its holders sent.
+                    let ends = packet.addresses.ends();
+                    prop_assert!(!sealed || ends == IpPacket::parse_whole(&Sample::SMALL.octets()).unwrap().addresses.ends());
+                }
+            }
+        }
+    }
+}
