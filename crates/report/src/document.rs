@@ -2,8 +2,8 @@
 //! grouped into sections. [`crate::terminal`] and [`crate::page`] render them.
 
 use analysis::certificate::State;
-use plotly::Plot;
 
+use crate::plots::Plot;
 use crate::replay::Replay;
 use crate::topology::Topology;
 

@@ -1,7 +1,9 @@
-//! Plots of metrics and other results.
+//! Plots of metrics and other results, written as the JSON that the reference of Plotly
+//! describes. A trace without a `type` is a scatter plot.
 //!
 //! The page's script chooses the colours, since it knows the colour scheme; the
-//! `meta` of a trace states its role.
+//! `meta` of a trace states its role. The script also has the configuration, which is the
+//! same for all plots.
 
 pub(crate) mod areas;
 pub(crate) mod changes;
@@ -21,24 +23,20 @@ mod traces;
 
 use analysis::compare::{Comparison, by_cell};
 use plan::{Plan, Trial};
-use plotly::common::{Font, Orientation, Title};
-use plotly::configuration::{
-    Configuration, ImageButtonFormats, ModeBarButtonName, ToImageButtonOptions,
-};
-use plotly::layout::{Axis, HoverMode, Legend, Margin};
-use plotly::{Layout, Plot};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use self::panels::Panel;
 use self::scale::Scale;
 use crate::document::{Drawing, Figure};
 use crate::series::{Series, levels, series};
 
-/// A plot without traces. Plotly gives each plot a copy of its scripts, seven megabytes
-/// that a page has once; the addresses that replace them are not used.
-pub(crate) fn empty_plot() -> Plot {
-    let mut plot = Plot::new();
-    plot.use_cdn_js();
-    plot
+/// The arguments of `Plotly.newPlot`, but for the configuration.
+#[derive(Default, Serialize)]
+pub(crate) struct Plot {
+    /// The traces, of which later ones cover earlier ones.
+    pub(crate) data: Vec<Value>,
+    pub(crate) layout: Value,
 }
 
 /// The height above a plot in pixels, with room for a title of one line.
@@ -101,39 +99,50 @@ fn wrapped(words: &str, width: usize) -> String {
     lines.join("<br>")
 }
 
-/// An axis with a title.
-fn axis(title: &str) -> Axis {
-    Axis::new()
-        .title(Title::with_text(text(title)))
-        .auto_margin(true)
-        .zero_line(false)
+/// The object `base` with further attributes, which replace those of the same name.
+fn with(mut base: Value, attributes: Value) -> Value {
+    if let (Value::Object(base), Value::Object(more)) = (&mut base, attributes) {
+        base.extend(more);
+    }
+    base
+}
+
+/// An axis with a title and further attributes.
+fn axis(title: &str, attributes: Value) -> Value {
+    let axis = json!({"title": {"text": text(title)}, "automargin": true, "zeroline": false});
+    with(axis, attributes)
 }
 
 /// The layout of a plot with a height in pixels.
-fn layout(horizontal: Axis, vertical: Axis, height: usize) -> Layout {
-    Layout::new()
-        .x_axis(horizontal)
-        .y_axis(vertical)
-        .hover_mode(HoverMode::Closest)
-        .show_legend(true)
-        .legend(Legend::new().orientation(Orientation::Horizontal))
-        .margin(margin(TOP))
-        .height(height)
+fn layout(horizontal: Value, vertical: Value, height: usize) -> Value {
+    json!({
+        "xaxis": horizontal,
+        "yaxis": vertical,
+        "hovermode": "closest",
+        "showlegend": true,
+        "legend": {"orientation": "h"},
+        "margin": margin(TOP),
+        "height": height,
+    })
 }
 
 /// The margin of a plot with a height above it in pixels.
-fn margin(top: usize) -> Margin {
-    Margin::new().left(56).right(12).top(top).bottom(48)
+fn margin(top: usize) -> Value {
+    json!({"l": 56, "r": 12, "t": top, "b": 48})
 }
 
 /// The title of one of several plots of a figure.
-fn small_title(words: &str) -> Title {
-    Title::with_text(text(words)).font(Font::new().size(TITLE_SIZE))
+fn small_title(words: &str) -> Value {
+    json!({"text": text(words), "font": {"size": TITLE_SIZE}})
+}
+
+/// Error bars of different lengths in either direction.
+fn bars(above: &[f64], below: &[f64]) -> Value {
+    json!({"type": "data", "symmetric": false, "array": above, "arrayminus": below})
 }
 
 /// A figure with a single plot that is not about a metric.
-fn alone(title: String, note: &str, id: String, mut plot: Plot) -> Figure {
-    plot.set_configuration(configuration(&id));
+fn alone(title: String, note: &str, id: String, plot: Plot) -> Figure {
     Figure {
         note: note.to_owned(),
         plots: vec![Drawing {
@@ -144,25 +153,6 @@ fn alone(title: String, note: &str, id: String, mut plot: Plot) -> Figure {
         }],
         title,
     }
-}
-
-fn configuration(name: &str) -> Configuration {
-    let image = ToImageButtonOptions::new()
-        .format(ImageButtonFormats::Svg)
-        .filename(name);
-    Configuration::new()
-        .display_logo(false)
-        .responsive(true)
-        .typeset_math(false)
-        .show_send_to_cloud(false)
-        .show_edit_in_chart_studio(false)
-        .mode_bar_buttons_to_remove(vec![
-            ModeBarButtonName::SendDataToCloud,
-            ModeBarButtonName::Select2d,
-            ModeBarButtonName::Lasso2d,
-            ModeBarButtonName::AutoScale2d,
-        ])
-        .to_image_button_options(image)
 }
 
 #[cfg(test)]

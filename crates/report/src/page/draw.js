@@ -10,6 +10,14 @@ const unpacked = async (id) => {
 };
 const unpacks = typeof DecompressionStream === "function";
 
+// The configuration of every plot, which Plotly calls `config`.
+const configuration = (place, responsive) => ({
+  displaylogo: false,
+  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  toImageButtonOptions: { format: "svg", filename: place.id },
+  responsive,
+});
+
 const places = [...document.querySelectorAll(".plot")];
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const drawn = new Set();
@@ -27,7 +35,7 @@ const draw = (place, palette, extent) => {
     });
   }
   // With a fixed extent a window that changes its size must not change the plot's.
-  Plotly.react(place, data, layout, { ...plot.config, responsive: !extent });
+  Plotly.react(place, data, layout, configuration(place, !extent));
   drawn.add(place);
 };
 

@@ -5,14 +5,11 @@ use analysis::Findings;
 use analysis::latency_breakdown::Group;
 use plan::Level;
 use plan::metric::OF_LATENCY_BREAKDOWN;
-use plotly::common::{HoverInfo, Line, Mode};
-use plotly::layout::{AxisType, HoverMode};
-use plotly::{Plot, Scatter};
 use proto::latency_breakdown::{PARTS, Part};
+use serde_json::json;
 
-use super::{axis, configuration, layout, small_title, traces};
+use super::{Plot, axis, layout, small_title, traces, with};
 use crate::document::{Drawing, Figure};
-use crate::plots::empty_plot;
 use crate::series::labelled;
 
 /// The number of stages in one direction; those of the backward direction
@@ -68,8 +65,7 @@ fn figure(
         let own = own.filter(|factor| !common.contains(factor));
         let own = labelled(found.plan, &own.cloned().collect::<Vec<_>>());
         let id = format!("latency-breakdown-{}", first + number);
-        let mut plot = area(group, found, longest, &own)?;
-        plot.set_configuration(configuration(&id));
+        let plot = area(group, found, longest, &own)?;
         Some(Drawing {
             id,
             label: format!("{title}, {own}: stacked stages by message size"),
@@ -86,7 +82,7 @@ fn figure(
 }
 
 fn area(group: &Group, found: &Findings<'_>, longest: f64, own: &str) -> Option<Plot> {
-    let mut plot = empty_plot();
+    let mut data = Vec::new();
     for (place, metric) in OF_LATENCY_BREAKDOWN.iter().take(PARTS).enumerate() {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         for (size, cell) in &group.cells {
@@ -107,18 +103,21 @@ fn area(group: &Group, found: &Findings<'_>, longest: f64, own: &str) -> Option<
             OF_A_WAY.. => format!("part {} back", place - OF_A_WAY),
             _ => format!("part {place}"),
         };
-        let trace = Scatter::new(x, y)
-            .mode(Mode::Lines)
-            .name(metric.title)
-            .meta(meta)
-            .stack_group("parts")
-            .line(Line::new().width(0.5))
-            .hover_info(HoverInfo::All);
-        plot.add_trace(trace);
+        data.push(json!({
+            "mode": "lines",
+            "x": x,
+            "y": y,
+            "name": metric.title,
+            "meta": meta,
+            "stackgroup": "parts",
+            "line": {"width": 0.5},
+            "hoverinfo": "all",
+        }));
     }
-    let size = axis("message (octets)").type_(AxisType::Log);
-    let time = axis("round trip (us)").range(vec![0.0, traces::brief(longest * 1.05)]);
-    let layout = layout(size, time, 460).hover_mode(HoverMode::XUnified);
-    plot.set_layout(layout.title(small_title(own)));
-    Some(plot)
+    let size = axis("message (octets)", json!({"type": "log"}));
+    let range = [0.0, traces::brief(longest * 1.05)];
+    let time = axis("round trip (us)", json!({"range": range}));
+    let attributes = json!({"hovermode": "x unified", "title": small_title(own)});
+    let layout = with(layout(size, time, 460), attributes);
+    Some(Plot { data, layout })
 }

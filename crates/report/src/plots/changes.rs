@@ -10,15 +10,12 @@ use analysis::compare::{Comparison, Difference, find};
 use analysis::statistics::Interval;
 use analysis::verdict::Claim;
 use plan::metric::{Better, Metric};
-use plotly::common::{Anchor, ErrorData, ErrorType, HoverInfo, Marker, MarkerSymbol, Mode};
-use plotly::layout::{Annotation, Axis, HAlign};
-use plotly::{Plot, Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::clip::Range;
-use super::{Frame, axis, configuration, layout, text, traces, wrapped};
+use super::{Frame, Plot, axis, bars, layout, text, traces, wrapped};
 use crate::document::{Drawing, Figure};
 use crate::figure;
-use crate::plots::empty_plot;
 use crate::series::{level_label, place};
 
 /// The maximum number of rows; the table has all.
@@ -106,43 +103,38 @@ pub(super) fn plot(
     let mut rows = rows(frame, metric, reference);
     let left_out = choose(&mut rows);
     let range = range(&rows)?;
-    let mut plot = empty_plot();
+    let mut data = Vec::new();
     for (name, role, symbol, difference) in [
         (
             "difference found",
             "series 0",
-            MarkerSymbol::Circle,
+            "circle",
             Some(Difference::Found),
         ),
         (
             "no difference found",
             "limit",
-            MarkerSymbol::CircleOpen,
+            "circle-open",
             Some(Difference::NotFound),
         ),
         (
             "too few trials to say",
             "limit",
-            MarkerSymbol::X,
+            "x",
             Some(Difference::Unknown),
         ),
-        ("change", "limit", MarkerSymbol::CircleOpen, None),
+        ("change", "limit", "circle-open", None),
     ] {
         let of = rows.iter().enumerate();
         let of: Vec<(usize, &Row<'_>)> = of
             .filter(|(_, row)| row.comparison.difference == difference)
             .collect();
         if !of.is_empty() {
-            plot.add_trace(
-                measured(&of, range)
-                    .name(name)
-                    .meta(role)
-                    .marker(Marker::new().symbol(symbol).size(10)),
-            );
-            plot.add_traces(arrows(&of, range, role));
+            data.push(measured(&of, range, name, role, symbol));
+            data.extend(arrows(&of, range, role));
         }
     }
-    plot.add_traces(published(&rows).into_iter().collect());
+    data.extend(published(&rows));
     let title = match reference {
         Reference::Baseline => {
             let baseline = level_label(frame.plan, &frame.plan.compare.baseline.to_string());
@@ -153,10 +145,9 @@ pub(super) fn plot(
         }
         Reference::OtherRun => "change from A to B (%)".to_owned(),
     };
-    let horizontal = axis(&title)
-        .range(vec![range.low, range.high])
-        .zero_line(true)
-        .zero_line_width(2);
+    let attributes =
+        json!({"range": [range.low, range.high], "zeroline": true, "zerolinewidth": 2});
+    let horizontal = axis(&title, attributes);
     let is_long = rows.iter().any(|row| row.label.chars().count() > LONG);
     let lines = |row: &Row<'_>| wrapped(&row.label, LINE).matches("<br>").count();
     let more = rows.iter().map(lines).max().unwrap_or(0) * LABEL_LINE;
@@ -164,11 +155,9 @@ pub(super) fn plot(
     let height = rows.len() * row + REST;
     let mut layout = layout(horizontal, vertical(&rows, is_long), height);
     if is_long {
-        layout = layout.annotations(labels(&rows));
+        layout["annotations"] = labels(&rows);
     }
-    plot.set_layout(layout);
-    plot.set_configuration(configuration(&id(metric)));
-    Some((plot, left_out))
+    Some((Plot { data, layout }, left_out))
 }
 
 /// The measured changes in the order of the plan.
@@ -244,55 +233,66 @@ fn range(rows: &[Row<'_>]) -> Option<Range> {
 }
 
 /// The changes with their intervals, as far as the axis shows these.
-fn measured(rows: &[(usize, &Row<'_>)], range: Range) -> Box<Scatter<f64, f64>> {
+fn measured(
+    rows: &[(usize, &Row<'_>)],
+    range: Range,
+    name: &str,
+    role: &str,
+    symbol: &str,
+) -> Value {
     let (mut above, mut below) = (Vec::new(), Vec::new());
     for (_, row) in rows {
         let shown = range.clip(row.interval);
         above.push(traces::brief((shown.high - row.percent).max(0.0)));
         below.push(traces::brief((row.percent - shown.low).max(0.0)));
     }
-    let bars = ErrorData::new(ErrorType::Data)
-        .symmetric(false)
-        .array(above)
-        .array_minus(below);
     let x = rows.iter().map(|(_, row)| traces::brief(row.percent));
     let y = rows.iter().map(|(at, _)| traces::number(*at));
-    Scatter::new(x.collect(), y.collect())
-        .mode(Mode::Markers)
-        .error_x(bars)
-        .hover_text_array(rows.iter().map(|(_, row)| about(row)).collect())
-        .hover_info(HoverInfo::Text)
+    json!({
+        "mode": "markers",
+        "x": x.collect::<Vec<f64>>(),
+        "y": y.collect::<Vec<f64>>(),
+        "error_x": bars(&above, &below),
+        "name": name,
+        "meta": role,
+        "marker": {"symbol": symbol, "size": 10},
+        "hovertext": rows.iter().map(|(_, row)| about(row)).collect::<Vec<String>>(),
+        "hoverinfo": "text",
+    })
 }
 
 /// Arrows where intervals go on beyond the axis.
-fn arrows(rows: &[(usize, &Row<'_>)], range: Range, role: &str) -> Vec<Box<dyn Trace>> {
+fn arrows(rows: &[(usize, &Row<'_>)], range: Range, role: &str) -> Vec<Value> {
     let ends = [
-        (MarkerSymbol::TriangleLeft, 0, range.low),
-        (MarkerSymbol::TriangleRight, 1, range.high),
+        ("triangle-left", 0, range.low),
+        ("triangle-right", 1, range.high),
     ];
-    let arrow = |(symbol, end, at): (MarkerSymbol, usize, f64)| {
+    let arrow = |(symbol, end, at): (&str, usize, f64)| {
         let cut: Vec<_> = rows
             .iter()
             .filter(|(_, row)| range.clip(row.interval).is_cut[end])
             .collect();
-        (!cut.is_empty()).then(|| -> Box<dyn Trace> {
+        (!cut.is_empty()).then(|| {
             let y = cut.iter().map(|(row, _)| traces::number(*row));
-            Scatter::new(vec![traces::brief(at); cut.len()], y.collect())
-                .mode(Mode::Markers)
-                .name("interval goes on")
-                .meta(role.to_owned())
-                .show_legend(false)
-                .clip_on_axis(false)
-                .marker(Marker::new().symbol(symbol).size(11))
-                .hover_text_array(cut.iter().map(|(_, row)| about(row)).collect())
-                .hover_info(HoverInfo::Text)
+            json!({
+                "mode": "markers",
+                "x": vec![traces::brief(at); cut.len()],
+                "y": y.collect::<Vec<f64>>(),
+                "name": "interval goes on",
+                "meta": role,
+                "showlegend": false,
+                "cliponaxis": false,
+                "marker": {"symbol": symbol, "size": 11},
+                "hovertext": cut.iter().map(|(_, row)| about(row)).collect::<Vec<String>>(),
+                "hoverinfo": "text",
+            })
         })
     };
     ends.into_iter().filter_map(arrow).collect()
 }
 
 /// The published changes as diamonds.
-fn published(rows: &[Row<'_>]) -> Option<Box<dyn Trace>> {
+fn published(rows: &[Row<'_>]) -> Option<Value> {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for (at, row) in rows.iter().enumerate() {
         if let Some(claim) = row.published {
@@ -310,14 +310,17 @@ fn published(rows: &[Row<'_>]) -> Option<Box<dyn Trace>> {
             )));
         }
     }
-    (!x.is_empty()).then(|| -> Box<dyn Trace> {
-        Scatter::new(x, y)
-            .mode(Mode::Markers)
-            .name("published")
-            .meta("published")
-            .marker(Marker::new().symbol(MarkerSymbol::DiamondOpen).size(14))
-            .hover_text_array(texts)
-            .hover_info(HoverInfo::Text)
+    (!x.is_empty()).then(|| {
+        json!({
+            "mode": "markers",
+            "x": x,
+            "y": y,
+            "name": "published",
+            "meta": "published",
+            "marker": {"symbol": "diamond-open", "size": 14},
+            "hovertext": texts,
+            "hoverinfo": "text",
+        })
     })
 }
 
@@ -340,33 +343,35 @@ fn about(row: &Row<'_>) -> String {
 }
 
 /// The axis of rows, the first at the top.
-fn vertical(rows: &[Row<'_>], is_long: bool) -> Axis {
-    let positions = (0..rows.len()).map(traces::number).collect();
-    let labels = rows.iter().map(|row| text(&row.label)).collect();
+fn vertical(rows: &[Row<'_>], is_long: bool) -> Value {
+    let positions: Vec<f64> = (0..rows.len()).map(traces::number).collect();
+    let labels: Vec<String> = rows.iter().map(|row| text(&row.label)).collect();
     let above = if is_long { 0.9 } else { 0.6 };
-    Axis::new()
-        .auto_margin(true)
-        .zero_line(false)
-        .tick_values(positions)
-        .tick_text(labels)
-        .show_tick_labels(!is_long)
-        .range(vec![traces::number(rows.len()) - 0.4, -above])
+    json!({
+        "automargin": true,
+        "zeroline": false,
+        "tickvals": positions,
+        "ticktext": labels,
+        "showticklabels": !is_long,
+        "range": [traces::number(rows.len()) - 0.4, -above],
+    })
 }
 
 /// Labels above the rows, at the left edge.
-fn labels(rows: &[Row<'_>]) -> Vec<Annotation> {
+fn labels(rows: &[Row<'_>]) -> Value {
     let label = |(at, row): (usize, &Row<'_>)| {
-        Annotation::new()
-            .text(wrapped(&row.label, LINE))
-            .show_arrow(false)
-            .x_ref("paper")
-            .x(0.0)
-            .x_anchor(Anchor::Left)
-            .y_ref("y")
-            .y(traces::number(at))
-            .align(HAlign::Left)
-            .y_anchor(Anchor::Bottom)
-            .y_shift(5.0)
+        json!({
+            "text": wrapped(&row.label, LINE),
+            "showarrow": false,
+            "xref": "paper",
+            "x": 0.0,
+            "xanchor": "left",
+            "yref": "y",
+            "y": traces::number(at),
+            "align": "left",
+            "yanchor": "bottom",
+            "yshift": 5.0,
+        })
     };
     rows.iter().enumerate().map(label).collect()
 }

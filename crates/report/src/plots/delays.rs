@@ -6,14 +6,11 @@ use std::collections::BTreeSet;
 use analysis::Findings;
 use analysis::details::Times;
 use plan::metric::Metric;
-use plotly::common::{HoverInfo, Line, Marker, Mode};
-use plotly::layout::{Axis, AxisType};
-use plotly::{Plot, Scatter};
 use proto::streaming_recorder::SHARES;
+use serde_json::{Value, json};
 
-use super::{Frame, axis, configuration, layout, marks, small_title, text, traces};
+use super::{Frame, Plot, axis, layout, marks, small_title, text, traces};
 use crate::document::{Drawing, Figure};
-use crate::plots::empty_plot;
 use crate::series::{level_label, place};
 
 /// The metrics of percentiles, and the shares of messages that they state.
@@ -111,17 +108,17 @@ fn figure(
         .into_iter()
         .enumerate()
         .map(|(position, (name, curves))| {
-            let id = format!("delays-{number}-{position}");
-            let mut plot = plot(frame, curves);
             let time = time_axis(axis_title, least, most);
-            let share = axis("share of messages").range(vec![first_share - 0.05, 1.03]);
-            plot.set_layout(layout(time, share, 320).title(small_title(name)));
-            plot.set_configuration(configuration(&id));
+            let range = [first_share - 0.05, 1.03];
+            let share = axis("share of messages", json!({"range": range}));
+            let mut layout = layout(time, share, 320);
+            layout["title"] = small_title(name);
+            let data = data(frame, curves);
             Drawing {
-                id,
+                id: format!("delays-{number}-{position}"),
                 label: format!("{title}, {name}"),
                 is_change: false,
-                plot,
+                plot: Plot { data, layout },
             }
         });
     Some(Figure {
@@ -152,39 +149,36 @@ fn curve(found: &Findings<'_>, subject: &Subject<'_>, cell: usize) -> Option<Cur
     }
 }
 
-fn plot(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Plot {
-    let mut plot = empty_plot();
-    for (level, curve) in curves {
+fn data(frame: &Frame<'_>, curves: Vec<(usize, Curve)>) -> Vec<Value> {
+    let trace = |(level, curve): (usize, Curve)| {
         let name = level_label(frame.plan, &frame.levels[level]);
         let name = format!("{} {name}", frame.plan.compare.factor);
         let texts = curve.iter().map(|(time, share)| {
             let percent = traces::brief(share * 100.0);
             text(&format!("{name}: {percent} % within {time} ms"))
         });
-        let texts = texts.collect();
+        let texts: Vec<String> = texts.collect();
         let (x, y): (Vec<f64>, Vec<f64>) = curve.into_iter().unzip();
-        plot.add_trace(
-            Scatter::new(x, y)
-                .mode(Mode::LinesMarkers)
-                .name(text(&name))
-                .meta(marks::role(level))
-                .marker(Marker::new().symbol(marks::symbol(level)).size(8))
-                .line(Line::new().width(1.6).dash(marks::dash(level)))
-                .hover_text_array(texts)
-                .hover_info(HoverInfo::Text),
-        );
-    }
-    plot
+        json!({
+            "mode": "lines+markers",
+            "x": x,
+            "y": y,
+            "name": text(&name),
+            "meta": marks::role(level),
+            "marker": {"symbol": marks::symbol(level), "size": 8},
+            "line": {"width": 1.6, "dash": marks::dash(level)},
+            "hovertext": texts,
+            "hoverinfo": "text",
+        })
+    };
+    curves.into_iter().map(trace).collect()
 }
 
 /// The axis of times, the same in all plots of a figure.
-fn time_axis(title: &str, least: f64, most: f64) -> Axis {
-    let axis = axis(title);
-    match least > 0.0 && most / least > WIDE {
-        true => {
-            let range = vec![least.log10() - 0.05, most.log10() + 0.05];
-            axis.type_(AxisType::Log).range(range)
-        }
-        false => axis.range(vec![0.0, traces::brief(most * 1.05)]),
-    }
+fn time_axis(title: &str, least: f64, most: f64) -> Value {
+    let attributes = match least > 0.0 && most / least > WIDE {
+        true => json!({"type": "log", "range": [least.log10() - 0.05, most.log10() + 0.05]}),
+        false => json!({"range": [0.0, traces::brief(most * 1.05)]}),
+    };
+    axis(title, attributes)
 }

@@ -3,14 +3,11 @@
 
 use analysis::Findings;
 use analysis::pareto::{Front, Point};
-use plotly::common::{HoverInfo, Line, Marker, Mode};
-use plotly::layout::{Axis, AxisType, RangeMode};
-use plotly::{Plot, Scatter};
+use serde_json::{Value, json};
 
-use super::{alone, axis, layout, marks, text, traces};
+use super::{Plot, alone, axis, layout, marks, text, traces, with};
 use crate::document::Figure;
 use crate::figure;
-use crate::plots::empty_plot;
 
 /// The ratio of the largest to the smallest value from which an axis is
 /// logarithmic.
@@ -36,46 +33,43 @@ fn plot(found: &Findings<'_>, front: &Front<'_>) -> Plot {
             .iter()
             .filter(|point| point.is_front == is_front)
             .collect();
-        let along = |at: usize| {
-            points
-                .iter()
-                .map(move |point| traces::brief(point.means[at].mean))
+        let along = |at: usize| -> Vec<f64> {
+            let means = points.iter().map(|point| point.means[at].mean);
+            means.map(traces::brief).collect()
         };
         let texts = points
             .iter()
             .map(|point| text(&figure::point(found.plan, front, point)));
-        Scatter::new(along(0).collect(), along(1).collect())
-            .hover_text_array(texts.collect())
-            .hover_info(HoverInfo::Text)
+        json!({
+            "x": along(0),
+            "y": along(1),
+            "hovertext": texts.collect::<Vec<String>>(),
+            "hoverinfo": "text",
+        })
     };
-    let mut plot = empty_plot();
-    plot.add_trace(
-        trace(false)
-            .mode(Mode::Markers)
-            .name("others")
-            .meta("limit")
-            .marker(Marker::new().size(6)),
-    );
-    plot.add_trace(
-        trace(true)
-            .mode(Mode::LinesMarkers)
-            .name("front")
-            .meta(marks::role(0))
-            .marker(Marker::new().size(11))
-            .line(Line::new().width(1.5)),
-    );
-    plot.set_layout(layout(of_metric(front, 0), of_metric(front, 1), 400));
-    plot
+    let others =
+        json!({"mode": "markers", "name": "others", "meta": "limit", "marker": {"size": 6}});
+    let joined = json!({
+        "mode": "lines+markers",
+        "name": "front",
+        "meta": marks::role(0),
+        "marker": {"size": 11},
+        "line": {"width": 1.5},
+    });
+    Plot {
+        data: vec![with(trace(false), others), with(trace(true), joined)],
+        layout: layout(of_metric(front, 0), of_metric(front, 1), 400),
+    }
 }
 
-fn of_metric(front: &Front<'_>, at: usize) -> Axis {
+fn of_metric(front: &Front<'_>, at: usize) -> Value {
     let metric = front.metrics[at];
-    let axis = axis(&format!("{} ({})", metric.title, metric.unit));
     let figures = || front.points.iter().map(|point| point.means[at].mean);
     let least = figures().fold(f64::INFINITY, f64::min);
     let most = figures().fold(f64::NEG_INFINITY, f64::max);
-    match least > 0.0 && most / least > WIDE {
-        true => axis.type_(AxisType::Log),
-        false => axis.range_mode(RangeMode::ToZero),
-    }
+    let attributes = match least > 0.0 && most / least > WIDE {
+        true => json!({"type": "log"}),
+        false => json!({"rangemode": "tozero"}),
+    };
+    axis(&format!("{} ({})", metric.title, metric.unit), attributes)
 }

@@ -3,69 +3,60 @@
 //! The page's script has the colours, since it knows the colour scheme: it gives
 //! the trace with the role `series N` the colour N modulo [`COLOURS`].
 
-use plotly::common::{DashType, MarkerSymbol};
-
 /// The number of colours of the page's script.
 const COLOURS: usize = 6;
 
 /// The maximum number of series in one plot; more are drawn as small multiples.
 pub(super) const MOST_SERIES: usize = COLOURS;
 
-const SYMBOLS: [MarkerSymbol; COLOURS] = [
-    MarkerSymbol::Circle,
-    MarkerSymbol::Square,
-    MarkerSymbol::TriangleUp,
-    MarkerSymbol::Star,
-    MarkerSymbol::TriangleDown,
-    MarkerSymbol::Hexagon,
+const SYMBOLS: [&str; COLOURS] = [
+    "circle",
+    "square",
+    "triangle-up",
+    "star",
+    "triangle-down",
+    "hexagon",
 ];
 
 /// Symbols of published values that no single series belongs to.
-const PUBLISHED: [MarkerSymbol; COLOURS] = [
-    MarkerSymbol::DiamondOpen,
-    MarkerSymbol::DiamondOpenDot,
-    MarkerSymbol::CircleOpen,
-    MarkerSymbol::SquareOpen,
-    MarkerSymbol::TriangleUpOpen,
-    MarkerSymbol::StarOpen,
+const PUBLISHED: [&str; COLOURS] = [
+    "diamond-open",
+    "diamond-open-dot",
+    "circle-open",
+    "square-open",
+    "triangle-up-open",
+    "star-open",
 ];
 
 /// The symbol of a series. No other one of the first 36 has the same colour and
 /// the same symbol.
-pub(super) fn symbol(series: usize) -> MarkerSymbol {
-    SYMBOLS[(series + series / COLOURS) % COLOURS].clone()
+pub(super) const fn symbol(series: usize) -> &'static str {
+    SYMBOLS[(series + series / COLOURS) % COLOURS]
 }
 
 /// The open form of the symbol of a series, for what was printed of it.
-pub(super) fn open(series: usize) -> MarkerSymbol {
-    match symbol(series) {
-        MarkerSymbol::Circle => MarkerSymbol::CircleOpen,
-        MarkerSymbol::Square => MarkerSymbol::SquareOpen,
-        MarkerSymbol::TriangleUp => MarkerSymbol::TriangleUpOpen,
-        MarkerSymbol::Star => MarkerSymbol::StarOpen,
-        MarkerSymbol::TriangleDown => MarkerSymbol::TriangleDownOpen,
-        _ => MarkerSymbol::HexagonOpen,
-    }
+pub(super) fn open(series: usize) -> String {
+    format!("{}-open", symbol(series))
 }
 
 /// The symbol of the published values with this number among those of no series.
-pub(super) fn published(number: usize) -> MarkerSymbol {
-    PUBLISHED[number % COLOURS].clone()
+pub(super) const fn published(number: usize) -> &'static str {
+    PUBLISHED[number % COLOURS]
 }
 
 /// The dash of a series without symbols: it tells those of one colour apart.
-pub(super) fn dash(series: usize) -> DashType {
+pub(super) const fn dash(series: usize) -> &'static str {
     match series / COLOURS % 4 {
-        0 => DashType::Solid,
-        1 => DashType::Dash,
-        2 => DashType::Dot,
-        _ => DashType::DashDot,
+        0 => "solid",
+        1 => "dash",
+        2 => "dot",
+        _ => "dashdot",
     }
 }
 
 /// The dash of a line that may lie on another one, which then shows in its gaps. The
 /// first [`MOST_DASHED`] lines differ in colour or dash.
-pub(super) fn overlaid(series: usize) -> DashType {
+pub(super) const fn overlaid(series: usize) -> &'static str {
     dash(series * COLOURS)
 }
 
@@ -90,30 +81,21 @@ mod tests {
 
     #[test]
     fn no_two_of_36_series_have_the_same_colour_and_symbol() {
-        let look = |series: usize| {
-            let symbol = serde_json::to_string(&symbol(series)).unwrap();
-            (series % COLOURS, symbol)
-        };
+        let look = |series: usize| (series % COLOURS, symbol(series));
         let looks: BTreeSet<_> = (0..COLOURS * COLOURS).map(look).collect();
         assert_eq!(looks.len(), COLOURS * COLOURS);
     }
 
     #[test]
     fn no_two_of_24_lines_have_the_same_colour_and_dash() {
-        let look = |series: usize| {
-            let dash = serde_json::to_string(&dash(series)).unwrap();
-            (series % COLOURS, dash)
-        };
+        let look = |series: usize| (series % COLOURS, dash(series));
         let looks: BTreeSet<_> = (0..COLOURS * 4).map(look).collect();
         assert_eq!(looks.len(), COLOURS * 4);
     }
 
     #[test]
     fn no_two_overlaid_lines_have_the_same_colour_and_dash() {
-        let look = |series: usize| {
-            let dash = serde_json::to_string(&overlaid(series)).unwrap();
-            (series % COLOURS, dash)
-        };
+        let look = |series: usize| (series % COLOURS, overlaid(series));
         let looks: BTreeSet<_> = (0..MOST_DASHED).map(look).collect();
         assert_eq!(looks.len(), MOST_DASHED);
         assert_ne!(look(0).1, look(1).1);

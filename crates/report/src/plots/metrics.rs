@@ -1,15 +1,12 @@
 //! Plots of a metric along the compared factor, and of its changes.
 
 use plan::metric::{Better, Metric};
-use plotly::Plot;
-use plotly::layout::{Axis, AxisType, RangeMode};
+use serde_json::{Value, json};
 
 use super::changes::Reference;
 use super::clip::Range;
-use super::scale::Kind;
-use super::{Frame, axis, changes, configuration, layout, published, small_title, traces, wrapped};
+use super::{Frame, Plot, axis, changes, layout, published, small_title, traces, with, wrapped};
 use crate::document::{Drawing, Figure};
-use crate::plots::empty_plot;
 use crate::series::{labelled, level_label};
 
 /// The width of the label of a tick, in characters.
@@ -86,31 +83,32 @@ fn values(
     name: &str,
 ) -> Plot {
     let panel = &frame.panels[number];
-    let mut plot = empty_plot();
+    let mut data = Vec::new();
     if metric.name == "throughput" {
-        plot.add_traces(traces::limit(frame, panel).into_iter().collect());
+        data.extend(traces::limit(frame, panel));
     }
     let slots = 0..panel.lines.len();
     for slot in slots.clone() {
-        plot.add_traces(traces::trials(frame, metric, panel, slot));
+        data.extend(traces::trials(frame, metric, panel, slot));
     }
     for slot in slots {
-        plot.add_traces(traces::means(frame, metric, panel, slot, range));
+        data.extend(traces::means(frame, metric, panel, slot, range));
     }
-    plot.add_traces(published::values(frame, metric, panel));
+    data.extend(published::values(frame, metric, panel));
     let several = frame.panels.len() > 1;
     // The caption says what small multiples are about.
     let title = match several {
         true => metric.unit.to_owned(),
         false => format!("{} ({})", metric.title, metric.unit),
     };
-    let mut vertical = axis(&title).range_mode(match metric.better {
-        Better::Lower => RangeMode::ToZero,
-        Better::Higher => RangeMode::Normal,
-    });
+    let mode = match metric.better {
+        Better::Lower => "tozero",
+        Better::Higher => "normal",
+    };
+    let mut vertical = axis(&title, json!({"rangemode": mode}));
     // Small multiples can be compared if their axes are the same.
-    if let Some(range) = range.filter(|_| several) {
-        vertical = vertical.range(vec![traces::brief(range.low), traces::brief(range.high)]);
+    if let Some(Range { low, high }) = range.filter(|_| several) {
+        vertical["range"] = json!([low, high].map(traces::brief));
     }
     // Series look the same in all of them: one legend is enough.
     let (height, has_legend) = match (several, number) {
@@ -118,17 +116,16 @@ fn values(
         (true, 0) => (PANEL + LEGEND_LINE * (panel.lines.len() + 1), true),
         (true, _) => (PANEL, false),
     };
-    let mut layout = layout(horizontal(frame), vertical, height).show_legend(has_legend);
+    let mut layout = layout(horizontal(frame), vertical, height);
+    layout["showlegend"] = json!(has_legend);
     if several {
-        layout = layout.title(small_title(name));
+        layout["title"] = small_title(name);
     }
-    plot.set_layout(layout);
-    plot.set_configuration(configuration(metric.name));
-    plot
+    Plot { data, layout }
 }
 
 /// The axis of the compared factor.
-fn horizontal(frame: &Frame<'_>) -> Axis {
+fn horizontal(frame: &Frame<'_>) -> Value {
     let baseline = frame.plan.compare.baseline.to_string();
     let of_baseline = frame.levels.iter().position(|level| *level == baseline);
     let ticks = frame.scale.ticks(of_baseline);
@@ -146,18 +143,7 @@ fn horizontal(frame: &Frame<'_>) -> Axis {
     let factor = &frame.plan.compare.factor;
     // An MTU is a size of IP packets in octets.
     let unit = if factor == "mtu" { " (octets)" } else { "" };
-    let axis = axis(&format!("{factor}{unit}"))
-        .tick_text(names.collect())
-        .tick_values(
-            ticks
-                .iter()
-                .map(|&level| frame.scale.position(level, 0.0))
-                .collect(),
-        )
-        .range(frame.scale.range())
-        .show_grid(false);
-    match frame.scale.kind {
-        Kind::Logarithmic => axis.type_(AxisType::Log),
-        Kind::Linear | Kind::Categories => axis,
-    }
+    let levels = frame.scale.attributes(&ticks, names.collect());
+    let attributes = with(levels, json!({"showgrid": false}));
+    axis(&format!("{factor}{unit}"), attributes)
 }

@@ -3,8 +3,7 @@
 use analysis::compare::{Comparison, find};
 use plan::Level;
 use plan::metric::Metric;
-use plotly::common::{DashType, HoverInfo, Line, Marker, Mode, Visible};
-use plotly::{Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::panels::Panel;
 use super::{Frame, marks, text};
@@ -28,11 +27,7 @@ struct Set {
 
 /// The published values of the metric, one trace per set. Sets of cells that
 /// cannot be measured here are hidden until selected in the legend.
-pub(super) fn values(
-    frame: &Frame<'_>,
-    metric: &'static Metric,
-    panel: &Panel,
-) -> Vec<Box<dyn Trace>> {
+pub(super) fn values(frame: &Frame<'_>, metric: &'static Metric, panel: &Panel) -> Vec<Value> {
     let sets = sets(frame, metric, panel).into_iter().enumerate();
     sets.map(|(number, set)| trace(frame, set, number, metric.unit))
         .collect()
@@ -87,7 +82,7 @@ fn sets(frame: &Frame<'_>, metric: &'static Metric, panel: &Panel) -> Vec<Set> {
     sets
 }
 
-fn trace(frame: &Frame<'_>, set: Set, number: usize, unit: &str) -> Box<dyn Trace> {
+fn trace(frame: &Frame<'_>, set: Set, number: usize, unit: &str) -> Value {
     let Set {
         points,
         factors,
@@ -100,7 +95,7 @@ fn trace(frame: &Frame<'_>, set: Set, number: usize, unit: &str) -> Box<dyn Trac
         .unzip();
     let values: Vec<Option<f64>> = y.iter().copied().map(Some).collect();
     let which = labelled(frame.plan, &factors);
-    let texts = figure::published(&values)
+    let texts: Vec<String> = figure::published(&values)
         .iter()
         .map(|value| text(&format!("published, {which}: {value} {unit} {source}")))
         .collect();
@@ -109,21 +104,16 @@ fn trace(frame: &Frame<'_>, set: Set, number: usize, unit: &str) -> Box<dyn Trac
         .map(|(name, level)| frame.plan.label(name, level))
         .collect();
     let title = format!("published {}", levels.join(" "));
-    let mode = match frame.scale.has_lines() {
-        true => Mode::LinesMarkers,
-        false => Mode::Markers,
-    };
-    Scatter::new(x, y)
-        .mode(mode)
-        .name(text(title.trim_end()))
-        .meta("published")
-        .visible(if measured {
-            Visible::True
-        } else {
-            Visible::LegendOnly
-        })
-        .marker(Marker::new().symbol(marks::published(number)).size(10))
-        .line(Line::new().width(1.0).dash(DashType::Dot))
-        .hover_text_array(texts)
-        .hover_info(HoverInfo::Text)
+    json!({
+        "mode": frame.scale.mode(),
+        "x": x,
+        "y": y,
+        "name": text(title.trim_end()),
+        "meta": "published",
+        "visible": if measured { json!(true) } else { json!("legendonly") },
+        "marker": {"symbol": marks::published(number), "size": 10},
+        "line": {"width": 1.0, "dash": "dot"},
+        "hovertext": texts,
+        "hoverinfo": "text",
+    })
 }

@@ -5,16 +5,13 @@ use analysis::compare::{Comparison, find};
 use analysis::statistics::Interval;
 use plan::metric::{Better, Metric};
 use plan::{Factors, Level, Plan, ReportFigure, Shows};
-use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, Mode};
-use plotly::layout::{Axis, AxisType, RangeMode};
-use plotly::{Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::clip::Range;
-use super::scale::{Kind, Scale};
-use super::{alone, axis, layout, marks, sizes, text, time_series, traces};
+use super::scale::Scale;
+use super::{Plot, alone, axis, bars, layout, marks, sizes, text, time_series, traces};
 use crate::document::Figure;
 use crate::figure;
-use crate::plots::empty_plot;
 use crate::series::labelled;
 
 /// The ratio of the largest to the smallest value from which an axis is
@@ -94,7 +91,7 @@ fn by_level(
         intervals.extend(row.mean.and_then(|mean| mean.ci95));
     }
     let range = Range::of(&values, &intervals)?;
-    let mut plot = empty_plot();
+    let mut data = Vec::new();
     let shown = all.iter().filter(|series| !series.points.is_empty());
     for (mark, series) in shown.enumerate() {
         // Beside each other where they would lie upon each other.
@@ -103,20 +100,18 @@ fn by_level(
             false => (traces::number(mark) - (traces::number(all.len()) - 1.0) / 2.0) * APART,
         };
         let place = |level| scale.position(level, shift);
-        plot.add_traces(
-            ours(series, mark, &scale, &place, range)
-                .into_iter()
-                .collect(),
-        );
-        plot.add_traces(printed(series, mark, &scale, &place).into_iter().collect());
+        data.extend(ours(series, mark, &scale, &place, range));
+        data.extend(printed(series, mark, &scale, &place));
     }
-    let vertical = axis(&format!("{} ({})", axis_title(&metrics), first.unit));
-    let vertical = match is_wide(&values) {
-        true => vertical.type_(AxisType::Log),
-        false if first.better == Better::Lower => vertical.range_mode(RangeMode::ToZero),
-        false => vertical,
+    let attributes = match is_wide(&values) {
+        true => json!({"type": "log"}),
+        false if first.better == Better::Lower => json!({"rangemode": "tozero"}),
+        false => json!({}),
     };
-    plot.set_layout(layout(horizontal(plan, x, &levels, &scale), vertical, 420));
+    let title = format!("{} ({})", axis_title(&metrics), first.unit);
+    let vertical = axis(&title, attributes);
+    let layout = layout(horizontal(plan, x, &levels, &scale), vertical, 420);
+    let plot = Plot { data, layout };
     Some(alone(figure.title.clone(), METRICS, id, plot))
 }
 
@@ -196,7 +191,7 @@ fn ours(
     scale: &Scale,
     position: &dyn Fn(usize) -> f64,
     range: Range,
-) -> Option<Box<dyn Trace>> {
+) -> Option<Value> {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     let (mut above, mut below) = (Vec::new(), Vec::new());
     for Point { place, row } in in_order(series, scale) {
@@ -218,20 +213,19 @@ fn ours(
             mean.n
         )));
     }
-    let bars = ErrorData::new(ErrorType::Data)
-        .symmetric(false)
-        .array(above)
-        .array_minus(below);
-    (!x.is_empty()).then(|| -> Box<dyn Trace> {
-        Scatter::new(x, y)
-            .mode(mode(scale))
-            .name(text(&named("this run", &series.name)))
-            .meta(marks::role(mark))
-            .marker(Marker::new().symbol(marks::symbol(mark)).size(10))
-            .line(Line::new().width(1.8))
-            .error_y(bars)
-            .hover_text_array(texts)
-            .hover_info(HoverInfo::Text)
+    (!x.is_empty()).then(|| {
+        json!({
+            "mode": scale.mode(),
+            "x": x,
+            "y": y,
+            "error_y": bars(&above, &below),
+            "name": text(&named("this run", &series.name)),
+            "meta": marks::role(mark),
+            "marker": {"symbol": marks::symbol(mark), "size": 10},
+            "line": {"width": 1.8},
+            "hovertext": texts,
+            "hoverinfo": "text",
+        })
     })
 }
 
@@ -241,7 +235,7 @@ fn printed(
     mark: usize,
     scale: &Scale,
     position: &dyn Fn(usize) -> f64,
-) -> Option<Box<dyn Trace>> {
+) -> Option<Value> {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for Point { place, row } in in_order(series, scale) {
         let Some(value) = row.published.value else {
@@ -256,15 +250,18 @@ fn printed(
             row.published.source.as_deref().unwrap_or_default()
         )));
     }
-    (!x.is_empty()).then(|| -> Box<dyn Trace> {
-        Scatter::new(x, y)
-            .mode(mode(scale))
-            .name(text(&named("printed", &series.name)))
-            .meta(marks::role(mark))
-            .marker(Marker::new().symbol(marks::open(mark)).size(10))
-            .line(Line::new().width(1.2).dash(DashType::Dot))
-            .hover_text_array(texts)
-            .hover_info(HoverInfo::Text)
+    (!x.is_empty()).then(|| {
+        json!({
+            "mode": scale.mode(),
+            "x": x,
+            "y": y,
+            "name": text(&named("printed", &series.name)),
+            "meta": marks::role(mark),
+            "marker": {"symbol": marks::open(mark), "size": 10},
+            "line": {"width": 1.2, "dash": "dot"},
+            "hovertext": texts,
+            "hoverinfo": "text",
+        })
     })
 }
 
@@ -278,13 +275,6 @@ fn named(what: &str, series: &str) -> String {
     match series {
         "" => what.to_owned(),
         series => format!("{what}: {series}"),
-    }
-}
-
-fn mode(scale: &Scale) -> Mode {
-    match scale.has_lines() {
-        true => Mode::LinesMarkers,
-        false => Mode::Markers,
     }
 }
 
@@ -304,7 +294,7 @@ fn is_wide(values: &[f64]) -> bool {
     least > 0.0 && most / least > WIDE
 }
 
-fn horizontal(plan: &Plan, x: Option<&str>, levels: &[String], scale: &Scale) -> Axis {
+fn horizontal(plan: &Plan, x: Option<&str>, levels: &[String], scale: &Scale) -> Value {
     let ticks = scale.ticks(None);
     let name = |level: &String| match x {
         Some(x) => plan.label(x, &Level::Text(level.clone())),
@@ -316,22 +306,6 @@ fn horizontal(plan: &Plan, x: Option<&str>, levels: &[String], scale: &Scale) ->
         Some(x) => x.to_owned(),
         None => String::new(),
     };
-    let axis = axis(&title)
-        .tick_text(
-            ticks
-                .iter()
-                .map(|&tick| text(&name(&levels[tick])))
-                .collect(),
-        )
-        .tick_values(
-            ticks
-                .iter()
-                .map(|&tick| scale.position(tick, 0.0))
-                .collect(),
-        )
-        .range(scale.range());
-    match scale.kind {
-        Kind::Logarithmic => axis.type_(AxisType::Log),
-        Kind::Linear | Kind::Categories => axis,
-    }
+    let labels = ticks.iter().map(|&tick| text(&name(&levels[tick])));
+    axis(&title, scale.attributes(&ticks, labels.collect()))
 }

@@ -1,40 +1,35 @@
 //! Plots of a recorded link and its replays.
 
 use plan::replayed_link::{QueueOverTime, ReplayedLink, ReplayedQueue};
-use plotly::Scatter;
-use plotly::common::{Line, LineShape, Mode};
-use plotly::layout::{Axis, RangeMode};
 use proto::link::Fate;
+use serde_json::{Value, json};
 
-use super::{axis, configuration, layout, marks, small_title, text, traces};
+use super::{Plot, axis, layout, marks, small_title, text, traces};
 use crate::document::{Drawing, Figure};
-use crate::plots::empty_plot;
 use crate::replayed_link::{direction, name};
 
 /// The height of a plot in pixels.
 const HEIGHT: usize = 340;
 
-/// A line of a plot: its settings and its points.
+/// The points of a line.
 type Points = (Vec<f64>, Vec<Option<f64>>);
 
 /// The queues over time, and the shares of arrivals that they dropped.
 pub(crate) fn over_time(link: &ReplayedLink) -> Vec<Figure> {
-    let seconds = || axis("time (s)");
+    let seconds = || axis("time (s)", json!({}));
     let queue = Description {
         id: "replayed-queue",
         title: "Queue over time",
         note: "packets that waited, on average over each interval",
         x: seconds(),
-        y: axis("queue (packets)").range_mode(RangeMode::ToZero),
-        shape: LineShape::Hv,
+        y: axis("queue (packets)", json!({"rangemode": "tozero"})),
     };
     let dropped = Description {
         id: "replayed-drops",
         title: "Dropped over time",
         note: "packets that the queue dropped, of those that came in each interval",
         x: seconds(),
-        y: axis("dropped (% of arrivals)").range_mode(RangeMode::ToZero),
-        shape: LineShape::Hv,
+        y: axis("dropped (% of arrivals)", json!({"rangemode": "tozero"})),
     };
     let packets = |queue: &ReplayedQueue| {
         let packets = queue.over_time.packets.iter();
@@ -64,9 +59,8 @@ pub(crate) fn waits(link: &ReplayedLink) -> Option<Figure> {
         id: "replayed-waits",
         title: "Distribution of waiting times",
         note: "the share of transmitted packets that waited no longer",
-        x: axis("waiting time (ms)").range_mode(RangeMode::ToZero),
-        y: axis("share of packets").range(vec![0.0, 1.01]),
-        shape: LineShape::Hv,
+        x: axis("waiting time (ms)", json!({"rangemode": "tozero"})),
+        y: axis("share of packets", json!({"range": [0.0, 1.01]})),
     };
     figure(link, &description, has_packets, |queue| {
         let waits = &queue.waits.quantiles;
@@ -86,9 +80,8 @@ struct Description {
     id: &'static str,
     title: &'static str,
     note: &'static str,
-    x: Axis,
-    y: Axis,
-    shape: LineShape,
+    x: Value,
+    y: Value,
 }
 
 /// A plot for each direction that has something to show in a queue, a line for each
@@ -107,32 +100,30 @@ fn figure(
     };
     let directions: Vec<_> = (0..2).filter_map(of_direction).collect();
     let drawing = |(number, queues): &(usize, Vec<&ReplayedQueue>)| {
-        let mut plot = empty_plot();
-        for (series, queue) in queues.iter().take(marks::MOST_DASHED).enumerate() {
+        let trace = |(series, queue): (usize, &&ReplayedQueue)| {
             let (x, y) = points(queue);
-            plot.add_trace(
-                Scatter::new(x, y)
-                    .mode(Mode::Lines)
-                    .name(text(name(queue)))
-                    .meta(marks::role(series))
-                    .line(
-                        Line::new()
-                            .width(1.6)
-                            .shape(description.shape.clone())
-                            .dash(marks::overlaid(series)),
-                    ),
-            );
-        }
+            json!({
+                "mode": "lines",
+                "x": x,
+                "y": y,
+                "name": text(name(queue)),
+                "meta": marks::role(series),
+                "line": {"width": 1.6, "shape": "hv", "dash": marks::overlaid(series)},
+            })
+        };
+        let shown = queues.iter().take(marks::MOST_DASHED).enumerate();
         let (x, y) = (description.x.clone(), description.y.clone());
         let words = direction(*number);
-        let id = format!("{}-{words}", description.id);
-        plot.set_layout(layout(x, y, HEIGHT).title(small_title(words)));
-        plot.set_configuration(configuration(&id));
+        let mut layout = layout(x, y, HEIGHT);
+        layout["title"] = small_title(words);
         Drawing {
-            id,
+            id: format!("{}-{words}", description.id),
             label: format!("{}, {words}", description.title),
             is_change: false,
-            plot,
+            plot: Plot {
+                data: shown.map(trace).collect(),
+                layout,
+            },
         }
     };
     let plots: Vec<Drawing> = directions.iter().map(drawing).collect();

@@ -1,6 +1,8 @@
 //! The horizontal positions of levels: numbers where all levels are numbers,
 //! places in a row where they are categories.
 
+use serde_json::{Value, json};
+
 /// The ratio of the largest to the smallest level above which the axis is
 /// logarithmic.
 const DECADE: f64 = 10.0;
@@ -14,7 +16,7 @@ const TICK: f64 = 0.1;
 
 /// How levels are placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+enum Kind {
     /// Side by side, in the plan's order.
     Categories,
     /// By value.
@@ -26,7 +28,7 @@ pub(crate) enum Kind {
 /// The horizontal positions of levels.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
-    pub(super) kind: Kind,
+    kind: Kind,
     /// The positions of the levels along the axis.
     at: Vec<f64>,
     /// The room of one level, in the unit of `at`.
@@ -68,6 +70,28 @@ impl Scale {
         }
     }
 
+    /// The attributes of an axis with labels at `ticks`.
+    pub(super) fn attributes(&self, ticks: &[usize], labels: Vec<String>) -> Value {
+        let at = ticks.iter().map(|&level| self.position(level, 0.0));
+        let mut attributes = json!({
+            "ticktext": labels,
+            "tickvals": at.collect::<Vec<f64>>(),
+            "range": self.range(),
+        });
+        if self.kind == Kind::Logarithmic {
+            attributes["type"] = json!("log");
+        }
+        attributes
+    }
+
+    /// The mode of a trace along this axis.
+    pub(super) fn mode(&self) -> &'static str {
+        match self.has_lines() {
+            true => "lines+markers",
+            false => "markers",
+        }
+    }
+
     /// Whether a line between levels says something: it does not between
     /// categories.
     pub(super) fn has_lines(&self) -> bool {
@@ -90,14 +114,14 @@ impl Scale {
     }
 
     /// The ends of the axis, as Plotly takes them: exponents on a logarithmic one.
-    pub(super) fn range(&self) -> Vec<f64> {
+    fn range(&self) -> [f64; 2] {
         let least = self.at.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.at.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let beside = match self.kind {
             Kind::Categories => 0.5,
             Kind::Linear | Kind::Logarithmic => (most - least) * 0.07,
         };
-        vec![least - beside, most + beside]
+        [least - beside, most + beside]
     }
 
     /// The levels whose ticks have labels: all categories, and of numbers those

@@ -7,14 +7,11 @@ use analysis::Findings;
 use analysis::sizes::{CLOCKS, Curve, median};
 use analysis::statistics::{Interval, change};
 use plan::Factors;
-use plotly::common::{Fill, HoverInfo, Line, Marker, MarkerSymbol, Mode};
-use plotly::layout::RangeMode;
-use plotly::{Plot, Scatter};
+use serde_json::{Value, json};
 
-use super::{Frame, alone, axis, layout, marks, text, traces};
+use super::{Frame, Plot, alone, axis, layout, marks, text, traces, with};
 use crate::document::Figure;
 use crate::figure;
-use crate::plots::empty_plot;
 
 pub(super) use close_up::close_up;
 
@@ -44,9 +41,9 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
             "" => String::new(),
             name => format!(", {name}"),
         };
-        let mut add = |what: &str, title: String, note: &str, plot: Plot, unit: &str| {
+        let mut add = |what: &str, title: String, note: &str, data: Vec<Value>, unit: &str| {
             let id = format!("sizes-{what}-{number}");
-            figures.push(alone(title, note, id, finished(plot, unit)));
+            figures.push(alone(title, note, id, plot(data, unit)));
         };
         add(
             "time",
@@ -55,23 +52,23 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
             times(frame, group),
             "time (us)",
         );
-        if let Some(plot) = ratios(frame, group) {
+        if let Some(data) = ratios(frame, group) {
             add(
                 "ratio",
                 format!("Ratio to {factor} {}{name}", frame.plan.compare.baseline),
                 "of the mean times, with 95 % intervals",
-                plot,
+                data,
                 "ratio",
             );
         }
         for curve in group {
-            let Some(plot) = clocks(curve) else { continue };
+            let Some(data) = clocks(curve) else { continue };
             let level = level(frame, curve);
             add(
                 &format!("clocks-{level}"),
                 format!("Message time by other clocks{name}, {factor} {level}"),
                 "the mean of all trials as a clock of processor time and clocks that move in steps would print it",
-                plot,
+                data,
                 "time (us)",
             );
         }
@@ -89,8 +86,8 @@ fn place(frame: &Frame<'_>, level: &str) -> usize {
     levels.position(|other| other == level).unwrap_or(0)
 }
 
-fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
-    let mut plot = empty_plot();
+fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Vec<Value> {
+    let mut data = Vec::new();
     for curve in group {
         let level = level(frame, curve);
         let place = place(frame, &level);
@@ -110,16 +107,9 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
             back.push((size, traces::brief(times().fold(time, f64::min))));
         }
         let name = text(&level);
-        let group = format!("level {place}");
-        plot.add_trace(band(there, back, place).legend_group(group.clone()));
-        plot.add_trace(
-            Scatter::new(x.clone(), y.clone())
-                .mode(Mode::Lines)
-                .name(&name)
-                .meta(marks::role(place))
-                .legend_group(group.clone())
-                .line(Line::new().width(1.4).dash(marks::dash(place))),
-        );
+        let group = json!({"legendgroup": format!("level {place}")});
+        data.push(with(band(there, back, place), group.clone()));
+        data.push(with(line(x, y, &name, place, 1.4), group.clone()));
         let Some(shape) = &curve.shape else { continue };
         let steps = [shape.steps.as_slice(), shape.of_shortest.as_slice()].concat();
         let marks = steps.iter().filter_map(|step| {
@@ -131,37 +121,51 @@ fn times(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Plot {
         });
         let (x, y): (Vec<f64>, Vec<f64>) = marks.unzip();
         if !x.is_empty() {
-            plot.add_trace(
-                Scatter::new(x, y)
-                    .mode(Mode::Markers)
-                    .name(format!("{name}: steps"))
-                    .meta(marks::role(place))
-                    .legend_group(group)
-                    .marker(Marker::new().size(9).symbol(MarkerSymbol::TriangleUpOpen)),
-            );
+            let steps = json!({
+                "mode": "markers",
+                "x": x,
+                "y": y,
+                "name": format!("{name}: steps"),
+                "meta": marks::role(place),
+                "marker": {"size": 9, "symbol": "triangle-up-open"},
+            });
+            data.push(with(steps, group));
         }
     }
-    plot
+    data
+}
+
+fn line(x: Vec<f64>, y: Vec<f64>, name: &str, place: usize, width: f64) -> Value {
+    json!({
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "name": name,
+        "meta": marks::role(place),
+        "line": {"width": width, "dash": marks::dash(place)},
+    })
 }
 
 /// The area between a line and another one over the same sizes.
-fn band(there: Vec<(f64, f64)>, back: Vec<(f64, f64)>, place: usize) -> Box<Scatter<f64, f64>> {
+fn band(there: Vec<(f64, f64)>, back: Vec<(f64, f64)>, place: usize) -> Value {
     let outline = there.into_iter().chain(back.into_iter().rev());
     let (x, y): (Vec<f64>, Vec<f64>) = outline.unzip();
-    Scatter::new(x, y)
-        .mode(Mode::Lines)
-        .fill(Fill::ToSelf)
-        .line(Line::new().width(0.0))
-        .show_legend(false)
-        .meta(marks::band(place))
-        .hover_info(HoverInfo::Skip)
+    json!({
+        "mode": "lines",
+        "x": x,
+        "y": y,
+        "fill": "toself",
+        "line": {"width": 0.0},
+        "showlegend": false,
+        "meta": marks::band(place),
+        "hoverinfo": "skip",
+    })
 }
 
-fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
+fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Vec<Value>> {
     let baseline = frame.plan.compare.baseline.to_string();
     let base = group.iter().find(|curve| level(frame, curve) == baseline)?;
-    let mut plot = empty_plot();
-    let mut any = false;
+    let mut data = Vec::new();
     for curve in group {
         let name = level(frame, curve);
         if name == baseline {
@@ -195,54 +199,41 @@ fn ratios(frame: &Frame<'_>, group: &[&Curve<'_>]) -> Option<Plot> {
         if x.is_empty() {
             continue;
         }
-        any = true;
         if !there.is_empty() {
-            plot.add_trace(band(there, back, place));
+            data.push(band(there, back, place));
         }
-        plot.add_trace(
-            Scatter::new(x, y)
-                .mode(Mode::Lines)
-                .name(text(&name))
-                .meta(marks::role(place))
-                .line(Line::new().width(1.4).dash(marks::dash(place))),
-        );
+        data.push(line(x, y, &text(&name), place, 1.4));
     }
-    any.then_some(plot)
+    (!data.is_empty()).then_some(data)
 }
 
 /// The curve by its own clock and by the others, if any.
-fn clocks(curve: &Curve<'_>) -> Option<Plot> {
+fn clocks(curve: &Curve<'_>) -> Option<Vec<Value>> {
     let step = curve.points.len().div_ceil(MOST_POINTS).max(1);
     let points = || curve.points.iter().step_by(step);
     points()
         .any(|point| !point.clocks[0].is_empty())
         .then_some(())?;
-    let mut plot = empty_plot();
-    let mut add = |name: &str, place: usize, line: Vec<(f64, f64)>| {
-        let (x, y): (Vec<f64>, Vec<f64>) = line.into_iter().unzip();
-        plot.add_trace(
-            Scatter::new(x, y)
-                .mode(Mode::Lines)
-                .name(name)
-                .meta(marks::role(place))
-                .line(Line::new().width(1.2).dash(marks::dash(place))),
-        );
-    };
     let mean = |values: &[f64]| analysis::statistics::mean(values).map(|mean| mean.mean);
-    let line = |of: &dyn Fn(&analysis::sizes::Point) -> Option<f64>| -> Vec<(f64, f64)> {
-        points()
-            .filter_map(|point| Some((f64::from(point.size), traces::brief(of(point)?))))
-            .collect()
+    let trace = |name, place, of: &dyn Fn(&analysis::sizes::Point) -> Option<f64>| {
+        let of_size = |point: &analysis::sizes::Point| {
+            Some((f64::from(point.size), traces::brief(of(point)?)))
+        };
+        let (x, y) = points().filter_map(of_size).unzip();
+        line(x, y, name, place, 1.2)
     };
-    add("fine", 0, line(&|point| mean(&point.times)));
+    let mut data = vec![trace("fine", 0, &|point| mean(&point.times))];
     for (place, name) in NAMES.iter().enumerate().take(CLOCKS.len()) {
-        add(name, place + 1, line(&|point| mean(&point.clocks[place])));
+        data.push(trace(name, place + 1, &|point| mean(&point.clocks[place])));
     }
-    Some(plot)
+    Some(data)
 }
 
-fn finished(mut plot: Plot, unit: &str) -> Plot {
-    let vertical = axis(unit).range_mode(RangeMode::ToZero);
-    plot.set_layout(layout(axis("octets of a message"), vertical, 420));
-    plot
+fn plot(data: Vec<Value>, unit: &str) -> Plot {
+    let size = axis("octets of a message", json!({}));
+    let time = axis(unit, json!({"rangemode": "tozero"}));
+    Plot {
+        data,
+        layout: layout(size, time, 420),
+    }
 }

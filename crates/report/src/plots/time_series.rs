@@ -9,14 +9,11 @@ use std::collections::BTreeSet;
 use analysis::Findings;
 use analysis::details::{Quantity, Resolution, TimeSeries};
 use analysis::statistics::{Interval, Mean};
-use plotly::common::{Fill, HoverInfo, Line, LineShape, Mode};
-use plotly::layout::{Axis, RangeMode};
-use plotly::{Plot, Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::clip::Range;
-use super::{Frame, alone, axis, layout, marks, text, traces};
+use super::{Frame, Plot, alone, axis, layout, marks, text, traces, with};
 use crate::document::Figure;
-use crate::plots::empty_plot;
 use crate::series::{level_label, place};
 pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;
@@ -69,9 +66,13 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     for link in links.collect::<BTreeSet<&str>>() {
         for own in QUANTITIES {
             for (number, series) in frame.series.iter().enumerate() {
-                let Some(plot) = plot(found, frame, link, own.quantity, &series.cells) else {
+                let data = data(found, frame, link, own.quantity, &series.cells);
+                if data.is_empty() {
                     continue;
-                };
+                }
+                let [time, quantity] =
+                    ["time (s)", own.axis].map(|title| axis(title, json!({"rangemode": "tozero"})));
+                let layout = layout(time, quantity, 400);
                 let others = match series.name.as_str() {
                     "" => String::new(),
                     name => format!(", {name}"),
@@ -80,7 +81,7 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
                     format!("{} of {link}{others}", own.title),
                     own.definition,
                     format!("course-{link}-{}-{number}", own.word),
-                    finished(plot, &own),
+                    Plot { data, layout },
                 ));
             }
         }
@@ -88,57 +89,48 @@ pub(crate) fn figures(found: &Findings<'_>) -> Vec<Figure> {
     figures
 }
 
-/// The lines of some cells, if any of them has this quantity.
-fn plot(
+/// The bands and lines of the cells that have this quantity.
+fn data(
     found: &Findings<'_>,
     frame: &Frame<'_>,
     link: &str,
     quantity: Quantity,
     cells: &[usize],
-) -> Option<Plot> {
-    let mut bands: Vec<Box<dyn Trace>> = Vec::new();
-    let mut lines: Vec<Box<dyn Trace>> = Vec::new();
+) -> Vec<Value> {
+    let (mut bands, mut lines) = (Vec::new(), Vec::new());
     for &cell in cells {
         let series = found.details(cell).series(quantity, link, Resolution::Plot);
         let (Some(series), Some(level)) = (series, place(frame.plan, &frame.levels, cell)) else {
             continue;
         };
         let name = text(&level_label(frame.plan, &frame.levels[level]));
-        let group = format!("level {level}");
-        bands.extend(band(series).map(|trace| -> Box<dyn Trace> {
-            trace.meta(marks::band(level)).legend_group(group.clone())
-        }));
-        lines.push(line(series, &name, level).legend_group(group));
+        let group = json!({"legendgroup": format!("level {level}")});
+        let band = band(series, &marks::band(level));
+        bands.extend(band.map(|band| with(band, group.clone())));
+        lines.push(with(line(series, &name, level), group));
     }
-    let mut plot = empty_plot();
-    (!lines.is_empty()).then(|| {
-        plot.add_traces(bands);
-        plot.add_traces(lines);
-        plot
-    })
+    [bands, lines].concat()
 }
 
 /// The means by interval, as steps.
-fn line(series: &TimeSeries, name: &str, level: usize) -> Box<Scatter<f64, Option<f64>>> {
+fn line(series: &TimeSeries, name: &str, level: usize) -> Value {
     let mean = |mean: &Option<Mean>| mean.map(|mean| traces::brief(mean.mean));
     let mut y: Vec<Option<f64>> = series.means.iter().map(mean).collect();
     y.push(y.last().copied().flatten());
-    Scatter::new(series.instants(), y)
-        .mode(Mode::Lines)
-        .name(name)
-        .meta(marks::role(level))
-        .line(
-            Line::new()
-                .width(1.8)
-                .shape(LineShape::Hv)
-                .dash(marks::dash(level)),
-        )
-        .hover_info(HoverInfo::All)
+    json!({
+        "mode": "lines",
+        "x": series.instants(),
+        "y": y,
+        "name": name,
+        "meta": marks::role(level),
+        "line": {"width": 1.8, "shape": "hv", "dash": marks::dash(level)},
+        "hoverinfo": "all",
+    })
 }
 
 /// Their confidence band, as one outline for each stretch without a gap: along the upper
 /// ends, and back along the lower ones. An interval that would rule the axis is cut.
-fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, Option<f64>>>> {
+fn band(series: &TimeSeries, role: &str) -> Option<Value> {
     let interval = |mean: &Option<Mean>| mean.filter(|mean| mean.n >= LEAST_TRIALS)?.ci95;
     let intervals: Vec<Option<Interval>> = series.means.iter().map(interval).collect();
     let known: Vec<Interval> = intervals.iter().copied().flatten().collect();
@@ -170,26 +162,22 @@ fn band(series: &TimeSeries) -> Option<Box<Scatter<f64, Option<f64>>>> {
         y.push(None);
     }
     (!x.is_empty()).then(|| {
-        Scatter::new(x, y)
-            .mode(Mode::Lines)
-            .fill(Fill::ToSelf)
-            .line(Line::new().width(0.0))
-            .show_legend(false)
-            .hover_info(HoverInfo::Skip)
+        json!({
+            "mode": "lines",
+            "x": x,
+            "y": y,
+            "fill": "toself",
+            "line": {"width": 0.0},
+            "showlegend": false,
+            "meta": role,
+            "hoverinfo": "skip",
+        })
     })
-}
-
-fn finished(mut plot: Plot, own: &OfLink) -> Plot {
-    let [time, of_quantity] = ["time (s)", own.axis].map(axis);
-    let from_zero = |axis: Axis| axis.range_mode(RangeMode::ToZero);
-    plot.set_layout(layout(from_zero(time), from_zero(of_quantity), 400));
-    plot
 }
 
 #[cfg(test)]
 mod tests {
     use analysis::statistics::mean;
-    use serde_json::json;
 
     use super::*;
 
@@ -207,7 +195,7 @@ mod tests {
             interval: 1.0,
             means: means.to_vec(),
         };
-        let band = serde_json::to_value(band(&series).unwrap()).unwrap();
+        let band = band(&series, "band 0").unwrap();
         assert_eq!(
             band["x"],
             json!([

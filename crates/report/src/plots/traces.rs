@@ -7,12 +7,11 @@ use analysis::compare::find;
 use analysis::statistics::Interval;
 use plan::metric::Metric;
 use plan::{Flag, Trial};
-use plotly::common::{DashType, ErrorData, ErrorType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
-use plotly::{Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::clip::Range;
 use super::panels::{Line as Series, Panel};
-use super::{Frame, marks, text, wrapped};
+use super::{Frame, bars, marks, text, wrapped};
 use crate::figure;
 use crate::series::place;
 
@@ -57,12 +56,12 @@ pub(super) fn trials(
     metric: &'static Metric,
     panel: &Panel,
     slot: usize,
-) -> Vec<Box<dyn Trace>> {
+) -> Vec<Value> {
     let series = &panel.lines[slot];
     let marks = [
         (Mark::Sound, marks::symbol(series.mark), 6, 0.5),
-        (Mark::Noted, MarkerSymbol::CrossOpen, 7, 0.8),
-        (Mark::Faulty, MarkerSymbol::X, 8, 0.9),
+        (Mark::Noted, "cross-open", 7, 0.8),
+        (Mark::Faulty, "x", 8, 0.9),
     ];
     let mut drawn: [Vec<(usize, usize, &Trial)>; 3] = Default::default();
     for (level, cell) in cells(frame, series) {
@@ -78,7 +77,7 @@ pub(super) fn trials(
             drawn[mark as usize].push((level, cell, trial));
         }
     }
-    let mut traces: Vec<Box<dyn Trace>> = Vec::new();
+    let mut traces = Vec::new();
     for ((mark, symbol, size, opacity), drawn) in marks.into_iter().zip(drawn) {
         let (mut x, mut y) = (Vec::new(), Vec::new());
         // The trials are the same for each metric, which packs well; their figures are not.
@@ -93,24 +92,25 @@ pub(super) fn trials(
             figures.push(figure::single(value, resolution));
         }
         if !x.is_empty() {
-            let trace = Scatter::new(x, y)
-                .mode(Mode::Markers)
-                .name(match mark {
-                    Mark::Sound => "trial",
-                    Mark::Noted => "trial with a note",
-                    Mark::Faulty => "trial with a fault",
-                })
-                .legend_group(marks::role(series.mark))
-                .show_legend(false)
-                .meta(marks::role(series.mark))
-                .marker(Marker::new().symbol(symbol).size(size).opacity(opacity))
-                .custom_data(names)
-                .text_array(figures)
-                .hover_template(format!(
-                    "%{{customdata}}: %{{text}} {}<extra></extra>",
-                    metric.unit
-                ));
-            traces.push(trace);
+            let name = match mark {
+                Mark::Sound => "trial",
+                Mark::Noted => "trial with a note",
+                Mark::Faulty => "trial with a fault",
+            };
+            let hover = format!("%{{customdata}}: %{{text}} {}<extra></extra>", metric.unit);
+            traces.push(json!({
+                "mode": "markers",
+                "x": x,
+                "y": y,
+                "name": name,
+                "legendgroup": marks::role(series.mark),
+                "showlegend": false,
+                "meta": marks::role(series.mark),
+                "marker": {"symbol": symbol, "size": size, "opacity": opacity},
+                "customdata": names,
+                "text": figures,
+                "hovertemplate": hover,
+            }));
         }
     }
     traces
@@ -124,7 +124,7 @@ pub(super) fn means(
     panel: &Panel,
     slot: usize,
     range: Option<Range>,
-) -> Vec<Box<dyn Trace>> {
+) -> Vec<Value> {
     let series = &panel.lines[slot];
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     let (mut above, mut below) = (Vec::new(), Vec::new());
@@ -165,38 +165,53 @@ pub(super) fn means(
     if x.is_empty() {
         return Vec::new();
     }
-    let bars = ErrorData::new(ErrorType::Data)
-        .symmetric(false)
-        .array(above)
-        .array_minus(below);
-    let means = measured(frame, series, x, y, texts).error_y(bars);
-    let symbols = [MarkerSymbol::TriangleDown, MarkerSymbol::TriangleUp];
-    let arrows = symbols.into_iter().zip(cut);
-    let arrows = arrows.filter(|(_, points)| !points.is_empty());
-    let arrows = arrows.map(|(symbol, points)| arrow(series, symbol, points));
-    std::iter::once(means as Box<dyn Trace>)
-        .chain(arrows)
-        .collect()
+    let name = match series.name.as_str() {
+        "" => "measured".into(),
+        name => wrapped(name, LEGEND_WIDTH),
+    };
+    // Joined by a line where levels are numbers.
+    let mut traces = vec![json!({
+        "mode": frame.scale.mode(),
+        "x": x,
+        "y": y,
+        "error_y": bars(&above, &below),
+        "name": name,
+        "legendgroup": marks::role(series.mark),
+        "meta": marks::role(series.mark),
+        "marker": {"symbol": marks::symbol(series.mark), "size": 11},
+        "line": {"width": 1.5},
+        "hovertext": texts,
+        "hoverinfo": "text",
+    })];
+    for (symbol, points) in ["triangle-down", "triangle-up"].into_iter().zip(cut) {
+        if !points.is_empty() {
+            traces.push(arrow(series, symbol, points));
+        }
+    }
+    traces
 }
 
 /// Arrows at the edge of the axis, where intervals go on.
-fn arrow(series: &Series, symbol: MarkerSymbol, points: Vec<(f64, f64, String)>) -> Box<dyn Trace> {
+fn arrow(series: &Series, symbol: &str, points: Vec<(f64, f64, String)>) -> Value {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for (at, edge, about) in points {
         x.push(at);
         y.push(edge);
         texts.push(about);
     }
-    Scatter::new(x, y)
-        .mode(Mode::Markers)
-        .name("interval goes on")
-        .legend_group(marks::role(series.mark))
-        .meta(marks::role(series.mark))
-        .show_legend(false)
-        .clip_on_axis(false)
-        .marker(Marker::new().symbol(symbol).size(9))
-        .hover_text_array(texts)
-        .hover_info(HoverInfo::Text)
+    json!({
+        "mode": "markers",
+        "x": x,
+        "y": y,
+        "name": "interval goes on",
+        "legendgroup": marks::role(series.mark),
+        "meta": marks::role(series.mark),
+        "showlegend": false,
+        "cliponaxis": false,
+        "marker": {"symbol": symbol, "size": 9},
+        "hovertext": texts,
+        "hoverinfo": "text",
+    })
 }
 
 /// The range of the axis over all panels: every drawn value, every mean, and the
@@ -217,7 +232,7 @@ pub(super) fn range(frame: &Frame<'_>, metric: &'static Metric, others: &[f64]) 
 }
 
 /// The maximum goodput of each cell's path, as stated by trials.
-pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Box<dyn Trace>> {
+pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Value> {
     let half = room(panel) / 2.0;
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for (slot, series) in panel.lines.iter().enumerate() {
@@ -237,14 +252,17 @@ pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Box<dyn Trace>> 
             texts.extend([words.clone(), words, String::new()]);
         }
     }
-    (!x.is_empty()).then(|| -> Box<dyn Trace> {
-        Scatter::new(x, y)
-            .mode(Mode::Lines)
-            .name("link limit")
-            .meta("limit")
-            .line(Line::new().width(2.0).dash(DashType::Dash))
-            .hover_text_array(texts)
-            .hover_info(HoverInfo::Text)
+    (!x.is_empty()).then(|| {
+        json!({
+            "mode": "lines",
+            "x": x,
+            "y": y,
+            "name": "link limit",
+            "meta": "limit",
+            "line": {"width": 2.0, "dash": "dash"},
+            "hovertext": texts,
+            "hoverinfo": "text",
+        })
     })
 }
 
@@ -261,33 +279,6 @@ pub(super) fn failed(frame: &Frame<'_>, level: usize) -> usize {
 /// A position along the axis.
 pub(super) fn number(position: usize) -> f64 {
     u32::try_from(position).map_or(f64::INFINITY, f64::from)
-}
-
-/// Large symbols of a series, joined by a line where levels are numbers.
-fn measured(
-    frame: &Frame<'_>,
-    series: &Series,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    texts: Vec<String>,
-) -> Box<Scatter<f64, f64>> {
-    let title = match series.name.as_str() {
-        "" => "measured".into(),
-        name => wrapped(name, LEGEND_WIDTH),
-    };
-    let mode = match frame.scale.has_lines() {
-        true => Mode::LinesMarkers,
-        false => Mode::Markers,
-    };
-    Scatter::new(x, y)
-        .mode(mode)
-        .name(title)
-        .legend_group(marks::role(series.mark))
-        .meta(marks::role(series.mark))
-        .marker(Marker::new().symbol(marks::symbol(series.mark)).size(11))
-        .line(Line::new().width(1.5))
-        .hover_text_array(texts)
-        .hover_info(HoverInfo::Text)
 }
 
 /// The cells of a series with their levels, in the order of the axis.

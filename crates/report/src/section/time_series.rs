@@ -50,14 +50,14 @@ fn folded(mut figure: Figure) -> Vec<Block> {
 mod tests {
     use super::*;
     use crate::document::Drawing;
-    use crate::plots::empty_plot;
+    use crate::plots::Plot;
 
     fn figure(plots: usize) -> Figure {
         let drawing = |number: usize| Drawing {
             id: format!("p{number}"),
             label: String::new(),
             is_change: false,
-            plot: empty_plot(),
+            plot: Plot::default(),
         };
         Figure {
             title: "Flows".into(),

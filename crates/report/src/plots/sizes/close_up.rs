@@ -3,12 +3,10 @@
 use analysis::Findings;
 use analysis::sizes::{Curve, median};
 use plan::{Factors, ReportFigure, Sign, StepClaim};
-use plotly::common::{DashType, HoverInfo, Line, Marker, Mode};
-use plotly::{Scatter, Trace};
+use serde_json::{Value, json};
 
-use super::{MOST_POINTS, finished};
+use super::{MOST_POINTS, line, plot};
 use crate::document::Figure;
-use crate::plots::empty_plot;
 use crate::plots::{alone, marks, text, traces};
 use crate::series::labelled;
 
@@ -26,7 +24,7 @@ pub(in crate::plots) fn close_up(
     let curves: Vec<&Curve<'_>> = curves
         .filter(|curve| figure.includes(&curve.factors))
         .collect();
-    let mut plot = empty_plot();
+    let mut data = Vec::new();
     let mut most = 0.0_f64;
     for (mark, curve) in curves.iter().enumerate() {
         let points = curve.points.iter();
@@ -34,37 +32,33 @@ pub(in crate::plots) fn close_up(
             .filter(|point| (range[0]..=range[1]).contains(&point.size))
             .collect();
         let step = points.len().div_ceil(MOST_POINTS).max(1);
-        let line = points.iter().step_by(step).filter_map(|point| {
+        let medians = points.iter().step_by(step).filter_map(|point| {
             Some((f64::from(point.size), traces::brief(median(&point.times)?)))
         });
-        let (x, y): (Vec<f64>, Vec<f64>) = line.unzip();
+        let (x, y): (Vec<f64>, Vec<f64>) = medians.unzip();
         if x.is_empty() {
             continue;
         }
         most = y.iter().copied().fold(most, f64::max);
-        plot.add_trace(
-            Scatter::new(x, y)
-                .mode(Mode::Lines)
-                .name(text(&labelled(found.plan, &curve.factors.0)))
-                .meta(marks::role(mark))
-                .line(Line::new().width(1.4).dash(marks::dash(mark))),
-        );
+        let name = text(&labelled(found.plan, &curve.factors.0));
+        data.push(line(x, y, &name, mark, 1.4));
     }
     if most == 0.0 {
         return None;
     }
     for (number, point) in figure.points.iter().enumerate() {
         most = most.max(point.y);
-        plot.add_trace(
-            Scatter::new(vec![point.x], vec![point.y])
-                .mode(Mode::Markers)
-                .name(text(&format!("printed, {}", point.name)))
-                .meta("published")
-                .marker(Marker::new().symbol(marks::published(number)).size(11)),
-        );
+        data.push(json!({
+            "mode": "markers",
+            "x": [point.x],
+            "y": [point.y],
+            "name": text(&format!("printed, {}", point.name)),
+            "meta": "published",
+            "marker": {"symbol": marks::published(number), "size": 11},
+        }));
     }
-    plot.add_traces(claimed(&found.plan.steps, &curves, range, most));
-    let mut figure = alone(figure.title.clone(), NOTE, id, finished(plot, "time (us)"));
+    data.extend(claimed(&found.plan.steps, &curves, range, most));
+    let mut figure = alone(figure.title.clone(), NOTE, id, plot(data, "time (us)"));
     if let Some(drawing) = figure.plots.first_mut() {
         drawing.label = format!("{}: message time by size", figure.title);
     }
@@ -72,12 +66,7 @@ pub(in crate::plots) fn close_up(
 }
 
 /// A vertical line at each claimed size.
-fn claimed(
-    claims: &[StepClaim],
-    curves: &[&Curve<'_>],
-    range: [u32; 2],
-    most: f64,
-) -> Vec<Box<dyn Trace>> {
+fn claimed(claims: &[StepClaim], curves: &[&Curve<'_>], range: [u32; 2], most: f64) -> Vec<Value> {
     let is_about = |claim: &StepClaim, Factors(factors): &Factors| {
         claim.cells.iter().all(|(name, levels)| {
             let level = factors.iter().find(|(other, _)| other == name);
@@ -90,22 +79,26 @@ fn claimed(
             && curves.any(|curve| is_about(claim, &curve.factors))
     };
     let mut seen = false;
-    let line = |claim: &StepClaim| -> Box<dyn Trace> {
+    let line = |claim: &StepClaim| {
         let at = f64::from(claim.at);
         let words = text(&format!("{} {}", claim.text, claim.source));
         let is_first = !std::mem::replace(&mut seen, true);
-        Scatter::new(vec![at, at], vec![0.0, most])
-            .mode(Mode::Lines)
-            .name("claimed in print")
-            .legend_group("claimed")
-            .show_legend(is_first)
-            .meta("limit")
-            .line(Line::new().width(1.2).dash(match claim.sign {
-                Sign::None => DashType::Dash,
-                Sign::Up | Sign::Down => DashType::Dot,
-            }))
-            .hover_text_array(vec![words.clone(), words])
-            .hover_info(HoverInfo::Text)
+        let dash = match claim.sign {
+            Sign::None => "dash",
+            Sign::Up | Sign::Down => "dot",
+        };
+        json!({
+            "mode": "lines",
+            "x": [at, at],
+            "y": [0.0, most],
+            "name": "claimed in print",
+            "legendgroup": "claimed",
+            "showlegend": is_first,
+            "meta": "limit",
+            "line": {"width": 1.2, "dash": dash},
+            "hovertext": [words, words],
+            "hoverinfo": "text",
+        })
     };
     claims.iter().filter(shown).map(line).collect()
 }

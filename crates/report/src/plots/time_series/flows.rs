@@ -4,15 +4,12 @@
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries};
 use plan::Trial;
-use plotly::common::{AxisSide, DashType, Font, Title, Visible};
-use plotly::layout::{Axis, RangeMode};
-use plotly::{Plot, Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::{band, line};
 use crate::document::{Drawing, Figure};
-use crate::plots::empty_plot;
 use crate::plots::{
-    TITLE_SIZE, TOP, axis, configuration, layout, margin, marks, redrawn, text, traces, wrapped,
+    Plot, TITLE_SIZE, TOP, axis, layout, margin, marks, redrawn, text, traces, with, wrapped,
 };
 use crate::series::labelled;
 
@@ -38,7 +35,7 @@ struct Line {
     name: String,
     /// The position among the series; `None`: the sum of all, or the only one.
     mark: Option<usize>,
-    dash: DashType,
+    dash: &'static str,
     source: Source,
 }
 
@@ -79,14 +76,11 @@ pub(crate) fn figure(found: &Findings<'_>) -> Option<Figure> {
     let cells: Vec<usize> = (0..plan.cells.len()).filter(measured).collect();
     let drawings = cells.iter().filter_map(|&cell| {
         let name = labelled(plan, &redrawn::own(plan, &cells, cell, None));
-        let mut plot = plot(&finished(found, cell), found.details(cell), &name)?;
-        let id = format!("flows-{cell}");
-        plot.set_configuration(configuration(&id));
         Some(Drawing {
-            id,
+            id: format!("flows-{cell}"),
             label: format!("Flows over time, {name}"),
             is_change: false,
-            plot,
+            plot: plot(&finished(found, cell), found.details(cell), &name)?,
         })
     });
     let plots: Vec<Drawing> = drawings.collect();
@@ -107,60 +101,45 @@ fn finished<'a>(found: &Findings<'a>, cell: usize) -> Vec<&'a Trial> {
 /// The plot of a cell; `None` without a line.
 fn plot(trials: &[&Trial], details: &Details, title: &str) -> Option<Plot> {
     let panels: Vec<Panel> = panels(details);
-    let mut plot = empty_plot();
+    let mut data = Vec::new();
     let mut named: Vec<String> = Vec::new();
     // Later traces lie upon earlier ones.
     for (number, panel) in panels.iter().enumerate() {
         for line in &panel.lines {
-            let band = line.series(details).and_then(band);
-            plot.add_traces(
-                band.into_iter()
-                    .map(|band| -> Box<dyn Trace> {
-                        let band = band.meta(line.role_of_band()).y_axis(axis_name(number));
-                        band.legend_group(line.name.clone())
-                    })
-                    .collect(),
-            );
+            let series = line.series(details);
+            let band = series.and_then(|series| band(series, &line.role_of_band()));
+            let place = json!({"yaxis": axis_name(number), "legendgroup": line.name});
+            data.extend(band.map(|band| with(band, place)));
         }
     }
     for (number, panel) in panels.iter().enumerate() {
         for line in &panel.lines {
             let is_named = named.contains(&line.name);
-            let trace = trace(line, number, details, &line.name, !is_named);
+            data.extend(trace(line, number, details, &line.name, !is_named));
             named.push(line.name.clone());
-            plot.add_traces(
-                trace
-                    .into_iter()
-                    .map(|trace| -> Box<dyn Trace> { trace })
-                    .collect(),
-            );
         }
     }
     if trials.len() > 1 {
         for trial in trials.iter().take(SINGLE_TRIALS) {
-            plot.add_traces(single(trial, &panels));
+            data.extend(single(trial, &panels));
         }
     }
-    let has_lines = !panels.is_empty();
-    plot.set_layout(stacked(&panels, title));
-    has_lines.then_some(plot)
+    let layout = stacked(&panels, title);
+    (!panels.is_empty()).then_some(Plot { data, layout })
 }
 
 /// The lines of one trial, hidden until its name is clicked.
-fn single(trial: &Trial, panels: &[Panel]) -> Vec<Box<dyn Trace>> {
+fn single(trial: &Trial, panels: &[Panel]) -> Vec<Value> {
     let name = format!("trial {}", trial.id);
     let details = Details::of([trial]);
-    let mut traces: Vec<Box<dyn Trace>> = Vec::new();
+    let mut traces = Vec::new();
     for (number, panel) in panels.iter().enumerate() {
         for line in &panel.lines {
             let Some(trace) = trace(line, number, &details, &name, traces.is_empty()) else {
                 continue;
             };
-            let thin = plotly::common::Line::new().width(1.0);
-            let thin = thin
-                .shape(plotly::common::LineShape::Hv)
-                .dash(DashType::Dot);
-            traces.push(trace.line(thin).visible(Visible::LegendOnly));
+            let thin = json!({"width": 1.0, "shape": "hv", "dash": "dot"});
+            traces.push(with(trace, json!({"line": thin, "visible": "legendonly"})));
         }
     }
     traces
@@ -174,21 +153,19 @@ fn trace(
     details: &Details,
     group: &str,
     is_named: bool,
-) -> Option<Box<Scatter<f64, Option<f64>>>> {
+) -> Option<Value> {
     let series = own.series(details)?;
-    let shape = plotly::common::Line::new()
-        .width(if own.mark.is_none() { 2.6 } else { 1.6 })
-        .shape(plotly::common::LineShape::Hv)
-        .dash(own.dash.clone());
+    let width = if own.mark.is_none() { 2.6 } else { 1.6 };
     let name = if is_named { group } else { &own.name };
-    Some(
-        line(series, &text(name), own.mark.unwrap_or(0))
-            .meta(own.role())
-            .line(shape)
-            .y_axis(axis_name(number))
-            .legend_group(group)
-            .show_legend(is_named),
-    )
+    let attributes = json!({
+        "meta": own.role(),
+        "line": {"width": width, "shape": "hv", "dash": own.dash},
+        "yaxis": axis_name(number),
+        "legendgroup": group,
+        "showlegend": is_named,
+    });
+    let line = line(series, &text(name), own.mark.unwrap_or(0));
+    Some(with(line, attributes))
 }
 
 /// The panels with lines, from top to bottom.
@@ -210,7 +187,7 @@ fn panels(details: &Details) -> Vec<Panel> {
         let total = Line {
             name: "all flows".to_owned(),
             mark: None,
-            dash: DashType::Solid,
+            dash: "solid",
             source: Source::Total,
         };
         goodput.insert(0, total);
@@ -243,36 +220,30 @@ fn axis_name(panel: usize) -> String {
     }
 }
 
-fn stacked(panels: &[Panel], title: &str) -> plotly::Layout {
+fn stacked(panels: &[Panel], title: &str) -> Value {
     let count = panels.len().max(1);
     let height = (1.0 - GAP * traces::number(count - 1)) / traces::number(count);
     let vertical = |number: usize, panel: &Panel| {
         let top = 1.0 - traces::number(number) * (height + GAP);
-        // One margin for all panels: each axis would move the others' again and again.
-        axis(panel.title)
-            .auto_margin(false)
-            .range_mode(RangeMode::ToZero)
-            .side(AxisSide::Left)
-            .domain(&[(top - height).max(0.0), top])
+        let attributes = json!({
+            // One margin for all panels: each axis would move the others' again and again.
+            "automargin": false,
+            "rangemode": "tozero",
+            "side": "left",
+            "domain": [(top - height).max(0.0), top],
+        });
+        axis(panel.title, attributes)
     };
-    let time = axis("time (s)").range_mode(RangeMode::ToZero);
-    let time = time.anchor(axis_name(count - 1));
-    let mut all = panels.iter().enumerate();
-    let mut next = || all.next().map(|(number, panel)| vertical(number, panel));
-    let first = next().unwrap_or_else(Axis::new);
+    let anchor = axis_name(count - 1);
+    let time = axis("time (s)", json!({"rangemode": "tozero", "anchor": anchor}));
     let title = wrapped(title, TITLE_WIDTH);
     let more = TITLE_LINE * title.matches("<br>").count();
-    let mut layout = layout(time, first, PANEL * count + BELOW + more)
-        .margin(margin(TOP + more))
-        .title(Title::with_text(title).font(Font::new().size(TITLE_SIZE)));
-    if let Some(axis) = next() {
-        layout = layout.y_axis2(axis);
-    }
-    if let Some(axis) = next() {
-        layout = layout.y_axis3(axis);
-    }
-    if let Some(axis) = next() {
-        layout = layout.y_axis4(axis);
+    let mut layout = layout(time, json!({}), PANEL * count + BELOW + more);
+    layout["margin"] = margin(TOP + more);
+    layout["title"] = json!({"text": title, "font": {"size": TITLE_SIZE}});
+    for (number, panel) in panels.iter().enumerate() {
+        let name = axis_name(number).replace('y', "yaxis");
+        layout[name] = vertical(number, panel);
     }
     layout
 }

@@ -4,14 +4,11 @@
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries};
 use plan::{ReportFigure, Trial};
-use plotly::common::{DashType, HoverInfo, Line, Marker, MarkerSymbol, Mode};
-use plotly::layout::RangeMode;
-use plotly::{Plot, Scatter, Trace};
+use serde_json::{Value, json};
 
 use super::{band, line};
 use crate::document::{Drawing, Figure};
-use crate::plots::empty_plot;
-use crate::plots::{axis, configuration, layout, marks, redrawn, text, traces};
+use crate::plots::{Plot, axis, layout, marks, redrawn, small_title, text, traces};
 use crate::series::labelled;
 
 /// The explanation of the plots.
@@ -54,14 +51,8 @@ pub(in crate::plots) fn redrawn(
             let Some(plot) = plot(details, link, thresholds, event, &title) else {
                 continue;
             };
-            let id = format!("{id}-{}", plots.len());
-            let plot = {
-                let mut plot = plot;
-                plot.set_configuration(configuration(&id));
-                plot
-            };
             plots.push(Drawing {
-                id,
+                id: format!("{id}-{}", plots.len()),
                 label: format!("{}, {title}", figure.title),
                 is_change: false,
                 plot,
@@ -86,59 +77,48 @@ fn plot(
     let queue = of(Quantity::Queue)?;
     let instants = queue.instants();
     let end = instants.last().copied().unwrap_or_default();
-    let mut plot = empty_plot();
-    plot.add_traces(
-        band(queue)
-            .map(|band| -> Box<dyn Trace> { band.meta(marks::band(0)) })
-            .into_iter()
-            .collect(),
-    );
-    plot.add_trace(line(queue, "queue", 0));
-    if let Some(average) = of(Quantity::Average) {
-        plot.add_trace(line(average, "average", 1));
-    }
-    for (name, at) in ["min_th", "max_th"]
+    let mut data: Vec<Value> = Vec::new();
+    data.extend(band(queue, &marks::band(0)));
+    data.push(line(queue, "queue", 0));
+    data.extend(of(Quantity::Average).map(|average| line(average, "average", 1)));
+    for ((name, dash), at) in [("min_th", "dot"), ("max_th", "dash")]
         .into_iter()
         .zip(thresholds.into_iter().flatten())
     {
-        plot.add_trace(
-            Scatter::new(vec![0.0, end], vec![at, at])
-                .mode(Mode::Lines)
-                .name(format!("{name} {at}"))
-                .meta("limit")
-                .line(Line::new().width(1.2).dash(match name {
-                    "min_th" => DashType::Dot,
-                    _ => DashType::Dash,
-                }))
-                .hover_info(HoverInfo::Name),
-        );
+        data.push(json!({
+            "mode": "lines",
+            "x": [0.0, end],
+            "y": [at, at],
+            "name": format!("{name} {at}"),
+            "meta": "limit",
+            "line": {"width": 1.2, "dash": dash},
+            "hoverinfo": "name",
+        }));
     }
-    plot.add_traces(drops(of(Quantity::Drops)).into_iter().collect());
+    data.extend(drops(of(Quantity::Drops)));
     if let Some((at, words)) = event {
         let means = queue.means.iter().flatten();
         let top = means.fold(0.0, |top, mean| mean.mean.max(top));
         let top = thresholds.map_or(top, |[_, most]| most.max(top));
-        plot.add_trace(
-            Scatter::new(vec![*at, *at], vec![0.0, traces::brief(top * 1.05)])
-                .mode(Mode::Lines)
-                .name(text(words))
-                .meta("published")
-                .line(Line::new().width(1.5).dash(DashType::DashDot))
-                .hover_info(HoverInfo::Name),
-        );
+        data.push(json!({
+            "mode": "lines",
+            "x": [at, at],
+            "y": [0.0, traces::brief(top * 1.05)],
+            "name": text(words),
+            "meta": "published",
+            "line": {"width": 1.5, "dash": "dashdot"},
+            "hoverinfo": "name",
+        }));
     }
-    let [time, packets] = ["time (s)", "queue, average (frames)"].map(axis);
-    let layout = layout(
-        time.range(vec![0.0, end]),
-        packets.range_mode(RangeMode::ToZero),
-        380,
-    );
-    plot.set_layout(layout.title(crate::plots::small_title(title)));
-    Some(plot)
+    let time = axis("time (s)", json!({"range": [0.0, end]}));
+    let packets = axis("queue, average (frames)", json!({"rangemode": "tozero"}));
+    let mut layout = layout(time, packets, 380);
+    layout["title"] = small_title(title);
+    Some(Plot { data, layout })
 }
 
 /// A cross at the bottom for each interval in which packets were dropped.
-fn drops(series: Option<&TimeSeries>) -> Option<Box<dyn Trace>> {
+fn drops(series: Option<&TimeSeries>) -> Option<Value> {
     let series = series?;
     let instants = series.instants();
     let (mut x, mut texts) = (Vec::new(), Vec::new());
@@ -151,15 +131,17 @@ fn drops(series: Option<&TimeSeries>) -> Option<Box<dyn Trace>> {
             ));
         }
     }
-    (!x.is_empty()).then(|| -> Box<dyn Trace> {
-        let y = vec![0.0; x.len()];
-        Scatter::new(x, y)
-            .mode(Mode::Markers)
-            .name("drops")
-            .meta("published")
-            .clip_on_axis(false)
-            .marker(Marker::new().symbol(MarkerSymbol::X).size(5))
-            .hover_text_array(texts)
-            .hover_info(HoverInfo::Text)
+    (!x.is_empty()).then(|| {
+        json!({
+            "mode": "markers",
+            "x": x,
+            "y": vec![0.0; x.len()],
+            "name": "drops",
+            "meta": "published",
+            "cliponaxis": false,
+            "marker": {"symbol": "x", "size": 5},
+            "hovertext": texts,
+            "hoverinfo": "text",
+        })
     })
 }
