@@ -160,7 +160,7 @@ def test_a_plan_that_ends_by_its_results_is_refused(client: Client, tmp_path: Pa
 
 
 def test_storage_that_cannot_be_written_is_one_exception(client: Client, tmp_path: Path) -> None:
-    with pytest.raises(jumbolab.JumbolabError, match="storage /sys/jumbolab"):
+    with pytest.raises(jumbolab.JumbolabError, match="/sys/jumbolab"):
         swept(client, tmp_path / "r", storage="/sys/jumbolab")
 
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import builtins
-import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ._errors import Interrupted
-from ._program import Outcome, ask, finish, start
+from ._errors import Interrupted, JumbolabError
+from ._files import LARGEST_JOURNAL, Folder, MissingFile
+from ._program import PRINTED, Outcome, ask, ask_objects, finish, program, start
 from ._progress import Bar
 from ._results import Results, _table
+from ._shapes import read_json, record
 from ._worlds import Worlds
+
+_JOURNAL = re.compile(r"trials(\..+)?\.jsonl")
 
 #: A value of ``set``: as on the command line, or a list of levels.
 Value = str | int | float | bool | Sequence[str | int | float | bool]
@@ -49,8 +55,9 @@ class Plan:
 
 def list() -> builtins.list[Experiment]:
     """The shipped experiments."""
-    objects = [json.loads(line) for line in ask(["list", "--json"]).splitlines()]
-    return [Experiment(one["name"], one["title"]) for one in objects]
+    shape = record(Experiment, further=True)
+    lines = ask(["list", "--json"]).splitlines()
+    return [read_json(line, PRINTED, shape) for line in lines]
 
 
 def plan(
@@ -61,10 +68,8 @@ def plan(
     repeat: int | None = None,
 ) -> Plan:
     """What `run` would do with these arguments, and which build of the program it is."""
-    words = ["run", *arguments(experiment, set, on, repeat), "--dry-run", "--json"]
-    known = Plan.__dataclass_fields__
-    said = json.loads(ask(words))
-    return Plan(**{key: value for key, value in said.items() if key in known})
+    words = ["run", *arguments(set, on, repeat), "--dry-run", "--json", "--", path_of(experiment)]
+    return read_json(ask(words), PRINTED, record(Plan, further=True))
 
 
 def run(
@@ -103,11 +108,11 @@ def run(
         JumbolabError: The program could not do it.
         Interrupted: The user stopped it; it has what was measured.
     """
-    words = ["run", *arguments(experiment, set, on, repeat)]
-    words += [word for host in hosts for word in ("--host", host)]
+    words = ["run", *arguments(set, on, repeat)]
+    words += [f"--host={written(host)}" for host in hosts]
     words += _options(threads=threads, output=output, shard=shard)
     words += _resumed(resume) + _options(retry=retry, allow_commands=allow_commands)
-    return _watched(words, str(experiment), on, progress)
+    return _watched(words, path_of(experiment), on, progress)
 
 
 def robustness(
@@ -137,10 +142,10 @@ def robustness(
         resume: Go on with an earlier search; ``"force"`` with any kernel and program.
         progress: Show a bar; None: on terminals and in notebooks.
     """
-    words = ["robustness", *arguments(experiment, set, on, None)]
+    words = ["robustness", *arguments(set, on, None)]
     words += _options(seed=seed, budget=budget, threads=threads, output=output)
     words += _resumed(resume)
-    return _watched(words, str(experiment), on, progress)
+    return _watched(words, path_of(experiment), on, progress)
 
 
 def predict(command: str | None = None, **options: Any) -> pa.Table:
@@ -155,30 +160,47 @@ def predict(command: str | None = None, **options: Any) -> pa.Table:
     Returns:
         A row for each line of ``predict --json``.
     """
+    if command is not None and command.startswith("-"):
+        raise JumbolabError(f"{command} is no command of predict; give options by their names")
     words = ["predict", *([command] if command else []), *_options(**options), "--json"]
-    return _table(json.loads(line) for line in ask(words).splitlines())
+    return _table(ask_objects(words))
 
 
-def arguments(
-    experiment: str | PathLike[str],
-    set: Settings | None,
-    on: str | None,
-    repeat: int | None,
-) -> builtins.list[str]:
-    """The words of the command line that choose what is run."""
-    words = [fspath(experiment)]
-    for key, value in (set or {}).items():
-        words += ["--set", f"{key}={written(value)}"]
+def arguments(set: Settings | None, on: str | None, repeat: int | None) -> builtins.list[str]:
+    """The options of the command line that choose what is run."""
+    words = [f"--set={key}={written(value)}" for key, value in (set or {}).items()]
     return words + _options(on=on, repeat=repeat)
 
 
+def path_of(experiment: str | PathLike[str]) -> str:
+    """An experiment as on the command line, behind ``--``.
+
+    Raises:
+        TypeError: It is neither a text nor a path of texts.
+    """
+    path = fspath(experiment)
+    if not isinstance(path, str):
+        raise TypeError(f"an experiment is a str or a path of str, not {type(path).__name__}")
+    return path
+
+
 def written(value: Value) -> str:
-    """A value as on the command line."""
+    """A value as on the command line.
+
+    Raises:
+        TypeError: It is neither a text, a number, nor a list of these.
+    """
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return ",".join(_scalar(one) for one in value)
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | int | float):
+    if isinstance(value, str | Real):
         return str(value)
-    return ",".join(written(one) for one in value)
+    raise TypeError(f"a text, a number or a list of these is needed, not {type(value).__name__}")
 
 
 def _options(**options: Any) -> builtins.list[str]:
@@ -188,7 +210,10 @@ def _options(**options: Any) -> builtins.list[str]:
         if value is True:
             words.append(option)
         elif value is not None and value is not False:
-            words += [option, fspath(value) if isinstance(value, PathLike) else written(value)]
+            # In one word a value that begins with a hyphen is no option.
+            words.append(
+                f"{option}={path_of(value) if isinstance(value, PathLike) else written(value)}"
+            )
     return words
 
 
@@ -202,30 +227,35 @@ def _watched(
     words: builtins.list[str], title: str, on: str | None, progress: bool | None
 ) -> Results:
     with Bar(title, progress) as bar:
-        outcome = start([*words, "--json"], listener=bar.take)
+        outcome = start([*words, "--json", "--", title], listener=bar.take)
     results = _results(outcome, on)
     if outcome.was_interrupted:
         folder = f"what was measured is in {results.path}" if results else "nothing was measured"
         raise Interrupted(f"stopped; {folder}", results)
     finish(outcome)
     if results is None:
-        raise AssertionError("a program that ran names its folder")
+        raise JumbolabError(f"{program()} named no folder with results; is it jumbolab?")
     results.__dict__["lines"] = outcome.objects()
     return results
 
 
 def _results(outcome: Outcome, on: str | None) -> Results | None:
-    begun = [
-        folder.absolute()
-        for folder in outcome.folders
-        if any(path.stat().st_size for path in folder.glob("trials*.jsonl"))
-    ]
+    begun = [folder.absolute() for folder in outcome.folders if _has_trials(folder)]
     if not begun:
         return None
     # As they were named: worlds in a sandbox run last.
     named = on.split(",") if on else []
     begun.sort(key=lambda folder: _place(named, str(Results(folder).plan["run"]["world"])))
     return Results(begun[0]) if len(begun) == 1 else Worlds(begun)
+
+
+def _has_trials(path: Path) -> bool:
+    try:
+        with Folder(path) as folder:
+            names = [name for name in folder.names() if _JOURNAL.fullmatch(name)]
+            return any(next(folder.blocks(name, LARGEST_JOURNAL), b"") for name in names)
+    except MissingFile:
+        return False
 
 
 def _place(names: builtins.list[str], name: str) -> int:

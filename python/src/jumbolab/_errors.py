@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._results import Results
+
+#: The most characters of a message.
+LONGEST_MESSAGE = 4000
+
+#: Control characters, line separators, characters that change the direction of text
+#: [UAX9 s2], and surrogates, which no terminal takes.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def one_line(text: str) -> str:
+    """Text from outside as the program prints it: one line, escaped, of limited length."""
+    if len(text) > LONGEST_MESSAGE:
+        text = text[: LONGEST_MESSAGE - 3] + "..."
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 class JumbolabError(Exception):
@@ -32,6 +49,7 @@ class JumbolabError(Exception):
         value: str | None = None,
         code: int | None = None,
     ) -> None:
+        message = one_line(message)
         super().__init__(message)
         self.message = message
         self.file = file
@@ -44,6 +62,11 @@ class JumbolabError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # The usual way loses what is given by keyword; workers send exceptions to clients.
         return (_rebuilt, (type(self), self.message, {**self.__dict__}))
+
+    def at(self, place: str) -> JumbolabError:
+        """The same error with the place where it happened in front of it."""
+        message = one_line(f"{place}: {self.message}")
+        return _rebuilt(type(self), message, {**self.__dict__, "message": message})
 
 
 class VersionMismatch(JumbolabError):

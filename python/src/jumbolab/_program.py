@@ -16,9 +16,10 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from ._errors import JumbolabError
+from ._shapes import Object, objects, short
 
 #: The variable that names another program than that of the wheel.
 VARIABLE = "JUMBOLAB_BIN"
@@ -26,7 +27,12 @@ VARIABLE = "JUMBOLAB_BIN"
 #: The exit code of a program that a signal stopped and that kept what it measured.
 STOPPED = 130
 
-Object = dict[str, Any]
+#: The longest argument that Linux passes on.
+LONGEST_ARGUMENT = 128 * 1024 - 1
+
+#: What an error of the program may have: docs/formats.md, "Messages for programs".
+ERROR_KEYS = ("message", "file", "line", "argument", "key", "value")
+
 Listener = Callable[[Object], None]
 
 
@@ -34,8 +40,9 @@ def program() -> Path:
     """The program: that of ``JUMBOLAB_BIN``, of the wheel, or in the ``PATH``."""
     named = os.environ.get(VARIABLE)
     if named:
-        if os.access(named, os.X_OK):
-            return Path(named)
+        if os.path.isfile(named) and os.access(named, os.X_OK):  # noqa: PTH113 - any text
+            # It is started in other folders.
+            return Path(named).absolute()
         raise JumbolabError(f"{VARIABLE}={named} is no program; unset it or name one")
     schemes = [None, f"{os.name}_user"]
     places = [
@@ -53,12 +60,16 @@ def program() -> Path:
         raise JumbolabError(
             f"the program jumbolab is not there; install the wheel again, or name it by {VARIABLE}"
         )
-    return Path(in_path)
+    return Path(in_path).absolute()
 
 
 def version() -> str:
     """The version of the program."""
     return ask(["--version"]).removeprefix("jumbolab ").strip()
+
+
+#: Where the objects of the program stand, in errors.
+PRINTED = "stdout of the program"
 
 
 @dataclass
@@ -75,7 +86,7 @@ class Outcome:
 
     def objects(self) -> list[Object]:
         """The JSON Lines of stdout."""
-        return [json.loads(line) for line in self.stdout.splitlines() if line]
+        return objects(self.stdout, PRINTED)
 
 
 def start(
@@ -95,15 +106,7 @@ def start(
     with tempfile.TemporaryFile() as stdout:
         # A session of its own: Ctrl-C of a terminal would reach it twice, which ends it
         # at once.
-        with subprocess.Popen(
-            [str(program()), *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={**os.environ, "JUMBOLAB_MESSAGES": "json"},
-            start_new_session=True,
-        ) as process:
+        with _begun(arguments, stdout, folder) as process:
             assert process.stderr is not None
             try:
                 _listen(process.stderr, outcome, listener)
@@ -123,12 +126,45 @@ def start(
     return outcome
 
 
+def _begun(
+    arguments: Sequence[str], stdout: IO[bytes], folder: Path | None
+) -> subprocess.Popen[bytes]:
+    for argument in arguments:
+        try:
+            size = len(os.fsencode(argument))
+        except UnicodeEncodeError as error:
+            raise JumbolabError(f"argument {short(argument)} is no text: {error.reason}") from error
+        if "\0" in argument:
+            raise JumbolabError(f"argument {short(argument)} has a NUL: write it without")
+        if size > LONGEST_ARGUMENT:
+            raise JumbolabError(
+                f"argument {short(argument)} has {size} bytes, more than {LONGEST_ARGUMENT}, the "
+                "limit of the system"
+            )
+    binary = program()
+    try:
+        return subprocess.Popen(
+            [str(binary), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, "JUMBOLAB_MESSAGES": "json"},
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise JumbolabError(f"cannot start {binary}: {error.strerror or error}") from error
+
+
 def finish(outcome: Outcome) -> Outcome:
     """The outcome of a program that did its work; whether its results are sound is not asked.
 
     Raises:
         JumbolabError: It did not.
+        KeyboardInterrupt: The user stopped it.
     """
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
     if outcome.code in (0, 1):
         return outcome
     if outcome.error is not None:
@@ -144,10 +180,12 @@ def ask(arguments: Sequence[str]) -> str:
         JumbolabError: It could not do it.
         KeyboardInterrupt: The user stopped it.
     """
-    outcome = start(arguments)
-    if outcome.was_interrupted:
-        raise KeyboardInterrupt
-    return finish(outcome).stdout
+    return finish(start(arguments)).stdout
+
+
+def ask_objects(arguments: Sequence[str]) -> list[Object]:
+    """The JSON Lines that the program prints."""
+    return objects(ask(arguments), PRINTED)
 
 
 def _listen(stderr: Iterable[bytes], outcome: Outcome, listener: Listener | None) -> None:
@@ -156,7 +194,8 @@ def _listen(stderr: Iterable[bytes], outcome: Outcome, listener: Listener | None
         if "folder" in said:
             outcome.folders.append(Path(said["folder"]))
         elif "error" in said:
-            outcome.error = JumbolabError(**said["error"])
+            known = {key: said["error"].get(key) for key in ERROR_KEYS}
+            outcome.error = JumbolabError(**known)
         elif "message" in said:
             outcome.messages.append(said["message"])
         if listener is not None:
@@ -167,7 +206,25 @@ def _object(line: bytes) -> Object:
     text = line.decode("utf-8", errors="replace").rstrip("\n")
     try:
         said = json.loads(text)
-    except ValueError:
-        said = text
-    # What a library or the loader of programs prints is no object.
-    return said if isinstance(said, dict) else {"message": text}
+    except (ValueError, RecursionError):
+        said = None
+    # What a library or the loader of programs prints is no object, or another one.
+    return said if _is_known(said) else {"message": text}
+
+
+def _is_known(said: object) -> bool:
+    if not isinstance(said, dict):
+        return False
+    error, progress = (
+        said.get("error", {"message": ""}),
+        said.get("progress", {"total": 0, "done": 0}),
+    )
+    return (
+        isinstance(said.get("folder", ""), str)
+        and isinstance(said.get("message", ""), str)
+        and isinstance(error, dict)
+        and isinstance(error.get("message"), str)
+        and isinstance(progress, dict)
+        and (progress.keys() >= {"total", "done"} or progress.keys() >= {"settings", "part"})
+        and all(isinstance(value, int | float) for value in progress.values())
+    )

@@ -7,10 +7,14 @@ from importlib.util import find_spec
 from types import TracebackType
 from typing import Any
 
-from ._program import Object
+from ._errors import one_line
+from ._shapes import Object
 
 #: The steps of a bar that shows a share.
 WHOLE = 1000
+
+#: The most characters of a title.
+LONGEST_TITLE = 80
 
 
 def is_in_notebook() -> bool:
@@ -38,7 +42,11 @@ class Bar:
         if shown is None:
             shown = notebook or sys.stderr.isatty()
         self._bar: Any = _kind(notebook)(
-            total=0, desc=title, disable=not shown, unit="trial", leave=False
+            total=0,
+            desc=one_line(title)[:LONGEST_TITLE],
+            disable=not shown,
+            unit="trial",
+            leave=False,
         )
 
     def __enter__(self) -> Bar:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import html
-import sys
+import os
 from collections.abc import Iterable
 from functools import cached_property
 from os import PathLike
@@ -15,12 +16,9 @@ import pyarrow.parquet as pq
 
 from . import _figures
 from ._errors import JumbolabError
-from ._program import Object, ask, finish, start
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from ._files import LARGEST_PLAN, LARGEST_TABLE, Folder
+from ._program import ask, ask_objects
+from ._shapes import Object, read_toml
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -60,15 +58,25 @@ class Results:
 
     def trials(self) -> pa.Table:
         """All trials, one a row: docs/formats.md, "trials.parquet"."""
-        table = self.path / TABLE
-        if not table.exists():
-            _ = self.lines
-        return pq.read_table(table, partitioning=None)
+        self._make()
+        with Folder(self.path) as folder, folder.open(TABLE, LARGEST_TABLE) as file:
+            return read_table(file, str(self.path / TABLE))
 
     @cached_property
     def lines(self) -> list[Object]:
         """The objects of ``jumbolab report --json``; it writes table and page anew."""
-        return finish(start(["report", str(self.path), "--json"])).objects()
+        return ask_objects(["report", "--json", "--", *self._paths()])
+
+    def _paths(self) -> list[str]:
+        return [str(self.path)]
+
+    def _make(self) -> None:
+        """Lets the program write table and page anew: those in the folder may be of another run.
+
+        In a folder that is read-only, what is there is all there is.
+        """
+        if os.access(self.path, os.W_OK):
+            _ = self.lines
 
     @cached_property
     def run(self) -> Object:
@@ -81,9 +89,9 @@ class Results:
     @cached_property
     def plan(self) -> Object:
         """The resolved experiment, and under ``run`` what ran it."""
-        with (self.path / "plan.toml").open("rb") as file:
-            plan: Object = tomllib.load(file)
-        return plan
+        with Folder(self.path) as folder:
+            content = folder.read("plan.toml", LARGEST_PLAN)
+        return plan_of(content, str(self.path / "plan.toml"))
 
     @property
     def complete(self) -> bool:
@@ -120,10 +128,8 @@ class Results:
 
     def figures(self) -> dict[str, go.Figure]:
         """The figures of the page by their names, as plotly draws them there."""
-        page = self.path / PAGE
-        if not page.exists():
-            _ = self.lines
-        return _figures.of_page(page)
+        self._make()
+        return _figures.of_page(self.path / PAGE)
 
     def plot(self, name: str | None = None) -> go.Figure:
         """A figure of the page: the first one, or that of a metric.
@@ -135,7 +141,7 @@ class Results:
 
     def report(self, *, full: bool = False) -> str:
         """The report as text."""
-        return ask(["report", str(self.path), *(["--full"] if full else [])])
+        return ask(["report", *(["--full"] if full else []), "--", *self._paths()])
 
     @property
     def worlds(self) -> dict[str, Results]:
@@ -144,8 +150,7 @@ class Results:
 
     def dataset(self) -> list[str]:
         """The files of trials, for readers of Parquet beyond memory."""
-        if not (self.path / TABLE).exists():
-            _ = self.lines
+        self._make()
         return [str(self.path / TABLE)]
 
     def dask(self) -> Any:
@@ -184,6 +189,32 @@ class Results:
             for name, value in facts
         )
         return f"<div>{sentences}<table>{rows}</table></div>"
+
+
+def plan_of(content: bytes, place: str) -> Object:
+    """The plan of a results folder.
+
+    Raises:
+        JumbolabError: It is damaged.
+    """
+    plan = read_toml(content, place)
+    run = plan.get("run")
+    for key in ("hash", "world"):
+        if not isinstance(run, dict) or not isinstance(run.get(key), str):
+            raise JumbolabError(f"{place}: run.{key} is missing; restore the file", file=place)
+    return plan
+
+
+def read_table(file: Any, place: str) -> pa.Table:
+    """A table of Parquet in an opened file.
+
+    Raises:
+        JumbolabError: It is damaged.
+    """
+    try:
+        return pq.read_table(file)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise JumbolabError(f"{place} is damaged: {error}", file=place) from error
 
 
 def _comparison(line: Object, taken: set[str]) -> Object:
@@ -249,7 +280,9 @@ def _dask(files: list[str], options: Object | None = None) -> Any:
         import dask.dataframe as dd  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise JumbolabError("dask is not installed: pip install 'jumbolab[frames]'") from error
-    return dd.read_parquet(files, storage_options=options)
+    # Dask takes a path for a pattern if it has an asterisk.
+    literal = [glob.escape(file) if "*" in file else file for file in files]
+    return dd.read_parquet(literal, storage_options=options)
 
 
 def _duckdb(files: list[str]) -> Any:
@@ -257,4 +290,5 @@ def _duckdb(files: list[str]) -> Any:
         import duckdb  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise JumbolabError("duckdb is not installed: pip install 'jumbolab[frames]'") from error
-    return duckdb.read_parquet(files, union_by_name=True)
+    # It takes paths for patterns.
+    return duckdb.read_parquet([glob.escape(file) for file in files], union_by_name=True)

@@ -10,24 +10,47 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tempfile
 import time
-from collections.abc import Sequence
-from os import PathLike, fspath
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ._cluster import completed, last_client, slots_of
 from ._commands import Settings, arguments, plan
 from ._errors import JumbolabError, VersionMismatch
+from ._files import LARGEST_JOURNAL, LARGEST_PLAN, Folder
 from ._program import finish, start
 from ._progress import Bar
 from ._results import Results
-from ._shard import Job, check_version, worker_name
-from ._store import Done, Options, Store, whole_place
-from ._sweep import SHARDS, clear_folder, completed, job_of, last_client, slots_of
+from ._shapes import WrongShape, read_json, record
+from ._shard import Job, check_version, on_worker, put_shared, worker_name
+from ._store import Done, Options, Store, agreed, whole_place
+from ._sweep import (
+    inside,
+    job_of,
+    write_results,
+)
 
 #: Parts of a round for each slot: the last ones are smaller than a round by that much.
 PARTS_PER_SLOT = 2
+
+#: The most parts of a round, and of trials of a search.
+MOST_PARTS = 1_000_000
+
+#: What all parts of a search write alike; the plan comes last.
+SHARED = ("experiment.toml", "plan.toml")
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What a storage has a search of: ``search.json``."""
+
+    format: int
+    hash: str
+    binary: str
+    parts: int
 
 
 def sweep_search(
@@ -59,30 +82,28 @@ def sweep_search(
         JumbolabError: A worker, the storage or the scheduler could not do it.
         VersionMismatch: A worker has another build of the program.
     """
+    if runs < 1:
+        raise JumbolabError(f"runs = {runs}: at least 1 is needed")
     client = client or last_client()
     folder = Path(output)
-    words = arguments(fspath(experiment), set, "sim", None)[1:]
-    place = whole_place(storage or str(folder / SHARDS))
     planned = plan(experiment, set=set, on="sim")
-    job = job_of(fspath(experiment), words, planned, place, storage_options)
+    place = inside(folder) if storage is None else whole_place(storage)
+    job = job_of(experiment, arguments(set, "sim", None), planned, place, storage_options)
     store = job.store()
     parts = _claim(store, job, max(2, PARTS_PER_SLOT * slots_of(client)))
     rounds: list[list[bytes]] = []
+    files: dict[str, str] = {}
     with Bar(f"{job.experiment} {job.hash}", progress) as bar:
         made = 0
         while made < runs:
-            lines = _round(client, job, store, (len(rounds), parts), (made, runs))
+            lines, files = _round(client, job, store, (len(rounds), parts), (made, runs))
             if not lines:
                 break
             rounds.append(lines)
             made += len(lines)
             bar.set(made, runs)
-    clear_folder(folder)
-    for name in ("plan.toml", "experiment.toml"):
-        (folder / name).write_bytes(store.read(name) or b"")
-    (folder / "trials.jsonl").write_bytes(b"".join(line for lines in rounds for line in lines))
-    results = Results(folder.absolute())
-    results.__dict__["lines"] = finish(start(["report", str(folder), "--json"])).objects()
+    journal = (line for lines in rounds for line in lines)
+    results = write_results(folder, store, None, files, journal)
     if storage is None:
         store.remove()
     return results
@@ -90,48 +111,55 @@ def sweep_search(
 
 def _claim(store: Store, job: Job, parts: int) -> int:
     """Writes what is searched, or compares it; gives the number of parts of a round."""
-    content = store.read("search.json")
-    if content is None:
-        mine = {"format": 1, "hash": job.hash, "binary": job.binary, "parts": parts}
-        store.write("search.json", json.dumps(mine).encode())
-        return parts
-    begun = json.loads(content)
-    if begun["hash"] != job.hash:
-        raise JumbolabError(f"{store.url} has another search; choose another storage")
-    if begun["binary"] != job.binary:
+    mine = json.dumps(asdict(_Claim(1, job.hash, job.binary, parts))).encode()
+    content = store.claim("search.json", mine)
+
+    def shape(value: Any) -> _Claim:
+        begun = record(_Claim)(value)
+        if not 1 <= begun.parts <= MOST_PARTS:
+            raise WrongShape(f"parts = {begun.parts}: 1 to {MOST_PARTS} are needed")
+        return begun
+
+    with store.remedy("search.json"):
+        begun = read_json(content, store.place("search.json"), shape)
+    if begun.hash != job.hash:
+        raise JumbolabError(f"{store.name} has another search; choose another storage")
+    if begun.binary != job.binary:
         raise VersionMismatch(
-            f"{store.url} was begun by build {begun['binary']}; this is {job.binary}"
+            f"{store.name} was begun by build {begun.binary}; this is {job.binary}"
         )
-    return int(begun["parts"])
+    return begun.parts
 
 
 def _round(
     client: Any, job: Job, store: Store, which: tuple[int, int], budget: tuple[int, int]
-) -> list[bytes]:
-    """The journal of a round, or of what the budget leaves of it."""
+) -> tuple[list[bytes], dict[str, str]]:
+    """The journal of a round, or of what the budget leaves of it, and the files beside it."""
     (number, parts), (made, runs) = which, budget
-    stored = store.read(_round_name(number))
+    stored = store.marked(f"{_round_name(number)}.json", job.hash)
     if stored is not None:
-        return stored.splitlines(keepends=True)[: runs - made]
+        content = _journal(store, _round_name(number), stored)
+        return content.splitlines(keepends=True)[: runs - made], stored.of_results()
     # Each part makes its share of what is left; a little more is cut off.
     most = made + math.ceil((runs - made) / parts)
     wanted = [(number, part, parts, most) for part in range(1, parts + 1)]
-    for _ in completed(client, job, run_part, wanted):
-        pass
-    lines = laced([_part(store, task) for task in wanted])
+    marks = {(done.first, done.last): done for done in completed(client, job, run_part, wanted)}
+    found = [marks[number, part] for part in range(1, parts + 1)]
+    lines = laced(
+        [
+            _journal(store, _part_name(task), done).splitlines(keepends=True)
+            for task, done in zip(wanted, found, strict=True)
+        ]
+    )
+    files = agreed(found)
     if len(lines) < runs - made and lines:
         # It is whole: the budget did not cut it.
-        store.write(_round_name(number), b"".join(lines))
-    return lines[: runs - made]
+        _put(store, _round_name(number), b"".join(lines), _done(job, (number, number), files))
+    return lines[: runs - made], files
 
 
-def _part(store: Store, task: tuple[int, int, int, int]) -> list[bytes]:
-    name = _part_name(task)
-    content = store.read(f"{name}.jsonl") or b""
-    mark = json.loads(store.read(f"{name}.json") or b"{}")
-    if hashlib.sha256(content).hexdigest() != mark.get("sha256"):
-        raise JumbolabError(f"{store.url}: {name}.jsonl is not what its worker wrote")
-    return content.splitlines(keepends=True)
+def _journal(store: Store, name: str, done: Done) -> bytes:
+    return b"".join(store.checked(f"{name}.jsonl", done.files[f"{name}.jsonl"]))
 
 
 def laced(parts: Sequence[Sequence[bytes]]) -> list[bytes]:
@@ -148,46 +176,64 @@ def laced(parts: Sequence[Sequence[bytes]]) -> list[bytes]:
 
 def run_part(job: Job, task: tuple[int, int, int, int]) -> Done:
     """Runs a part of a round on a worker and stores it, unless it is stored already."""
+    with on_worker(f"round {task[0]}, part {task[1]}") as scratch:
+        return _run(job, task, job.store(), scratch)
+
+
+def _run(job: Job, task: tuple[int, int, int, int], store: Store, scratch: Path) -> Done:
     number, part, parts, most = task
-    store = job.store()
     name = _part_name(task)
-    with tempfile.TemporaryDirectory(prefix="jumbolab-") as made:
-        scratch = Path(made)
-        check_version(job, scratch)
-        mark = store.read(f"{name}.json")
-        if mark is not None:
-            return Done(**json.loads(mark))
-        folder = scratch / "search"
+    check_version(job, scratch)
+    stored = store.marked(f"{name}.json", job.hash)
+    if stored is not None:
+        if (stored.first, stored.last) != (number, part):
+            raise JumbolabError(f"{store.place(name)}.json is of another part; remove it")
+        return stored
+    with Folder(scratch / "search", make=True) as made:
         if number:
-            folder.mkdir()
-            (folder / "plan.toml").write_bytes(store.read("plan.toml") or b"")
-            with (folder / "trials.jsonl").open("wb") as journal:
-                for one in range(number):
-                    journal.write(store.read(_round_name(one)) or b"")
-        words = ["robustness", *job.words(scratch), "--shard", f"{part}/{parts}"]
-        words += ["--budget", f"runs={most}", "--threads", "1", "--quiet", "-o", "search"]
+            made.write("plan.toml", [store.read("plan.toml", LARGEST_PLAN) or b""])
+            made.write("trials.jsonl", _history(job, store, number))
+        options = [f"--shard={part}/{parts}", f"--budget=runs={most}", "--threads=1", "--quiet"]
         begun = time.monotonic()
+        words = job.words("robustness", scratch, *options, "--output=search")
         finish(start(words, folder=scratch))
-        content = (folder / f"trials.{part}of{parts}.jsonl").read_bytes()
-        for file in ("plan.toml", "experiment.toml"):
-            if store.read(file) is None:
-                store.put(folder / file, file)
-        done = Done(
-            first=number,
-            last=part,
-            lines=content.count(b"\n"),
-            octets=len(content),
-            sha256=hashlib.sha256(content).hexdigest(),
-            seconds=time.monotonic() - begun,
-            worker=worker_name(),
-        )
-        store.write(f"{name}.jsonl", content)
-        store.write(f"{name}.json", json.dumps(done.__dict__).encode())
-        return done
+        journal = f"trials.{part}of{parts}.jsonl"
+        files = put_shared(store, made, SHARED)
+        content = made.read(journal, LARGEST_JOURNAL)
+    done = _done(job, (number, part), files, time.monotonic() - begun)
+    return _put(store, name, content, done)
+
+
+def _history(job: Job, store: Store, number: int) -> Iterator[bytes]:
+    """The journal of all rounds before this one."""
+    for one in range(number):
+        done = store.marked(f"{_round_name(one)}.json", job.hash)
+        if done is None:
+            raise JumbolabError(f"{store.place(_round_name(one))}.json does not exist")
+        yield _journal(store, _round_name(one), done)
+
+
+def _done(job: Job, place: tuple[int, int], files: dict[str, str], seconds: float = 0.0) -> Done:
+    """The mark of a part or a round whose journal is not stored yet."""
+    return Done(job.hash, *place, 0, 0, seconds, worker_name(), files)
+
+
+def _put(store: Store, name: str, journal: bytes, done: Done) -> Done:
+    """Stores a journal and its mark."""
+    store.write(f"{name}.jsonl", journal)
+    digest = hashlib.sha256(journal).hexdigest()
+    done = replace(
+        done,
+        lines=journal.count(b"\n"),
+        size=len(journal),
+        files={**done.files, f"{name}.jsonl": digest},
+    )
+    store.mark(f"{name}.json", done)
+    return done
 
 
 def _round_name(number: int) -> str:
-    return f"rounds/{number:06}.jsonl"
+    return f"rounds/{number:06}"
 
 
 def _part_name(task: tuple[int, int, int, int]) -> str:

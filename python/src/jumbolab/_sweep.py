@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import time
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict
-from os import PathLike, fspath
+from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -14,52 +15,52 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import _ranges
-from ._commands import Plan, Settings, arguments, plan
+from ._cluster import completed, last_client, slots_of
+from ._commands import Plan, Settings, arguments, path_of, plan
 from ._errors import JumbolabError, VersionMismatch
-from ._program import finish, start
+from ._files import (
+    LARGEST_EXPERIMENT,
+    LARGEST_JOURNAL,
+    LARGEST_JSON,
+    LARGEST_PLAN,
+    LARGEST_TABLE,
+    Folder,
+    MissingFile,
+    read_file,
+)
+from ._parts import common_schema, fitted
 from ._progress import Bar
 from ._ranges import Range
-from ._results import Results, _dask, _duckdb
+from ._results import Results, _dask, _duckdb, plan_of, read_table
+from ._shapes import Object, WrongShape, read_json, record, short
 from ._shard import Job, run_shard
-from ._store import Done, Options, Store, shard_name, whole_place
+from ._store import Done, Options, Store, agreed, shard_name, whole_place
 
 #: The folder inside of that of the results where shards are stored unless `storage` says
 #: otherwise. The program leaves names alone that begin with a dot.
 SHARDS = ".sweep"
 
-#: The largest journal that the program reads: docs/formats.md, "Limits of input files".
-LARGEST_JOURNAL = 4 << 30
-
-#: How often a shard may be given to another worker because its worker was lost.
-MOST_LOSSES = 100
-
-#: Seconds between two looks at what is done.
-LOOK = 0.05
-
-
-class LostScheduler(JumbolabError):
-    """The scheduler is lost; the same call goes on with what is stored."""
-
 
 class Sweep:
     """The parts of one or more plans that a sweep ran, in storage: one file for each shard."""
 
-    def __init__(self, stores: Sequence[Store], results: Sequence[Results]) -> None:
-        self._stores = list(stores)
+    def __init__(
+        self, stored: Sequence[tuple[Store, Sequence[Range]]], results: Sequence[Results]
+    ) -> None:
+        self._stored = list(stored)
         #: The folders of the plans, if they were merged.
         self.results = list(results)
 
     def dataset(self) -> list[str]:
-        """The addresses of all parts, in the order of the trials."""
-        return [
-            store.full_url(f"parts/{name}")
-            for store in self._stores
-            for name in store.names("parts")
+        """The addresses of all parts, in the order of the trials; of merged plans their tables."""
+        return [store.full_url(name) for store, name in self._parts()] + [
+            table for one in self.results for table in one.dataset()
         ]
 
     def dask(self) -> Any:
         """The trials as a ``dask.dataframe``, a partition for each part."""
-        return _dask(self.dataset(), self._stores[0].options or None)
+        options = self._stored[0][0].options if self._stored else None
+        return _dask(self.dataset(), options or None)
 
     def duckdb(self) -> Any:
         """The trials as a relation of DuckDB; of local storage."""
@@ -71,10 +72,18 @@ class Sweep:
 
     def batches(self) -> Iterator[pa.Table]:
         """The parts, one after the other."""
-        for store in self._stores:
-            for name in store.names("parts"):
-                content = store.read(f"parts/{name}")
-                yield pq.read_table(pa.BufferReader(content))
+        for store, name in self._parts():
+            content = store.read(name, LARGEST_TABLE)
+            if content is None:
+                raise JumbolabError(f"{store.place(name)} does not exist; sweep again")
+            yield read_table(pa.BufferReader(content), store.place(name))
+        for one in self.results:
+            yield one.trials()
+
+    def _parts(self) -> Iterator[tuple[Store, str]]:
+        for store, shards in self._stored:
+            for one in shards:
+                yield store, f"parts/{shard_name(one)}.parquet"
 
 
 @overload
@@ -158,33 +167,44 @@ def sweep(
         client = last_client()
     if storage is None and output is None and parts:
         raise JumbolabError("parts need a place that stays: give storage")
-    stores, results = [], []
+    if not 0 < target < math.inf:
+        raise JumbolabError(f"target = {target}: seconds above 0 are needed")
+    stored, results = [], []
     for seed in [None] if seeds is None else seeds:
         settings = dict(set or {})
         if seed is not None:
             settings["trials.seed"] = seed
         planned = plan(experiment, set=settings, on=on, repeat=repeat)
         folder = _folder(output, planned, seed)
-        place = whole_place(storage or str(folder / SHARDS))
+        place = inside(folder) if storage is None else whole_place(storage)
         place = place if storage is None or seed is None else f"{place.rstrip('/')}/seed-{seed}"
-        words = arguments(experiment, settings, on, repeat)[1:]
-        job = job_of(fspath(experiment), words, planned, place, storage_options)
-        one = _PlanSweep(job, planned, client, target)
+        job = job_of(experiment, arguments(settings, on, repeat), planned, place, storage_options)
         if not parts and (done := _merged(folder, planned)):
             results.append(done)
             continue
+        one = _PlanSweep(job, planned, client, target)
         with Bar(f"{planned.plan} {planned.hash}", progress) as bar:
             one.run(bar.set)
         if parts:
             one.write_parts()
-            stores.append(one.store)
+            stored.append((one.store, one.shards))
         else:
             results.append(one.merge(folder))
             if storage is None:
                 one.store.remove()
+    if not stored and not results:
+        raise JumbolabError("seeds is empty: at least one is needed")
     if seeds is None and not parts:
         return results[0]
-    return Sweep(stores, results)
+    return Sweep(stored, results)
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """What a storage has a sweep of: ``sweep.json``."""
+
+    format: int
+    plan: Object
 
 
 class _PlanSweep:
@@ -200,6 +220,9 @@ class _PlanSweep:
         self.client = client
         self.target = target
         self.store = job.store()
+        #: All shards in the order of the trials, and the marks of those that are stored.
+        self.shards: list[Range] = []
+        self.marks: dict[Range, Done] = {}
 
     def run(self, shown: Callable[[int, int], None]) -> None:
         """Runs the shards that are not stored."""
@@ -210,22 +233,29 @@ class _PlanSweep:
 
     def _claim(self) -> None:
         """Writes what is swept, or compares it with what was begun here."""
-        mine = {"format": 1, "plan": asdict(self.plan)}
-        content = self.store.read("sweep.json")
-        if content is None:
-            self.store.write("sweep.json", json.dumps(mine).encode())
-            return
-        begun = json.loads(content)["plan"]
-        if begun["hash"] != self.plan.hash:
+        mine = json.dumps({"format": 1, "plan": asdict(self.plan)}).encode()
+        content = self.store.claim("sweep.json", mine)
+
+        def shape(value: Any) -> Plan:
+            return record(Plan)(record(_Claim)(value).plan)
+
+        place = self.store.place("sweep.json")
+        with self.store.remedy("sweep.json"):
+            begun = read_json(content, place, shape)
+        if begun.hash != self.plan.hash:
             raise JumbolabError(
-                f"{self.store.url} has the sweep of another plan ({begun['hash']}, this is "
+                f"{self.store.name} has the sweep of another plan ({begun.hash}, this is "
                 f"{self.plan.hash}); choose another storage"
             )
-        if begun["binary"] != self.plan.binary:
+        if begun.binary != self.plan.binary:
             raise VersionMismatch(
-                f"{self.store.url} was begun by jumbolab {begun['version']}, build "
-                f"{begun['binary']}; this is {self.plan.version}, build {self.plan.binary}"
+                f"{self.store.name} was begun by jumbolab {begun.version}, build "
+                f"{begun.binary}; this is {self.plan.version}, build {self.plan.binary}"
             )
+        # Before anything is run for it.
+        stored = self.store.read("plan.toml", LARGEST_PLAN)
+        if stored is not None:
+            _same_plan(stored, self.store.place("plan.toml"), self.plan.hash)
 
     def _calibration(self) -> list[Range]:
         """The first shards. They are written down: a resumed sweep has other workers."""
@@ -233,81 +263,84 @@ class _PlanSweep:
         def first() -> list[Range]:
             return _ranges.calibration(self.plan.trials, self.plan.cells, slots_of(self.client))
 
-        return self._written("calibration.json", first)
+        return self._written("calibration.json", 1, first)
 
     def _cut(self, calibration: Sequence[Range]) -> list[Range]:
         """The other shards, likewise written down."""
         begin = calibration[-1][1] + 1
 
         def rest() -> list[Range]:
-            done = [self._stored(one) for one in calibration]
+            done = [self.marks[one] for one in calibration]
             cost = sum(one.seconds for one in done) / sum(one.lines for one in done)
             return _ranges.cut(begin, self.plan.trials, slots_of(self.client), cost, self.target)
 
-        return self._written("cut.json", rest)
+        return self._written("cut.json", begin, rest)
 
-    def _stored(self, one: Range) -> Done:
-        done = self.store.done(one)
-        if done is None:
-            raise JumbolabError(f"{self.store.url} lacks trials {one[0]} to {one[1]}")
-        return done
-
-    def _written(self, name: str, made: Callable[[], list[Range]]) -> list[Range]:
-        content = self.store.read(name)
+    def _written(self, name: str, begin: int, made: Callable[[], list[Range]]) -> list[Range]:
+        content = self.store.read(name, LARGEST_JSON)
         if content is None:
             self.store.write(name, json.dumps(made()).encode())
-            content = self.store.read(name) or b""
-        return [(first, last) for first, last in json.loads(content)]
+            content = self.store.read(name, LARGEST_JSON) or b""
+        last = self.plan.trials
 
-    def ranges(self) -> list[Range]:
-        """All shards in the order of the trials."""
-        ranges = sorted(self.store.all_done())
-        if not _ranges.is_partition(ranges, self.plan.trials):
-            missing = _ranges.gaps(ranges, self.plan.trials)
-            raise JumbolabError(f"{self.store.url} lacks trials {missing or 'in order'}")
-        return ranges
+        def shape(value: Any) -> list[Range]:
+            if not isinstance(value, list):
+                raise WrongShape(f"{short(value)}: a list of [first, last] is needed")
+            ranges, expected = [], begin
+            for one in value:
+                match one:
+                    case [int(first), int(end)] if first == expected and first <= end <= last:
+                        ranges.append((first, end))
+                        expected = end + 1
+                    case _:
+                        raise WrongShape(
+                            f"{short(one)}: [first, last] with first = {expected} and last of at "
+                            f"most {last} is needed"
+                        )
+            # The calibration ends anywhere, the cut with the plan.
+            if expected == begin if begin == 1 else expected != last + 1:
+                raise WrongShape(f"the shards end before trial {last}")
+            return ranges
+
+        with self.store.remedy(name):
+            return read_json(content, self.store.place(name), shape)
 
     def _finish(self, wanted: Sequence[Range], shown: Callable[[int, int], None]) -> None:
         """Runs what is not stored of `wanted`."""
+        self.shards += wanted
         stored = self.store.all_done()
-        finished = sum(last - first + 1 for first, last in stored)
+        for one in wanted:
+            if one in stored and (done := self.store.shard(one, self.plan.hash)):
+                self.marks[one] = done
+        missing = [one for one in wanted if one not in self.marks]
+        finished = sum(done.lines for done in self.marks.values())
         shown(finished, self.plan.trials)
-        missing = [one for one in wanted if one not in stored]
         for done in completed(self.client, self.job, run_shard, missing):
+            self.marks[done.first, done.last] = done
             finished += done.lines
             shown(finished, self.plan.trials)
 
     def merge(self, folder: Path) -> Results:
         """Puts all shards behind each other: the results folder of one run."""
-        ranges = self.ranges()
-        octets = sum(self._stored(one).octets for one in ranges)
-        if octets > LARGEST_JOURNAL:
+        marks = [self.marks[one] for one in self.shards]
+        size = sum(done.size for done in marks)
+        if size > LARGEST_JOURNAL:
             raise JumbolabError(
-                f"the journals have {octets} octets, more than {LARGEST_JOURNAL}: sweep again with "
+                f"the journals have {size} bytes, more than {LARGEST_JOURNAL}: sweep again with "
                 "parts=True; all trials are stored"
             )
-        clear_folder(folder)
-        partial = folder / f".trials.jsonl.{time.monotonic_ns()}.tmp"
-        try:
-            with partial.open("wb") as journal:
-                for one in ranges:
-                    for block in self.store.journal(self._stored(one)):
-                        journal.write(block)
-            for name in ["plan.toml", *self._others()]:
-                (folder / name).parent.mkdir(exist_ok=True)
-                (folder / name).write_bytes(self.store.read(name) or b"")
-            partial.replace(folder / "trials.jsonl")
-        except OSError as error:
-            raise JumbolabError(f"{folder}: {error}; all shards are in {self.store.url}") from error
-        finally:
-            partial.unlink(missing_ok=True)
-        results = Results(folder.absolute())
-        results.__dict__["lines"] = finish(start(["report", str(folder), "--json"])).objects()
-        return results
 
-    def _others(self) -> list[str]:
-        laws = [name for name in self.store.names("") if name.endswith(".txt")]
-        return laws + [f"watch/{name}" for name in self.store.names("watch")]
+        def journal() -> Iterator[bytes]:
+            for done in marks:
+                name = f"shards/{shard_name((done.first, done.last))}.jsonl"
+                yield from self.store.checked(name, done.files[name])
+
+        results = write_results(folder, self.store, self.plan.hash, agreed(marks), journal())
+        if not results.complete:
+            raise JumbolabError(
+                f"{folder}: the shards in {self.store.name} lack trials of the plan"
+            )
+        return results
 
     def write_parts(self) -> None:
         """Stores each shard as a part with the columns of all.
@@ -315,152 +348,115 @@ class _PlanSweep:
         The program takes for a factor the narrowest type of its levels in one file, and no
         column for a metric that no trial there has.
         """
-        ranges = self.ranges()
-        schemas = []
-        for one in ranges:
-            content = self.store.read(f"shards/{shard_name(one)}.parquet")
-            schemas.append(pq.read_schema(pa.BufferReader(content)))
+        schemas = [self._table(one).schema for one in self.shards]
         schema = common_schema(schemas)
-        stored = {*self.store.names("parts")}
-        for one in ranges:
-            name = f"{shard_name(one)}.parquet"
-            if name not in stored:
-                table = pq.read_table(pa.BufferReader(self.store.read(f"shards/{name}")))
-                sink = pa.BufferOutputStream()
-                pq.write_table(fitted(table, schema), sink, compression="lz4")
-                self.store.write(f"parts/{name}", sink.getvalue().to_pybytes())
+        for one in self.shards:
+            sink = pa.BufferOutputStream()
+            pq.write_table(fitted(self._table(one), schema), sink, compression="lz4")
+            self.store.write(f"parts/{shard_name(one)}.parquet", sink.getvalue().to_pybytes())
+
+    def _table(self, one: Range) -> pa.Table:
+        """The table of a shard."""
+        name = f"shards/{shard_name(one)}.parquet"
+        place = self.store.place(name)
+        sha256 = self.marks[one].files.get(name, "")
+        content = b"".join(self.store.checked(name, sha256, LARGEST_TABLE))
+        table = read_table(pa.BufferReader(content), place)
+        if table.num_rows != self.marks[one].lines:
+            raise JumbolabError(f"{place} has {table.num_rows} rows, not {self.marks[one].lines}")
+        return table
 
 
-def clear_folder(folder: Path) -> None:
-    """Makes a folder for results.
+def write_results(
+    folder: Path, store: Store, plan: str | None, files: dict[str, str], journal: Iterable[bytes]
+) -> Results:
+    """Makes a results folder of what is stored.
+
+    Args:
+        folder: The folder.
+        store: Where everything is stored.
+        plan: The hash that the plan must have; of a search it is not known before.
+        files: The SHA-256 of each file but the journal.
+        journal: The journal.
 
     Raises:
-        JumbolabError: It holds something else.
+        JumbolabError: The folder holds something else, or a file is not what a worker wrote.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        names = [path.name for path in folder.iterdir()]
-    except OSError as error:
-        raise JumbolabError(f"{folder}: {error}; choose another folder") from error
-    strangers = [name for name in names if not name.startswith((".", "trials.jsonl", "plan.toml"))]
-    if strangers:
-        raise JumbolabError(f"{folder} holds {strangers[0]}; choose another folder")
+    planned = b"".join(store.checked("plan.toml", files.get("plan.toml", ""), LARGEST_PLAN))
+    plan = _same_plan(planned, store.place("plan.toml"), plan)
+    # What is written here may be there: a merge before it was stopped.
+    expected = {"trials.jsonl", *(name.partition("/")[0] for name in files)}
+    with Folder(folder, make=True) as opened:
+        for name in opened.names():
+            if name not in expected:
+                raise JumbolabError(f"{folder} holds {name}; choose another folder")
+        with contextlib.suppress(MissingFile):
+            content = opened.read("plan.toml", LARGEST_PLAN)
+            _same_plan(content, str(folder / "plan.toml"), plan)
+        try:
+            for name, sha256 in files.items():
+                opened.write(name, store.checked(name, sha256))
+            opened.write("trials.jsonl", journal)
+        except JumbolabError as error:
+            raise JumbolabError(
+                f"{error.message}; what was run is in {store.name}", file=error.file
+            ) from error
+    results = Results(folder.absolute())
+    _ = results.lines
+    return results
 
 
-def slots_of(client: Any) -> int:
-    """How many shards run at once."""
-    return max(1, sum(int(threads) for threads in client.nthreads().values()))
+def _same_plan(content: bytes, place: str, plan: str | None) -> str:
+    """The hash of a plan, which must be `plan`."""
+    found = str(plan_of(content, place)["run"]["hash"])
+    if plan not in (None, found):
+        raise JumbolabError(
+            f"{place} has the hash {short(found)} of another plan than {plan}; remove it, or "
+            "choose another place",
+            file=place,
+        )
+    return found
 
 
-def completed(
-    client: Any, job: Job, function: Callable[[Job, Any], Done], tasks: Sequence[tuple[int, ...]]
-) -> Iterator[Done]:
-    """Calls `function` on workers for each of `tasks`, and gives what comes as it comes."""
-    if not tasks:
-        return
-    from distributed import as_completed  # noqa: PLC0415 - an extra
-
-    def submit(task: tuple[int, ...], loss: int) -> Any:
-        place = "-".join(str(number) for number in task)
-        key = f"jumbolab-{job.hash}-{place}-{loss}-{time.monotonic_ns()}"
-        return client.submit(function, job, task, key=key, pure=False)
-
-    futures = {submit(task, 0): task for task in tasks}
-    losses: dict[tuple[int, ...], int] = {}
-    waiting = as_completed(futures)
-    try:
-        for future in _while_connected(waiting, client):
-            task = futures.pop(future)
-            error = future.exception() if future.status == "error" else None
-            if future.status == "finished":
-                yield future.result()
-            elif error is not None and type(error).__name__ == "KilledWorker":
-                # Workers were lost with it, but a trial cannot bring a machine down.
-                losses[task] = losses.get(task, 0) + 1
-                if losses[task] > MOST_LOSSES:
-                    raise JumbolabError(f"{task} lost its worker {MOST_LOSSES} times") from error
-                again = submit(task, losses[task])
-                futures[again] = task
-                waiting.add(again)
-            elif error is not None:
-                raise _clear(error)
-            else:
-                raise LostScheduler("the scheduler is lost; the same call goes on")
-    finally:
-        if futures and client.status == "running":
-            client.cancel(list(futures))
-
-
-def common_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The columns of all, each with the narrowest type that holds every value.
-
-    Fixed columns and factors come first, then metrics by name, then the evidence.
-    """
-    types: dict[str, set[pa.DataType]] = {}
-    heads: dict[str, None] = {}
-    for schema in schemas:
-        flags = schema.get_field_index("flags")
-        heads.update(dict.fromkeys(schema.names[: flags + 1]))
-        for column in schema:
-            types.setdefault(column.name, set()).add(column.type)
-    tails = sorted(name for name in types if name not in heads and name != "evidence")
-    names = [*heads, *tails, "evidence"]
-    return pa.schema([(name, _widest(types[name])) for name in names])
-
-
-def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """A table with these columns: absent ones are null."""
-    columns = [
-        table[column.name].cast(column.type)
-        if column.name in table.column_names
-        else pa.nulls(table.num_rows, column.type)
-        for column in schema
-    ]
-    return pa.table(columns, schema=schema)
-
-
-def _widest(types: set[pa.DataType]) -> pa.DataType:
-    for kind in (pa.string(), pa.float64()):
-        if kind in types:
-            return kind
-    return next(iter(types))
-
-
-def _while_connected(waiting: Any, client: Any) -> Iterator[Any]:
-    """What completes, until all is or the scheduler is lost."""
-    while not waiting.is_empty():
-        ready = waiting.next_batch(block=False)
-        yield from ready
-        if client.status != "running":
-            raise LostScheduler("the scheduler is lost; the same call goes on")
-        if not ready:
-            time.sleep(LOOK)
-
-
-def _clear(error: BaseException) -> BaseException:
-    """An error of a worker as one exception."""
-    if isinstance(error, JumbolabError):
-        return error
-    if isinstance(error, ModuleNotFoundError) and "jumbolab" in str(error):
-        return VersionMismatch("workers lack the package jumbolab: install the same wheel there")
-    return JumbolabError(f"a worker failed: {type(error).__name__}: {error}")
+def inside(folder: Path) -> str:
+    """The storage in a results folder."""
+    place = folder / SHARDS
+    if place.is_symlink():
+        raise JumbolabError(
+            f"{place} is a symbolic link, which is not followed; remove it, or give storage"
+        )
+    return str(place.absolute())
 
 
 def job_of(
-    name: str, words: Sequence[str], planned: Plan, storage: str, options: Options | None
+    experiment: str | PathLike[str],
+    options: Sequence[str],
+    planned: Plan,
+    storage: str,
+    storage_options: Options | None,
 ) -> Job:
-    is_path = name.endswith(".toml") or "/" in name
+    """What the workers of a sweep get."""
+    name = path_of(experiment)
+    path = Path(name) if name.endswith(".toml") or "/" in name else None
     return Job(
-        experiment=Path(name).name if is_path else name,
-        text=Path(name).read_text(encoding="utf-8") if is_path else None,
-        options=tuple(words),
+        experiment=path.name if path else name,
+        text=read_text(path) if path else None,
+        options=tuple(options),
         hash=planned.hash,
         trials=planned.trials,
         binary=planned.binary,
         version=planned.version,
         storage=storage,
-        storage_options=options or {},
+        storage_options=storage_options or {},
     )
+
+
+def read_text(path: Path) -> str:
+    """The text of an experiment file."""
+    try:
+        return read_file(path, LARGEST_EXPERIMENT).decode()
+    except UnicodeDecodeError as error:
+        raise JumbolabError(f"{path} is no UTF-8: {error.reason}", file=str(path)) from error
 
 
 def _folder(output: str | PathLike[str] | None, planned: Plan, seed: int | None) -> Path:
@@ -471,7 +467,10 @@ def _folder(output: str | PathLike[str] | None, planned: Plan, seed: int | None)
 
 def _merged(folder: Path, planned: Plan) -> Results | None:
     """The results in `folder`, if they are those of the whole plan."""
-    if not (folder / "trials.jsonl").is_file():
+    try:
+        with Folder(folder) as opened, opened.open("trials.jsonl", LARGEST_JOURNAL):
+            pass
+    except MissingFile:
         return None
     results = Results(folder.absolute())
     if results.plan["run"]["hash"] != planned.hash:
@@ -481,18 +480,3 @@ def _merged(folder: Path, planned: Plan) -> Results | None:
             f"{folder} holds an unfinished run; resume it, or choose another folder"
         )
     return results
-
-
-def last_client() -> Any:
-    try:
-        from distributed import get_client  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise JumbolabError(
-            "distributed is not installed: pip install 'jumbolab[cluster]'"
-        ) from error
-    try:
-        return get_client()
-    except ValueError as error:
-        raise JumbolabError(
-            "no cluster: make a distributed.Client first, or give client"
-        ) from error

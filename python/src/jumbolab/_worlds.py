@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from os import PathLike
@@ -12,8 +13,9 @@ import pyarrow as pa
 
 from . import _figures
 from ._errors import JumbolabError
-from ._program import Object, ask, finish, start
+from ._files import LARGEST_PLAN, Folder, MissingFile
 from ._results import Results, _factors, _table
+from ._shapes import Object
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,11 +47,6 @@ class Worlds(Results):
     def worlds(self) -> dict[str, Results]:
         """The results of each world by its name."""
         return dict(zip(self._names, self._all, strict=True))
-
-    @cached_property
-    def lines(self) -> list[Object]:
-        """The objects of ``jumbolab report --json`` of all folders."""
-        return finish(start(["report", *self._paths(), "--json"])).objects()
 
     @property
     def run(self) -> Object:
@@ -94,14 +91,14 @@ class Worlds(Results):
 
     def figures(self) -> dict[str, go.Figure]:
         """The figures of the page of all worlds."""
-        page = self.path / PAGE
-        if not page.exists():
-            self.report()
-        return _figures.of_page(page)
+        if os.access(self.path, os.W_OK):
+            _ = self._reported
+        return _figures.of_page(self.path / PAGE)
 
-    def report(self, *, full: bool = False) -> str:
-        """The report of all worlds as text."""
-        return ask(["report", *self._paths(), *(["--full"] if full else [])])
+    @cached_property
+    def _reported(self) -> str:
+        """The report; `lines` may come from a run, which writes no page of all worlds."""
+        return self.report()
 
     def dataset(self) -> list[str]:
         """The files of trials, one for each world."""
@@ -147,6 +144,11 @@ def load(path: str | PathLike[str], *others: str | PathLike[str]) -> Results:
     """
     folders = [Results(folder) for folder in (path, *others)]
     for results in folders:
-        if not (results.path / "plan.toml").is_file():
-            raise JumbolabError(f"{results.path} is no results folder: it has no plan.toml")
+        try:
+            with Folder(results.path) as opened, opened.open("plan.toml", LARGEST_PLAN):
+                pass
+        except MissingFile as error:
+            raise JumbolabError(
+                f"{results.path} is no results folder: it has no plan.toml", file=error.file
+            ) from error
     return Worlds([results.path for results in folders]) if others else folders[0]

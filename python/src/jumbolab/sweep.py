@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from ._errors import JumbolabError
+from ._cluster import LostScheduler
+from ._errors import JumbolabError, one_line
 from ._ranges import TARGET
 from ._results import Results
 from ._search import sweep_search
-from ._sweep import LostScheduler, Sweep, sweep
+from ._sweep import Sweep, sweep
 
 #: Seconds between two attempts to reach a scheduler.
 PAUSE = 2.0
@@ -70,7 +72,7 @@ def _swept(args: argparse.Namespace, settings: dict[str, str]) -> Results | Swee
         ) from error
     with ExitStack() as stack:
         if args.scheduler is not None:
-            client = stack.enter_context(Client(args.scheduler, timeout=args.timeout))
+            client = stack.enter_context(_client(args.scheduler, args.timeout))
         else:
             cluster = stack.enter_context(
                 LocalCluster(
@@ -134,7 +136,7 @@ def _parser() -> argparse.ArgumentParser:
         "--storage", metavar="URL", help="where shards are stored: a folder, s3://.., gs://.."
     )
     parser.add_argument(
-        "--storage-options", type=json.loads, metavar="JSON", help="options of fsspec for it"
+        "--storage-options", type=_options, metavar="JSON", help="options of fsspec for it"
     )
     parser.add_argument(
         "--target", type=float, default=TARGET, metavar="SECONDS", help="time of a shard"
@@ -148,7 +150,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--parts", action="store_true", help="keep a table for each shard")
     parser.add_argument(
         "--patience",
-        type=float,
+        type=_seconds,
         default=600.0,
         metavar="SECONDS",
         help="how long to look for a lost scheduler and for workers",
@@ -165,6 +167,13 @@ def _count(text: str) -> int:
     return count
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: seconds of at least 0 are needed")
+    return seconds
+
+
 def _seeds(text: str) -> range:
     first, dots, last = text.partition("..")
     try:
@@ -173,8 +182,28 @@ def _seeds(text: str) -> range:
         raise argparse.ArgumentTypeError(f"{text}: write FROM..TO, such as 1..100") from None
 
 
+def _options(text: str) -> dict[str, Any]:
+    # The error does not repeat the text: it may have a secret.
+    try:
+        options = json.loads(text)
+    except (ValueError, RecursionError):
+        options = None
+    if not isinstance(options, dict):
+        raise argparse.ArgumentTypeError('write an object of JSON, such as {"anon": true}')
+    return options
+
+
+def _client(address: str, timeout: float) -> Any:
+    from distributed import Client  # noqa: PLC0415 - an extra
+
+    try:
+        return Client(address, timeout=timeout)
+    except (ValueError, TypeError) as error:
+        raise JumbolabError(f"--scheduler {address}: {error}; write tcp://host:8786") from error
+
+
 def _complain(message: str) -> int:
-    print(f"jumbolab.sweep: {message}", file=sys.stderr)
+    print(f"jumbolab.sweep: {one_line(message)}", file=sys.stderr)
     return 2
 
 

@@ -1,0 +1,132 @@
+"""Arguments and programs of any kind: one `JumbolabError`, or a `TypeError` for a wrong type."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client
+
+import jumbolab
+from jumbolab._errors import one_line
+from jumbolab._program import Outcome, _listen, finish, start
+from jumbolab._progress import Bar
+
+from .conftest import SHORT, STUDY, refused
+
+EXPERIMENTS = ["--help", "--version", "-h", "--template", "a\0b", "x" * 300_000, "\udfff", "", "./"]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS, ids=[repr(name[:12]) for name in EXPERIMENTS])
+def test_a_hostile_name_of_an_experiment_is_one_line(
+    name: str, client: Client, tmp_path: Path
+) -> None:
+    refused(lambda: jumbolab.run(name, on="sim", output=tmp_path / "r", progress=False))
+    refused(lambda: jumbolab.plan(name))
+    refused(lambda: jumbolab.robustness(name, on="sim", output=tmp_path / "r", progress=False))
+    refused(lambda: jumbolab.sweep(name, client=client, output=tmp_path / "r", progress=False))
+    refused(lambda: jumbolab.load(name or "nosuch"))
+    refused(lambda: jumbolab.predict(name or "nosuch"))
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize("experiment", [None, 5, b"os-comparison", ["os-comparison"]])
+def test_a_wrong_type_of_argument_is_a_type_error(experiment: Any, client: Client) -> None:
+    for call in (
+        lambda: jumbolab.run(experiment, on="sim"),
+        lambda: jumbolab.plan(experiment),
+        lambda: jumbolab.sweep(experiment, client=client),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("value", [None, {"a": 1}, b"1500", [[1500], [9000]], object()])
+def test_a_wrong_type_of_value_is_a_type_error(value: Any) -> None:
+    with pytest.raises(TypeError):
+        jumbolab.plan(STUDY, set={"mtu": value})
+
+
+def test_no_value_is_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    hostile: tuple[dict[str, Any], ...] = (
+        {"set": {"--allow-commands": "x"}},
+        {"on": "--template"},
+        {"repeat": "--template"},
+    )
+    for options in hostile:
+        refused(partial(jumbolab.plan, STUDY, **options))
+    made = jumbolab.run(STUDY, on="sim", set=SHORT, repeat=1, output="--json", progress=False)
+    assert made.path == tmp_path / "--json"
+    assert jumbolab.load("--json").trials().num_rows == 4
+
+
+@pytest.mark.parametrize("printed", ["", "[]", "[1", "text", '{"plan": 5}', "NaN", "[" * 100_000])
+def test_another_program_than_jumbolab_is_one_line(
+    printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "said").write_text(printed)
+    script = tmp_path / "program"
+    script.write_text(f"#!/bin/sh\ncat '{tmp_path}/said'; cat '{tmp_path}/said' >&2\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("JUMBOLAB_BIN", str(script))
+    refused(lambda: jumbolab.plan(STUDY))
+    refused(lambda: jumbolab.run(STUDY, progress=False))
+    refused(lambda: jumbolab.load(tmp_path / "nosuch"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b'{"error": 5}', b'{"error": {"text": "x"}}', b'{"error": {"message": null}}',
+        b'{"folder": 5}', b'{"message": []}', b'{"progress": {"done": "x", "total": 1}}',
+        b'{"progress": 5}', b"5", b"null", b"\xff\xff", b"[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_message_of_another_shape_is_text(said: bytes) -> None:
+    outcome = Outcome(code=2, stdout="")
+    with Bar("x", False) as bar:
+        _listen([said + b"\n"], outcome, bar.take)
+    assert outcome.error is None
+    assert outcome.messages == [said.decode(errors="replace")]
+
+
+def test_a_program_that_cannot_be_started_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for content, mode in ((b"\x7fELF", 0o755), (b"#!/nosuch\n", 0o755)):
+        (tmp_path / "program").write_bytes(content)
+        (tmp_path / "program").chmod(mode)
+        monkeypatch.setenv("JUMBOLAB_BIN", str(tmp_path / "program"))
+        assert "program" in str(refused(jumbolab.version))
+    monkeypatch.setenv("JUMBOLAB_BIN", str(tmp_path))
+    assert "JUMBOLAB_BIN" in str(refused(jumbolab.version))
+
+
+def test_a_relative_program_is_found_from_other_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "own").symlink_to(jumbolab.program())
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUMBOLAB_BIN", "bin/own")
+    said = finish(start(["--version"], folder=tmp_path / "elsewhere")).stdout
+    assert said.startswith("jumbolab ")
+
+
+def test_an_error_is_one_printable_line() -> None:
+    error = jumbolab.JumbolabError("a\nb\x1b[31m\u2028\u202e\udc80" + "x" * 9000)
+    assert str(error).startswith("a\\u000ab\\u001b[31m\\u2028\\u202e\\udc80x")
+    assert len(str(error).splitlines()) == 1
+    assert len(one_line("y" * 5000)) == 4000
+    str(error).encode()
+
+
+def test_a_bar_shows_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    refused(lambda: jumbolab.run("\x1b[31m\r" + "z" * 500, on="sim", progress=True))
+    shown = capsys.readouterr().err
+    assert "\x1b[31m" not in shown
+    assert "z" * 200 not in shown
