@@ -33,6 +33,9 @@ use trace::TraceRecorder;
 /// The memory limit of one trial if the machine does not report its memory.
 const UNKNOWN: Bytes = sim::Scenario::BUDGET;
 
+/// The reason why a trial has no outcome.
+const STOPPED: &str = "stopped before its end";
+
 /// Virtual networks as a world.
 pub struct Simulator {
     /// The memory limit of one trial.
@@ -108,21 +111,35 @@ impl Simulator {
             _ => {}
         }
         let (scenario, others) = self.scenario(setting, seed)?;
-        let recorder = TraceRecorder::of(setting, &scenario, artifacts);
+        let recorder = TraceRecorder::of(setting, &scenario, artifacts, self.budget);
         let Some(mut recorder) = recorder.map_err(|error| format!("{error:#}"))? else {
             return self.run(setting, seed);
         };
         let stop = scenario.end;
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
+        let is_full = recorder.is_full();
+        let stop_early = || interrupt::asked() || is_full.get();
         let outcome = match &mut counter {
-            None => outcome(simulation, &mut recorder)?,
-            Some(counter) => outcome(simulation, &mut Tee(&mut recorder, counter))?,
+            None => simulation.run_unless(&mut recorder, stop_early),
+            Some(counter) => simulation.run_unless(&mut Tee(&mut recorder, counter), stop_early),
         };
+        if is_full.get() {
+            return Err(self.too_much_recorded());
+        }
+        let outcome = outcome.ok_or(STOPPED)?;
         let mut measurements = figures_of(setting, &outcome, [stop, others], counter)?;
         let kept = recorder.finish(&outcome, artifacts, &mut measurements);
         kept.map_err(|error| format!("{error:#}"))?;
         Ok((measurements, seconds(outcome.end)))
+    }
+
+    /// The reason why a trial has failed whose records outgrew the memory.
+    fn too_much_recorded(&self) -> String {
+        format!(
+            "what is watched needs more than the {} octets of memory that a trial may use; write watch.interval, watch less, or shorten traffic.duration",
+            self.budget.get()
+        )
     }
 
     /// The scenario of a trial, and the end of its cross traffic. Only a
@@ -153,7 +170,7 @@ impl Simulator {
 /// Someone asked the program to stop meanwhile.
 fn outcome<W: Tracer>(simulation: Simulation, tracer: &mut W) -> Result<Outcome, String> {
     let outcome = simulation.run_unless(tracer, interrupt::asked);
-    outcome.ok_or_else(|| "stopped before its end".to_owned())
+    outcome.ok_or_else(|| STOPPED.to_owned())
 }
 
 /// The measurements of `outcome` with the counters. The two instants are the

@@ -4,8 +4,10 @@ mod capture;
 mod queue_log;
 mod senders;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::Result;
 use files::Folder;
@@ -27,6 +29,12 @@ use senders::Senders;
 /// The folder of these files in the results folder.
 const FOLDER: &str = "watch";
 
+/// The longest text of a drop out of a bundle.
+const INNER_DROP: usize = 32;
+
+/// The memory of a row of the widest table: 16 values of 32 octets and two texts.
+const ROW: u64 = 16 * 32 + 64;
+
 /// Records the links that a setting selects.
 pub(super) struct TraceRecorder {
     /// By link number of the scenario; `None`: not watched.
@@ -36,6 +44,27 @@ pub(super) struct TraceRecorder {
     senders: Option<Senders>,
     /// The folder of the files.
     folder: Folder,
+    room: Room,
+}
+
+/// The memory that is left for records: they are written when the trial is over.
+struct Room {
+    octets: u64,
+    /// Whether a record found none left.
+    is_full: Rc<Cell<bool>>,
+}
+
+impl Room {
+    /// Whether there is room for a record of `octets` and its row of a table.
+    fn has(&mut self, octets: usize) -> bool {
+        // A vector that grows holds up to twice its contents.
+        let needed = 2 * octets as u64 + ROW;
+        match self.octets.checked_sub(needed) {
+            Some(left) => self.octets = left,
+            None => self.is_full.set(true),
+        }
+        !self.is_full.get()
+    }
 }
 
 /// The records of one link.
@@ -58,7 +87,8 @@ struct Dropped {
 }
 
 impl TraceRecorder {
-    /// The recorder for `setting`; `None` if nothing is watched.
+    /// The recorder for `setting`, whose records may take `budget` of memory; `None` if
+    /// nothing is watched.
     ///
     /// # Errors
     /// The folder or a file cannot be created.
@@ -66,6 +96,7 @@ impl TraceRecorder {
         setting: &Setting,
         scenario: &Scenario,
         artifacts: ArtifactDir<'_>,
+        budget: Bytes,
     ) -> Result<Option<Self>> {
         let graph = setting.network.as_graph();
         let wanted = |link: usize| setting.network.links[link].watch;
@@ -110,7 +141,16 @@ impl TraceRecorder {
                 .collect(),
             senders,
             folder,
+            room: Room {
+                octets: budget.get(),
+                is_full: Rc::default(),
+            },
         }))
+    }
+
+    /// Whether a record found no room; shared with the recorder.
+    pub(super) fn is_full(&self) -> Rc<Cell<bool>> {
+        Rc::clone(&self.room.is_full)
     }
 
     /// Writes the records, and adds files and summaries to `measurements`.
@@ -166,8 +206,9 @@ impl TraceRecorder {
         Ok(())
     }
 
-    fn log(&mut self, link: usize) -> Option<&mut Log> {
-        self.links.get_mut(link)?.as_mut()
+    fn log(&mut self, link: usize) -> Option<(&mut Log, &mut Room)> {
+        let log = self.links.get_mut(link)?.as_mut()?;
+        Some((log, &mut self.room))
     }
 }
 
@@ -186,7 +227,7 @@ impl sim::Tracer for TraceRecorder {
     }
 
     fn opened(&mut self, begins: Time, (link, direction): (usize, usize), bundle: &Opened) {
-        if let Some(log) = self.log(link)
+        if let Some((log, _)) = self.log(link)
             && let Some(capture) = &mut log.capture
         {
             capture.take_bundle(begins, direction, bundle);
@@ -200,7 +241,11 @@ impl sim::Tracer for TraceRecorder {
         packet: Seen,
         state: proto::link::QueueState,
     ) {
-        if let Some(log) = self.log(link).filter(|log| log.wanted.queue) {
+        if let Some((log, room)) = self.log(link)
+            && log.wanted.queue
+            && log.queue.wants(at, direction)
+            && room.has(QueueLog::SAMPLE)
+        {
             log.queue.queued(at, direction, packet, state);
         }
     }
@@ -213,11 +258,13 @@ impl sim::Tracer for TraceRecorder {
         packet: Seen,
         waited: Span,
     ) {
-        let Some(log) = self.log(link) else { return };
+        let Some((log, room)) = self.log(link) else {
+            return;
+        };
         if log.wanted.queue {
             log.queue.sent(begins, direction, packet);
         }
-        if log.wanted.delays && !packet.answer && !packet.is_ack() {
+        if log.wanted.delays && !packet.answer && !packet.is_ack() && room.has(size_of::<Span>()) {
             log.waits
                 .entry((direction, packet.flow))
                 .or_default()
@@ -232,11 +279,13 @@ impl sim::Tracer for TraceRecorder {
         let Location::Direction(link, direction) = location else {
             return;
         };
-        let Some(log) = self.log(link) else { return };
+        let Some((log, room)) = self.log(link) else {
+            return;
+        };
         if log.wanted.queue {
             log.queue.lost(at, direction, packet, why);
         }
-        if log.wanted.drops {
+        if log.wanted.drops && room.has(size_of::<Dropped>()) {
             log.dropped.push(Dropped {
                 direction,
                 at,
@@ -253,13 +302,19 @@ impl sim::Tracer for TraceRecorder {
         packet: Seen,
         why: Reason,
     ) {
-        if let Some(log) = self.log(link).filter(|log| log.wanted.queue) {
+        if let Some((log, room)) = self.log(link)
+            && log.wanted.queue
+            && room.has(INNER_DROP)
+        {
             log.queue.inner_dropped(at, direction, packet, why);
         }
     }
 
     fn acted(&mut self, at: Time, flow: usize, state: State, counts: Counts) {
-        if let Some(senders) = &mut self.senders {
+        if let Some(senders) = &mut self.senders
+            && senders.wants(at, flow)
+            && self.room.has(Senders::SAMPLE)
+        {
             senders.acted(at, flow, state, counts);
         }
     }

@@ -37,6 +37,9 @@ struct Sample {
 }
 
 impl QueueLog {
+    /// The memory of a sample.
+    pub(super) const SAMPLE: usize = size_of::<Sample>() + size_of::<(u64, usize)>();
+
     pub(super) const fn new(interval: Option<Span>) -> Self {
         Self {
             interval,
@@ -46,10 +49,13 @@ impl QueueLog {
         }
     }
 
+    /// Whether an arrival at `at` is a sample.
+    pub(super) fn wants(&self, at: Time, direction: usize) -> bool {
+        at >= self.next[direction]
+    }
+
+    /// Records an arrival that is a sample.
     pub(super) fn queued(&mut self, at: Time, direction: usize, packet: Seen, state: QueueState) {
-        if at < self.next[direction] {
-            return;
-        }
         if let Some(interval) = self.interval {
             let passed = at.as_picos() / interval.as_picos();
             self.next[direction] = Time::ZERO + interval * (passed + 1);

@@ -69,14 +69,20 @@ impl Senders {
         (!senders.groups.is_empty()).then_some(senders)
     }
 
-    /// Records the first action of a sender in each interval.
+    /// The memory of a sample.
+    pub(super) const SAMPLE: usize = size_of::<Sample>();
+
+    /// Whether the sender of `flow` is watched, and `at` begins an interval.
+    pub(super) fn wants(&self, at: Time, flow: usize) -> bool {
+        let sender = self.flows.get(flow).and_then(Option::as_ref);
+        sender.is_some_and(|sender| at >= sender.next)
+    }
+
+    /// Records the first action of a sender in an interval.
     pub(super) fn acted(&mut self, at: Time, flow: usize, state: State, counts: Counts) {
         let Some(Some(sender)) = self.flows.get_mut(flow) else {
             return;
         };
-        if at < sender.next {
-            return;
-        }
         let passed = at.as_picos() / sender.interval.as_picos().max(1);
         sender.next = Time::ZERO + sender.interval * (passed + 1);
         sender.samples.push(Sample { at, state, counts });

@@ -310,3 +310,31 @@ fn what_is_counted_agrees_with_the_outcome_and_is_the_same_beside_a_trace() {
     let drops = 100.0 * sum("drops") / sum("arrivals");
     assert!((metric("drop_percent_all") - drops).abs() < 1e-9);
 }
+
+#[test]
+fn records_that_outgrow_the_memory_fail_the_trial_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |watch: &[&str], budget: u64| {
+        let sets = [&["traffic.duration=2s", "links.bottleneck.rate=1gbit"], watch].concat();
+        let simulator = crate::world::sim::Simulator {
+            budget: Bytes::new(budget),
+        };
+        let artifacts = ArtifactDir {
+            results: folder.path(),
+            trial: "c03-r02",
+        };
+        simulator.run_and_trace(&setting(&sets), Seed::new(9), artifacts)
+    };
+    let budget = 12_000_000;
+    let plain = run(&[], budget).map(drop);
+    assert_eq!(plain, Ok(()));
+    let sampled = [WATCHED[0], "links.bottleneck.watch.interval=100ms"];
+    assert!(run(&sampled, budget).is_ok());
+    for watch in [&WATCHED[..1], &WATCHED[..2], &WATCHED[2..3]] {
+        let failure = run(watch, budget).err().unwrap();
+        for words in ["12000000 octets of memory", "watch.interval"] {
+            assert!(failure.contains(words), "{watch:?}: {failure}");
+        }
+        assert!(run(watch, 1 << 30).is_ok());
+    }
+}
