@@ -8,7 +8,9 @@ use jumbolab_sim::{
     Tracer,
 };
 use proptest::prelude::*;
-use proto::gateway::{Alone, Carriage, Gateway, Gathering, Peer, Settings, Transmit, Uplink};
+use proto::gateway::{
+    Alone, Carriage, Gateway, Gathering, Peer, Settings, Table, Transmit, Uplink,
+};
 use proto::link;
 use proto::traffic::Law;
 use queue::{Limit, MredSettings, Reason, RedSettings, Spec, Tick, Trigger, Victims};
@@ -232,7 +234,7 @@ fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) 
         ..Settings::new(vec![peer])
     })
     .unwrap();
-    gateway.set_table(&[prefix(0)]);
+    gateway.set_table(Table::new(&[prefix(0)]));
     let (mut sent, mut now) = (Vec::new(), Time::ZERO);
     let mut came = came.iter().peekable();
     loop {
