@@ -315,7 +315,11 @@ fn what_is_counted_agrees_with_the_outcome_and_is_the_same_beside_a_trace() {
 fn records_that_outgrow_the_memory_fail_the_trial_and_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let run = |watch: &[&str], budget: u64| {
-        let sets = [&["traffic.duration=2s", "links.bottleneck.rate=1gbit"], watch].concat();
+        let sets = [
+            &["traffic.duration=2s", "links.bottleneck.rate=1gbit"],
+            watch,
+        ]
+        .concat();
         let simulator = crate::world::sim::Simulator {
             budget: Bytes::new(budget),
         };
