@@ -346,7 +346,7 @@ fn a_host_that_has_addresses_of_its_link_alone_probes_beyond_it() {
     let script = "ip -n a address flush dev ar scope global\n\
         ip -n a address add fe80::a/64 dev ar nodad\n\
         ip -n r address add fe80::b/64 dev ra nodad\n\
-        ip -n a -6 route add default via fe80::b dev ar\n\
+        ip -n a -6 route replace default via fe80::b dev ar\n\
         at a \"$JUMBOLAB\" probe fd00:2::1 --json";
     let outcome = see(&dir, script);
     assert!(

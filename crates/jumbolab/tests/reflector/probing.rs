@@ -183,12 +183,14 @@ fn replies_that_wait_for_nobody_do_not_keep_others_from_a_probe() {
          knob f ipv4/conf/eth0/rp_filter 0\n\
          ip netns exec r python3 -c \"{SPOOF}\"\n\
          look 10.0.2.2\n\
-         kill -INT $receiver\nsaid recv 'STAMP test packets'\ntail -n 1 recv"
+         kill -INT $receiver\nsaid recv 'test packets: '\ntail -n 1 recv"
     );
     let lines = see(&script);
     let result: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
     assert_eq!(result["verdict"], "clean", "{lines:?}");
     assert_eq!(result["passed_backward"], 9_000, "{lines:?}");
+    // The reflector was found, and answered each probe.
+    assert_eq!(result["loss_backward"][0], 0.0, "{lines:?}");
     let said = lines.last().unwrap();
     assert!(
         said.contains("without an answer from the neighbour"),

@@ -184,6 +184,7 @@ fn refused_peers_are_refused_and_the_messages_answered() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "both ends are the test's own")]
 fn a_flood_of_other_datagrams_moves_no_deadline() {
     let [asking, other] = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
     asking.connect(other.local_addr().unwrap()).unwrap();

@@ -212,9 +212,11 @@ impl FlowOutcome {
             true => ("sent", sent, arrived),
             false => ("received", arrived, sent),
         };
-        self.fault.get_or_insert(format!(
-            "the receiver reports that it {verb} {messages} messages and {octets} bytes, and this end counted {others} and {other_octets}: {why}; its report is left out"
-        ));
+        self.fault.get_or_insert_with(|| {
+            format!(
+                "the receiver reports that it {verb} {messages} messages and {octets} bytes, and this end counted {others} and {other_octets}: {why}; its report is left out"
+            )
+        });
         match is_reversed {
             true => self.sent = None,
             false => self.report = None,

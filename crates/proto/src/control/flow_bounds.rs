@@ -359,18 +359,45 @@ mod tests {
     mod fuzz {
         use super::*;
 
+        /// A number at a limit, near it, or any.
+        fn number() -> impl Strategy<Value = u64> {
+            prop_oneof![
+                0_u64..1_000,
+                u64::MAX - 9..,
+                (1_u64 << 63) - 2..(1 << 63) + 2,
+                BOUNDS.elapsed - 2..BOUNDS.elapsed + 2,
+                any::<u64>(),
+            ]
+        }
+
         proptest! {
-            /// What is taken for possible is safe to compute with: no sum wraps, nothing is lost
-            /// that was not sent.
+            /// What is taken for possible is safe to compute with: no sum wraps, and nothing is
+            /// lost that was not sent.
             #[test]
-            fn no_numbers_make_it_panic(elapsed: u64, numbers: [u64; 9], gap: f64, packets: Option<u64>) {
-                let bounds = FlowBounds { elapsed, packets, gap, ..BOUNDS };
-                let [offered, messages, octets, refused, unsent, lasted, most, received, jitter] = numbers;
-                let sent = SentReport { offered, messages, octets, refused, unsent, lasted, most, ..SentReport::default() };
-                let report = Report { messages: received, octets: received.saturating_mul(100), jitter, most: lasted, ..Report::default() };
-                if bounds.check(&sent, &report).is_ok() {
-                    prop_assert!(report.messages <= sent.messages);
-                    prop_assert!(sent.messages.checked_add(sent.refused + sent.unsent).is_some());
+            fn honest_reports_with_changed_numbers_are_refused_or_add_up(
+                changes in prop::collection::vec((0_usize..14, number()), 0..3),
+                elapsed in prop_oneof![Just(BOUNDS.elapsed), number()],
+                gap in prop_oneof![Just(0.0), Just(1e6), any::<f64>()],
+            ) {
+                let bounds = FlowBounds { elapsed, gap, ..BOUNDS };
+                let (mut sent, mut came) = (sent(), received());
+                for (field, number) in changes {
+                    let fields = [
+                        &mut sent.offered, &mut sent.messages, &mut sent.octets, &mut sent.refused,
+                        &mut sent.unsent, &mut sent.too_large, &mut sent.lasted, &mut came.messages,
+                        &mut came.octets, &mut came.duplicates, &mut came.reordered, &mut came.delayed,
+                        &mut came.negative, &mut came.most,
+                    ];
+                    *fields.into_iter().nth(field).unwrap() = number;
+                }
+                let (sent_alone, came_alone) = (bounds.check_sent(&sent), bounds.check_received(&came));
+                if bounds.check(&sent, &came).is_ok() {
+                    prop_assert!(sent_alone.is_ok() && came_alone.is_ok());
+                    let tried = sent.messages.checked_add(sent.refused).unwrap();
+                    prop_assert!(tried.checked_add(sent.unsent).unwrap() <= sent.offered);
+                    prop_assert!(came.messages <= sent.messages && came.octets <= sent.octets);
+                    prop_assert!(came.delayed.checked_add(came.negative).unwrap() <= came.messages);
+                    prop_assert!(sent.octets.checked_mul(8).is_some());
                 }
             }
         }
