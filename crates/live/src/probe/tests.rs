@@ -214,7 +214,7 @@ mod fuzz {
                     dont_fragment: true,
                     transport,
                     data: &data,
-                    size: 1_000,
+                    size: 4_000,
                 };
                 let mut octets = vec![0; packet.buffer_len()];
                 packet.emit(&mut octets).unwrap();
