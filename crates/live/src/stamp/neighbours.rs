@@ -2,7 +2,7 @@
 //!
 //! A host of the link can send packets from any address of the link. Replies to addresses
 //! that nobody has wait in the kernel for three seconds each, in the send buffer of their
-//! socket [arp(7)].
+//! socket.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
