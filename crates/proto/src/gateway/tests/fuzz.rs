@@ -31,8 +31,11 @@ fn gateways(sealed: bool) -> [Gateway; 2] {
     }
 }
 
-/// Lets gateways exchange what is due. The packets, each with the number of its receiver.
-fn exchanged(gateways: &mut [Gateway; 2], now: Time) -> Vec<(usize, Vec<u8>)> {
+/// A packet with the number of its receiver.
+type Sent = (usize, Vec<u8>);
+
+/// Lets gateways exchange what is due. The packets.
+fn exchanged(gateways: &mut [Gateway; 2], now: Time) -> Vec<Sent> {
     let mut all = Vec::new();
     loop {
         let before = all.len();
@@ -51,7 +54,7 @@ fn exchanged(gateways: &mut [Gateway; 2], now: Time) -> Vec<(usize, Vec<u8>)> {
 
 /// Two seconds of valid traffic, without a secret and with one. Gateways with the same
 /// entropy agree on the same keys again.
-static VALID: LazyLock<[Vec<(usize, Vec<u8>)>; 2]> = LazyLock::new(|| {
+static VALID: LazyLock<[Vec<Sent>; 2]> = LazyLock::new(|| {
     [false, true].map(|sealed| {
         let mut gateways = gateways(sealed);
         let mut all = exchanged(&mut gateways, at(0));
@@ -59,7 +62,7 @@ static VALID: LazyLock<[Vec<(usize, Vec<u8>)>; 2]> = LazyLock::new(|| {
             for sample in 0..number % 5 {
                 let sample = Sample {
                     number: u32::from(sample),
-                    length: 4 + 90 * u16::from(sample),
+                    length: 4 + 90 * sample,
                     ..Sample::SMALL
                 };
                 gateways[0].receive_inside(at(50_000 * u64::from(number)), &sample.octets());
@@ -96,7 +99,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
 }
 
 /// Alters the payload of a packet; half of the places are in its first octets.
-fn altered(octets: &[u8], changes: &[Change], all: &[(usize, Vec<u8>)]) -> Vec<u8> {
+fn altered(octets: &[u8], changes: &[Change], all: &[Sent]) -> Vec<u8> {
     let mut payload = octets[OUTSIDE..].to_vec();
     for change in changes {
         let place = |place: &Index, length: usize| {
