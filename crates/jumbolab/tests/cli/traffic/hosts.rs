@@ -22,7 +22,7 @@ fn only_those_who_know_the_secret_are_served() {
         .refused(&["secret is another one"]);
     receiver
         .send(&dir, &format!("{quick} --secret short"))
-        .refused(&["8 to 4096 octets"]);
+        .refused(&["8 to 4096 bytes"]);
     receiver
         .send(&dir, &format!("{quick} --secret right"))
         .fine();
