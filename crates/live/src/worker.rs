@@ -2,6 +2,7 @@
 //! or behind a program that reaches them.
 
 mod input;
+pub(crate) mod roll;
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -116,11 +117,15 @@ impl<'a> Command<'a> {
 /// It dies when its parent dies, and ends when its input ends.
 pub struct Worker {
     child: Child,
+    /// In messages.
+    name: String,
     input: Input,
     output: Lines<ChildStdout>,
     /// The standard error of another program.
     complaint: Stream,
     grace: Span,
+    /// Of a local worker. Dropped before it is ended.
+    entry: Option<roll::Entry>,
 }
 
 impl Worker {
@@ -154,10 +159,17 @@ impl Worker {
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Error::new(operation(), "it has no pipes"));
         };
+        let input = Input::new(input, has_lease).during(operation)?;
         let complaint = Stream::of(child.stderr.take(), MOST_COMPLAINT);
+        let entry = match is_apart {
+            true => None,
+            false => Some(roll::Entry::new(&child, name.clone(), &output)?),
+        };
         Ok(Self {
             child,
-            input: Input::new(input, has_lease).during(operation)?,
+            name,
+            entry,
+            input,
             output: Lines::new(output),
             complaint,
             grace,
@@ -170,14 +182,14 @@ impl Worker {
     /// If the worker has ended.
     pub fn send_line(&mut self, line: &str) -> Result<()> {
         let written = self.input.write_line(line);
-        written.during(|| "writing to a worker")
+        written.during(|| format!("writing to the worker `{}`", self.name))
     }
 
     /// Waits for one line until the monotonic clock shows `deadline`, or a signal
     /// arrives; `None` in either case.
     ///
     /// # Errors
-    /// If the worker has ended, or its line is too long.
+    /// If this worker or another local one has ended, or its line is too long.
     pub fn receive_line(&mut self, deadline: Time) -> Result<Option<String>> {
         loop {
             if let Some(line) = self.output.next_line() {
@@ -188,20 +200,31 @@ impl Worker {
             let output = PollFd::new(self.output.as_fd(), PollFlags::POLLIN);
             let complaint = self.complaint.as_fd();
             let complaint = complaint.map(|pipe| PollFd::new(pipe, PollFlags::POLLIN));
-            let mut watched: Vec<PollFd<'_>> = iter::once(output).chain(complaint).collect();
+            let own = iter::once(output).chain(complaint);
+            let others = match self.entry {
+                Some(_) => roll::others(&self.child),
+                None => Vec::new(),
+            };
+            let all = own.chain(others.iter().map(|other| other.watched()));
+            let mut watched: Vec<PollFd<'_>> = all.collect();
             match poll(&mut watched, PollTimeout::from(millis)) {
                 Ok(0) | Err(nix::errno::Errno::EINTR) => return Ok(None),
                 result => result.during(|| "waiting for a worker")?,
             };
             let ready: Vec<bool> = watched.iter().map(|one| one.any() == Some(true)).collect();
-            if ready.get(1) == Some(&true) {
+            let own = ready.len() - others.len();
+            if ready[1..own].contains(&true) {
                 self.complaint.read()?;
             }
             if !ready[0] {
+                if let Some(ended) = ready[own..].iter().position(|ended| *ended) {
+                    return Err(others[ended].ended());
+                }
                 continue;
             }
             if !self.output.fill()? {
-                return Err(Error::new("hearing a worker", self.exit_message()));
+                let operation = format!("hearing the worker `{}`", self.name);
+                return Err(Error::new(operation, self.exit_message()));
             }
         }
     }
@@ -223,6 +246,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        self.entry = None;
         // Closing its input asks it to end; killing it enforces this. Failures do not
         // matter: it may have ended already.
         let mut closed = self.input.close();
@@ -263,6 +287,35 @@ mod tests {
             worker.send_line(line).unwrap();
             assert_eq!(worker.receive_line(soon()).unwrap().as_deref(), Some(line));
         }
+    }
+
+    #[test]
+    fn the_end_of_any_local_worker_ends_each_wait_at_once() {
+        let local = |script: &str| {
+            let command = Command::new("sh", ["-c", script], Span::ZERO);
+            let command = Command {
+                is_apart: false,
+                ..command.called(format!("role of {script}"))
+            };
+            Worker::spawn(command).unwrap()
+        };
+        let mut waiting = local("exec sleep 1000");
+        let other = local("read line; echo lost; exit 3");
+        let dropped = local("exec sleep 2000");
+        drop(dropped);
+        let begun = clock::monotonic();
+        let soon = begun + Span::from_millis(20);
+        assert_eq!(waiting.receive_line(soon).unwrap(), None);
+        let mut far = Worker::spawn(Command::new("sleep", ["1000"], Span::ZERO)).unwrap();
+        other.input.write_line("").unwrap();
+        let error = waiting.receive_line(begun + LONG).unwrap_err();
+        let told =
+            "the worker `role of read line; echo lost; exit 3` was killed, or ended early: lost";
+        assert!(error.to_string().ends_with(told), "{error}");
+        assert!(clock::monotonic().since(begun).unwrap() < LONG);
+        // Programs that reach other machines have errors of their own.
+        let soon = clock::monotonic() + Span::from_millis(20);
+        assert_eq!(far.receive_line(soon).unwrap(), None);
     }
 
     #[test]

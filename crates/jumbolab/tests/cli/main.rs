@@ -44,4 +44,5 @@ mod tutorials;
 mod undisturbed;
 mod view;
 mod ways_in;
+mod workers;
 mod worlds;

@@ -14,6 +14,7 @@ use super::Interface;
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::namespace::Namespace;
+use crate::worker::roll;
 
 /// All nodes on the link [RFC4291 s2.7.1].
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
@@ -55,6 +56,8 @@ pub(super) fn until_taken(
     let operation = || format!("advertising {prefix}/64 on {}", interface.name);
     let begun = clock::monotonic();
     while clock::monotonic().since(begun) < Some(TIMEOUT) {
+        // An emulator may carry it.
+        roll::check()?;
         sendto(socket.as_raw_fd(), &octets, &destination, MsgFlags::empty()).during(operation)?;
         for _ in 0..20 {
             if taken()? {
