@@ -277,6 +277,10 @@ fn serving(
         .parse()
         .map_err(|why| anyhow!("--max-duration {text}: {why}"))?;
     ensure!(
+        longest > Span::ZERO,
+        "--max-duration {text}: nobody could send; write for instance 1h"
+    );
+    ensure!(
         args.max_flows > 0 && args.max_sessions > 0,
         "--max-flows and --max-sessions: write a number of at least 1"
     );

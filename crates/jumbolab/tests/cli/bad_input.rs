@@ -97,3 +97,12 @@ fn an_unwritable_folder_is_refused_with_the_remedy() {
 fn a_report_on_nothing_is_refused() {
     Dir::new().run("report nowhere").refused(&["nowhere"]);
 }
+
+#[test]
+fn a_receiver_that_could_serve_nobody_is_refused() {
+    for limit in ["0s", "0ms"] {
+        let dir = Dir::new();
+        dir.run(&format!("recv --max-duration {limit}"))
+            .refused(&["--max-duration", limit, "1h"]);
+    }
+}
