@@ -13,7 +13,20 @@ use lab::worker;
 use args::Command;
 use exit::done;
 
+/// A command that runs out of memory ends with a line and exit code 2.
+#[global_allocator]
+static MEMORY: live::Allocator = live::Allocator;
+
 fn main() -> ExitCode {
+    match live::limits::check() {
+        Ok(()) => run(),
+        Err(error) => exit::code(Err(error.into())),
+    }
+}
+
+/// Out of line: its frame is larger than a small stack.
+#[inline(never)]
+fn run() -> ExitCode {
     // If this fails, a full file ends the program without a message.
     let _ = live::interrupt::report_file_size_limit();
     if output::is_for_programs() {

@@ -7,6 +7,8 @@ use std::{env, fs};
 use nix::sys::utsname::uname;
 use units::Bytes;
 
+use crate::limits;
+
 /// A description of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
@@ -109,8 +111,8 @@ pub fn name() -> String {
     )
 }
 
-/// Memory that programs can still allocate without paging, if the kernel states it
-/// [proc_meminfo(5)].
+/// Memory that this program can still allocate without paging, if the kernel states it
+/// [proc_meminfo(5)]; at most what a limit of its address space leaves.
 pub fn available_memory() -> Option<Bytes> {
     const KIB: u64 = 1024;
     let text = fs::read_to_string("/proc/meminfo").ok()?;
@@ -118,7 +120,7 @@ pub fn available_memory() -> Option<Bytes> {
         .lines()
         .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(Bytes::new(kib * KIB))
+    Some(Bytes::new(kib * KIB).min(limits::address_space_left()?))
 }
 
 /// Whether a folder of `PATH` has a program of this name.

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "this is the folder for it")]
 
 pub(crate) mod adjtimex;
+pub(crate) mod allocator;
 pub(crate) mod bpf;
 pub(crate) mod datagrams;
 pub(crate) mod ethtool;

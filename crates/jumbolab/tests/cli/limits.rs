@@ -1,6 +1,9 @@
 //! Limits of the system that leave the program too little: each ends in one line and exit
 //! code 2.
 
+use std::fs;
+use std::process::Command;
+
 use crate::harness::{Dir, Outcome};
 
 const SIMULATED: &str = "\
@@ -38,6 +41,62 @@ fn a_thread_that_the_system_refuses_is_an_error_in_words() {
         let outcome = Outcome::of(command.output().unwrap());
         outcome.refused(&[words, "Resource temporarily unavailable"]);
     }
+}
+
+/// The program with `line` after the commands `before` of a shell.
+fn limited(dir: &Dir, before: &str, line: &str) -> Outcome {
+    let mut command = Command::new("sh");
+    let script = format!("{before}; exec \"$0\" {line}");
+    let program = env!("CARGO_BIN_EXE_jumbolab");
+    command
+        .args(["-c", &script, program])
+        .current_dir(dir.path());
+    Outcome::of(command.output().unwrap())
+}
+
+#[test]
+fn a_small_stack_is_refused_with_what_to_type() {
+    let dir = Dir::new();
+    dir.write("limits.toml", SIMULATED);
+    for line in ["run limits.toml -o r", "list", "recv"] {
+        for size in [200, 1000] {
+            let outcome = limited(&dir, &format!("ulimit -s {size}"), line);
+            outcome.refused(&[&format!("stack is {size} KiB"), "ulimit -s 8192"]);
+        }
+    }
+    let outcome = limited(&dir, "ulimit -s 1024", "run limits.toml -o r -q");
+    outcome.fine();
+}
+
+/// The least address space in KiB with which the program begins: it says so of a limit that
+/// is too small.
+fn least_space(dir: &Dir) -> u64 {
+    let file = fs::metadata(env!("CARGO_BIN_EXE_jumbolab")).unwrap();
+    let mut limits = (0..=file.len() / 1024 + 40_000).rev().step_by(8_000);
+    let refused = limits.find_map(|limit| {
+        let outcome = limited(dir, &format!("ulimit -v {limit}"), "list");
+        (outcome.code != Some(0)).then_some(outcome)
+    });
+    let refused = refused.unwrap();
+    refused.refused(&["address space", "ulimit -v unlimited"]);
+    let (_, rest) = refused.stderr.split_once("at least ").unwrap();
+    rest.split_once(' ').unwrap().0.parse().unwrap()
+}
+
+#[test]
+fn memory_that_runs_out_is_an_error_in_words() {
+    let dir = Dir::new();
+    let least = least_space(&dir);
+    dir.write("limits.toml", SIMULATED);
+    // Enough for a run on one thread.
+    let limit = format!("ulimit -v {}", least + 60_000);
+    limited(&dir, &limit, "run limits.toml -o r -q --threads 1").fine();
+    // A plan that is read as a whole.
+    let plan = fs::read_to_string(dir.path().join("r/plan.toml")).unwrap();
+    let comment = "# much\n".repeat(7_000_000);
+    dir.write("r/plan.toml", &format!("{comment}{plan}"));
+    let outcome = limited(&dir, &format!("ulimit -v {least}"), "report r");
+    outcome.refused(&["no more memory", "ulimit -v"]);
 }
 
 #[test]
