@@ -4,13 +4,14 @@
 mod file;
 
 use std::fmt;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use plan::Measure;
 use proto::traffic::Law;
 use units::{Bytes, Span};
 
 use super::quantity::choices;
+use super::values_file::FILE;
 pub(crate) use file::LawFiles;
 
 /// A law and its canonical spelling.
@@ -110,20 +111,6 @@ const FAMILIES: &[Family] = &[
         build: |at| Law::Weibull(at[0], at[1]),
     },
 ];
-
-/// The prefix of a file of values.
-const FILE: &str = "file";
-
-/// Whether `text` names a file of values that is outside of the folder in which paths
-/// begin.
-pub(crate) fn leaves_its_folder(text: &str) -> bool {
-    let is_outside = |path: &str| {
-        let mut parts = Path::new(path.trim()).components();
-        parts.any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
-    };
-    let file = text.split_once(':').filter(|(name, _)| name.trim() == FILE);
-    file.is_some_and(|(_, path)| is_outside(path))
-}
 
 impl WrittenLaw {
     /// The law in `text`: a family with its parameters, one quantity alone for

@@ -37,6 +37,7 @@ mod sweep;
 mod tests;
 mod tree;
 mod unstated;
+mod values_file;
 
 use std::fs::Metadata;
 use std::iter;

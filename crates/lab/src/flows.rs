@@ -3,6 +3,8 @@
 //!
 //! Options are the defaults for the flows of the file.
 
+#[cfg(test)]
+mod fuzz;
 mod keys;
 
 use std::net::IpAddr;

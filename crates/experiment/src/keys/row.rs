@@ -3,8 +3,8 @@
 use plan::{Action, SideEffect};
 
 use super::support::Worlds;
-use crate::law;
 use crate::tree::{Node, Origin, Value};
+use crate::values_file;
 
 /// Keys of the same tables.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Effect {
                 let changes = !builds && value != neutral;
                 changes.then_some(Action::Change)
             }
-            Self::Reads => law::leaves_its_folder(value).then_some(Action::Read),
+            Self::Reads => values_file::leaves_its_folder(value).then_some(Action::Read),
         }
     }
 }

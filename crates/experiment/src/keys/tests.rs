@@ -2,6 +2,7 @@
 //! table.
 
 mod effects;
+mod fuzz;
 
 use std::collections::BTreeSet;
 

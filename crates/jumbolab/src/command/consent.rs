@@ -82,7 +82,7 @@ pub(super) fn side_effects(plan: &Plan, named: Option<&NamedHosts>) -> BTreeSet<
 
 /// Whether only the user, or root, can have written the file. With sudo, the
 /// user is also the one who called it.
-fn is_own(file: &Metadata) -> bool {
+pub(super) fn is_own(file: &Metadata) -> bool {
     let called_by = env::var("SUDO_UID").ok().and_then(|id| id.parse().ok());
     let own = [Some(effective_user()), Some(ROOT), called_by];
     own.contains(&Some(file.uid())) && file.mode() & WRITABLE_BY_ALL == 0

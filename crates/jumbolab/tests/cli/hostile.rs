@@ -373,6 +373,28 @@ fn hosts_of_a_file_that_others_can_write_are_reached_only_if_allowed() {
 }
 
 #[test]
+fn hosts_of_a_mesh_that_others_can_write_are_not_reached() {
+    let dir = Dir::new();
+    dir.write("ssh.sh", "touch connected\nexit 255\n");
+    dir.write(
+        "mesh",
+        "a ssh=far1 address=192.0.2.1 become=touch\nb address=192.0.2.2\n",
+    );
+    let probe = |mode: u32| {
+        fs::set_permissions(dir.path().join("mesh"), Permissions::from_mode(mode)).unwrap();
+        let mut command = dir.command();
+        command
+            .args(["probe", "--mesh", "mesh"])
+            .env("JUMBOLAB_SSH", "sh ./ssh.sh");
+        Outcome::of(command.output().unwrap())
+    };
+    probe(0o646).refused(&["mesh", "another user", "copy"]);
+    assert!(!dir.path().join("connected").exists());
+    probe(0o640);
+    assert!(dir.path().join("connected").exists());
+}
+
+#[test]
 fn what_a_program_says_is_escaped() {
     let dir = Dir::new();
     tool(&dir, "");

@@ -1,6 +1,10 @@
 //! The file with the hosts of a mesh.
 
+#[cfg(test)]
+mod fuzz;
+
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 
@@ -37,13 +41,13 @@ pub struct HostLine {
     pub privilege: Option<Become>,
 }
 
-/// Reads the file.
+/// Reads the file. Also returns its owner and permissions.
 ///
 /// # Errors
 /// It cannot be read, or one line of text: the file, the line, the error, and what would
 /// be right.
-pub fn read(path: &Path) -> Result<Vec<HostLine>> {
-    let text = files::read_text(path, LARGEST)
+pub fn read(path: &Path) -> Result<(Vec<HostLine>, Metadata)> {
+    let (text, opened) = files::read_text_of(path, LARGEST)
         .with_context(|| format!("{}: cannot read the hosts", path.display()))?;
     let hosts = parse(&text, resolve).map_err(|(line, why)| match line {
         Some(line) if files::may_be_secret(path, &text) => anyhow!(
@@ -53,7 +57,7 @@ pub fn read(path: &Path) -> Result<Vec<HostLine>> {
         Some(line) => anyhow!("{}:{line}: {why}", path.display()),
         None => anyhow!("{}: {why}", path.display()),
     })?;
-    Ok(hosts)
+    Ok((hosts, opened))
 }
 
 /// The hosts of a text, or the line and the error.

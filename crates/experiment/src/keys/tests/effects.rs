@@ -156,6 +156,10 @@ fn files_inside_the_folder_and_values_that_change_nothing_have_no_effect() {
         (" file :/etc/passwd", true),
         ("exponential:1ms", false),
     ] {
-        assert_eq!(crate::law::leaves_its_folder(text), outside, "{text}");
+        assert_eq!(
+            crate::values_file::leaves_its_folder(text),
+            outside,
+            "{text}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use lab::mesh::{self, MeshOutcome, MeshProgress, MeshTask};
 use live::interrupt;
 use report::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
@@ -12,6 +12,7 @@ use units::Bytes;
 use super::progress::Progress;
 use super::{ending, protocols};
 use crate::args::Probe;
+use crate::command::consent::is_own;
 use crate::exit::Ending;
 use crate::output;
 
@@ -19,8 +20,14 @@ use crate::output;
 const MOST_NAMED: usize = 3;
 
 pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<Ending> {
+    let (hosts, opened) = mesh::read(file)?;
+    ensure!(
+        is_own(&opened),
+        "{}: the file belongs to another user, or everybody can write it, and it names hosts to reach and programs to run there; read it, and use a copy of your own",
+        file.display()
+    );
     let task = MeshTask {
-        hosts: mesh::read(file)?,
+        hosts,
         up_to,
         protocols: protocols(args),
     };
