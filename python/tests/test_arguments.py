@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +16,10 @@ from distributed import Client
 
 import jumbolab
 from jumbolab._errors import one_line
-from jumbolab._program import Outcome, _listen, finish, start
+from jumbolab._program import Outcome, _listen, ask, finish, start
 from jumbolab._progress import Bar
 
-from .conftest import SHORT, STUDY, refused
+from .conftest import SHORT, STUDY, holds, refused
 
 EXPERIMENTS = ["--help", "--version", "-h", "--template", "a\0b", "x" * 300_000, "\udfff", "", "./"]
 
@@ -130,3 +135,79 @@ def test_a_bar_shows_no_control_characters(capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr().err
     assert "\x1b[31m" not in shown
     assert "z" * 200 not in shown
+
+
+def test_a_setting_may_be_an_iterator(client: Client, tmp_path: Path) -> None:
+    results = jumbolab.sweep(
+        STUDY,
+        client=client,
+        set={**SHORT, "mtu": (mtu for mtu in [1280, 4000])},  # type: ignore[dict-item]
+        repeat=1,
+        output=tmp_path / "r",
+        storage=tmp_path / "store",
+        progress=False,
+    )
+    assert set(results.trials()["mtu"].to_pylist()) == {1280, 4000}
+
+
+@pytest.mark.parametrize("name", ["shard", "search", "plan.toml", "input", "-x.toml", "a b;$(x)"])
+def test_an_experiment_file_may_have_any_name(name: str, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "of").mkdir()
+    path = tmp_path / "of" / name
+    path.write_text(ask(["show", STUDY, "--template"]))
+    results = jumbolab.sweep(
+        path, client=client, set=SHORT, repeat=1, output=tmp_path / "r", progress=False
+    )
+    assert isinstance(results, jumbolab.Results)
+    assert results.complete
+
+
+def test_integers_beyond_64_bits_are_floats() -> None:
+    rows = jumbolab.predict(size=2**63 + 12345, rate="10gbit").to_pylist()
+    assert rows
+    assert any(isinstance(value, float) and value > 2**62 for value in rows[0].values())
+
+
+def test_ctrl_c_during_a_report_is_a_keyboard_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "program"
+    script.write_text(
+        f"#!/bin/sh\ntrap 'exit 130' INT\n: > '{tmp_path}/begun'\nwhile :; do sleep 0.05; done\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("JUMBOLAB_BIN", str(script))
+
+    def stop() -> None:
+        assert holds((tmp_path / "begun").exists)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    with pytest.raises(KeyboardInterrupt):
+        _ = jumbolab.Results(tmp_path).lines
+    stopper.join()
+
+
+@pytest.mark.parametrize(("target", "code"), [("/dev/full", 2), ("closed", 0)])
+def test_the_module_ends_in_order_where_nobody_reads(
+    target: str, code: int, tmp_path: Path
+) -> None:
+    line = (
+        "import sys; from jumbolab import Results; import jumbolab.sweep as command\n"
+        "found = Results('r'); found.__dict__['run'] = {'headline': ['a', 'b']}\n"
+        "command._swept = lambda *_: found\n"
+        "sys.exit(command.main(['x', '--local', '1']))\n"
+    )
+    reader, writer = os.pipe()
+    os.close(reader)
+    with Path("/dev/full").open("wb") as full, os.fdopen(writer, "wb", buffering=0) as closed:
+        ran = subprocess.run(
+            [sys.executable, "-c", line],
+            cwd=tmp_path,
+            stdout=full if target == "/dev/full" else closed,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, len(ran.stderr.splitlines())) == (code, 1 if code else 0), ran.stderr

@@ -362,3 +362,29 @@ def test_a_table_of_duckdb_is_one_folder_s(
         relation = jumbolab.load(tmp_path / name).duckdb()
         assert relation.query("t", "select count(*) from t").fetchall() == [(40,)]
         assert len(jumbolab.load(tmp_path / name).dask()) == 40
+
+
+def test_remote_storage_has_the_same_limits() -> None:
+    store = Store("memory://limits")
+    store.write("shards/a.json", b"x" * 300)
+    store.write("empty", b"")
+    assert "300" not in str(refused(lambda: store.read("shards/a.json", 299)))
+    assert store.read("shards/a.json", 300) == b"x" * 300
+    assert store.read("empty", 10) == b""
+    assert store.read("missing", 10) is None
+    assert (store.names("shards"), store.names("none")) == (["a.json"], [])
+    assert "not what its worker wrote" in str(refused(lambda: list(store.checked("empty", "00"))))
+    assert "remove it" in str(refused(lambda: list(store.checked("missing", "00"))))
+    assert "empty" in str(refused(lambda: store.claim("sweep.json", b"{}")))
+
+
+def test_nothing_stays_open_after_a_refusal(storage: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "plan.toml")
+    store = Store(str(storage))
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(40):
+        refused(lambda: jumbolab.load(tmp_path))
+        refused(lambda: store.read("shards", 9))
+        refused(lambda: store.read("sweep.json", 9))
+        next(store.blocks("plan.toml", 1 << 20)).decode()
+    assert len(list(Path("/proc/self/fd").iterdir())) < before + 40

@@ -160,10 +160,16 @@ def predict(command: str | None = None, **options: Any) -> pa.Table:
     Returns:
         A row for each line of ``predict --json``.
     """
-    if command is not None and command.startswith("-"):
-        raise JumbolabError(f"{command} is no command of predict; give options by their names")
-    words = ["predict", *([command] if command else []), *_options(**options), "--json"]
+    named = [written(command)] if command else []
+    if named and named[0].startswith("-"):
+        raise JumbolabError(f"{named[0]} is no command of predict; give options by their names")
+    words = ["predict", *named, *_options(**options), "--json"]
     return _table(ask_objects(words))
+
+
+def settled(set: Settings | None) -> dict[str, Value]:
+    """Values as on the command line: an iterator gives its own only once."""
+    return {key: written(value) for key, value in (set or {}).items()}
 
 
 def arguments(set: Settings | None, on: str | None, repeat: int | None) -> builtins.list[str]:

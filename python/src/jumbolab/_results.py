@@ -260,14 +260,18 @@ def _verdicts(lines: Iterable[Object]) -> Iterable[Object]:
 
 
 def _table(rows: Iterable[Object]) -> pa.Table:
-    """A table of rows; a column has texts where its values are of several types."""
+    """A table of rows; a column has texts where its values are of several types.
+
+    Integers that 64 bits do not hold are floats.
+    """
     rows = list(rows)
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {}
     for name in names:
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
-        if kinds == {int, float}:
+        is_large = kinds == {int} and not all(abs(value or 0) < 2**63 for value in values)
+        if kinds == {int, float} or is_large:
             values = [None if value is None else float(value) for value in values]
         elif len(kinds) > 1:
             values = [None if value is None else str(value) for value in values]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ._cluster import completed, last_client, slots_of
-from ._commands import Settings, arguments, plan
+from ._commands import Settings, arguments, plan, settled
 from ._errors import JumbolabError, VersionMismatch
 from ._files import LARGEST_JOURNAL, LARGEST_PLAN, Folder
 from ._program import finish, start
@@ -60,7 +60,7 @@ def sweep_search(
     output: str | PathLike[str],
     client: Any = None,
     set: Settings | None = None,
-    storage: str | None = None,
+    storage: str | PathLike[str] | None = None,
     storage_options: Options | None = None,
     progress: bool | None = None,
 ) -> Results:
@@ -86,9 +86,10 @@ def sweep_search(
         raise JumbolabError(f"runs = {runs}: at least 1 is needed")
     client = client or last_client()
     folder = Path(output)
-    planned = plan(experiment, set=set, on="sim")
+    settings = settled(set)
+    planned = plan(experiment, set=settings, on="sim")
     place = inside(folder) if storage is None else whole_place(storage)
-    job = job_of(experiment, arguments(set, "sim", None), planned, place, storage_options)
+    job = job_of(experiment, arguments(settings, "sim", None), planned, place, storage_options)
     store = job.store()
     parts = _claim(store, job, max(2, PARTS_PER_SLOT * slots_of(client)))
     rounds: list[list[bytes]] = []

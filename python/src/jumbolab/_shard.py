@@ -45,10 +45,10 @@ class Job:
         """The words of the command line that run this in `folder`."""
         experiment = self.experiment
         if self.text is not None:
+            # With a slash it is a path, whatever its end; the results have another folder.
+            experiment = f"input/{experiment}"
             with Folder(folder) as opened:
                 opened.write(experiment, [self.text.encode()])
-            # With a slash it is a path, whatever its end.
-            experiment = f"./{experiment}"
         return [command, *self.options, *options, "--", experiment]
 
     def store(self) -> Store:

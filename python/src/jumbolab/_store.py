@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -310,8 +311,9 @@ def agreed(marks: Iterable[Done]) -> dict[str, str]:
     return files
 
 
-def whole_place(storage: str) -> str:
+def whole_place(storage: str | PathLike[str]) -> str:
     """A place as workers with other working folders find it."""
+    storage = fspath(storage)
     return storage if "://" in storage or "::" in storage else str(Path(storage).absolute())
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from . import _ranges
 from ._cluster import completed, last_client, slots_of
-from ._commands import Plan, Settings, arguments, path_of, plan
+from ._commands import Plan, Settings, arguments, path_of, plan, settled
 from ._errors import JumbolabError, VersionMismatch
 from ._files import (
     LARGEST_EXPERIMENT,
@@ -96,7 +96,7 @@ def sweep(
     on: str = ...,
     repeat: int | None = ...,
     output: str | PathLike[str] | None = ...,
-    storage: str | None = ...,
+    storage: str | PathLike[str] | None = ...,
     storage_options: Options | None = ...,
     target: float = ...,
     parts: Literal[False] = ...,
@@ -114,7 +114,7 @@ def sweep(
     on: str = ...,
     repeat: int | None = ...,
     output: str | PathLike[str] | None = ...,
-    storage: str | None = ...,
+    storage: str | PathLike[str] | None = ...,
     storage_options: Options | None = ...,
     target: float = ...,
     parts: bool = ...,
@@ -131,7 +131,7 @@ def sweep(
     on: str = "sim",
     repeat: int | None = None,
     output: str | PathLike[str] | None = None,
-    storage: str | None = None,
+    storage: str | PathLike[str] | None = None,
     storage_options: Options | None = None,
     target: float = _ranges.TARGET,
     parts: bool = False,
@@ -169,9 +169,10 @@ def sweep(
         raise JumbolabError("parts need a place that stays: give storage")
     if not 0 < target < math.inf:
         raise JumbolabError(f"target = {target}: seconds above 0 are needed")
+    common = settled(set)
     stored, results = [], []
     for seed in [None] if seeds is None else seeds:
-        settings = dict(set or {})
+        settings = dict(common)
         if seed is not None:
             settings["trials.seed"] = seed
         planned = plan(experiment, set=settings, on=on, repeat=repeat)
@@ -189,7 +190,8 @@ def sweep(
             one.write_parts()
             stored.append((one.store, one.shards))
         else:
-            results.append(one.merge(folder))
+            # Another client may have merged it meanwhile.
+            results.append(_merged(folder, planned) or one.merge(folder))
             if storage is None:
                 one.store.remove()
     if not stored and not results:

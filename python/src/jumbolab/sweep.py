@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -55,12 +56,10 @@ def main(words: Sequence[str] | None = None) -> int:
             return 130
         break
     if isinstance(found, Results):
-        if args.search is None:
-            print(*found.headline, sep="\n")
-        print(found.path)
+        lines = [*(found.headline if args.search is None else []), str(found.path)]
     else:
-        print(*(one.path for one in found.results), *(found.dataset()), sep="\n")
-    return 0
+        lines = [*(str(one.path) for one in found.results), *found.dataset()]
+    return _print(lines)
 
 
 def _swept(args: argparse.Namespace, settings: dict[str, str]) -> Results | Sweep:
@@ -200,6 +199,17 @@ def _client(address: str, timeout: float) -> Any:
         return Client(address, timeout=timeout)
     except (ValueError, TypeError) as error:
         raise JumbolabError(f"--scheduler {address}: {error}; write tcp://host:8786") from error
+
+
+def _print(lines: Sequence[str]) -> int:
+    try:
+        print(*(one_line(line) for line in lines), sep="\n", flush=True)
+    except OSError as error:
+        # The interpreter would write the rest again at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            return _complain(f"stdout: {error.strerror}")
+    return 0
 
 
 def _complain(message: str) -> int:
