@@ -8,7 +8,7 @@ mod synchronisation;
 
 use std::fs;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::time::TimeSpec;
@@ -103,15 +103,6 @@ pub fn monotonic() -> Time {
 pub fn monotonic_at(unix_nanos: u64) -> Option<Time> {
     let nanos = u64::try_from(i128::from(unix_nanos) - compare()).ok()?;
     Some(Time::from_picos(nanos.checked_mul(1_000)?))
-}
-
-/// The monotonic clock in the type of the standard library, for libraries that take it.
-pub(crate) fn instant() -> Instant {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "live::clock is where clocks are read"
-    )]
-    Instant::now()
 }
 
 /// CLOCK_MONOTONIC in nanoseconds: [`monotonic`] with the kernel's zero, so two

@@ -1,13 +1,10 @@
-//! Path MTU discovery of other implementations, for comparison: the kernel's TCP
-//! [RFC4821], and the QUIC library `quinn` [RFC9000 s14.3].
+//! Path MTU discovery of the kernel's TCP [RFC4821], for comparison.
 //!
-//! Both discover the path MTU beside the data of a connection, and neither says when it
+//! It discovers the path MTU beside the data of a connection, and does not say when it
 //! has finished. A connection therefore carries data until the size of its packets has
 //! not changed for some time.
 
-mod quic;
 mod tcp;
-mod unprotected;
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -35,35 +32,18 @@ const SILENCE: Span = Span::from_secs(15);
 /// The longest wait for a packet; in between the signals of the user are looked at.
 const LONGEST_WAIT: Span = Span::from_millis(100);
 
-/// QUIC of `quinn` stops searching where less than this is to be gained: the library's
-/// default.
-pub const QUIC_STEP: Bytes = Bytes::new(20);
-
 /// TCP of Linux stops searching where less than this is to be gained:
 /// `net.ipv4.tcp_probe_threshold` [LinuxDoc ip-sysctl].
 pub const TCP_STEP: Bytes = Bytes::new(8);
 
-/// An implementation of path MTU discovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum Implementation {
-    /// TCP of the kernel; `net.ipv4.tcp_mtu_probing` of the sender's namespace says
-    /// whether it probes [LinuxDoc ip-sysctl].
-    Tcp,
-    /// QUIC of the library `quinn`, without its encryption.
-    Quic,
-}
-
-/// A connection that discovers the MTU of its path.
+/// A connection that discovers the MTU of its path, up to that of its interface;
+/// `net.ipv4.tcp_mtu_probing` of the sender's namespace says whether it probes
+/// [LinuxDoc ip-sysctl].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Task {
-    /// The implementation at both ends.
-    pub by: Implementation,
     /// The address of the far end.
     pub to: IpAddr,
-    /// The largest IP packet that QUIC tries. TCP tries what its interface allows.
-    pub up_to: Bytes,
     /// The longest time that the connection takes.
     pub timeout: Span,
 }
@@ -77,8 +57,6 @@ pub struct Settled {
     pub mtu: Option<Bytes>,
     /// The time from the first packet to the last change of that size.
     pub took: Span,
-    /// How often the implementation found that large packets vanish; TCP does not say.
-    pub black_holes: u64,
     /// Whether the time limit ended the connection before its size settled.
     pub is_late: bool,
 }
@@ -102,13 +80,8 @@ impl FarEnd {
         let any: SockaddrStorage = SocketAddr::new(task.to, 0).into();
         bind(socket.as_raw_fd(), &any).during(operation)?;
         let port = port_of(&socket)?;
-        let data_port = match task.by {
-            Implementation::Tcp => {
-                listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
-                DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?
-            }
-            Implementation::Quic => DataPort::of_datagrams(socket, token),
-        };
+        listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
+        let data_port = DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?;
         Ok(Self {
             task,
             data_port,
@@ -127,11 +100,10 @@ impl FarEnd {
             task, data_port, ..
         } = &mut self;
         let end = clock::monotonic() + task.timeout;
-        match (data_port.admit(task.timeout), task.by) {
-            (Ok(connection), Implementation::Tcp) => tcp::serve(&connection, end)?,
-            (Ok(socket), Implementation::Quic) => quic::serve(socket, task)?,
-            (Err(_), _) if clock::monotonic() >= end => {}
-            (Err(error), _) => return Err(error),
+        match data_port.admit(task.timeout) {
+            Ok(connection) => tcp::serve(&connection, end)?,
+            Err(_) if clock::monotonic() >= end => {}
+            Err(error) => return Err(error),
         }
         Ok(self.data_port.close())
     }
@@ -145,23 +117,16 @@ pub fn settle(task: &Task, token: &Token, port: u16) -> Result<Settled> {
     let socket = open(task)?;
     let to = SocketAddr::new(task.to, port);
     let began = clock::monotonic();
-    let transport = match task.by {
-        Implementation::Tcp => Transport::Tcp,
-        Implementation::Quic => Transport::Udp,
-    };
     let address: SockaddrStorage = to.into();
     match connect(socket.as_raw_fd(), &address) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
         Err(error) => return Err(error).during(|| format!("connecting to {}", task.to)),
     }
-    if trial_token::show(&socket, transport, token, to, task.timeout).is_err() {
-        // The path does not even carry the token, or its answer.
-        return Ok(SizeHistory::new(began).settled(0, true));
+    if trial_token::show(&socket, Transport::Tcp, token, to, task.timeout).is_err() {
+        // The path does not even carry the token.
+        return Ok(SizeHistory::new(began).settled(true));
     }
-    match task.by {
-        Implementation::Tcp => tcp::settle(&socket, task, began),
-        Implementation::Quic => quic::settle(socket, task, port),
-    }
+    tcp::settle(&socket, task, began)
 }
 
 /// A socket that does not block.
@@ -170,12 +135,8 @@ fn open(task: &Task) -> Result<OwnedFd> {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
     };
-    let kind = match task.by {
-        Implementation::Tcp => SockType::Stream,
-        Implementation::Quic => SockType::Datagram,
-    };
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    socket(family, kind, flags, None).during(|| "opening a socket")
+    socket(family, SockType::Stream, flags, None).during(|| "opening a socket")
 }
 
 /// Octets of the header of IP.
@@ -233,11 +194,10 @@ impl SizeHistory {
         now.since(self.changed).unwrap_or_default() >= UNCHANGED
     }
 
-    fn settled(&self, black_holes: u64, is_late: bool) -> Settled {
+    fn settled(&self, is_late: bool) -> Settled {
         Settled {
             mtu: self.size,
             took: self.changed.since(self.began).unwrap_or_default(),
-            black_holes,
             is_late,
         }
     }

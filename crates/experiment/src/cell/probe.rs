@@ -14,13 +14,12 @@ const PROTOCOLS: [(&str, Protocol); 3] = [
 ];
 
 /// The words of `traffic.prober`.
-const PROBERS: [(&str, Option<Peer>); 6] = [
+const PROBERS: [(&str, Option<Peer>); 5] = [
     ("jumbolab", None),
     ("tracepath", Some(Peer::Tracepath)),
     ("ping", Some(Peer::Ping)),
     ("scamper", Some(Peer::Scamper)),
     ("tcp_mtu_probing", Some(Peer::TcpMtuProbing)),
-    ("quinn", Some(Peer::Quinn)),
 ];
 
 /// The investigation of the path that `network` is, which takes `timeout` at most.

@@ -75,9 +75,9 @@ pub(super) const SECTIONS: &[Section] = &[
         keys: &[
             Key {
                 name: "prober",
-                kind: "`jumbolab`, `tracepath`, `ping`, `scamper`, `tcp_mtu_probing` or `quinn`",
+                kind: "`jumbolab`, `tracepath`, `ping`, `scamper` or `tcp_mtu_probing`",
                 default: DefaultValue::Text("jumbolab"),
-                meaning: "Who finds out what the path carries: this program; `tracepath`; a bisection by `ping -M do`; `scamper` with `trace -M`; a TCP connection with `net.ipv4.tcp_mtu_probing=2`; a connection of the QUIC library quinn. See [probe.md](probe.md#beside-other-tools).",
+                meaning: "Who finds out what the path carries: this program; `tracepath`; a bisection by `ping -M do`; `scamper` with `trace -M`; or a TCP connection with `net.ipv4.tcp_mtu_probing=2`. See [probe.md](probe.md#beside-other-tools).",
                 worlds: simulator(only(
                     &["jumbolab"],
                     "the simulator has no other programs, kernels or sockets: --on netns",

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// spite of concurrent tests.
 const ONCE: &str = "run pmtu-faults --on netns --repeat 1 --set trials.patience=none \
     --set network.lateness=1min --set fault=too-big --set ip=4 \
-    --set prober=tracepath,scamper,tcp_mtu_probing,quinn -o r";
+    --set prober=tracepath,scamper,tcp_mtu_probing -o r";
 
 #[test]
 fn other_probers_are_run_and_scored() {
@@ -25,7 +25,7 @@ fn other_probers_are_run_and_scored() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    for prober in ["tracepath", "scamper", "tcp_mtu_probing", "quinn"] {
+    for prober in ["tracepath", "scamper", "tcp_mtu_probing"] {
         let of = |trial: &&Value| trial["factors"]["prober"] == prober;
         let trial = trials.iter().find(of).unwrap();
         let metrics = &trial["metrics"];

@@ -1,4 +1,4 @@
-//! Investigations by other probers: programs, the kernel's TCP, and a QUIC library.
+//! Investigations by other probers: programs and the kernel's TCP.
 
 mod ping;
 mod scamper;
@@ -7,7 +7,7 @@ mod tracepath;
 use std::net::IpAddr;
 
 use live::clock;
-use live::discovery::{Implementation, QUIC_STEP, TCP_STEP, Task};
+use live::discovery::{TCP_STEP, Task};
 use plan::Setting;
 use plan::command_line::joined;
 use plan::setting::{Peer, Probe};
@@ -133,9 +133,8 @@ impl Question<'_> {
             Peer::Ping => self.bisection(pair),
             Peer::TcpMtuProbing => {
                 pair.programs.probe_by_tcp()?;
-                self.connection(pair, Implementation::Tcp, TCP_STEP)
+                self.connection(pair)
             }
-            Peer::Quinn => self.connection(pair, Implementation::Quic, QUIC_STEP),
         }
     }
 
@@ -203,33 +202,17 @@ impl Question<'_> {
     }
 
     /// The size on which a connection settles.
-    fn connection(
-        &self,
-        pair: &mut Pair<'_>,
-        by: Implementation,
-        step: Bytes,
-    ) -> Result<Answered, Failure> {
+    fn connection(&self, pair: &mut Pair<'_>) -> Result<Answered, Failure> {
         let (settled, refused_peers) = pair.agents.discover(&Task {
-            by,
             to: self.to,
-            up_to: self.probe.up_to,
             timeout: self.probe.timeout,
         })?;
-        let reaches = |mtu: Bytes| mtu + step > self.probe.up_to;
-        let verdict = match (by, settled.black_holes) {
-            (Implementation::Tcp, _) => None,
-            (Implementation::Quic, 0) => settled
-                .mtu
-                .filter(|mtu| reaches(*mtu))
-                .map(|_| PeerVerdict::Clean),
-            (Implementation::Quic, _) => Some(PeerVerdict::Vanish),
-        };
         Ok(Answered {
             answer: PeerAnswer {
                 mtu: settled.mtu,
-                step,
+                step: TCP_STEP,
                 limit: None,
-                verdict,
+                verdict: None,
             },
             took: settled.took,
             is_late: settled.is_late,

@@ -63,7 +63,7 @@ pub(super) fn settle(socket: &OwnedFd, task: &Task, began: Time) -> Result<Settl
         }
     }
     close_at_once(socket)?;
-    Ok(sizes.settled(0, is_late))
+    Ok(sizes.settled(is_late))
 }
 
 /// The IP packet of a full segment; `None` unless the connection is established.

@@ -31,8 +31,6 @@ pub enum Peer {
     Scamper,
     /// A connection of the kernel's TCP, which probes [RFC4821].
     TcpMtuProbing,
-    /// A connection of the QUIC library quinn.
-    Quinn,
 }
 
 impl Peer {
@@ -43,7 +41,7 @@ impl Peer {
             Self::Tracepath => Some(("tracepath", "iputils-tracepath")),
             Self::Ping => Some(("ping", "iputils-ping")),
             Self::Scamper => Some(("scamper", "scamper")),
-            Self::TcpMtuProbing | Self::Quinn => None,
+            Self::TcpMtuProbing => None,
         }
     }
 }
