@@ -2,8 +2,9 @@
 //! grouped into sections. [`crate::terminal`] and [`crate::page`] render them.
 
 use analysis::certificate::State;
+use serde::Serialize;
+use serde_json::Value;
 
-use crate::plots::Plot;
 use crate::replay::Replay;
 use crate::topology::Topology;
 
@@ -245,6 +246,14 @@ pub(crate) struct Drawing {
     /// Whether it shows changes, which need less room.
     pub(crate) is_change: bool,
     pub(crate) plot: Plot,
+}
+
+/// The arguments of `Plotly.newPlot`, but for the configuration.
+#[derive(Default, Serialize)]
+pub(crate) struct Plot {
+    /// The traces, of which later ones cover earlier ones.
+    pub(crate) data: Vec<Value>,
+    pub(crate) layout: Value,
 }
 
 impl Section {

@@ -23,21 +23,12 @@ mod traces;
 
 use analysis::compare::{Comparison, by_cell};
 use plan::{Plan, Trial};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use self::panels::Panel;
 use self::scale::Scale;
-use crate::document::{Drawing, Figure};
+use crate::document::{Drawing, Figure, Plot};
 use crate::series::{Series, levels, series};
-
-/// The arguments of `Plotly.newPlot`, but for the configuration.
-#[derive(Default, Serialize)]
-pub(crate) struct Plot {
-    /// The traces, of which later ones cover earlier ones.
-    pub(crate) data: Vec<Value>,
-    pub(crate) layout: Value,
-}
 
 /// The height above a plot in pixels, with room for a title of one line.
 const TOP: usize = 30;

@@ -8,8 +8,8 @@ use plan::metric::OF_LATENCY_BREAKDOWN;
 use proto::latency_breakdown::{PARTS, Part};
 use serde_json::json;
 
-use super::{Plot, axis, layout, small_title, traces, with};
-use crate::document::{Drawing, Figure};
+use super::{axis, layout, small_title, traces, with};
+use crate::document::{Drawing, Figure, Plot};
 use crate::series::labelled;
 
 /// The number of stages in one direction; those of the backward direction

@@ -13,8 +13,8 @@ use plan::metric::{Better, Metric};
 use serde_json::{Value, json};
 
 use super::clip::Range;
-use super::{Frame, Plot, axis, bars, layout, text, traces, wrapped};
-use crate::document::{Drawing, Figure};
+use super::{Frame, axis, bars, layout, text, traces, wrapped};
+use crate::document::{Drawing, Figure, Plot};
 use crate::figure;
 use crate::series::{level_label, place};
 

@@ -9,8 +9,8 @@ use plan::metric::Metric;
 use proto::streaming_recorder::SHARES;
 use serde_json::{Value, json};
 
-use super::{Frame, Plot, axis, layout, marks, small_title, text, traces};
-use crate::document::{Drawing, Figure};
+use super::{Frame, axis, layout, marks, small_title, text, traces};
+use crate::document::{Drawing, Figure, Plot};
 use crate::series::{level_label, place};
 
 /// The metrics of percentiles, and the shares of messages that they state.

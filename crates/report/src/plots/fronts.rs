@@ -5,8 +5,8 @@ use analysis::Findings;
 use analysis::pareto::{Front, Point};
 use serde_json::{Value, json};
 
-use super::{Plot, alone, axis, layout, marks, text, traces, with};
-use crate::document::Figure;
+use super::{alone, axis, layout, marks, text, traces, with};
+use crate::document::{Figure, Plot};
 use crate::figure;
 
 /// The ratio of the largest to the smallest value from which an axis is

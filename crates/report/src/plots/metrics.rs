@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::changes::Reference;
 use super::clip::Range;
-use super::{Frame, Plot, axis, changes, layout, published, small_title, traces, with, wrapped};
-use crate::document::{Drawing, Figure};
+use super::{Frame, axis, changes, layout, published, small_title, traces, with, wrapped};
+use crate::document::{Drawing, Figure, Plot};
 use crate::series::{labelled, level_label};
 
 /// The width of the label of a tick, in characters.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::clip::Range;
 use super::scale::Scale;
-use super::{Plot, alone, axis, bars, layout, marks, sizes, text, time_series, traces};
-use crate::document::Figure;
+use super::{alone, axis, bars, layout, marks, sizes, text, time_series, traces};
+use crate::document::{Figure, Plot};
 use crate::figure;
 use crate::series::labelled;
 

@@ -4,8 +4,8 @@ use plan::replayed_link::{QueueOverTime, ReplayedLink, ReplayedQueue};
 use proto::link::Fate;
 use serde_json::{Value, json};
 
-use super::{Plot, axis, layout, marks, small_title, text, traces};
-use crate::document::{Drawing, Figure};
+use super::{axis, layout, marks, small_title, text, traces};
+use crate::document::{Drawing, Figure, Plot};
 use crate::replayed_link::{direction, name};
 
 /// The height of a plot in pixels.

@@ -9,8 +9,8 @@ use analysis::statistics::{Interval, change};
 use plan::Factors;
 use serde_json::{Value, json};
 
-use super::{Frame, Plot, alone, axis, layout, marks, text, traces, with};
-use crate::document::Figure;
+use super::{Frame, alone, axis, layout, marks, text, traces, with};
+use crate::document::{Figure, Plot};
 use crate::figure;
 
 pub(super) use close_up::close_up;

@@ -12,8 +12,8 @@ use analysis::statistics::{Interval, Mean};
 use serde_json::{Value, json};
 
 use super::clip::Range;
-use super::{Frame, Plot, alone, axis, layout, marks, text, traces, with};
-use crate::document::Figure;
+use super::{Frame, alone, axis, layout, marks, text, traces, with};
+use crate::document::{Figure, Plot};
 use crate::series::{level_label, place};
 pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;

@@ -49,8 +49,7 @@ fn folded(mut figure: Figure) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Drawing;
-    use crate::plots::Plot;
+    use crate::document::{Drawing, Plot};
 
     fn figure(plots: usize) -> Figure {
         let drawing = |number: usize| Drawing {

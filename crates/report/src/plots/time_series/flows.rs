@@ -7,9 +7,9 @@ use plan::Trial;
 use serde_json::{Value, json};
 
 use super::{band, line};
-use crate::document::{Drawing, Figure};
+use crate::document::{Drawing, Figure, Plot};
 use crate::plots::{
-    Plot, TITLE_SIZE, TOP, axis, layout, margin, marks, redrawn, text, traces, with, wrapped,
+    TITLE_SIZE, TOP, axis, layout, margin, marks, redrawn, text, traces, with, wrapped,
 };
 use crate::series::labelled;
 

@@ -7,8 +7,8 @@ use plan::{ReportFigure, Trial};
 use serde_json::{Value, json};
 
 use super::{band, line};
-use crate::document::{Drawing, Figure};
-use crate::plots::{Plot, axis, layout, marks, redrawn, small_title, text, traces};
+use crate::document::{Drawing, Figure, Plot};
+use crate::plots::{axis, layout, marks, redrawn, small_title, text, traces};
 use crate::series::labelled;
 
 /// The explanation of the plots.
