@@ -6,6 +6,7 @@
 //! the traffic tools, [`queue_recording`] recordings of simulated queues,
 //! [`csv_rows`] tables that others made.
 
+mod checked_parquet;
 pub mod csv_rows;
 pub mod decode;
 pub mod folder;
@@ -13,3 +14,6 @@ pub mod journal;
 pub mod queue_recording;
 pub mod table;
 pub mod trials;
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,16 @@
 //! Reads recordings of simulated queues (`watch/TRIAL-LINK.queue.parquet`).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use files::Folder;
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::{Field, Row};
 use plan::Trial;
 use plan::queue_recording::{Excerpt, Loss, QueueRecording, QueueWindow, QueuedPacket};
 use units::Time;
+
+use crate::checked_parquet::{Kind, Table};
 
 /// The folder of the recordings in a results folder, and how their names end.
 const FOLDER: &str = "watch";
@@ -17,6 +18,21 @@ const ENDING: &str = ".queue.parquet";
 
 /// The most rows of a recording that are searched for a loss.
 const MOST_ROWS: usize = 2_000_000;
+
+/// The maximum length of the name of a flow, and of all names together, in bytes.
+const LONGEST_NAME: usize = 1_000;
+const MOST_NAMES: usize = 4 << 20;
+
+/// The maximum number of packets that are dropped out of a bundle, which has no more
+/// (docs/formats.md), and of the text about them in bytes.
+const MOST_IN_BUNDLE: usize = 4_095;
+const LONGEST_DROPS: usize = 30 * MOST_IN_BUNDLE;
+
+/// The maximum number of packets dropped out of the bundles that are shown.
+const MOST_SHOWN_DROPS: usize = 100_000;
+
+/// The rows between two counts of these.
+const ROWS_OF_COUNT: usize = 250;
 
 /// The packets of `trial` about the first loss or mark at or after `from`, on the
 /// first of its links whose queue was recorded. Without any loss: its last
@@ -55,234 +71,198 @@ fn recorded(trial: &Trial) -> Option<(String, String)> {
     found.next()
 }
 
-/// The columns of a recording, in this order.
-const COLUMNS: [&str; 11] = [
-    "at_ps",
-    "way",
-    "packets",
-    "average",
-    "flow",
-    "size",
-    "inner",
-    "left_ps",
-    "fate",
-    "marked",
-    "inner_drops",
+/// The columns of a recording, in the order of [`Row`].
+const COLUMNS: [(&str, Kind); 11] = [
+    ("at_ps", Kind::Integer),
+    ("way", Kind::Integer),
+    ("packets", Kind::Integer),
+    ("average", Kind::Real),
+    ("flow", Kind::Text),
+    ("size", Kind::Integer),
+    ("inner", Kind::Integer),
+    ("left_ps", Kind::Integer),
+    ("fate", Kind::Text),
+    ("marked", Kind::Integer),
+    ("inner_drops", Kind::Text),
 ];
 
-fn window(file: File, from: Time) -> Result<Option<QueueWindow>> {
-    let reader = SerializedFileReader::new(file)?;
-    let metadata = reader.metadata().file_metadata();
-    let columns = metadata.schema_descr().columns();
-    let place = |name: &&str| columns.iter().position(|column| column.name() == *name);
-    let places: Option<Vec<usize>> = COLUMNS.iter().map(place).collect();
-    let Some(places) = places else {
+pub(crate) fn window(file: File, from: Time) -> Result<Option<QueueWindow>> {
+    let Some(mut table) = Table::open(file, &COLUMNS)? else {
         return Ok(None);
     };
-    let recorded = u64::try_from(metadata.num_rows()).unwrap_or_default();
-    let mut flows: Vec<String> = Vec::new();
+    let mut flows = Flows::default();
     let mut parts: [Excerpt; 2] = Default::default();
-    for row in reader.get_row_iter(None)?.take(MOST_ROWS) {
-        let (direction, packet) = packet(row?, &places, &mut flows)?;
+    for row in 1..=MOST_ROWS {
+        if !table.next_row() {
+            break;
+        }
+        let (direction, packet) =
+            packet(&mut table, &mut flows).with_context(|| format!("row {row}"))?;
         parts[direction].take(packet, from);
         if parts[0].is_whole() {
             break;
         }
+        if row % ROWS_OF_COUNT == 0 {
+            count_drops(&parts)?;
+        }
     }
-    let (direction, Excerpt { packets, decided }) = Excerpt::of_link(parts);
+    count_drops(&parts)?;
+    let (direction, mut part) = Excerpt::of_link(parts);
     Ok(Some(QueueWindow {
         direction,
-        flows,
-        packets: packets.into(),
-        decided,
-        recorded,
+        flows: flows.shown(&mut part),
+        packets: part.packets.into(),
+        decided: part.decided,
+        recorded: table.rows(),
     }))
 }
 
-/// The direction and the packet of a row.
-fn packet(row: Row, places: &[usize], flows: &mut Vec<String>) -> Result<(usize, QueuedPacket)> {
-    let values = row.into_columns();
-    let value = |column: usize| values.get(places[column]).map(|(_, field)| field);
-    let whole = |column: usize| -> Option<u64> {
-        match value(column)? {
-            Field::Long(number) => u64::try_from(*number).ok(),
-            _ => None,
+/// Checks that few enough packets were dropped out of the bundles that may be shown.
+fn count_drops(parts: &[Excerpt; 2]) -> Result<()> {
+    let packets = parts.iter().flat_map(|part| &part.packets);
+    let drops: usize = packets.map(|packet| packet.inner_drops.len()).sum();
+    ensure!(
+        drops <= MOST_SHOWN_DROPS,
+        "inner_drops: more than {MOST_SHOWN_DROPS} packets in {} rows, the limit",
+        Excerpt::BEFORE + Excerpt::AFTER
+    );
+    Ok(())
+}
+
+/// The flows of a recording, numbered as they come.
+#[derive(Default)]
+struct Flows {
+    numbers: BTreeMap<Box<str>, usize>,
+    /// The bytes of their names.
+    bytes: usize,
+}
+
+impl Flows {
+    fn number(&mut self, name: &str) -> Result<usize> {
+        if let Some(number) = self.numbers.get(name) {
+            return Ok(*number);
         }
-    };
-    let text = |column: usize| match value(column) {
-        Some(Field::Str(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let needed = |column: usize| {
-        whole(column).ok_or_else(|| anyhow!("{}: not a whole number", COLUMNS[column]))
-    };
-    let small = |column: usize| {
-        let number = u32::try_from(needed(column)?);
-        number.map_err(|_| anyhow!("{}: too large", COLUMNS[column]))
-    };
-    let direction = usize::from(needed(1)? != 0);
-    let name = text(4).unwrap_or_default();
-    let flow = flows.iter().position(|flow| flow == name);
-    let flow = flow.unwrap_or_else(|| {
-        flows.push(name.to_owned());
-        flows.len() - 1
-    });
-    let loss = |word: &str| {
-        Loss::named(word)
-            .ok_or_else(|| anyhow!("fate: `{}` is not known", plan::shortened(word, 60)))
-    };
-    let left = match (whole(7), text(8)) {
-        (Some(at), Some("sent")) => Some((Time::from_picos(at), None)),
-        (Some(at), Some(word)) => Some((Time::from_picos(at), Some(loss(word)?))),
-        _ => None,
-    };
-    let mut words = text(10).unwrap_or_default().split_whitespace();
-    let mut inner_drops = Vec::new();
-    while let (Some(at), Some(word)) = (words.next(), words.next()) {
-        let at: u64 = at.parse().context("inner_drops")?;
-        inner_drops.push((Time::from_picos(at), loss(word)?));
+        self.bytes += name.len();
+        ensure!(
+            self.bytes <= MOST_NAMES,
+            "names of more than {} MiB, the limit",
+            MOST_NAMES >> 20
+        );
+        let number = self.numbers.len();
+        self.numbers.insert(name.into(), number);
+        Ok(number)
     }
+
+    /// The names of the flows of `part`, which are numbered anew.
+    fn shown(self, part: &mut Excerpt) -> Vec<String> {
+        let names: BTreeMap<usize, Box<str>> = { self.numbers.into_iter() }
+            .map(|(name, number)| (number, name))
+            .collect();
+        let mut shown: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut flows = Vec::new();
+        for packet in &mut part.packets {
+            packet.flow = *shown.entry(packet.flow).or_insert_with(|| {
+                flows.push(
+                    names
+                        .get(&packet.flow)
+                        .map_or_else(String::new, |name| name.to_string()),
+                );
+                flows.len() - 1
+            });
+        }
+        flows
+    }
+}
+
+/// The direction and the packet of the current row.
+fn packet(table: &mut Table, flows: &mut Flows) -> Result<(usize, QueuedPacket)> {
+    let mut row = Row { table };
+    let at = Time::from_picos(row.needed(0)?);
+    let direction = usize::from(row.needed(1)? != 0);
+    let waiting = row.small(2)?;
+    let average = row.of(3, |table| table.real(3))?;
+    let flow = row.of(4, |table| {
+        flows.number(table.text(4, LONGEST_NAME)?.unwrap_or_default())
+    })?;
+    let size = row.needed(5)?;
+    let inner = row.small(6)?;
+    let left = row.whole(7)?.map(Time::from_picos);
+    let fate = row.of(8, |table| match table.text(8, LONGEST_NAME)? {
+        None => Ok(None),
+        Some("sent") => Ok(Some(None)),
+        Some(word) => loss(word).map(|loss| Some(Some(loss))),
+    })?;
+    let is_marked = row.whole(9)? == Some(1);
+    let inner_drops = row.of(10, |table| drops(table.text(10, LONGEST_DROPS)?))?;
     let packet = QueuedPacket {
-        at: Time::from_picos(needed(0)?),
-        waiting: small(2)?,
-        average: match value(3) {
-            Some(Field::Double(average)) if average.is_finite() => Some(*average),
-            _ => None,
-        },
+        at,
+        waiting,
+        average: average.filter(|average| average.is_finite()),
         flow,
-        size: needed(5)?,
-        inner: small(6)?,
-        left,
-        is_marked: whole(9) == Some(1),
+        size,
+        inner,
+        left: left.zip(fate),
+        is_marked,
         inner_drops,
     };
     Ok((direction, packet))
 }
 
-#[cfg(test)]
-mod tests {
-    use plan::synthetic::{factors, trial};
-    use serde_json::json;
-
-    use super::*;
-    use crate::table::{Column, Values, write_table_in};
-
-    /// A recording of `count` packets, 1 us apart, of which every tenth from number
-    /// 3000 on was dropped early.
-    fn folder(count: i64) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        let watch = files::Folder::open(folder.path()).unwrap();
-        watch.create_folder(FOLDER).unwrap();
-        let is_dropped = |number: i64| number >= 3_000 && number % 10 == 0;
-        let integers = |of: &dyn Fn(i64) -> i64| {
-            Values::Integer((0..count).map(|number| Some(of(number))).collect())
-        };
-        let texts = |of: &dyn Fn(i64) -> Option<&'static str>| {
-            Values::Text(
-                (0..count)
-                    .map(|number| of(number).map(Into::into))
-                    .collect(),
-            )
-        };
-        let columns = [
-            ("at_ps", integers(&|number| number * 1_000_000)),
-            ("way", integers(&|_| 0)),
-            ("packets", integers(&|_| 4)),
-            (
-                "average",
-                Values::Real((0..count).map(|_| Some(2.5)).collect()),
-            ),
-            (
-                "flow",
-                texts(&|number| Some(if number % 2 == 0 { "a" } else { "b" })),
-            ),
-            ("size", integers(&|_| 1_500)),
-            ("inner", integers(&|_| 2)),
-            ("left_ps", integers(&|number| number * 1_000_000 + 7)),
-            (
-                "fate",
-                texts(&|number| Some(if is_dropped(number) { "early" } else { "sent" })),
-            ),
-            ("marked", integers(&|_| 0)),
-            (
-                "inner_drops",
-                texts(&|number| (number == 2_999).then_some("3000 early 3001 forced")),
-            ),
-        ];
-        let columns: Vec<Column> = columns
-            .into_iter()
-            .map(|(name, values)| Column {
-                name: name.into(),
-                values,
-            })
-            .collect();
-        let name = "c00-r01-bottleneck.queue.parquet";
-        write_table_in(&watch.folder(FOLDER).unwrap(), name, &columns).unwrap();
-        folder
-    }
-
-    fn watched() -> Trial {
-        let mut trial = trial(factors(1500), 1, &[]);
-        trial.id = "c00-r01".into();
-        let files = json!(["watch/c00-r01-bottleneck.queue.parquet"]);
-        trial.evidence.insert("watched", files);
-        trial
-    }
-
-    #[test]
-    fn the_packets_about_the_first_loss_after_an_instant_are_read() {
-        let folder = folder(9_000);
-        let read_from = |from: u64| {
-            let from = Time::from_picos(from * 1_000_000);
-            let recording = read(folder.path(), &watched(), from).unwrap().unwrap();
-            assert_eq!(recording.link, "bottleneck");
-            recording.window
-        };
-        let early = read_from(0);
-        // The bundle number 2999 lost two packets.
-        assert_eq!(
-            (early.packets.len(), early.decided),
-            (Excerpt::BEFORE + Excerpt::AFTER, Some(Excerpt::BEFORE))
+/// The drops that a text of instants and reasons tells.
+fn drops(text: Option<&str>) -> Result<Vec<(Time, Loss)>> {
+    let mut words = text.unwrap_or_default().split_whitespace();
+    let mut drops = Vec::new();
+    while let (Some(at), Some(word)) = (words.next(), words.next()) {
+        ensure!(
+            drops.len() < MOST_IN_BUNDLE,
+            "more than {MOST_IN_BUNDLE} packets of a bundle, the limit"
         );
-        let decided = &early.packets[Excerpt::BEFORE];
-        assert_eq!(decided.at, Time::from_picos(2_999_000_000));
-        let names: Vec<&str> = decided
-            .inner_drops
-            .iter()
-            .map(|(_, why)| why.name())
-            .collect();
-        assert_eq!(names, ["early", "forced"]);
-        assert_eq!(
-            (early.flows[decided.flow].as_str(), early.recorded),
-            ("b", 9_000)
-        );
-        let later = read_from(5_001);
-        let (_, loss) = later.packets[Excerpt::BEFORE].left.unwrap();
-        assert_eq!(
-            later.packets[Excerpt::BEFORE].at,
-            Time::from_picos(5_010_000_000)
-        );
-        assert_eq!(loss.map(Loss::name), Some("early"));
+        let at: u64 = at.parse().ok().with_context(|| {
+            let shown = plan::shortened(at, 60).into_owned();
+            format!("`{shown}` is not an instant")
+        })?;
+        drops.push((Time::from_picos(at), loss(word)?));
+    }
+    Ok(drops)
+}
+
+fn loss(word: &str) -> Result<Loss> {
+    Loss::named(word).ok_or_else(|| anyhow!("`{}` is not known", plan::shortened(word, 60)))
+}
+
+/// The current row of a table, whose errors name their column.
+struct Row<'a> {
+    table: &'a mut Table,
+}
+
+impl Row<'_> {
+    fn of<T>(&mut self, column: usize, read: impl FnOnce(&mut Table) -> Result<T>) -> Result<T> {
+        read(self.table).context(COLUMNS[column].0)
     }
 
-    #[test]
-    fn without_a_loss_the_packets_are_read_and_without_a_recording_none() {
-        let folder = folder(2_000);
-        let recording = read(folder.path(), &watched(), Time::ZERO)
-            .unwrap()
-            .unwrap();
-        assert_eq!(recording.window.packets.len(), 2_000);
-        let plain = trial(factors(1500), 1, &[]);
-        assert_eq!(read(folder.path(), &plain, Time::ZERO).unwrap(), None);
+    /// A whole number that is not negative.
+    fn whole(&mut self, column: usize) -> Result<Option<u64>> {
+        self.of(column, |table| {
+            let number = table.integer(column)?;
+            let whole = |number: i64| {
+                u64::try_from(number).map_err(|_| anyhow!("{number} is not a whole number from 0"))
+            };
+            number.map(whole).transpose()
+        })
     }
 
-    #[test]
-    fn a_file_that_is_no_recording_is_an_error() {
-        let folder = folder(1);
-        let place = folder.path().join("watch/c00-r01-bottleneck.queue.parquet");
-        for octets in [&b"PAR1"[..], b"", &[0xff; 600]] {
-            std::fs::write(&place, octets).unwrap();
-            assert!(read(folder.path(), &watched(), Time::ZERO).is_err());
-        }
+    fn needed(&mut self, column: usize) -> Result<u64> {
+        let number = self.whole(column)?;
+        self.of(column, |_| number.context("a number is missing"))
+    }
+
+    fn small(&mut self, column: usize) -> Result<u32> {
+        let number = self.needed(column)?;
+        self.of(column, |_| {
+            u32::try_from(number).map_err(|_| anyhow!("{number} is too large"))
+        })
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

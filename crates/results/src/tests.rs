@@ -1,0 +1,3 @@
+//! Tests of all readers of this crate together.
+
+mod fuzz;

@@ -1,0 +1,134 @@
+//! Properties of all readers of this crate: whatever stands in a file, it is read or refused.
+
+use std::fs::File;
+use std::io::{Seek as _, Write as _};
+
+use proptest::prelude::*;
+
+/// A change of a file.
+#[derive(Clone, Debug)]
+enum Change {
+    Put(u8),
+    Flip(u8),
+    Remove(usize),
+    Repeat(usize),
+    /// Another word in the place of one.
+    Word(&'static str),
+    /// Bytes from elsewhere.
+    Copy(prop::sample::Index, usize),
+}
+
+const WORDS: [&str; 14] = [
+    "",
+    "0",
+    "-1",
+    "1.5",
+    "-",
+    "1e17",
+    "1e19",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1e999",
+    "nan",
+    "null",
+    "true",
+    "[]",
+];
+
+/// Changes with their places.
+fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, Change)>> {
+    let byte = prop_oneof![
+        prop::sample::select(vec![0, 1, 0x7f, 0x80, 0xff]),
+        any::<u8>()
+    ];
+    let change = prop_oneof![
+        4 => byte.prop_map(Change::Put),
+        4 => (0..8u8).prop_map(|bit| Change::Flip(1 << bit)),
+        8 => prop::sample::select(&WORDS[..]).prop_map(Change::Word),
+        1 => (1..40usize).prop_map(Change::Remove),
+        1 => (1..40usize).prop_map(Change::Repeat),
+        1 => (any::<prop::sample::Index>(), 1..40usize).prop_map(|(from, size)| Change::Copy(from, size)),
+    ];
+    prop::collection::vec((any::<prop::sample::Index>(), change), 0..6)
+}
+
+fn changed(bytes: &[u8], changes: &[(prop::sample::Index, Change)]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for (place, change) in changes {
+        if bytes.is_empty() {
+            break;
+        }
+        let place = place.index(bytes.len());
+        let end = |place: usize, size: usize, bytes: &[u8]| bytes.len().min(place + size);
+        match change {
+            Change::Put(byte) => bytes[place] = *byte,
+            Change::Flip(bit) => bytes[place] ^= bit,
+            Change::Word(new) => {
+                let ends = |byte: &u8| b",\n:{}[]\" =".contains(byte);
+                let begin = bytes[..place]
+                    .iter()
+                    .rposition(ends)
+                    .map_or(0, |end| end + 1);
+                let length = bytes[place..].iter().position(ends);
+                let end = length.map_or(bytes.len(), |length| place + length);
+                drop(bytes.splice(begin..end, new.bytes()));
+            }
+            Change::Remove(size) => drop(bytes.drain(place..end(place, *size, &bytes))),
+            Change::Repeat(size) => {
+                let part = bytes[place..end(place, *size, &bytes)].to_vec();
+                drop(bytes.splice(place..place, part));
+            }
+            Change::Copy(from, size) => {
+                let from = from.index(bytes.len());
+                let size = (*size).min(bytes.len() - from.max(place));
+                bytes.copy_within(from..from + size, place);
+            }
+        }
+    }
+    bytes
+}
+
+fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.rewind().unwrap();
+    file
+}
+
+mod parquet {
+    use std::sync::OnceLock;
+
+    use plan::queue_recording::Excerpt;
+    use units::Time;
+
+    use super::*;
+    use crate::queue_recording::{tests::recording, window};
+    use crate::table::write_columns;
+
+    fn valid() -> &'static [u8] {
+        static VALID: OnceLock<Vec<u8>> = OnceLock::new();
+        VALID.get_or_init(|| {
+            let flow = |number: i64| format!("flow {}", number % 3);
+            let drops = |number: i64| (number % 7 == 0).then(|| format!("{number} full 9 early"));
+            let mut bytes = Vec::new();
+            write_columns(&recording(60, &flow, &drops), &mut bytes).unwrap();
+            bytes
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_recorded_queue_is_read_or_refused(changes in changes(), from in any::<u64>()) {
+            let read = window(file_of(&changed(valid(), &changes)), Time::from_picos(from));
+            if let Err(error) = &read {
+                let line = format!("{error:#}");
+                prop_assert!(!line.contains('\n'), "{line}");
+            }
+            if let Ok(Some(window)) = read {
+                prop_assert!(window.packets.len() <= Excerpt::BEFORE + Excerpt::AFTER);
+                prop_assert!(window.packets.iter().all(|packet| packet.flow < window.flows.len()));
+                prop_assert!(window.decided.is_none_or(|place| place < window.packets.len()));
+            }
+        }
+    }
+}
