@@ -4,14 +4,18 @@ use std::fmt;
 
 use anyhow::bail;
 use plan::setting::LARGEST_MESSAGE;
-use plan::{LARGEST_FIGURE, Trial};
+use plan::{LARGEST_FIGURE, Trial, UNKNOWN};
+use proto::streaming_recorder::SHARES;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The bound of the absolute value of any number of the evidence: integers of
 /// 64 bits, such as seeds and instants, are below.
 const LARGEST_NUMBER: f64 = 1e20;
+
+/// The maximum number of factors: each is looked for in the list.
+const MOST_FACTORS: usize = 1_000;
 
 /// The evidence whose texts are lists of numbers: by message size, by link and by flow
 /// over time, and quantiles by flow.
@@ -23,8 +27,8 @@ const LISTS: [&str; 5] = [
     "rtt_quantiles",
 ];
 
-/// The word of such a list for an unknown value.
-const UNKNOWN: &str = "-";
+/// The number of quantiles of a flow.
+const QUANTILES: usize = SHARES.len();
 
 /// The maximum number of characters of a value in a message.
 const MOST_SHOWN: usize = 40;
@@ -36,9 +40,10 @@ pub(super) fn is_in_range(trial: &Trial) -> bool {
     let is_value = |name: &str, text: &str| match LISTS.contains(&name) {
         false => serde_json::from_str::<InRange>(text).is_ok(),
         true => serde_json::from_str::<Value>(text)
-            .is_ok_and(|value| evidence(name, &value).is_ok() && lists(name, &value).is_ok()),
+            .is_ok_and(|value| evidence(name, &value).is_ok() && list(name, &value).is_ok()),
     };
-    trial.seconds >= 0.0
+    trial.factors.0.len() <= MOST_FACTORS
+        && trial.seconds >= 0.0
         && is_figure(trial.seconds)
         && trial.metrics.iter().all(|(_, &value)| is_figure(value))
         && trial.evidence.all_texts(is_value)
@@ -103,6 +108,12 @@ impl<'de> Visitor<'de> for InRange {
 /// # Errors
 /// The key and the value of the first that is not, in one line.
 pub(super) fn finite_and_in_range(trial: &Trial) -> anyhow::Result<()> {
+    let factors = trial.factors.0.len();
+    if factors > MOST_FACTORS {
+        bail!(
+            "factors: {factors} of them, and at most {MOST_FACTORS} are read; restore the line or start anew with -o DIR"
+        );
+    }
     if !(0.0..=LARGEST_FIGURE).contains(&trial.seconds) {
         return refused("seconds", &format!("{:e}", trial.seconds));
     }
@@ -114,7 +125,7 @@ pub(super) fn finite_and_in_range(trial: &Trial) -> anyhow::Result<()> {
     for (name, value) in trial.evidence.iter() {
         evidence(&name, &value)?;
         if LISTS.contains(&name.as_str()) {
-            lists(&name, &value)?;
+            list(&name, &value)?;
         }
     }
     Ok(())
@@ -137,6 +148,73 @@ fn evidence(key: &str, value: &Value) -> anyhow::Result<()> {
     }
 }
 
+/// Checks evidence of [`LISTS`]: numbers, and how lists belong together.
+fn list(name: &str, value: &Value) -> anyhow::Result<()> {
+    lists(name, value)?;
+    let Value::Object(of_names) = value else {
+        return Ok(());
+    };
+    match name {
+        "sizes" => {
+            alike(name, of_names)?;
+            ascend("sizes.size", of_names.get("size"), |one, next| one < next)
+        }
+        "series" | "flow_series" => of_names.iter().try_for_each(|(own, value)| match value {
+            Value::Object(lists) => alike(&format!("{name}.{own}"), lists),
+            _ => Ok(()),
+        }),
+        _ => of_names.iter().try_for_each(|(own, value)| {
+            let key = format!("{name}.{own}");
+            let count = value.as_str().map_or(QUANTILES, count);
+            if count != QUANTILES {
+                return refused_lists(&key, &format!("{count} numbers, and not {QUANTILES}"));
+            }
+            ascend(&key, Some(value), |one, next| one <= next)
+        }),
+    }
+}
+
+/// The number of values in a list.
+fn count(text: &str) -> usize {
+    text.split_ascii_whitespace().count()
+}
+
+/// Checks that all lists of an object are equally long: a value stands in the same place in
+/// each.
+fn alike(key: &str, lists: &Map<String, Value>) -> anyhow::Result<()> {
+    let mut lists = lists
+        .iter()
+        .filter_map(|(name, value)| Some((name, count(value.as_str()?))));
+    let Some((first, length)) = lists.next() else {
+        return Ok(());
+    };
+    match lists.find(|(_, other)| *other != length) {
+        None => Ok(()),
+        Some((name, other)) => refused_lists(
+            &format!("{key}.{name}"),
+            &format!("{other} numbers, and {first} has {length}"),
+        ),
+    }
+}
+
+/// Checks the order of a list whose numbers are known to be such.
+fn ascend(
+    key: &str,
+    value: Option<&Value>,
+    is_right: impl Fn(f64, f64) -> bool,
+) -> anyhow::Result<()> {
+    let text = value.and_then(Value::as_str).unwrap_or_default();
+    let mut last = f64::NEG_INFINITY;
+    for word in text.split_ascii_whitespace() {
+        let next = word.parse().unwrap_or(f64::NAN);
+        if !is_right(last, next) {
+            return refused_lists(key, &format!("{} after {last}", shown(word)));
+        }
+        last = next;
+    }
+    Ok(())
+}
+
 /// Checks texts that are lists of numbers.
 fn lists(key: &str, value: &Value) -> anyhow::Result<()> {
     match value {
@@ -151,15 +229,23 @@ fn lists(key: &str, value: &Value) -> anyhow::Result<()> {
 }
 
 fn listed(key: &str, word: &str) -> anyhow::Result<()> {
-    if word == UNKNOWN {
+    let is_series = ["series.", "flow_series."]
+        .iter()
+        .any(|name| key.starts_with(name));
+    if word == UNKNOWN && is_series {
         return Ok(());
     }
+    // How long a queue is follows from counts of what comes and goes, which may miss some.
+    let least = match key.starts_with("series.") {
+        true => -LARGEST_FIGURE,
+        false => 0.0,
+    };
     let known = word.parse::<f64>().ok();
     let is_in_range = match key {
         "sizes.size" => word
             .parse()
             .is_ok_and(|size: u64| (1..=LARGEST_MESSAGE.get()).contains(&size)),
-        _ => known.is_some_and(|number| number.abs() <= LARGEST_FIGURE),
+        _ => known.is_some_and(|number| (least..=LARGEST_FIGURE).contains(&number)),
     };
     match is_in_range {
         true => Ok(()),
@@ -168,12 +254,22 @@ fn listed(key: &str, word: &str) -> anyhow::Result<()> {
 }
 
 fn refused(key: &str, value: &str) -> anyhow::Result<()> {
-    let shown = |text: &str| -> String { text.chars().take(MOST_SHOWN).collect() };
     bail!(
         "{} = {}: this is not a finite number in the range of a trial; restore the line or start anew with -o DIR",
         shown(key),
         shown(value)
     )
+}
+
+fn refused_lists(key: &str, value: &str) -> anyhow::Result<()> {
+    bail!(
+        "{} = {value}: these lists do not belong together; restore the line or start anew with -o DIR",
+        shown(key)
+    )
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(MOST_SHOWN).collect()
 }
 
 #[cfg(test)]
@@ -197,17 +293,22 @@ mod tests {
             ("dropped", json!([[0, 1], [2, 3]])),
             (
                 "sizes",
-                json!({ "size": "1 16777216", "mean_us": "0.250 1e3" }),
+                json!({ "size": "1 16777216", "mean_us": "0.250 1e3", "note": 1 }),
             ),
             (
                 "series",
-                json!({ "wire": { "interval_s": 0.5, "average": "- 1.5" } }),
+                json!({ "wire": { "interval_s": 0.5, "queue": "0 -0.01", "average": "- 1.5" } }),
             ),
-            ("delay_quantiles", json!({ "web": "0.5 1.5" })),
+            (
+                "flow_series",
+                json!({ "a": { "octets": "1 2" }, "b": { "octets": "1" } }),
+            ),
+            ("delay_quantiles", json!({ "web": "0 0 1 2 3 4 5 6 7 8.5" })),
         ] {
             good.evidence.insert(key, value);
         }
         assert_eq!(refusal(&good), None);
+        assert!(is_in_range(&good));
     }
 
     #[test]
@@ -267,12 +368,61 @@ mod tests {
                 json!({ "web": "-inf" }),
                 "rtt_quantiles.web = -inf",
             ),
+            ("sizes", json!({ "size": "1 -" }), "sizes.size = -"),
+            ("sizes", json!({ "mean_us": "1 -" }), "sizes.mean_us = -"),
+            (
+                "sizes",
+                json!({ "deviation_us": "-0.5" }),
+                "sizes.deviation_us = -0.5",
+            ),
+            (
+                "sizes",
+                json!({ "mean_us": "1 2 3", "size": "5 6", "whole_us": "1 2 3" }),
+                "sizes.size = 2 numbers, and mean_us has 3",
+            ),
+            (
+                "sizes",
+                json!({ "size": "5 7 6" }),
+                "sizes.size = 6 after 7",
+            ),
+            ("sizes", json!({ "size": "5 5" }), "sizes.size = 5 after 5"),
+            (
+                "series",
+                json!({ "wire": { "arrivals": "1 2 3", "drops": "1 2" } }),
+                "series.wire.drops = 2 numbers, and arrivals has 3",
+            ),
+            (
+                "flow_series",
+                json!({ "web": { "delay_ms": "-", "octets": "1 2" } }),
+                "flow_series.web.octets = 2 numbers, and delay_ms has 1",
+            ),
+            (
+                "flow_series",
+                json!({ "web": { "rtt_ms": "1 -3" } }),
+                "flow_series.web.rtt_ms = -3",
+            ),
+            (
+                "delay_quantiles",
+                json!({ "web": "1 2 3" }),
+                "delay_quantiles.web = 3 numbers, and not 10",
+            ),
+            (
+                "rtt_quantiles",
+                json!({ "web": "1 2 3 4 5 6 7 8 10 9" }),
+                "rtt_quantiles.web = 9 after 10",
+            ),
         ] {
             let mut bad = good.clone();
             bad.evidence.insert(key, value);
+            assert!(!is_in_range(&bad), "{place} passes the quick check");
             let error = refusal(&bad).unwrap_or_else(|| panic!("{place} passes"));
             assert!(error.starts_with(place), "{error}");
         }
+        let mut wide = good.clone();
+        let factor = |number| (format!("f{number}"), plan::Level::Integer(number));
+        wide.factors = std::sync::Arc::new(plan::Factors((0..1_001).map(factor).collect()));
+        assert!(!is_in_range(&wide));
+        assert!(refusal(&wide).unwrap().starts_with("factors: 1001 of them"));
         let mut long = good.clone();
         let text = "9".repeat(100_000);
         long.evidence.insert("sizes", json!({ "size": text }));
