@@ -82,6 +82,14 @@ pub struct Experiment {
     file: Option<Metadata>,
 }
 
+/// Checks a name that becomes part of the name of a file.
+///
+/// # Errors
+/// The rule of such names.
+pub fn check_name(text: &str) -> Result<(), String> {
+    quantity::name(64)(&Value::from(text)).map(drop)
+}
+
 /// The maximum size of an experiment file: 1 MiB.
 pub const LARGEST_FILE: u64 = 1 << 20;
 

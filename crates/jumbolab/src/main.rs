@@ -49,7 +49,7 @@ fn run() -> ExitCode {
             Command::Gateway(gateway) => command::gateway::run(&gateway),
             Command::Send(send) => command::send::run(&send),
             Command::Recv(recv) => command::recv::run(&recv),
-            Command::Decode(decode) => command::decode::run(&decode).map(done),
+            Command::Decode(decode) => command::decode::run(&decode),
             Command::Agent(_) => command::agent::run().map(done),
             Command::Doctor(doctor) => command::doctor::run(&doctor),
             Command::Completions(wanted) => command::completions::run(&wanted).map(done),

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use anyhow::{Error, Result};
+use anyhow::{Context as _, Error, Result};
 use experiment::Fault;
 use plan::{escaped, shortened};
 use serde_json::{Value, json};
@@ -43,9 +43,13 @@ pub(crate) fn print_table(text: &str) -> Result<()> {
 }
 
 fn write(text: &str) -> Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes())?;
-    Ok(stdout.flush()?)
+    write_to(&mut io::stdout().lock(), text)
+}
+
+fn write_to(output: &mut impl Write, text: &str) -> Result<()> {
+    let written = output.write_all(text.as_bytes());
+    let written = written.and_then(|()| output.flush());
+    written.context("cannot write to stdout")
 }
 
 /// Prints text with colours, except if stdout is not a terminal or the user
@@ -55,8 +59,7 @@ fn write(text: &str) -> Result<()> {
 /// As [`print`].
 pub(crate) fn print_coloured(text: &str) -> Result<()> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
-    stdout.write_all(escaped_but_colours(text).as_bytes())?;
-    Ok(stdout.flush()?)
+    write_to(&mut stdout, &escaped_but_colours(text))
 }
 
 /// `text` escaped, except for sequences that select colours and weights
@@ -225,6 +228,31 @@ mod tests {
             painted(text),
             "9 \u{1b}[32mreproduced\u{1b}[0m, 4 \u{1b}[31mnot reproduced\u{1b}[0m, exact\n"
         );
+    }
+
+    /// An output without room, or without a reader.
+    struct Closed(ErrorKind);
+
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_output_that_cannot_be_written_is_named_and_a_closed_pipe_is_known() {
+        let full = write_to(&mut Closed(ErrorKind::StorageFull), "x").unwrap_err();
+        assert!(
+            format!("{full:#}").starts_with("cannot write to stdout: "),
+            "{full:#}"
+        );
+        assert!(!is_closed_pipe(&full));
+        let closed = write_to(&mut Closed(ErrorKind::BrokenPipe), "x").unwrap_err();
+        assert!(is_closed_pipe(&closed));
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct Decoded {
     pub rows: Vec<Row>,
     /// A description of damage to the file, in one line.
     pub complaint: Option<String>,
+    /// Whether the file changed while it was read, so that the rows are of a part.
+    pub has_changed: bool,
 }
 
 /// Decodes the log in a file. `watch` receives the octets read so far and the
@@ -103,14 +105,17 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
         end = blocks.position;
         watch(end, 2 * length);
     }
+    if aggregator.facts.is_none() && blocks.was_cut()? {
+        bail!("it was cut while it was read; decode it again");
+    }
     if aggregator.facts.is_none() {
         bail!("no block of this packet log is complete; there is nothing to decode");
     }
     horizon.close();
-    let tear = tear.or(blocks.tear);
-    let mut blocks = Blocks::open(path)?;
+    let tear = tear.or_else(|| blocks.tear.take());
     let mut merger = Merger::default();
     let mut done = 0;
+    blocks.rewind()?;
     while blocks.position < end {
         let Some(block) = blocks.next()? else {
             break;
@@ -127,10 +132,19 @@ fn attempt(path: &Path, request: &Request, watch: &mut dyn FnMut(u64, u64)) -> R
         watch(length + blocks.position, 2 * length);
     }
     let name = path.display().to_string();
+    // What the second pass lacks was there in the first one.
+    let has_changed = blocks.position < end || done < horizon.blocks() || blocks.was_cut()?;
+    let complaint = match has_changed {
+        true => Some(format!(
+            "{name}: it was cut or changed while it was read; these figures are of a part, so decode it again"
+        )),
+        false => complaint(&name, tear, length, closed),
+    };
     Ok(Decoded {
         title: aggregator.title(&name),
         rows: aggregator.rows(&name)?,
-        complaint: complaint(&name, tear, length, closed),
+        complaint,
+        has_changed,
     })
 }
 

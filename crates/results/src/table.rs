@@ -185,11 +185,59 @@ fn write_part<T: DataType, V>(
         .map(drop)
 }
 
-/// Quotes a text as a CSV field.
+/// The first letters of what spreadsheets take for a formula and run.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// Quotes a text as a CSV field. One that a spreadsheet would run has a `'` in front.
 fn quoted(text: &str) -> String {
+    let text = match text.starts_with(FORMULA) {
+        true => &format!("'{text}"),
+        false => text,
+    };
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
         text.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_that_spreadsheets_would_run_are_texts() {
+        let column = |name: &str, values| Column {
+            name: name.into(),
+            values,
+        };
+        let text = |text: &str| Some(text.to_owned());
+        let cells = [
+            "=HYPERLINK(\"x\",1)",
+            "@SUM(1)",
+            "+1",
+            "-a",
+            "\t=1",
+            "a=1",
+            "'",
+        ];
+        let columns = [
+            column("=name", Values::Text(cells.map(text).to_vec())),
+            column("n", Values::Integer(vec![Some(-1); 7])),
+            column("r", Values::Real(vec![Some(-0.5); 7])),
+        ];
+        let mut table = Vec::new();
+        csv_table(&columns, 7, &mut table).unwrap();
+        let rows = [
+            "'=name,n,r",
+            "\"'=HYPERLINK(\"\"x\"\",1)\",-1,-0.5",
+            "'@SUM(1),-1,-0.5",
+            "'+1,-1,-0.5",
+            "'-a,-1,-0.5",
+            "'\t=1,-1,-0.5",
+            "a=1,-1,-0.5",
+            "',-1,-0.5",
+        ];
+        assert_eq!(String::from_utf8(table).unwrap(), rows.join("\n") + "\n");
     }
 }

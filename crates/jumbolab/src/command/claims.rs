@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use claims::{Outcome, Paper, Record};
 use experiment::Experiment;
 
@@ -18,6 +18,11 @@ const PAGE: &str = "docs/claims.md";
 
 pub(crate) fn run(args: &Claims) -> Result<()> {
     if !args.record.is_empty() {
+        if let Some(name) = &args.variant {
+            // It becomes a part of the name of a file.
+            experiment::check_name(name)
+                .map_err(|why| anyhow!("--variant {}: {why}", name.escape_debug()))?;
+        }
         return record(&args.record, args.variant.as_deref());
     }
     let (papers, records) = (claims::papers()?, claims::recorded()?);

@@ -8,12 +8,13 @@ use results::decode::{self, Definitions, Request};
 use units::Span;
 
 use crate::args::{Decode, Metrics};
+use crate::exit::Ending;
 use crate::output;
 
 /// Octets between two updates of the bar.
 const STEP: u64 = 1 << 22;
 
-pub(crate) fn run(args: &Decode) -> Result<()> {
+pub(crate) fn run(args: &Decode) -> Result<Ending> {
     let request = Request {
         definitions: match args.metrics {
             Metrics::Standard => Definitions::Standard,
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &Decode) -> Result<()> {
     };
     let mut rows = Vec::new();
     let mut pages = Vec::new();
+    let mut ending = Ending::Sound;
     for log in &args.logs {
         let bar = io::stderr().is_terminal().then(|| ProgressBar::new(0));
         let mut shown = 0;
@@ -41,6 +43,9 @@ pub(crate) fn run(args: &Decode) -> Result<()> {
         if let Some(complaint) = &decoded.complaint {
             output::say(complaint);
         }
+        if decoded.has_changed {
+            ending = Ending::Unsound;
+        }
         if !args.json && !args.csv {
             pages.push(decode::text(&decoded));
         }
@@ -50,14 +55,17 @@ pub(crate) fn run(args: &Decode) -> Result<()> {
         decode::write(path, &rows)?;
     }
     if args.json {
-        return output::print_lines(decode::json(&rows));
+        output::print_lines(decode::json(&rows))?;
+        return Ok(ending);
     }
     if args.csv {
         let mut table = Vec::new();
         decode::csv(&rows, &mut table)?;
-        return output::print_table(&String::from_utf8(table)?);
+        output::print_table(&String::from_utf8(table)?)?;
+        return Ok(ending);
     }
-    output::print(&pages.join("\n"))
+    output::print(&pages.join("\n"))?;
+    Ok(ending)
 }
 
 fn interval(text: &str) -> Result<Span> {

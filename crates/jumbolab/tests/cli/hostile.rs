@@ -413,3 +413,31 @@ fn what_a_program_says_is_escaped() {
         "{said}"
     );
 }
+
+#[test]
+fn formulas_and_names_of_files_from_outside_do_nothing() {
+    let dir = small();
+    change(
+        &dir,
+        "\"metrics\"",
+        "\"failure\":\"=HYPERLINK(1)\",\"metrics\"",
+    );
+    let table = dir.run("report r --csv").fine().stdout;
+    assert!(table.contains(",'=HYPERLINK(1),"), "{table}");
+    for name in ["../x", "a.b", "-x", "a/b"] {
+        dir.run(&format!("claims --record r --variant={name}"))
+            .refused(&[&format!("--variant {name}: "), "letters, digits"]);
+    }
+}
+
+#[test]
+fn an_output_without_room_is_named() {
+    let dir = small();
+    for line in ["report r", "report r --json", "report r --csv", "list"] {
+        let mut command = dir.command();
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        command.args(line.split_whitespace()).stdout(full);
+        let outcome = Outcome::of(command.output().unwrap());
+        outcome.refused(&["cannot write to stdout: No space left on device"]);
+    }
+}

@@ -73,7 +73,7 @@ impl Recorded {
     }
 
     /// Reads a recording.
-    pub(super) fn parse(file: impl Read) -> Result<Self> {
+    pub(crate) fn parse(file: impl Read) -> Result<Self> {
         let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
         let first = text(&mut lines).context("line 1")?.unwrap_or_default();
         let first = first.strip_prefix(MAGIC).ok_or_else(|| {
@@ -225,10 +225,13 @@ impl Traced {
     /// that came after the first missing one, and the decisions after its
     /// predecessor came.
     fn cut(&mut self) {
-        let first = self.reseeds.first().map_or(0, |chance| chance.after) + 1;
-        let numbers = self.packets.iter().zip(first..);
+        let before = self.reseeds.first().map_or(0, |chance| chance.after);
+        // A damaged number may be the largest there is.
+        let numbers = std::iter::successors(before.checked_add(1), |number| number.checked_add(1));
+        let numbers = self.packets.iter().zip(numbers);
         let known = numbers.take_while(|((arrival, _), number)| arrival.header.number == *number);
-        self.packets.truncate(known.count());
+        let known = known.count();
+        self.packets.truncate(known);
         let Some(end) = self.packets.last().map(|(arrival, _)| arrival.at) else {
             return;
         };

@@ -9,6 +9,8 @@ use units::Rate;
 use super::*;
 use crate::recording::{Heading, Recording};
 
+mod fuzz;
+
 const DISCIPLINES: [&str; 13] = [
     "droptail",
     "dropfront",
@@ -88,6 +90,12 @@ fn record_until(
     end: impl FnOnce(&str) -> usize,
     restarts: bool,
 ) -> Recorded {
+    let text = recorded_text(settings, steps, restarts);
+    Recorded::parse(&text.as_bytes()[..end(&text)]).unwrap()
+}
+
+/// The text of such a recording.
+fn recorded_text(settings: &Settings, steps: &[Step], restarts: bool) -> String {
     let origin = Time::from_nanos(123_456_789);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wire.csv");
@@ -134,9 +142,7 @@ fn record_until(
     let reseeds = [link.reseeds().to_vec(), other.reseeds().to_vec()];
     recording.conclude(&waiting, &reseeds).unwrap();
     recording.finish().unwrap();
-    let text = std::fs::read_to_string(&path).unwrap();
-    std::fs::write(&path, &text[..end(&text)]).unwrap();
-    Recorded::read(&path).unwrap()
+    std::fs::read_to_string(&path).unwrap()
 }
 
 proptest! {

@@ -39,6 +39,11 @@ const latex = ({ heads, isRight, rows }) => {
 
 // Comma-separated values with a line of names [RFC4180 s2].
 const csv = ({ heads, rows }) => {
-  const escaped = (text) => (/[,"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  // Spreadsheets run texts that begin so. Signed numbers call nothing.
+  const isFormula = (text) => /^[=+\-@\t\r]/.test(text) && !/^[+-]\d[^=@|!(]*$/.test(text);
+  const escaped = (text) => {
+    const plain = isFormula(text) ? `'${text}` : text;
+    return /[,"]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  };
   return [heads, ...rows].map((cells) => `${cells.map(escaped).join(",")}\r\n`).join("");
 };

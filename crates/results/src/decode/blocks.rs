@@ -1,7 +1,7 @@
 //! Reads the blocks of a log file.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -44,25 +44,44 @@ impl Blocks {
         }
         let file = File::open(path).context("cannot be read")?;
         let mut blocks = Self {
+            length: file.metadata().context("cannot be read")?.len(),
             file,
-            length: metadata.len(),
             position: 0,
             tear: None,
             buffer: vec![0; ENVELOPE + LONGEST],
             start: 0,
             end: 0,
         };
-        blocks.fill(MAGIC.len())?;
-        match log::open(blocks.ahead()) {
-            Ok(()) => blocks.consume(MAGIC.len()),
+        blocks.begin()?;
+        Ok(blocks)
+    }
+
+    /// Goes back to the first block. The file stays open, so it is the same one.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.file.rewind().context("cannot be read again")?;
+        (self.position, self.start, self.end) = (0, 0, 0);
+        self.begin()
+    }
+
+    /// Whether the file is shorter than it was when it was opened.
+    pub(super) fn was_cut(&self) -> Result<bool> {
+        let found = self.file.metadata().context("cannot be read")?;
+        Ok(found.len() < self.length)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        self.fill(MAGIC.len())?;
+        match log::open(self.ahead()) {
+            Ok(()) => self.consume(MAGIC.len()),
             Err(Error::Malformed(wire::Field::Version)) => {
                 bail!(
                     "this is a packet log of another version; decode it with the build that wrote it"
                 )
             }
+            Err(_) if self.was_cut()? => bail!("it was cut while it was read; decode it again"),
             Err(_) => bail!("this is not a packet log; name a file written by `--log`"),
         }
-        Ok(blocks)
+        Ok(())
     }
 
     /// The next block, or `None` at the end of the log.

@@ -37,6 +37,11 @@ impl Horizon {
         self.blocks += 1;
     }
 
+    /// The number of blocks.
+    pub(super) const fn blocks(&self) -> usize {
+        self.blocks
+    }
+
     /// Ends the log: each entry becomes the least of itself and those behind it.
     pub(super) fn close(&mut self) {
         let mut behind = u64::MAX;

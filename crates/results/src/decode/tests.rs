@@ -395,3 +395,53 @@ fn rows_as_a_table_have_every_column_once() {
     assert!(fs::metadata(parquet).unwrap().len() > 1000);
     assert!(text(&decoded).contains("IPDV ms"));
 }
+
+#[test]
+fn a_log_that_is_cut_or_changed_while_it_is_read_is_not_taken_for_whole() {
+    let fill = |writer: &mut Writer, out: &mut Vec<u8>| {
+        for sequence in 0..20_000 {
+            writer.record(record(7, sequence, 5), out);
+        }
+    };
+    let whole = {
+        let (_folder, path) = log(Role::Receiver, fill);
+        decode(&path, &STANDARD, &mut |_, _| ()).unwrap()
+    };
+    assert!(!whole.has_changed && whole.complaint.is_none());
+    // Between the passes, in the second one, and in the first one.
+    for (from, until) in [(0.45, 0.55), (0.7, 0.75), (0.2, 0.3)] {
+        for keeps in [0, 1, 66] {
+            let (_folder, path) = log(Role::Receiver, fill);
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            let keeps = fs::metadata(&path).unwrap().len() * keeps / 100;
+            let mut cut = |done: u64, all: u64| {
+                let share = done as f64 / all as f64;
+                if share > from && share <= until {
+                    file.set_len(keeps).unwrap();
+                }
+            };
+            match decode(&path, &STANDARD, &mut cut) {
+                Ok(decoded) => {
+                    assert!(decoded.has_changed, "cut to {keeps} after {from}");
+                    assert!(decoded.complaint.unwrap().contains("while it was read"));
+                }
+                Err(error) => assert!(format!("{error:#}").contains("while it was read")),
+            }
+        }
+    }
+    // Another block in the place of one.
+    let (_folder, path) = log(Role::Receiver, fill);
+    let mut change = |done: u64, all: u64| {
+        if done == all / 2 {
+            let mut octets = fs::read(&path).unwrap();
+            let middle = octets.len() / 2;
+            octets[middle] ^= 1;
+            fs::write(&path, octets).unwrap();
+        }
+    };
+    assert!(decode(&path, &STANDARD, &mut change).unwrap().has_changed);
+    // A log that is replaced meanwhile is read as it was.
+    let (_folder, path) = log(Role::Receiver, fill);
+    let decoded = decode(&path, &STANDARD, &mut |_, _| drop(fs::remove_file(&path)));
+    assert!(!decoded.unwrap().has_changed);
+}

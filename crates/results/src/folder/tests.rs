@@ -253,3 +253,77 @@ fn a_pipe_among_the_journals_is_refused_at_once() {
         "{refused}"
     );
 }
+
+#[test]
+fn a_value_of_another_type_in_the_plan_is_named_with_line_and_key() {
+    let base = tempfile::tempdir().unwrap();
+    let path = open(base.path(), false).unwrap().path().join(PLAN);
+    let plan = fs::read_to_string(&path).unwrap();
+    let line = |text: &str| {
+        plan.lines()
+            .position(|line| line.starts_with(text))
+            .unwrap()
+            + 1
+    };
+    let end = plan.lines().count();
+    let long = "9".repeat(1_000);
+    for (from, to, why) in [
+        (
+            "cpus = ",
+            "cpus = \"two\" #",
+            format!(":{}: run.cpus = \"two\": must be an integer", line("cpus")),
+        ),
+        (
+            "version = ",
+            "version = 1.5 #",
+            format!(":{}: run.version = 1.5: must be a string", line("version")),
+        ),
+        (
+            "hash = ",
+            "hash = [\n1]\n#",
+            format!(":{}: run.hash = [: must be a string", line("hash")),
+        ),
+        (
+            "root = ",
+            &format!("root = \"{long}\" #"),
+            format!(":{}: run.root = \"999", line("root")),
+        ),
+        (
+            "",
+            "[[run.left_out]]\nwhy = \"x\"\ncell = { mtu = 1500 }\n",
+            format!(
+                ":{}: run.left_out.cell = {{ mtu = 1500 }}: must be a string",
+                end + 3
+            ),
+        ),
+        (
+            "",
+            "[run.resumed]\nversion = 1\n",
+            format!(
+                ":{}: run.resumed = [run.resumed]: must be an array of tables",
+                end + 1
+            ),
+        ),
+        (
+            "[run]",
+            "[run]\nresumed = [{ version = \"1\", binary = 2 }]",
+            format!(
+                ":{}: run.resumed.binary = 2: must be a string",
+                line("[run]") + 1
+            ),
+        ),
+    ] {
+        let changed = match from {
+            "" => format!("{plan}{to}"),
+            from => plan.replacen(from, to, 1),
+        };
+        assert_ne!(changed, plan);
+        fs::write(&path, changed).unwrap();
+        let refused = format!("{:#}", Folder::read(path.parent().unwrap()).unwrap_err());
+        assert!(refused.contains(&format!("{PLAN}{why}")), "{refused}");
+        assert!(!refused.contains('\n') && refused.len() < 400, "{refused}");
+    }
+    // Keys of later versions.
+    fs::write(&path, format!("{plan}[run.later]\ncell = 1\n")).unwrap();
+    Folder::read(path.parent().unwrap()).unwrap();
+}

@@ -132,3 +132,134 @@ mod parquet {
         }
     }
 }
+
+mod packet_logs {
+    use proptest::collection::vec;
+    use units::Span;
+    use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
+
+    use super::*;
+    use crate::decode::{Definitions, MOST_ROWS, Request, csv, decode, json, text};
+
+    /// Instants and numbers, small and at the limits.
+    fn number() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            4 => 0..1_000_000u64,
+            1 => any::<u64>(),
+            1 => prop::sample::select(vec![0, 1, u64::MAX, u64::MAX - 1, 1 << 63, (1 << 63) - 1]),
+        ]
+    }
+
+    fn record() -> impl Strategy<Value = Record> {
+        let instant = || prop::option::of(number());
+        (
+            0..3u32,
+            number(),
+            number(),
+            instant(),
+            instant(),
+            any::<u32>(),
+        )
+            .prop_map(|(flow, sequence, sent, received, returned, size)| Record {
+                flow,
+                sequence,
+                sent,
+                received,
+                returned,
+                size,
+                marks: Marks::default(),
+            })
+    }
+
+    fn log() -> impl Strategy<Value = Vec<u8>> {
+        let role = prop::sample::select(vec![Role::Sender, Role::Receiver, Role::RoundTrip]);
+        let about = (0..4u32, number(), number(), number());
+        (role, vec(record(), 0..60), vec(about, 0..6), any::<bool>()).prop_map(
+            |(role, records, about, closes)| {
+                let mut out = Vec::new();
+                let facts = Facts {
+                    role,
+                    sent: Clock::Program,
+                    received: Clock::Kernel,
+                    returned: Clock::None,
+                    wall: 0,
+                    start: 0,
+                };
+                let mut writer = Writer::new(&facts, &mut out);
+                for (place, record) in records.into_iter().enumerate() {
+                    if let Some((flow, one, two, three)) = about.get(place).copied() {
+                        writer.flow(
+                            &Flow {
+                                number: flow,
+                                name: format!("flow {one}"),
+                                protocol: 17,
+                                dscp: 0,
+                                source: "[::1]:5".parse().unwrap(),
+                                destination: "[::1]:6".parse().unwrap(),
+                            },
+                            &mut out,
+                        );
+                        let (at, offset, bound) = (one, two.cast_signed(), three);
+                        writer.estimate(
+                            &Estimate {
+                                flow,
+                                at,
+                                offset,
+                                bound,
+                            },
+                            &mut out,
+                        );
+                        let (packets, octets) = (two, three);
+                        writer.sent(
+                            &Sent {
+                                flow,
+                                packets,
+                                octets,
+                            },
+                            &mut out,
+                        );
+                    }
+                    writer.record(record, &mut out);
+                    if place % 17 == 16 {
+                        writer.flush(&mut out);
+                    }
+                }
+                if closes {
+                    writer.finish(&mut out);
+                }
+                out
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_packet_log_is_decoded_or_refused_in_one_line(
+            log in log(), changes in changes(), is_whole in any::<bool>(),
+            (ditg, by_flow) in any::<(bool, bool)>(), interval in prop::option::of(number()),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("x.jlog");
+            std::fs::write(&path, if is_whole { log } else { changed(&log, &changes) }).unwrap();
+            let request = Request {
+                definitions: if ditg { Definitions::Ditg } else { Definitions::Standard },
+                by_flow,
+                interval: interval.map(|nanos| Span::from_nanos(nanos >> 11)),
+            };
+            match decode(&path, &request, &mut |_, _| ()) {
+                Err(error) => {
+                    let line = format!("{error:#}");
+                    prop_assert!(!line.contains('\n'), "{line}");
+                }
+                Ok(decoded) => {
+                    prop_assert!(decoded.rows.len() <= 4 * MOST_ROWS);
+                    let _ = text(&decoded);
+                    csv(&decoded.rows, &mut Vec::new()).unwrap();
+                    for line in json(&decoded.rows) {
+                        prop_assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
+                    }
+                }
+            }
+        }
+    }
+}
