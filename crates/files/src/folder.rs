@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, renameat};
 use nix::sys::stat::{Mode, fstatat, mkdirat};
@@ -41,12 +42,8 @@ impl Folder {
     /// # Errors
     /// It does not exist or is not a folder.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let here = match path == Path::new("") {
-            true => Path::new("."),
-            false => path,
-        };
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let folder = nix::fcntl::open(here, flags, Mode::empty())?;
+        let folder = nix::fcntl::open(here(path), flags, Mode::empty())?;
         Ok(Self {
             folder: folder.into(),
             path: path.to_owned(),
@@ -63,9 +60,39 @@ impl Folder {
         Self::open(path)
     }
 
+    /// The same open folder once more.
+    ///
+    /// # Errors
+    /// There are too many open files.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            folder: self.folder.try_clone()?,
+            path: self.path.clone(),
+        })
+    }
+
     /// The path that it was opened with.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether that path still leads to this folder: nobody removed, renamed or replaced it.
+    pub fn is_in_place(&self) -> bool {
+        let found = fs::metadata(here(&self.path));
+        let same = |found: fs::Metadata, own: fs::Metadata| {
+            (found.dev(), found.ino()) == (own.dev(), own.ino())
+        };
+        found.is_ok_and(|found| self.folder.metadata().is_ok_and(|own| same(found, own)))
+    }
+
+    /// Whether the entry `name` still is the open file `file`.
+    pub fn is_still(&self, name: &str, file: &File) -> bool {
+        let found = fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| {
+            let is_same =
+                |own: fs::Metadata| (found.st_dev, found.st_ino) == (own.dev(), own.ino());
+            file.metadata().is_ok_and(is_same)
+        })
     }
 
     /// Opens the folder `name` in this one, and creates it if needed.
@@ -217,13 +244,12 @@ impl Folder {
     /// # Errors
     /// It cannot be read.
     pub fn names(&self) -> io::Result<Vec<String>> {
-        let here = match self.path == Path::new("") {
-            true => Path::new("."),
-            false => &self.path,
-        };
+        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+        let mut entries = Dir::from_fd(openat(&self.folder, ".", flags, Mode::empty())?)?;
         let mut names = Vec::new();
-        for entry in fs::read_dir(here)? {
-            names.extend(entry?.file_name().into_string());
+        for entry in entries.iter() {
+            let name = entry?.file_name().to_str().map(str::to_owned);
+            names.extend(name.ok().filter(|name| name != "." && name != ".."));
         }
         names.sort_unstable();
         Ok(names)
@@ -277,6 +303,14 @@ impl Folder {
     fn kind(&self, name: &str) -> Option<Kind> {
         let found = fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
         Some(Kind(found.st_mode))
+    }
+}
+
+/// A path that stands for the working folder where it is empty.
+fn here(path: &Path) -> &Path {
+    match path == Path::new("") {
+        true => Path::new("."),
+        false => path,
     }
 }
 

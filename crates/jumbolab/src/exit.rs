@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use analysis::certificate::State;
-use anyhow::Result;
+use anyhow::{Error, Result};
 use live::interrupt;
+use results::journal::Lost;
 
 use crate::output;
 
@@ -64,12 +65,18 @@ pub(crate) fn code(result: Result<Ending>) -> ExitCode {
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&error);
-            match interrupt::asked() {
-                true => STOPPED,
-                false => COULD_NOT,
-            }
-            .into()
+            code_of(&error, interrupt::asked()).into()
         }
+    }
+}
+
+/// The exit code of an error; whether a signal asked to stop.
+fn code_of(error: &Error, is_stopped: bool) -> u8 {
+    match is_stopped {
+        // It ran, but its results are not what was asked for.
+        _ if error.is::<Lost>() => UNSOUND,
+        true => STOPPED,
+        false => COULD_NOT,
     }
 }
 

@@ -25,7 +25,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use results::folder::{Folder, Shard};
 
-use crate::run::{Bench, Job};
+use crate::run::{Bench, Job, first_of};
 use crate::world;
 pub use budget::Budget;
 use record::{Records, id};
@@ -221,9 +221,7 @@ pub fn run(
     };
     // Also what came before an error is to survive.
     let synced = folder.sync();
-    let end = result?;
-    synced?;
-    Ok(end)
+    first_of(result, synced)
 }
 
 /// What a point of a round does outside and the default point does not: the user has

@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use live::{clock, interrupt};
 use plan::{Cell, LeftOut, NamedHosts, Plan, RunFacts, Setting, Trial, World};
 use results::folder::{Folder, Shard};
+use results::journal::Lost;
 
 use crate::interrupted;
 use crate::world::hosts::Hosts;
@@ -202,7 +203,15 @@ impl Bench {
         // Trials before an error must survive a crash, too.
         let synced = sink.folder.sync();
         sink.progress.end();
-        result.and(synced)
+        first_of(result, synced)
+    }
+}
+
+/// The error of a run whose journal was then synced. That it is lost outranks the others.
+pub(crate) fn first_of<T>(result: Result<T>, synced: Result<()>) -> Result<T> {
+    match synced {
+        Err(error) if error.is::<Lost>() => Err(error),
+        synced => result.and_then(|result| synced.map(|()| result)),
     }
 }
 

@@ -16,6 +16,7 @@ use files::Folder as Files;
 mod attempts;
 mod places;
 mod record;
+mod rescue;
 mod shard;
 
 use attempts::Attempts;
@@ -65,12 +66,14 @@ pub enum Resume {
 /// A results folder, open for new trials and locked against other runs.
 #[derive(Debug)]
 pub struct Folder {
-    path: PathBuf,
+    files: Files,
     facts: RunFacts,
     journal: Journal,
     /// The evidence of that journal.
     evidence: Arc<dyn EvidenceStore>,
     attempts: Attempts,
+    /// The trial that no longer found its journal.
+    unkept: Vec<Trial>,
     /// Held while the folder is open; the kernel releases it when the process
     /// ends.
     _lock: File,
@@ -130,11 +133,12 @@ impl Folder {
         // continued it by force.
         let facts = read_plan(&files)?.1.facts;
         Ok(Self {
-            path,
+            files,
             facts,
             journal,
             evidence,
             attempts: trials,
+            unkept: Vec::new(),
             _lock: lock,
         })
     }
@@ -150,16 +154,25 @@ impl Folder {
     /// Reads a folder without changing it: the text of the plan, the facts of
     /// the run, and the complete trials.
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {
-        let files = open(path)?;
-        let (text, record) = read_plan(&files)?;
-        let mut trials = trials(&files)?.combined();
+        Self::read_in(&open(path)?)
+    }
+
+    /// Reads an open folder as [`Folder::read`].
+    pub fn read_in(files: &Files) -> Result<(String, RunFacts, Vec<Trial>)> {
+        let (text, record) = read_plan(files)?;
+        let mut trials = trials(files)?.combined();
         leave_out_disturbed(&mut trials);
         Ok((text, record.facts, trials))
     }
 
     /// The folder's path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.files.path()
+    }
+
+    /// The open folder itself, whatever its path leads to by now.
+    pub const fn files(&self) -> &Files {
+        &self.files
     }
 
     /// The recorded facts: the program that started the run, and those that
@@ -192,26 +205,39 @@ impl Folder {
 
     /// Appends a trial durably: it survives a crash once this returns.
     pub fn append(&mut self, trial: Trial) -> Result<()> {
-        let offset = self.journal.append(&trial)?;
-        self.take(trial, offset);
-        Ok(())
+        let written = self.journal.append(&trial);
+        self.take(trial, written)
     }
 
     /// Appends a reproducible trial: see [`Journal::append_soon`]. `now` is the
     /// time of a monotonic clock.
     pub fn append_soon(&mut self, trial: Trial, now: Time) -> Result<()> {
-        let offset = self.journal.append_soon(&trial, now)?;
-        self.take(trial, offset);
-        Ok(())
+        let written = self.journal.append_soon(&trial, now);
+        self.take(trial, written)
     }
 
-    /// Flushes appended trials to disk.
+    /// Checks that all trials are where they were written, as [`Journal::check`].
+    pub fn check(&self) -> Result<()> {
+        self.journal.check()
+    }
+
+    /// Flushes appended trials to disk, and checks them.
     pub fn sync(&mut self) -> Result<()> {
         self.journal.sync()
     }
 
-    fn take(&mut self, trial: Trial, offset: u64) {
-        self.attempts.take(trial, &self.evidence, offset);
+    /// Takes a trial whose line was `written` at an offset.
+    fn take(&mut self, trial: Trial, written: Result<u64>) -> Result<()> {
+        match written {
+            Ok(offset) => {
+                self.attempts.take(trial, &self.evidence, offset);
+                Ok(())
+            }
+            Err(error) => {
+                self.unkept.push(trial);
+                Err(error)
+            }
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod check;
 mod complete;
 mod stored;
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -36,22 +37,72 @@ pub trait Store: Write {
 
     /// Truncates the file to its first `length` octets.
     fn cut(&mut self, length: u64) -> io::Result<()>;
+
+    /// What somebody else did to the file, which should have `length` octets: its lines are
+    /// not where they were written, or are gone.
+    fn harm(&self, length: u64) -> Option<String>;
 }
 
-impl Store for File {
+/// The file of a journal in its folder.
+#[derive(Debug)]
+pub struct JournalFile {
+    file: File,
+    folder: Folder,
+    name: String,
+}
+
+impl Write for JournalFile {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        self.file.write(octets)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Store for JournalFile {
     fn sync(&mut self) -> io::Result<()> {
-        self.sync_data()
+        self.file.sync_data()
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {
-        self.set_len(length)?;
-        self.sync_data()
+        self.file.set_len(length)?;
+        self.file.sync_data()
+    }
+
+    fn harm(&self, length: u64) -> Option<String> {
+        if !self.folder.is_in_place() {
+            return Some("its folder was removed, renamed or replaced".to_owned());
+        }
+        if !self.folder.is_still(&self.name, &self.file) {
+            return Some("it was removed, renamed or replaced".to_owned());
+        }
+        // A size that cannot be read is an error of the next write.
+        let size = self.file.metadata().map_or(length, |found| found.len());
+        match size {
+            size if size < length => Some(format!("it was cut to {size} of {length} bytes")),
+            size if size > length => Some("another program wrote to it".to_owned()),
+            _ => None,
+        }
     }
 }
 
+/// The error that somebody removed, replaced or changed a journal during a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost(pub(crate) String);
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Lost {}
+
 /// An open journal, positioned at its end.
 #[derive(Debug)]
-pub struct Journal<S = File> {
+pub struct Journal<S = JournalFile> {
     store: S,
     path: PathBuf,
     /// The number of octets in complete lines.
@@ -70,7 +121,14 @@ impl Journal {
     /// incomplete last line is cut off.
     pub fn open(folder: &Folder, name: &str) -> Result<Self> {
         let path = folder.path().join(name);
-        let mut file = folder.append(name).with_context(|| {
+        let open = || {
+            Ok::<_, io::Error>(JournalFile {
+                file: folder.append(name)?,
+                folder: folder.try_clone()?,
+                name: name.to_owned(),
+            })
+        };
+        let mut file = open().with_context(|| {
             format!(
                 "cannot write the journal {}; make it writable or choose -o DIR",
                 path.display()
@@ -127,8 +185,25 @@ impl<S: Store> Journal<S> {
         Ok(offset)
     }
 
+    /// Checks that all lines are where they were written.
+    ///
+    /// # Errors
+    /// They are not: [`Lost`].
+    pub fn check(&self) -> Result<()> {
+        match self.store.harm(self.whole) {
+            None => Ok(()),
+            Some(harm) => {
+                Err(Lost(format!("{}: {harm} during the run", self.path.display())).into())
+            }
+        }
+    }
+
     /// Flushes appended trials to disk.
+    ///
+    /// # Errors
+    /// They cannot be written, or as [`Journal::check`].
     pub fn sync(&mut self) -> Result<()> {
+        self.check()?;
         if self.unsynced_since.take().is_none() {
             return Ok(());
         }
@@ -150,6 +225,7 @@ impl<S: Store> Journal<S> {
         let mut line = serde_json::to_vec(trial)
             .with_context(|| format!("trial {} cannot be written as JSON", trial.id))?;
         line.push(b'\n');
+        self.check()?;
         let written = self.store.write_all(&line);
         let written = written.and_then(|()| if sync { self.store.sync() } else { Ok(()) });
         if let Err(error) = written {
@@ -355,6 +431,10 @@ mod tests {
         fn cut(&mut self, length: u64) -> io::Result<()> {
             self.octets.truncate(usize::try_from(length).unwrap());
             Ok(())
+        }
+
+        fn harm(&self, length: u64) -> Option<String> {
+            (self.octets.len() as u64 != length).then(|| "it was changed".to_owned())
         }
     }
 

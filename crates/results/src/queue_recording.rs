@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use files::Folder;
@@ -41,13 +40,12 @@ const ROWS_OF_COUNT: usize = 250;
 ///
 /// # Errors
 /// The recording cannot be read.
-pub fn read(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueRecording>> {
+pub fn read(folder: &Folder, trial: &Trial, from: Time) -> Result<Option<QueueRecording>> {
     let Some((name, link)) = recorded(trial) else {
         return Ok(None);
     };
     let place = || format!("cannot read {FOLDER}/{name}");
-    let files = Folder::open(folder).and_then(|results| results.folder(FOLDER));
-    let file = files.and_then(|files| files.open_file(&name));
+    let file = { folder.folder(FOLDER) }.and_then(|files| files.open_file(&name));
     let file = file.with_context(place)?;
     let window = window(file, from).with_context(place)?;
     Ok(window.map(|window| QueueRecording {

@@ -47,11 +47,12 @@ const GROUP: usize = 100_000;
 /// The rows of one column that are made at once: memory for these is enough.
 pub(crate) const PART: usize = 8192;
 
-/// Writes a table of `rows` rows to a Parquet file at `path`, atomically, in row groups.
+/// Writes a table of `rows` rows to the Parquet file `name` of `folder`, atomically, in row groups.
 /// `fields` are its columns, without values; `part` makes the values of some rows of one
 /// of them.
 pub(crate) fn write_parts(
-    path: &Path,
+    folder: &Folder,
+    name: &str,
     fields: &[Column],
     rows: usize,
     part: impl Fn(usize, Range<usize>) -> Values,
@@ -70,7 +71,7 @@ pub(crate) fn write_parts(
         }
         file.close().map(drop)
     };
-    files::replace(path, |file| Ok(write(file)?))
+    folder.replace(name, |file| Ok(write(file)?))
 }
 
 /// Writes a table to the Parquet file `name` of `folder`, atomically.

@@ -1,11 +1,11 @@
 //! Trials as one table: `trials.parquet` and CSV, both derived from the
 //! journal.
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::Result;
+use files::Folder;
 use plan::metric::Metric;
 use plan::{Level, Trial};
 
@@ -19,13 +19,13 @@ const FIXED: [&str; 7] = [
     "id", "repeat", "start", "seconds", "failure", "flags", "evidence",
 ];
 
-/// Writes `trials.parquet` at `path`, atomically.
-pub fn write(path: &Path, trials: &[Trial]) -> Result<()> {
+/// Writes `trials.parquet` in `folder`, atomically.
+pub fn write(folder: &Folder, trials: &[Trial]) -> Result<()> {
     let layout = Layout::of(trials);
     let fields: Vec<Column> = { layout.fields.iter() }
         .map(|field| layout.column(*field, &[]))
         .collect();
-    write_parts(path, &fields, trials.len(), |field, rows| {
+    write_parts(folder, FILE, &fields, trials.len(), |field, rows| {
         layout.values(layout.fields[field], &trials[rows])
     })
 }
@@ -90,6 +90,7 @@ impl<'a> Layout<'a> {
     fn of(trials: &'a [Trial]) -> Self {
         // The factors in the order in which trials name them, the metrics by name.
         let mut factors: Vec<(&str, Kind)> = Vec::new();
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let mut metrics = BTreeSet::new();
         let mut before: Option<&Trial> = None;
         for trial in trials {
@@ -99,7 +100,8 @@ impl<'a> Layout<'a> {
             if before.is_none_or(|before| !Arc::ptr_eq(&before.factors, &trial.factors)) {
                 for (name, level) in &trial.factors.0 {
                     let kind = Kind::of(level);
-                    match factors.iter_mut().find(|(other, _)| other == name) {
+                    let place = *places.entry(name).or_insert(factors.len());
+                    match factors.get_mut(place) {
                         Some((_, widest)) => *widest = kind.max(*widest),
                         None => factors.push((name, kind)),
                     }
@@ -240,8 +242,9 @@ mod tests {
     fn an_archive_reads_back_column_by_column() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trials.parquet");
-        write(&path, &two()).unwrap();
-        write(&path, &two()).expect("the archive is made anew each time");
+        let files = Folder::open(folder.path()).unwrap();
+        write(&files, &two()).unwrap();
+        write(&files, &two()).expect("the archive is made anew each time");
         assert_eq!(folder.path().read_dir().unwrap().count(), 1);
 
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
@@ -289,7 +292,8 @@ mod tests {
     fn an_archive_of_nothing_is_still_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trials.parquet");
-        write(&path, &[]).unwrap();
+        let files = Folder::open(folder.path()).unwrap();
+        write(&files, &[]).unwrap();
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 0);
     }
@@ -303,7 +307,7 @@ mod tests {
         let mut trials: Vec<Trial> = (1..=last).map(one).collect();
         trials[GROUP].metrics.insert("delay", 2.0);
         Arc::make_mut(&mut trials[GROUP].factors).0[2].1 = Level::Float(0.5);
-        write(&path, &trials).unwrap();
+        write(&Folder::open(folder.path()).unwrap(), &trials).unwrap();
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.metadata().num_row_groups(), 2);
         let row = reader.get_row_iter(None).unwrap().last().unwrap().unwrap();

@@ -117,3 +117,42 @@ fn files_are_created_appended_to_replaced_and_removed() {
     assert_eq!(folder.names().unwrap(), ["one"]);
     assert!(folder.holds("one") && !folder.holds("inner"));
 }
+
+#[test]
+fn a_folder_or_file_that_is_no_longer_where_it_was_opened_is_noticed() {
+    let (base, folder, victim) = planted();
+    let path = folder.path().to_owned();
+    let file = folder.append("journal").unwrap();
+    assert!(folder.is_in_place() && folder.is_still("journal", &file));
+    fs::rename(path.join("journal"), path.join("other")).unwrap();
+    assert!(!folder.is_still("journal", &file), "it has another name");
+    assert!(folder.is_still("other", &file));
+    fs::write(path.join("journal"), "").unwrap();
+    assert!(
+        !folder.is_still("journal", &file),
+        "another file has its name"
+    );
+    fs::remove_file(path.join("journal")).unwrap();
+    symlink("other", path.join("journal")).unwrap();
+    assert!(
+        !folder.is_still("journal", &file),
+        "a link to it has its name"
+    );
+    // The folder elsewhere, with a link in its place.
+    fs::rename(&path, base.path().join("moved")).unwrap();
+    assert!(!folder.is_in_place());
+    let elsewhere = base.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, &path).unwrap();
+    assert!(!folder.is_in_place());
+    folder.replace("page", put("new")).unwrap();
+    assert_eq!(folder.names().unwrap(), ["journal", "other", "page"]);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    // A link to the folder itself does no harm.
+    fs::remove_file(&path).unwrap();
+    symlink(base.path().join("moved"), &path).unwrap();
+    assert!(folder.is_in_place());
+    fs::remove_dir_all(base.path().join("moved")).unwrap();
+    assert!(!folder.is_in_place());
+}

@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::{self, Builder};
 
 use analysis::Findings;
 use anyhow::Result;
+use files::Folder;
 use lab::recording;
 use plan::Trial;
 use plan::queue_recording::QueueRecording;
@@ -23,22 +24,20 @@ pub(super) const MOST_QUEUES: usize = 4;
 ///
 /// # Errors
 /// The file cannot be written.
-pub(crate) fn write(folder: &Path, name: &str, page: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    files::replace(&path, |file| Ok(file.write_all(page.as_bytes())?))?;
-    Ok(path)
+pub(crate) fn write(folder: &Folder, name: &str, page: &str) -> Result<PathBuf> {
+    folder.replace(name, |file| Ok(file.write_all(page.as_bytes())?))?;
+    Ok(folder.path().join(name))
 }
 
 /// Does `work` while another thread writes the table of `trials` into `folder`. Returns
 /// its outcome, and the path of the table or why it could not be written.
 pub(super) fn beside_table<T>(
-    folder: &Path,
+    folder: &Folder,
     trials: &[Trial],
     work: impl FnOnce() -> T,
 ) -> (T, Result<PathBuf>) {
-    let path = folder.join(results::trials::FILE);
     thread::scope(|scope| {
-        let write = || results::trials::write(&path, trials);
+        let write = || write_table(folder, trials);
         let beside = Builder::new().spawn_scoped(scope, write);
         let done = work();
         let table = match beside {
@@ -46,18 +45,24 @@ pub(super) fn beside_table<T>(
             // In a sandbox, whose first process is still to come, no thread can be made.
             Err(_) => write(),
         };
-        (done, table.map(|()| path.clone()))
+        (done, table)
     })
 }
 
+/// Writes the table of `trials` into `folder`; returns its path.
+pub(super) fn write_table(folder: &Folder, trials: &[Trial]) -> Result<PathBuf> {
+    results::trials::write(folder, trials)?;
+    Ok(folder.path().join(results::trials::FILE))
+}
+
 /// The report of a run in `folder`, with the queues that its trials recorded.
-pub(super) fn report(found: &Findings<'_>, folder: &Path) -> Document {
-    report::of_run(found, Some(folder)).with_queues(found, &queues(found, folder))
+pub(super) fn report(found: &Findings<'_>, folder: &Folder) -> Document {
+    report::of_run(found, Some(folder.path())).with_queues(found, &queues(found, folder))
 }
 
 /// The recorded queue of the first trial that has one, for each of the first
 /// cells. A recording that cannot be read is reported and left out.
-fn queues(found: &Findings<'_>, folder: &Path) -> Vec<QueueRecording> {
+fn queues(found: &Findings<'_>, folder: &Folder) -> Vec<QueueRecording> {
     let of_cell = |cell: &plan::Cell| {
         let setting = cell.setting.as_ref().ok()?;
         let mut trials = found.trials.iter();

@@ -4,7 +4,7 @@ mod gateway;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use lab::gateway::recording::Recording;
 use lab::recording::{Decision, Recorded};
 use lab::replay::{self, Agreement, Difference};
@@ -94,9 +94,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
 /// printed all the same.
 fn write_page(args: &Run, recording: &Path, document: &Document) -> Option<PathBuf> {
     let folder = folder(args.output.as_deref(), recording);
-    let page = files::create_folder(&folder)
-        .map_err(anyhow::Error::from)
-        .and_then(|()| page::write(&folder, report::REPLAY_PAGE, &report::html(document)));
+    let page = files::Folder::create(&folder)
+        .with_context(|| format!("cannot write in the folder {}", folder.display()))
+        .and_then(|folder| page::write(&folder, report::REPLAY_PAGE, &report::html(document)));
     page.inspect_err(output::complain).ok()
 }
 

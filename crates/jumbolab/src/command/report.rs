@@ -44,7 +44,7 @@ fn of_runs(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
     match runs {
         [one] => match searched(one)? {
             Some(study) if !args.csv => {
-                robustness::print(&study, &one.trials, one.folder, (args.json, args.detail))
+                robustness::print(&study, &one.trials, &one.files, (args.json, args.detail))
                     .map(done)
             }
             _ => alone(args, one),
@@ -67,8 +67,7 @@ pub(super) fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
     // The plan has defaults written out that follow from unstated settings.
     let place = run.folder.join(robustness::EXPERIMENT);
     let name = place.display().to_string();
-    let text = Files::open(run.folder)
-        .and_then(|folder| folder.read_text(robustness::EXPERIMENT, LARGEST_FILE))
+    let text = { run.files.read_text(robustness::EXPERIMENT, LARGEST_FILE) }
         .with_context(|| format!("cannot read {name}"))?;
     let experiment = Experiment::parse(&text, &name)?;
     Study::new(experiment, run.plan.world).map(Some)
@@ -77,6 +76,7 @@ pub(super) fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
 /// The content of a results folder.
 pub(super) struct ReadRun<'a> {
     folder: &'a Path,
+    files: Files,
     plan: Plan,
     facts: RunFacts,
     trials: Vec<Trial>,
@@ -84,7 +84,13 @@ pub(super) struct ReadRun<'a> {
 
 impl<'a> ReadRun<'a> {
     pub(super) fn read(folder: &'a Path) -> Result<Self> {
-        let (text, facts, mut trials) = Folder::read(folder)?;
+        let files = Files::open(folder).with_context(|| {
+            format!(
+                "cannot read the folder {}; give the folder of a run",
+                folder.display()
+            )
+        })?;
+        let (text, facts, mut trials) = Folder::read_in(&files)?;
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse(&text, &name.display().to_string())?;
         let mut plan = lab::world::plan(experiment, facts.world)?;
@@ -94,6 +100,7 @@ impl<'a> ReadRun<'a> {
         }
         Ok(Self {
             folder,
+            files,
             plan,
             facts,
             trials,
@@ -144,11 +151,11 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
     let ending = ending(args, std::slice::from_ref(&run));
     let Run { folder, found } = run;
     let write = || {
-        let document = page::report(&found, folder);
-        let page = page::write(folder, report::PAGE, &report::html(&document));
+        let document = page::report(&found, &read.files);
+        let page = page::write(&read.files, report::PAGE, &report::html(&document));
         (document, page)
     };
-    let ((document, page), table) = page::beside_table(folder, &read.trials, write);
+    let ((document, page), table) = page::beside_table(&read.files, &read.trials, write);
     // Print the requested output even if the folder cannot be written to.
     let table = match page {
         Ok(_) => table.map(Some),
@@ -185,6 +192,7 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
             "--csv prints the trials of one folder; give one folder, or use --json for the comparison"
         );
     }
+    let files = &second.files;
     let runs = [first.run(), second.run()];
     let [first, second] = &runs;
     if args.json {
@@ -192,7 +200,7 @@ fn changes(args: &Report, first: &ReadRun<'_>, second: &ReadRun<'_>) -> Result<E
         output::print_lines(run_lines(&runs))?;
     } else {
         let document = report::of_changes(first, second);
-        print_with_page(&document, second.folder, report::CHANGES_PAGE, args)?;
+        print_with_page(&document, files, report::CHANGES_PAGE, args)?;
     }
     Ok(ending(args, &runs))
 }
@@ -203,6 +211,7 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
             "--csv prints the trials of one folder; give one folder, or use --json for all worlds"
         );
     }
+    let files = &runs[0].files;
     let runs: Vec<Run<'_>> = runs.iter().map(ReadRun::run).collect();
     let found: Vec<&Findings<'_>> = runs.iter().map(|run| &run.found).collect();
     let all = across_worlds(&found).map_err(|why| anyhow!(why))?;
@@ -212,13 +221,13 @@ fn worlds(args: &Report, runs: &[ReadRun<'_>]) -> Result<Ending> {
         return Ok(ending(args, &runs));
     }
     let document = report::of_worlds(&all, &runs);
-    print_with_page(&document, runs[0].folder, report::WORLDS_PAGE, args)?;
+    print_with_page(&document, files, report::WORLDS_PAGE, args)?;
     Ok(ending(args, &runs))
 }
 
 /// Prints a report of several folders and writes its page. The requested output is
 /// printed even if the folder cannot be written to.
-fn print_with_page(document: &Document, folder: &Path, name: &str, args: &Report) -> Result<()> {
+fn print_with_page(document: &Document, folder: &Files, name: &str, args: &Report) -> Result<()> {
     let page = page::write(folder, name, &report::html(document));
     if let Err(error) = &page {
         output::complain(error);

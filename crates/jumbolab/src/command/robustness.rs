@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use experiment::Experiment;
+use files::Folder as Files;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::facts;
 use lab::robustness::{self, Budget, End, Study};
@@ -13,6 +14,7 @@ use live::clock;
 use plan::Trial;
 use report::Places;
 use results::folder::{Folder, Opening, Resume};
+use results::journal::Lost;
 use serde_json::json;
 use units::{Span, Time};
 
@@ -65,7 +67,7 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         complete: |_, _| false,
     })?;
     let path = folder.path().to_owned();
-    page::write(&path, EXPERIMENT, &study.written())?;
+    page::write(folder.files(), EXPERIMENT, &study.written())?;
     if !args.detail.quiet {
         output::say_folder("results go to", &path);
     }
@@ -83,7 +85,10 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
         &mut progress,
     );
     progress.end();
-    let end = end.context(kept)?;
+    let end = match end {
+        Err(error) if error.is::<Lost>() => return Err(folder.rescued(study.plan(), error)),
+        end => end.context(kept)?,
+    };
     let runs = folder.trials().len();
     output::say(&match end {
         End::Complete => format!("all is searched, with {runs} trials"),
@@ -102,19 +107,30 @@ pub(crate) fn run(args: &Robustness) -> Result<()> {
             )),
         };
     }
-    print(&study, folder.trials(), &path, (args.json, args.detail))
+    print(
+        &study,
+        folder.trials(),
+        folder.files(),
+        (args.json, args.detail),
+    )
+    .and_then(|()| folder.check())
+    .map_err(|error| match folder.check() {
+        Err(lost) => folder.rescued(study.plan(), lost),
+        Ok(()) => error,
+    })
 }
 
 /// Prints what a search says, as JSON or for people, and writes its page.
 pub(super) fn print(
     study: &Study,
     trials: &[Trial],
-    path: &Path,
+    files: &Files,
     (json, detail): (bool, Detail),
 ) -> Result<()> {
+    let path = files.path();
     let found = study.findings(trials);
     let document = report::of_robustness(&found, path);
-    let page = page::write(path, report::PAGE, &report::html(&document));
+    let page = page::write(files, report::PAGE, &report::html(&document));
     if json {
         output::print_lines(report::robustness_json(&found))?;
     } else {
@@ -124,7 +140,7 @@ pub(super) fn print(
         };
         printed::other(&document, files, detail)?;
     }
-    page.and_then(|_| results::trials::write(&path.join(results::trials::FILE), trials))
+    page.and_then(|_| results::trials::write(files, trials))
         .with_context(|| {
             format!(
                 "all is measured and kept: see `jumbolab report {}`",

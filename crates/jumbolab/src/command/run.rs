@@ -15,6 +15,7 @@ use lab::{dry_run, facts};
 use plan::{Cell, NamedHosts, Plan, SideEffect, Trial, World};
 use report::{Document, Paths, Places};
 use results::folder::{Folder, Opening, Resume, Shard};
+use results::journal::Lost;
 use serde_json::{Value, json};
 
 use super::report::evidence_was_read;
@@ -122,9 +123,11 @@ impl Measured {
             "the trials so far are in {}; add --resume to continue",
             folder.path().display()
         );
-        bench
-            .run(&plan, how, &mut folder, &mut *progress)
-            .context(kept)?;
+        let ran = bench.run(&plan, how, &mut folder, &mut *progress);
+        ran.map_err(|error| match error.is::<Lost>() {
+            true => folder.rescued(&plan, error),
+            false => error.context(kept),
+        })?;
         let notes = bench.restore();
         let notes = notes.unwrap_or_else(|error| vec![format!("{error:#}")]);
         notes.iter().for_each(|note| output::say(note));
@@ -156,25 +159,26 @@ impl Measured {
 
     /// Writes page and table; returns what the page says.
     fn write(&self) -> (Findings<'_>, Document, [Result<PathBuf>; 2]) {
-        let path = self.folder.path();
+        let files = self.folder.files();
         let write = || {
             let found = self.found();
-            let document = page::report(&found, path);
-            let page = page::write(path, report::PAGE, &report::html(&document));
+            let document = page::report(&found, files);
+            let page = page::write(files, report::PAGE, &report::html(&document));
             (found, document, page)
         };
         let ((found, document, page), table) =
-            page::beside_table(path, self.folder.trials(), write);
+            page::beside_table(files, self.folder.trials(), write);
         (found, document, [page, table])
     }
 
     fn write_table(&self) -> Result<PathBuf> {
-        let table = self.folder.path().join(results::trials::FILE);
-        results::trials::write(&table, self.folder.trials()).map(|()| table)
+        page::write_table(self.folder.files(), self.folder.trials())
     }
 
-    /// The error that page or table could not be written.
+    /// The error that page or table could not be written, or that the trials are gone.
     fn written(&self, files: impl IntoIterator<Item = Result<PathBuf>>) -> Result<()> {
+        let lost = |error| self.folder.rescued(&self.plan, error);
+        self.folder.check().map_err(lost)?;
         let path = self.folder.path().display();
         let say = || format!("all trials are saved: see `jumbolab report {path}`");
         let all: Result<Vec<PathBuf>> = files.into_iter().collect();

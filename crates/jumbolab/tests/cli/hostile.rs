@@ -415,6 +415,56 @@ fn what_a_program_says_is_escaped() {
 }
 
 #[test]
+fn a_folder_that_is_removed_during_a_run_costs_no_trial() {
+    let harms: [fn(&Dir); 3] = [
+        |dir| fs::remove_dir_all(dir.path().join("r")).unwrap(),
+        |dir| fs::write(journal(dir), "").unwrap(),
+        |dir| {
+            // Something else stands in its place.
+            fs::create_dir(dir.path().join("elsewhere")).unwrap();
+            fs::rename(dir.path().join("r"), dir.path().join("moved")).unwrap();
+            symlink("elsewhere", dir.path().join("r")).unwrap();
+        },
+    ];
+    for harm in harms {
+        let dir = Dir::new();
+        dir.write("small.toml", SMALL);
+        // More trials than any machine runs meanwhile.
+        let mut command = dir.command();
+        command
+            .args(["run", "small.toml", "-o", "r", "--repeat", "100000"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let has_trials = || fs::metadata(journal(&dir)).is_ok_and(|found| found.len() > 10_000);
+        assert!(harness::holds(has_trials));
+        harm(&dir);
+        let outcome = Outcome::of(child.wait_with_output().unwrap());
+        assert_eq!(outcome.code, Some(1), "{}", outcome.stderr);
+        let last = outcome.stderr.lines().last().unwrap();
+        let said = "jumbolab: r/trials.jsonl: it";
+        assert!(
+            last.starts_with(said) && last.contains("are saved in r-rescued"),
+            "{last}"
+        );
+        assert!(
+            !outcome.stderr.contains("all trials are saved"),
+            "{}",
+            outcome.stderr
+        );
+        let kept = harness::journal(&dir.path().join("r-rescued"));
+        assert!(
+            last.contains(&format!("the {} trials", kept.len())),
+            "{last}"
+        );
+        assert!(kept.len() > 10, "{last}");
+        if let Ok(elsewhere) = fs::read_dir(dir.path().join("elsewhere")) {
+            assert_eq!(elsewhere.count(), 0, "nothing is written through the link");
+        }
+    }
+}
+
+#[test]
 fn formulas_and_names_of_files_from_outside_do_nothing() {
     let dir = small();
     change(

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use files::Folder;
@@ -24,7 +23,7 @@ const CROSS_TRAFFIC: u64 = u64::MAX;
 ///
 /// # Errors
 /// The recording cannot be read.
-pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueRecording>> {
+pub fn excerpt(folder: &Folder, trial: &Trial, from: Time) -> Result<Option<QueueRecording>> {
     let files = trial.evidence.list("recordings").unwrap_or_default();
     let mut names = files.iter().filter_map(|file| {
         let name = file.as_str()?.strip_prefix(FOLDER)?.strip_prefix('/')?;
@@ -35,8 +34,7 @@ pub fn excerpt(folder: &Path, trial: &Trial, from: Time) -> Result<Option<QueueR
         return Ok(None);
     };
     let place = || format!("cannot read {FOLDER}/{name}");
-    let files = Folder::open(folder).and_then(|results| results.folder(FOLDER));
-    let file = files
+    let file = { folder.folder(FOLDER) }
         .and_then(|files| files.open_file(name))
         .with_context(place)?;
     if file.metadata().with_context(place)?.len() > LARGEST {
@@ -190,10 +188,11 @@ mod tests {
         fs::write(folder.path().join("recordings/c00-r01-a-b.csv"), text).unwrap();
         let mut trial = trial(factors(1500), 1, &[]);
         trial.id = "c00-r01".into();
-        assert_eq!(excerpt(folder.path(), &trial, Time::ZERO).unwrap(), None);
+        let results = Folder::open(folder.path()).unwrap();
+        assert_eq!(excerpt(&results, &trial, Time::ZERO).unwrap(), None);
         let files = json!(["recordings/c00-r01-a-b.csv"]);
         trial.evidence.insert("recordings", files);
-        let found = excerpt(folder.path(), &trial, Time::ZERO).unwrap().unwrap();
+        let found = excerpt(&results, &trial, Time::ZERO).unwrap().unwrap();
         assert_eq!(found.link, "a-b");
         let found = found.window;
         assert_eq!((found.direction, found.recorded), (0, 4));

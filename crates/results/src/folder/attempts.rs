@@ -132,6 +132,18 @@ impl Attempts {
         &self.trials
     }
 
+    /// All attempts, those at the same trial in turn.
+    pub(super) fn every(&self) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().flat_map(|trial| {
+            let again = match self.all.is_empty() {
+                true => None,
+                false => self.cells.get(&trial.factors.to_string()),
+            };
+            let again = again.and_then(|(cell, _)| self.all.get(&(*cell, trial.repeat)));
+            again.map_or_else(|| std::slice::from_ref(trial), Vec::as_slice)
+        })
+    }
+
     /// Reorders the trials.
     pub(super) fn sort(&mut self, into_order: impl FnOnce(&mut [Trial])) {
         into_order(&mut self.trials);

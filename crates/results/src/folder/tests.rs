@@ -254,6 +254,104 @@ fn a_pipe_among_the_journals_is_refused_at_once() {
     );
 }
 
+/// What a running program may find, and the damage.
+type Harm = (&'static str, fn(&Path));
+
+fn harms() -> [Harm; 6] {
+    [
+        ("it was removed, renamed or replaced", |path| {
+            fs::remove_file(path.join(JOURNAL)).unwrap();
+        }),
+        ("it was removed, renamed or replaced", |path| {
+            fs::copy(path.join(JOURNAL), path.join("copy")).unwrap();
+            fs::rename(path.join("copy"), path.join(JOURNAL)).unwrap();
+        }),
+        ("it was cut to 10 of ", |path| {
+            let journal = File::options().write(true).open(path.join(JOURNAL));
+            journal.unwrap().set_len(10).unwrap();
+        }),
+        ("another program wrote to it", |path| {
+            let text = fs::read(path.join(JOURNAL)).unwrap();
+            fs::write(path.join(JOURNAL), [text, b"{".to_vec()].concat()).unwrap();
+        }),
+        ("its folder was removed, renamed or replaced", |path| {
+            fs::remove_dir_all(path).unwrap();
+        }),
+        ("its folder was removed, renamed or replaced", |path| {
+            let moved = path.with_file_name("moved");
+            fs::rename(path, &moved).unwrap();
+            symlink(moved.parent().unwrap(), path).unwrap();
+        }),
+    ]
+}
+
+#[test]
+fn a_journal_that_is_lost_during_a_run_is_noticed_and_its_trials_are_saved_elsewhere() {
+    for (what, harm) in harms() {
+        let base = tempfile::tempdir().unwrap();
+        let mut folder = open(base.path(), false).unwrap();
+        run(&mut folder, 2);
+        folder.check().unwrap();
+        harm(folder.path());
+        // At the end, and at the next trial.
+        let noticed = folder.sync().unwrap_err().to_string();
+        assert!(noticed.contains(what), "{noticed}");
+        let again = trial(factors(9000), 2, &[("throughput", 900.0)]);
+        let error = folder.append(again).unwrap_err();
+        let error = folder.rescued(&four(), error).to_string();
+        assert!(!error.contains('\n'), "{error}");
+        assert!(
+            error.contains(what) && error.contains("the 3 trials"),
+            "{error}"
+        );
+        let elsewhere = base.path().join("synthetic-0123abcd-rescued");
+        assert!(error.contains(elsewhere.to_str().unwrap()), "{error}");
+        let (text, read_facts, trials) = Folder::read(&elsewhere).unwrap();
+        assert_eq!((text, read_facts), (four().text, facts()));
+        let repeats = trials.iter().map(|trial| trial.repeat);
+        assert_eq!(repeats.collect::<Vec<_>>(), [1, 1, 2]);
+        // The run goes on there.
+        drop(folder);
+        open_for(
+            base.path(),
+            Some(&elsewhere),
+            &four(),
+            &facts(),
+            Resume::Same,
+            None,
+        )
+        .unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_saved_is_said_to_be_lost_and_other_errors_stay_as_they_are() {
+    let base = tempfile::tempdir().unwrap();
+    let mut folder = open(base.path(), false).unwrap();
+    run(&mut folder, 1);
+    let other = folder.rescued(&four(), anyhow!("the disk is full"));
+    assert_eq!(other.to_string(), "the disk is full");
+    assert_eq!(names(base.path()), ["synthetic-0123abcd"]);
+    // Attempts at one trial are all saved.
+    let mut disturbed = trial(factors(9000), 1, &[("throughput", 500.0)]);
+    disturbed
+        .disturbed
+        .push(plan::DisturbedPass::of_trial("steal 20 %"));
+    folder.append(disturbed.clone()).unwrap();
+    let better = Trial {
+        attempt: 2,
+        ..trial(factors(9000), 1, &[("throughput", 900.0)])
+    };
+    folder.append(better).unwrap();
+    fs::remove_file(folder.path().join(JOURNAL)).unwrap();
+    let error = folder
+        .rescued(&four(), folder.check().unwrap_err())
+        .to_string();
+    assert!(error.contains("the 2 trials"), "{error}");
+    let journal = base.path().join("synthetic-0123abcd-rescued").join(JOURNAL);
+    assert_eq!(fs::read_to_string(journal).unwrap().lines().count(), 3);
+}
+
 #[test]
 fn a_value_of_another_type_in_the_plan_is_named_with_line_and_key() {
     let base = tempfile::tempdir().unwrap();

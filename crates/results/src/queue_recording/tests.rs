@@ -68,7 +68,7 @@ fn read_in(
     trial: &Trial,
     from: Time,
 ) -> Result<Option<QueueRecording>> {
-    read(folder.path(), trial, from)
+    read(&Folder::open(folder.path()).unwrap(), trial, from)
 }
 
 fn watched() -> Trial {

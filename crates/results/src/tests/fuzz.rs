@@ -133,6 +133,122 @@ mod parquet {
     }
 }
 
+mod journals {
+    use std::path::Path;
+    use std::sync::OnceLock;
+
+    use plan::synthetic::{cell, factors, facts, plan, trial};
+    use plan::{LARGEST_FIGURE, Trial};
+    use serde_json::json;
+
+    use super::*;
+    use crate::folder::{Folder, Opening, Resume};
+
+    /// The plan and the journal of a folder with evidence of all kinds.
+    fn valid() -> &'static [Vec<u8>; 2] {
+        static VALID: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+        VALID.get_or_init(|| {
+            let base = run();
+            ["plan.toml", "trials.jsonl"]
+                .map(|name| std::fs::read(base.path().join("r").join(name)).unwrap())
+        })
+    }
+
+    fn run() -> tempfile::TempDir {
+        let base = tempfile::tempdir().unwrap();
+        let path = base.path().join("r");
+        let plan = plan(vec![cell(factors(1500))], 2, Vec::new());
+        let mut folder = Folder::open(&Opening {
+            base: base.path(),
+            explicit: Some(&path),
+            plan: &plan,
+            facts: &facts(),
+            resume: Resume::No,
+            shard: None,
+            complete: |_, _| false,
+        })
+        .unwrap();
+        for repeat in [1, 2] {
+            let mut trial = trial(
+                factors(1500),
+                repeat,
+                &[("throughput", 938.5), ("delay", -0.5)],
+            );
+            for (key, value) in [
+                (
+                    "sizes",
+                    json!({"size": "1 2 40", "mean_us": "1.5 2 3", "least_us": "1 1 1"}),
+                ),
+                (
+                    "series",
+                    json!({"wire": {"interval_s": 0.5, "queue": "1 2", "average": "- 1"}}),
+                ),
+                (
+                    "flow_series",
+                    json!({"web": {"interval_s": 0.5, "octets": "100 2e3"}}),
+                ),
+                ("delay_quantiles", json!({"web": "1 2 3 4 5 6 7 8 9 10"})),
+                ("sent", json!([[1, 2], [3, 4.5e7]])),
+                ("seed", json!(u64::MAX)),
+            ] {
+                trial.evidence.insert(key, value);
+            }
+            folder.append(trial).unwrap();
+        }
+        base
+    }
+
+    /// What reports rely on.
+    fn is_sound(trial: &Trial) -> bool {
+        let lists = |key: &str| trial.evidence.object(key).unwrap_or_default();
+        let length =
+            |value: &serde_json::Value| value.as_str().map(|text| text.split_whitespace().count());
+        let sizes = lists("sizes");
+        let mut lengths = sizes.values().filter_map(length);
+        let first = lengths.next();
+        trial
+            .metrics
+            .iter()
+            .all(|(_, value)| value.abs() <= LARGEST_FIGURE)
+            && (0.0..=LARGEST_FIGURE).contains(&trial.seconds)
+            && lengths.all(|other| Some(other) == first)
+    }
+
+    fn read(path: &Path) -> Result<Vec<Trial>, String> {
+        let read = Folder::read(path).map_err(|error| format!("{error:#}"));
+        read.map(|(_, _, trials)| trials)
+    }
+
+    proptest! {
+        #[test]
+        fn a_results_folder_is_read_or_refused_in_one_line(
+            of_plan in changes(), of_journal in changes(), which in 0..3u8,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path();
+            let [plan, journal] = valid();
+            // Usually one of them is whole.
+            let plan = changed(plan, if which == 0 { &[] } else { &of_plan });
+            let journal = changed(journal, if which == 1 { &[] } else { &of_journal });
+            std::fs::write(path.join("plan.toml"), plan).unwrap();
+            std::fs::write(path.join("trials.jsonl"), journal).unwrap();
+            match read(path) {
+                Err(line) => prop_assert!(!line.contains('\n') && line.len() < 5_000, "{line}"),
+                Ok(trials) => {
+                    prop_assert!(trials.iter().all(is_sound));
+                    crate::trials::csv(&trials, |_| Ok(())).unwrap();
+                    let files = files::Folder::open(path).unwrap();
+                    // What a journal names is looked for in the folder alone.
+                    for trial in &trials {
+                        let queue = crate::queue_recording::read(&files, trial, units::Time::ZERO);
+                        prop_assert!(queue.is_ok_and(|queue| queue.is_none()));
+                    }
+                }
+            }
+        }
+    }
+}
+
 mod packet_logs {
     use proptest::collection::vec;
     use units::Span;
