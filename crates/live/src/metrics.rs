@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
-use bytes::{Buf as _, Bytes};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::socket::{
@@ -147,7 +146,7 @@ struct Reader {
     deadline: Deadline,
     request: Vec<u8>,
     /// What is still to be sent, once the request is whole.
-    response: Option<Bytes>,
+    response: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,14 +184,14 @@ impl Reader {
                 return Progress::Goes;
             }
             let response = response(&self.request, &text.lock().expect(NO_PANIC));
-            self.response = Some(response.into());
+            self.response = Some(response.into_bytes());
         }
         let Some(response) = &mut self.response else {
             return Progress::Goes;
         };
         let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
         match send(self.socket.as_raw_fd(), response, flags) {
-            Ok(count) => response.advance(count),
+            Ok(count) => drop(response.drain(..count)),
             Err(Errno::EAGAIN | Errno::EINTR) => return Progress::Goes,
             Err(_) => return Progress::Ended,
         }
