@@ -133,7 +133,7 @@ def survives(folder: Path, victims: Iterator[str], kills: int, words: list[str])
         assert cast.code == 0, (folder / "client.log").read_text()
     for line in (folder / "begun").read_text().splitlines():
         begun, words_of_it = line.split(" ", 1)
-        part = words_of_it.split("--shard ")[1].split("/")[0]
+        part = words_of_it.split("--shard=")[1].split("/")[0]
         first, last = part.split("-")
         mark = storage / "shards" / f"{int(first):09}-{int(last):09}.json"
         late = int(begun) - mark.stat().st_mtime_ns
