@@ -19,7 +19,7 @@ from jumbolab._errors import one_line
 from jumbolab._program import Outcome, _listen, ask, finish, start
 from jumbolab._progress import Bar
 
-from .conftest import SHORT, STUDY, holds, refused
+from .conftest import SHORT, STUDY, holds, processes, refused
 
 EXPERIMENTS = ["--help", "--version", "-h", "--template", "a\0b", "x" * 300_000, "\udfff", "", "./"]
 
@@ -177,6 +177,7 @@ def test_ctrl_c_during_a_report_is_a_keyboard_interrupt(
     )
     script.chmod(0o755)
     monkeypatch.setenv("JUMBOLAB_BIN", str(script))
+    monkeypatch.setenv("JUMBOLAB_TEST", str(tmp_path))
 
     def stop() -> None:
         assert holds((tmp_path / "begun").exists)
@@ -187,6 +188,30 @@ def test_ctrl_c_during_a_report_is_a_keyboard_interrupt(
     with pytest.raises(KeyboardInterrupt):
         _ = jumbolab.Results(tmp_path).lines
     stopper.join()
+    assert not processes(f"JUMBOLAB_TEST={tmp_path}")
+
+
+def test_ctrl_c_while_the_program_starts_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "program"
+    script.write_text("#!/bin/sh\ntrap 'exit 130' INT\nwhile :; do sleep 0.05; done\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("JUMBOLAB_BIN", str(script))
+    monkeypatch.setenv("JUMBOLAB_TEST", str(tmp_path))
+    popen = subprocess.Popen
+
+    def interrupted(*words: Any, **options: Any) -> Any:
+        process = popen(*words, **options)
+        # The shell has set its trap once it has a child.
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        assert holds(lambda: bool(children.read_text()))
+        os.kill(os.getpid(), signal.SIGINT)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    assert start([]).was_interrupted
+    assert not processes(f"JUMBOLAB_TEST={tmp_path}")
 
 
 @pytest.mark.parametrize(("target", "code"), [("/dev/full", 2), ("closed", 0)])

@@ -13,10 +13,11 @@ import signal
 import subprocess
 import sysconfig
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ._errors import JumbolabError
 from ._shapes import Object, objects, short
@@ -106,9 +107,10 @@ def start(
     with tempfile.TemporaryFile() as stdout:
         # A session of its own: Ctrl-C of a terminal would reach it twice, which ends it
         # at once.
-        with _begun(arguments, stdout, folder) as process:
+        with _Deferred() as ctrl_c, _begun(arguments, stdout, folder) as process:
             assert process.stderr is not None
             try:
+                ctrl_c.let()
                 _listen(process.stderr, outcome, listener)
                 process.wait()
             except BaseException as error:
@@ -124,6 +126,36 @@ def start(
     if outcome.error is not None:
         outcome.error.code = outcome.code
     return outcome
+
+
+class _Deferred:
+    """Defers Ctrl-C while the program starts: without its process nobody could stop it."""
+
+    def __init__(self) -> None:
+        self._came = False
+        self._before: Any = None
+
+    def __enter__(self) -> _Deferred:
+        before = signal.getsignal(signal.SIGINT)
+        if callable(before) and threading.current_thread() is threading.main_thread():
+            self._before = before
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.let()
+
+    def let(self) -> None:
+        """Lets Ctrl-C through, also one that was deferred."""
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+            self._before = None
+        if self._came:
+            self._came = False
+            raise KeyboardInterrupt
+
+    def _note(self, *_: object) -> None:
+        self._came = True
 
 
 def _begun(
