@@ -11,7 +11,7 @@ use results::folder::Folder;
 use units::Span;
 
 use crate::bed::{Bed, Between, State, signal, until};
-use crate::run::{TRANSFER, said};
+use crate::run::{TRANSFER, complaints, said};
 
 /// The options that name all four.
 const MACHINES: [&str; 10] = [
@@ -264,7 +264,7 @@ fn what_is_wrong_with_gateways_is_told_in_one_line_with_its_remedy() {
         let said = said(&output);
         assert_eq!(output.status.code(), Some(2), "{line}: {said}");
         assert!(said.contains(told), "{told}: {said}");
-        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        assert_eq!(complaints(&said), 1, "{said}");
     };
     let ends = "--on hosts --host sender=a,interface=meas --host receiver=b,interface=meas";
     let ingress = "--host ingress=g,interface=meas";

@@ -6,7 +6,7 @@ use plan::Trial;
 use results::folder::Folder;
 
 use crate::bed::{Bed, Between};
-use crate::run::{HOSTS, TRANSFER, measured, said};
+use crate::run::{HOSTS, TRANSFER, complaints, measured, said};
 
 /// The router of the bed.
 const ROUTER: [&str; 2] = ["--host", "router=r"];
@@ -141,7 +141,7 @@ fn an_interface_without_rings_is_told_before_anything_is_changed() {
         let said = said(&output);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains(told), "{said}");
-        assert_eq!(said.trim_end().lines().count(), 1, "{said}");
+        assert_eq!(complaints(&said), 1, "{said}");
         assert!(!bed.path("r").exists());
     }
 }

@@ -47,8 +47,10 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 fn file() -> impl Strategy<Value = String> {
-    let lines = prop::collection::vec(line(), 0..130);
-    let valid = prop::collection::vec(any::<u8>(), 0..130).prop_map(|numbers| {
+    let lines = prop::collection::vec(line(), 0..6);
+    let count = prop_oneof![9 => 0..6_usize, 1 => 95..105_usize];
+    let valid = count.prop_flat_map(|count| prop::collection::vec(any::<u8>(), count));
+    let valid = valid.prop_map(|numbers| {
         let lines = numbers.iter().enumerate();
         let lines = lines.map(|(at, number)| match number % 8 {
             0 => format!("h{at} address=10.1.{}.{}\n", number / 8, at),
