@@ -185,9 +185,21 @@ fn a_program_that_fails_is_a_failed_trial_with_its_own_words() {
 fn a_program_that_is_not_there_is_refused_before_anything_is_written() {
     let dir = Dir::new();
     dir.write("tool.toml", TOOL);
-    dir.run("run tool.toml --set traffic.sender=nosuchtool")
-        .refused(&["traffic.sender", "nosuchtool", "install"]);
-    dir.run("run tool.toml --set traffic.receiver=./nosuchtool")
-        .refused(&["traffic.receiver", "./nosuchtool"]);
+    for (set, told) in [
+        (
+            "traffic.sender=nosuchtool",
+            "traffic.sender: this machine has no program `nosuchtool`",
+        ),
+        (
+            "traffic.receiver=./nosuchtool",
+            "traffic.receiver: this machine has no program `./nosuchtool`",
+        ),
+    ] {
+        let outcome = dir.run(&format!("run tool.toml --set {set}"));
+        assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+        // Behind the list of what the experiment does.
+        let last = outcome.stderr.lines().last().unwrap_or_default();
+        assert!(last.contains(told), "{}", outcome.stderr);
+    }
     assert_eq!(dir.entries(), ["tool.toml"]);
 }
