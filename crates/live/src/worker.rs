@@ -37,6 +37,9 @@ pub const INIT_PROCESS: &str = "init";
 /// The most octets kept of its standard error.
 const MOST_COMPLAINT: usize = 1 << 16;
 
+/// The time for a worker whose output has ended to say why, and to end.
+const LAST_WORDS: Span = Span::from_secs(1);
+
 /// Interval between checks whether a worker has ended.
 const PAUSE: Span = Span::from_millis(2);
 
@@ -216,29 +219,37 @@ impl Worker {
             if ready[1..own].contains(&true) {
                 self.complaint.read()?;
             }
-            if !ready[0] {
-                if let Some(ended) = ready[own..].iter().position(|ended| *ended) {
-                    return Err(others[ended].ended());
+            if ready[0] {
+                if !self.output.fill()? {
+                    let operation = format!("hearing the worker `{}`", self.name);
+                    return Err(Error::new(operation, self.exit_message()));
                 }
-                continue;
+            } else if let Some(ended) = ready[own..].iter().position(|ended| *ended) {
+                return Err(others[ended].ended());
             }
-            if !self.output.fill()? {
-                let operation = format!("hearing the worker `{}`", self.name);
-                return Err(Error::new(operation, self.exit_message()));
+            // It may write all the time and end no line.
+            if left == Span::ZERO {
+                return Ok(self.output.next_line());
             }
         }
     }
 
     fn exit_message(&mut self) -> String {
         let mut none = Stream::of(None::<OwnedFd>, 0);
-        while let Ok(ListenOutcome::Something) = hear([&mut self.complaint, &mut none], Span::ZERO)
-        {
+        // It may have closed its output, and go on.
+        let deadline = clock::monotonic() + LAST_WORDS;
+        let in_time = || clock::monotonic() < deadline;
+        let mut said_more = || hear([&mut self.complaint, &mut none], Span::ZERO);
+        while in_time() && matches!(said_more(), Ok(ListenOutcome::Something)) {}
+        while in_time() && matches!(self.child.try_wait(), Ok(None)) {
+            clock::sleep(PAUSE);
         }
         let said = String::from_utf8_lossy(self.complaint.kept());
         let said = said.lines().rfind(|line| !line.trim().is_empty());
         let said = said.map_or_else(String::new, |line| format!(": {}", line.trim()));
-        match self.child.wait() {
-            Ok(status) => format!("it ended early ({status}){said}"),
+        match self.child.try_wait() {
+            Ok(Some(status)) => format!("it ended early ({status}){said}"),
+            Ok(None) => format!("it closed its output early{said}"),
             Err(_) => format!("it ended early{said}"),
         }
     }
@@ -335,6 +346,26 @@ mod tests {
         assert!(says("0.1", LONG) >= Span::from_millis(100));
         assert!(says("1000", Span::ZERO) < LONG);
         assert!(says("1000", Span::from_millis(50)) < LONG);
+    }
+
+    #[test]
+    fn a_worker_that_writes_errors_all_the_time_moves_no_deadline() {
+        let command = Command::new("sh", ["-c", "while :; do echo x >&2; done"], Span::ZERO);
+        let mut worker = Worker::spawn(command).unwrap();
+        let deadline = clock::monotonic() + Span::from_millis(50);
+        assert_eq!(worker.receive_line(deadline).unwrap(), None);
+    }
+
+    #[test]
+    fn a_worker_that_closes_its_output_and_goes_on_is_not_waited_for() {
+        let script = "echo reason >&2; exec >&-; exec sleep 1000";
+        let command = Command::new("sh", ["-c", script], Span::ZERO);
+        let mut worker = Worker::spawn(command).unwrap();
+        let error = worker.receive_line(soon()).unwrap_err().to_string();
+        assert!(
+            error.ends_with("closed its output early: reason"),
+            "{error}"
+        );
     }
 
     #[test]
