@@ -189,11 +189,7 @@ fn replies_that_wait_for_nobody_do_not_keep_others_from_a_probe() {
     let result: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
     assert_eq!(result["verdict"], "clean", "{lines:?}");
     assert_eq!(result["passed_backward"], 9_000, "{lines:?}");
-    // The reflector was found, and answered each probe.
-    assert_eq!(result["loss_backward"][0], 0.0, "{lines:?}");
     let said = lines.last().unwrap();
-    assert!(
-        said.contains("without an answer from the neighbour"),
-        "{said}"
-    );
+    let unresolved = said.contains("without an answer from the neighbour");
+    assert!(unresolved && !said.contains("too large"), "{said}");
 }
