@@ -1,7 +1,7 @@
 //! Hosts as users write them: addresses of links with their interface, and in brackets.
 
 use super::harness::Dir;
-use super::probe::see;
+use crate::unprivileged::probe::see;
 
 #[test]
 fn hosts_are_written_with_zones_and_brackets_and_what_is_no_host_is_refused() {

@@ -7,7 +7,6 @@ mod ends;
 mod hostile;
 mod hostile_receiver;
 mod hostile_sender;
-mod hosts;
 mod intervals;
 mod logs;
 mod measures;

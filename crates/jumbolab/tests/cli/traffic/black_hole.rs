@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::harness::{Dir, Outcome};
 use super::super::lookup::Object;
-use super::super::probe::see;
+use crate::unprivileged::probe::see;
 
 /// Starts a receiver, and the senders of a direction side by side; prints their exit
 /// codes. Super-packets pass any link between namespaces, so there are none.

@@ -1,7 +1,7 @@
 //! What the sender's host makes of its messages: fragments and super-packets.
 
 use super::super::harness::Dir;
-use super::super::probe::see;
+use crate::unprivileged::probe::see;
 
 #[test]
 fn fragments_and_super_packets_of_the_own_host_are_reported() {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::harness::{Dir, Outcome};
-use crate::sandbox::{enter_user_namespace, forbid_unshare, prepared};
+use crate::unprivileged::sandbox::{enter_user_namespace, forbid_unshare, prepared};
 
 /// The checks of every machine, by group.
 const CHECKS: [(&str, &[&str]); 6] = [

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::harness::{Dir, holds};
-use super::lookup::Object;
-use super::traffic::Receiver;
-use super::undisturbed::{Disturbed, until_undisturbed};
+use crate::harness::{Dir, holds};
+use crate::lookup::Object;
+use crate::traffic::Receiver;
+use crate::undisturbed::{Disturbed, until_undisturbed};
 
 /// Variants that this kernel treats otherwise than required: it assumes that a
 /// packet without a length fills the frame.

@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use super::super::harness::{Dir, Outcome};
-use super::super::lookup::Object;
-use super::Receiver;
+use crate::harness::{Dir, Outcome};
+use crate::lookup::Object;
+use crate::traffic::Receiver;
 
 #[test]
 fn only_those_who_know_the_secret_are_served() {

@@ -1,0 +1,16 @@
+//! What privileges may change: tests of what enters the sandbox, opens sockets of its own
+//! or is refused. As root, `.ci/run` leaves them to an ordinary user.
+
+mod doctor;
+mod emulate;
+mod endings;
+mod hosts;
+mod jumbograms;
+mod kernel_tcp;
+mod links;
+pub(crate) mod probe;
+mod runs;
+mod sandbox;
+mod shell;
+mod tutorials;
+mod worlds;
