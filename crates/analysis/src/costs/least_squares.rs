@@ -49,7 +49,7 @@ pub(super) fn least_squares(rows: &[Vec<f64>], values: &[f64]) -> Option<Solutio
     let inverse = factors.inverse();
     let condition = frobenius(&factors.upper) * frobenius(&inverse);
     // A column of zeros or with a value that is no number makes this one no number, too.
-    if !(1.0 / condition > DEPENDENT) {
+    if condition.is_nan() || 1.0 / condition <= DEPENDENT {
         return None;
     }
     let sides: Vec<f64> = factors.basis.iter().map(|one| dot(one, values)).collect();
@@ -109,11 +109,13 @@ impl Factors {
         let width = self.upper.len();
         let mut inverse = vec![vec![0.0; width]; width];
         for line in (0..width).rev() {
-            for at in line..width {
-                let below = (line + 1..=at).map(|one| self.upper[line][one] * inverse[one][at]);
-                let unit = f64::from(u8::from(line == at));
-                inverse[line][at] = (unit - below.sum::<f64>()) / self.upper[line][line];
-            }
+            let row = &self.upper[line];
+            let cell = |at: usize| {
+                let below = (line + 1..=at).map(|one| row[one] * inverse[one][at]);
+                (f64::from(u8::from(line == at)) - below.sum::<f64>()) / row[line]
+            };
+            let cells: Vec<f64> = (line..width).map(cell).collect();
+            inverse[line][line..].copy_from_slice(&cells);
         }
         inverse
     }
