@@ -5,7 +5,7 @@ mod diff;
 mod sample_size;
 mod sensitivity;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plan::metric::{Metric, measured, position};
@@ -200,6 +200,22 @@ pub fn by_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Vec<Vec<&'a Trial>> {
         }
     }
     found
+}
+
+/// The first trial that belongs to no cell of the plan.
+pub fn without_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Option<&'a Trial> {
+    let cells: BTreeSet<String> = plan
+        .cells
+        .iter()
+        .map(|cell| cell.factors.to_string())
+        .collect();
+    // Trials that were read from a folder share the factors of their cell.
+    let mut known: BTreeMap<usize, bool> = BTreeMap::new();
+    trials.iter().find(|trial| {
+        let factors = Arc::as_ptr(&trial.factors).addr();
+        let is_known = || cells.contains(&trial.factors.to_string());
+        !*known.entry(factors).or_insert_with(is_known)
+    })
 }
 
 /// The metrics that were measured or published, in the catalogue's order. A

@@ -9,7 +9,7 @@ mod command;
 mod connections;
 mod domain;
 mod faults;
-mod hostile;
+mod fuzz;
 mod impairments;
 mod kernels;
 mod laws;

@@ -5,6 +5,7 @@ use std::path::Path;
 use analysis::Findings;
 use analysis::across_worlds::across_worlds;
 use analysis::certificate::State;
+use analysis::compare::without_cell;
 use anyhow::{Context, Result, anyhow, bail};
 use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
@@ -94,6 +95,14 @@ impl<'a> ReadRun<'a> {
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse(&text, &name.display().to_string())?;
         let mut plan = lab::world::plan(experiment, facts.world)?;
+        let stray = without_cell(&plan, &trials).filter(|_| !is_search(&plan, &trials));
+        if let Some(trial) = stray {
+            let (id, factors) = (trial.id.as_str(), &trial.factors);
+            bail!(
+                "{}: the trial {id} ({factors}) is in no cell of plan.toml; put back the journal of this run",
+                folder.join("trials.jsonl").display()
+            );
+        }
         facts.leave_out(&mut plan, &trials);
         if plan.world.profile().runs_side_by_side {
             lab::run::sort(&plan, &mut trials);

@@ -77,6 +77,18 @@ fn a_journal_that_is_a_link_is_not_gone_on_with() {
 }
 
 #[test]
+fn a_journal_of_another_run_is_refused() {
+    let dir = small();
+    dir.run("run small.toml -o other --set mtu=1400,2800")
+        .fine();
+    fs::copy(dir.path().join("other/trials.jsonl"), journal(&dir)).unwrap();
+    for line in ["report r", "report r --json", "report other r"] {
+        dir.run(line)
+            .refused(&["trials.jsonl", "1400", "in no cell of plan.toml"]);
+    }
+}
+
+#[test]
 fn a_capture_is_not_written_through_a_link() {
     let dir = Dir::new();
     dir.write(
