@@ -214,6 +214,7 @@ fn agree(written: &str, recorded: f64, part: f64) -> Result<(), String> {
     Err(format!("the page says {written}, the record {recorded}"))
 }
 
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 

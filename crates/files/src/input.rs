@@ -30,7 +30,7 @@ const BLOCK: usize = 1 << 14;
 /// # Errors
 /// It is larger, or cannot be read.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    at_most(File::open(path)?, most)?.ok_or_else(|| too_large(most))
+    at_most(open(path)?, most)?.ok_or_else(|| too_large(most))
 }
 
 /// Reads the regular file at a path that the user named, as text. Unlike a pipe it never
@@ -39,7 +39,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read_text`], or it is another kind of file.
 pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
-    text(at_most(regular(path)?, most)?.ok_or_else(|| too_large(most))?)
+    text(at_most(open_regular(path)?, most)?.ok_or_else(|| too_large(most))?)
 }
 
 /// Reads a secret of at most `most` bytes. It is in a regular file that belongs to the user
@@ -49,7 +49,7 @@ pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
 /// It is larger, another kind of file, or open to others; the message has the command that
 /// corrects this.
 pub fn read_secret(path: &Path, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
-    let file = regular(path)?;
+    let file = open_regular(path)?;
     let found = file.metadata()?;
     let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
     refuse_shared(path, &found, geteuid().as_raw(), credentials.as_deref())?;
@@ -99,9 +99,20 @@ fn refuse_shared(
     Err(io::Error::new(ErrorKind::PermissionDenied, why))
 }
 
-/// Opens a regular file. A pipe would block without O_NONBLOCK, which does nothing to
+/// Opens a file that the user named, which may be a pipe.
+///
+/// # Errors
+/// It cannot be read.
+pub fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Opens a regular file that the user named. A pipe would block without O_NONBLOCK, which does nothing to
 /// regular files [open(2)].
-fn regular(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// It cannot be read, or is another kind of file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
     let file: File = nix::fcntl::open(path, flags, Mode::empty())?.into();
     match file.metadata()?.is_file() {
@@ -127,7 +138,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 /// # Errors
 /// As [`read_text`].
 pub fn read_text_of(path: &Path, most: u64) -> io::Result<(String, Metadata)> {
-    let file = File::open(path)?;
+    let file = open(path)?;
     let found = file.metadata()?;
     let octets = at_most(file, most)?.ok_or_else(|| too_large(most))?;
     Ok((text(octets)?, found))

@@ -17,8 +17,8 @@ use units::Time;
 
 pub use excerpt::excerpt;
 pub(crate) use excerpt::{Flows, excerpt_of};
-pub use read::{Decision, Recorded, Traced};
-pub(crate) use read::{ended_text, read_file};
+pub(crate) use read::ended_text;
+pub use read::{Decision, Input, Recorded, Traced};
 
 /// The version of the format.
 const FORMAT: u32 = 3;
@@ -319,7 +319,7 @@ impl Recording {
         // Sync the folder, which holds the file's name, and its parent, which
         // holds the folder's name.
         let mut folders = self.path.ancestors().skip(1).take(2);
-        folders.try_for_each(|folder| File::open(folder)?.sync_all())
+        folders.try_for_each(|folder| files::open(folder)?.sync_all())
     }
 }
 

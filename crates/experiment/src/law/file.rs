@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -59,20 +58,12 @@ impl LawFiles {
 fn read(place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
     let shown = one_line(&place.display().to_string());
     let cannot = |error: std::io::Error| format!("cannot read {shown}: {error}");
-    // Checked before opening, because opening a pipe blocks until a writer
-    // appears.
-    let facts = std::fs::metadata(place).map_err(cannot)?;
-    if !facts.is_file() {
-        return Err(format!(
-            "{shown} is no ordinary file; name a file of values"
-        ));
-    }
-    if facts.len() > LARGEST {
+    let file = files::open_regular(place).map_err(cannot)?;
+    if file.metadata().map_err(cannot)?.len() > LARGEST {
         return Err(format!(
             "{shown} is larger than {LARGEST} octets; take fewer values"
         ));
     }
-    let file = File::open(place).map_err(cannot)?;
     let mut file = BufReader::new(file.take(LARGEST));
     let (mut values, mut line) = (Vec::new(), Vec::new());
     for number in 1u64.. {

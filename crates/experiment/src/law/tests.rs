@@ -88,10 +88,13 @@ fn what_is_no_law_is_refused_in_one_line() {
             "file:/nowhere",
             "cannot read /nowhere: No such file or directory (os error 2)",
         ),
-        ("file:/", "/ is no ordinary file; name a file of values"),
+        (
+            "file:/",
+            "cannot read /: it is not a regular file; name one",
+        ),
         (
             "file:/dev/zero",
-            "/dev/zero is no ordinary file; name a file of values",
+            "cannot read /dev/zero: it is not a regular file; name one",
         ),
     ] {
         assert_eq!(gaps(text).unwrap_err(), line, "{text}");

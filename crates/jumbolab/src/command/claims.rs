@@ -1,6 +1,5 @@
 //! `jumbolab claims`.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,9 @@ use crate::output;
 /// Folders of the repository.
 const RESULTS: &str = "docs/results";
 const PAGE: &str = "docs/claims.md";
+
+/// The most bytes of a page of findings.
+const LARGEST_PAGE: u64 = 1 << 20;
 
 pub(crate) fn run(args: &Claims) -> Result<()> {
     if !args.record.is_empty() {
@@ -68,7 +70,8 @@ fn pages(papers: &[Paper], records: &[Record], all: &[&Outcome<'_>]) -> Result<(
         let Some(page) = paper.page.as_deref().map(Path::new) else {
             continue;
         };
-        let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
+        let text =
+            files::read_text(page, LARGEST_PAGE).with_context(|| page.display().to_string())?;
         let Some(text) = claims::with_table(&text, paper, all) else {
             bail!(
                 "{} has no place for the table: <!-- claims {} --> and <!-- end -->",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use lab::gateway::recording::Recording;
-use lab::recording::{Decision, Recorded};
+use lab::recording::{Decision, Input, Recorded};
 use lab::replay::{self, Agreement, Difference};
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 use proto::link::Fate;
@@ -36,10 +36,11 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if let Some(world) = args.on.as_deref().filter(|&world| world != "sim") {
         bail!("--on {world}: a replay is always simulated; leave it out");
     }
-    if Recording::is_one(path) {
-        return gateway::run(args, path);
+    let input = Input::open(path)?;
+    if Recording::is_one(&input) {
+        return gateway::run(args, path, input);
     }
-    let recorded = Recorded::read(path)?;
+    let recorded = Recorded::read(input)?;
     let packets = recorded.directions.iter();
     let packets = packets.map(|traced| traced.packets.len()).sum();
     let cut_after = (!recorded.is_whole).then_some(packets);

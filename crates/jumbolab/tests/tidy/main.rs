@@ -61,6 +61,12 @@ const WRITES_FILES: [&str; 15] = [
     "DirBuilder",
 ];
 
+/// Calls that open files of users; `files` has limits for what they read.
+const READS_FILES: [&str; 3] = ["File::open", "fs::read", "fs::read_to_string"];
+
+/// Reads files of the kernel, in `/proc` and `/sys`.
+const READS_THE_KERNEL: [&str; 2] = ["crates/live/", "crates/jumbolab/src/command/gateway.rs"];
+
 /// Files that write settings of the kernel, in `/proc`.
 const WRITES_SETTINGS: [&str; 4] = [
     "crates/live/src/core_link.rs",
@@ -303,41 +309,57 @@ fn a_step_of_the_wall_clock_does_not_reach_a_gateway() {
     settle(&problems);
 }
 
-#[test]
-fn files_are_written_in_one_crate() {
+/// The calls of the program outside of the crate `files`, tests left out: the file, the
+/// line's number and the call.
+fn calls_outside<'a>(calls: &'a [&'a str]) -> Vec<(String, usize, &'a str)> {
     let home = format!("crates/{FILES}/");
-    let is_of_the_program = |file: &String| {
-        file.contains("/src/")
-            && !file.starts_with(&home)
-            && !is_test(file)
-            && !WRITES_SETTINGS.contains(&file.as_str())
-    };
-    let mut problems = Vec::new();
+    let is_of_the_program =
+        |file: &String| file.contains("/src/") && !file.starts_with(&home) && !is_test(file);
+    let mut found = Vec::new();
     for file in rust_files().filter(is_of_the_program) {
         let text = read(&file);
         let source = Source::of(&text);
         let lines = lines_without_tests(&text);
         for (number, line) in (1..).zip(source.code.lines().take(lines)) {
-            for call in WRITES_FILES.iter().filter(|call| writes(line, call)) {
-                problems.push(format!(
-                    "{file}:{number}: {call} may follow a link out of a results folder; use `{FILES}`"
-                ));
-            }
+            let made = calls.iter().filter(|call| has_call(line, call));
+            found.extend(made.map(|call| (file.clone(), number, *call)));
         }
     }
-    settle(&problems);
+    found
+}
+
+#[test]
+fn files_are_written_in_one_crate() {
+    let found = calls_outside(&WRITES_FILES).into_iter();
+    let found = found.filter(|(file, ..)| !WRITES_SETTINGS.contains(&file.as_str()));
+    let problem = |(file, number, call): (String, usize, &str)| {
+        format!("{file}:{number}: {call} may follow a link out of a results folder; use `{FILES}`")
+    };
+    settle(&found.map(problem).collect::<Vec<_>>());
+}
+
+#[test]
+fn files_of_users_are_read_in_one_crate() {
+    let reads_the_kernel =
+        |file: &str| READS_THE_KERNEL.iter().any(|place| file.starts_with(place));
+    let found = calls_outside(&READS_FILES).into_iter();
+    let found = found.filter(|(file, ..)| !reads_the_kernel(file));
+    let problem = |(file, number, call): (String, usize, &str)| {
+        format!("{file}:{number}: {call} has no limit; use `{FILES}`")
+    };
+    settle(&found.map(problem).collect::<Vec<_>>());
 }
 
 #[test]
 fn calls_that_write_files_are_told_from_others() {
-    assert!(writes("let file = fs::write(path, text)?;", "fs::write"));
-    assert!(writes("std::fs::File::create(path)", "File::create"));
-    assert!(!writes("File::create_new(path)", "File::create"));
-    assert!(!writes("defs::write(path)", "fs::write"));
+    assert!(has_call("let file = fs::write(path, text)?;", "fs::write"));
+    assert!(has_call("std::fs::File::create(path)", "File::create"));
+    assert!(!has_call("File::create_new(path)", "File::create"));
+    assert!(!has_call("defs::write(path)", "fs::write"));
 }
 
 /// Whether `line` has `call` as a whole path.
-fn writes(line: &str, call: &str) -> bool {
+fn has_call(line: &str, call: &str) -> bool {
     line.match_indices(call).any(|(at, _)| {
         !line[..at].ends_with(is_identifier) && !line[at + call.len()..].starts_with(is_identifier)
     })

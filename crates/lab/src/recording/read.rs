@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 use std::str::{self, FromStr};
 
@@ -21,6 +21,9 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// The maximum size of a recording: 1 GiB, about ten million packets. A packet
 /// takes about as much memory.
 const LARGEST: u64 = 1 << 30;
+
+/// More octets than the first words of any recording have.
+const LONGEST_MAGIC: u64 = 64;
 
 /// The maximum number of characters of a value in a message.
 const MOST_SHOWN: usize = 60;
@@ -64,12 +67,12 @@ pub struct Decision {
 }
 
 impl Recorded {
-    /// Reads the recording in the file at `path`.
+    /// Reads the recording in `input`.
     ///
     /// # Errors
     /// One line of text with the file and the invalid line.
-    pub fn read(path: &Path) -> Result<Self> {
-        read_file(path, Self::parse)
+    pub fn read(input: Input) -> Result<Self> {
+        input.parse(Self::parse)
     }
 
     /// Reads a recording.
@@ -192,11 +195,38 @@ impl Recorded {
     }
 }
 
-/// Reads the file at `path` by `parse`. Errors name the file.
-pub(crate) fn read_file<T>(path: &Path, parse: impl FnOnce(File) -> Result<T>) -> Result<T> {
-    let place = path.display().to_string();
-    let file = File::open(path).with_context(|| format!("cannot read {place}"))?;
-    parse(file).with_context(|| place)
+/// A file with a recording of a link or of a gateway. It may be a pipe: what is read of it to
+/// tell the two apart is kept.
+pub struct Input {
+    place: String,
+    begin: Vec<u8>,
+    rest: File,
+}
+
+impl Input {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let place = path.display().to_string();
+        let cannot = || format!("cannot read {place}");
+        let rest = files::open(path).with_context(cannot)?;
+        let mut begin = Vec::new();
+        let read = (&rest).take(LONGEST_MAGIC).read_to_end(&mut begin);
+        read.with_context(cannot)?;
+        Ok(Self { place, begin, rest })
+    }
+
+    pub(crate) fn begins_with(&self, magic: &str) -> bool {
+        self.begin.starts_with(magic.as_bytes())
+    }
+
+    /// Reads the file by `parse`. Errors name the file.
+    pub(crate) fn parse<T>(self, parse: impl FnOnce(Box<dyn Read>) -> Result<T>) -> Result<T> {
+        let whole = Cursor::new(self.begin).chain(self.rest);
+        parse(Box::new(whole)).with_context(|| self.place)
+    }
 }
 
 /// The next line without its end.

@@ -7,7 +7,7 @@ use queue::{Limit, Spec};
 use units::Rate;
 
 use super::*;
-use crate::recording::{Heading, Recording};
+use crate::recording::{Heading, Input, Recording};
 
 mod fuzz;
 
@@ -202,7 +202,7 @@ fn most_of_a_recording_without_its_end_is_replayed_and_one_of_format_2_is_whole(
     let first = first.replace("\"format\":3", "\"format\":2");
     let rest = "5,6,0,64,0,delivered,1,,0,0,0,0,0,1,\n# chance 0 0 0 7\n# chance 1 0 0 8\n";
     std::fs::write(&path, format!("{first}{rest}")).unwrap();
-    let second = Recorded::read(&path).unwrap();
+    let second = Recorded::read(Input::open(&path).unwrap()).unwrap();
     assert!(second.is_whole && second.directions[0].packets.len() == 1);
 }
 
@@ -338,7 +338,10 @@ fn what_is_no_recording_is_refused_by_line() {
         ),
     ] {
         std::fs::write(&path, text).unwrap();
-        let refusal = format!("{:#}", Recorded::read(&path).unwrap_err());
+        let refusal = format!(
+            "{:#}",
+            Recorded::read(Input::open(&path).unwrap()).unwrap_err()
+        );
         assert!(refusal.len() < 500, "{}", refusal.len());
         assert!(refusal.contains(&format!("wire.csv: {words}")), "{refusal}");
     }
@@ -407,7 +410,7 @@ fn a_packet_stamped_before_its_record_began_is_in_it() {
     recording.write(&events).unwrap();
     recording.conclude(&waiting, &reseeds).unwrap();
     recording.finish().unwrap();
-    let recorded = Recorded::read(&path).unwrap();
+    let recorded = Recorded::read(Input::open(&path).unwrap()).unwrap();
     assert_eq!(recorded.directions[0].packets.len(), 400);
     let agreement = reproduce(&recorded, 0).unwrap();
     assert_eq!(agreement.first, None);

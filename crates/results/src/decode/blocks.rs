@@ -31,8 +31,6 @@ pub(super) struct Tear {
 
 impl Blocks {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        // Checked before opening, because opening a pipe blocks until a writer
-        // appears.
         let metadata = fs::metadata(path).context("cannot be read")?;
         if metadata.is_dir() {
             bail!("this is a folder; name a packet log, as written by `--log`");
@@ -42,7 +40,7 @@ impl Blocks {
                 "this is a pipe or a device, and a packet log is read twice; save it to a file first"
             );
         }
-        let file = File::open(path).context("cannot be read")?;
+        let file = files::open_regular(path).context("cannot be read")?;
         let mut blocks = Self {
             length: file.metadata().context("cannot be read")?.len(),
             file,

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use lab::gateway::recording::{Described, Recording};
 use lab::gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
+use lab::recording::Input;
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use report::Places;
 use serde_json::{Value, json};
@@ -15,8 +16,8 @@ use super::write_page;
 use crate::args::Run;
 use crate::output;
 
-pub(super) fn run(args: &Run, path: &Path) -> Result<()> {
-    let recording = Recording::read(path)?;
+pub(super) fn run(args: &Run, path: &Path, input: Input) -> Result<()> {
+    let recording = Recording::read(input)?;
     if !recording.is_whole {
         output::say(&format!(
             "warning: {}: the recording was cut; what is there is replayed",

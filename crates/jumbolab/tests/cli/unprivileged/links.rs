@@ -1,10 +1,11 @@
 //! Emulated links: cross traffic, recordings, and echoes of whole messages.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::harness::{Dir, SHORT};
+use crate::harness::{Dir, Outcome, SHORT};
 use crate::lookup::Object;
 use crate::undisturbed::{Disturbed, until_undisturbed};
 
@@ -250,6 +251,14 @@ fn what_a_recorded_trial_decided_is_decided_again_by_a_replay() {
     );
     assert_eq!(rows[1]["settings"], "queue=droptail");
     assert_eq!(rows[1]["dropped_early"], 0);
+    // What tells the kinds of recordings apart is not lost of a pipe.
+    let script = "cat r/recordings/*.csv | \"$0\" run replay --trace /dev/stdin --json";
+    let mut piped = Command::new("sh");
+    piped.args(["-c", script]).arg(dir.command().get_program());
+    let piped = Outcome::of(piped.current_dir(dir.path()).output().unwrap());
+    let first = piped.fine().stdout;
+    let first: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    assert_eq!(first["compared"], rows[0]["compared"]);
     let outcome = dir.run(&format!("{replay} -o replayed"));
     let words = outcome.fine().stdout;
     assert!(words.contains("reproduced: all "), "{words}");

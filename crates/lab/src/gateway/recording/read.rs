@@ -1,8 +1,6 @@
 //! Reads recordings of gateways.
 
-use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 use std::str::{FromStr, Split};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
@@ -12,7 +10,7 @@ use proto::gateway::{Decision, Event, RecordedArrival as Arrival};
 use units::{Bytes, IpMtu, IpVersion, Span, Time};
 
 use super::{Described, END, FORMAT, FirstLine, MAGIC, REASONS, SETTINGS};
-use crate::recording::{ended_text, read_file};
+use crate::recording::{Input, ended_text};
 
 /// The longest line: a bundle of 65535 packets takes less.
 const LONGEST_LINE: u64 = 1 << 21;
@@ -45,19 +43,17 @@ pub struct Section {
 }
 
 impl Recording {
-    /// Whether the file at `path` begins as a recording of a gateway does.
-    pub fn is_one(path: &Path) -> bool {
-        let mut begin = vec![0; MAGIC.len()];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-        read.is_ok() && begin == MAGIC.as_bytes()
+    /// Whether `input` begins as a recording of a gateway does.
+    pub fn is_one(input: &Input) -> bool {
+        input.begins_with(MAGIC)
     }
 
-    /// Reads the recording in the file at `path`.
+    /// Reads the recording in `input`.
     ///
     /// # Errors
     /// One line of text with the file and the invalid line.
-    pub fn read(path: &Path) -> Result<Self> {
-        read_file(path, Self::parse)
+    pub fn read(input: Input) -> Result<Self> {
+        input.parse(Self::parse)
     }
 
     /// Reads a recording.
