@@ -80,6 +80,8 @@ pub struct Experiment {
     notices: Vec<String>,
     /// The file that it was loaded from.
     file: Option<Metadata>,
+    /// Whether it is in a results folder, which may come from somebody else.
+    is_of_results: bool,
 }
 
 /// Checks a name that becomes part of the name of a file.
@@ -116,7 +118,19 @@ impl Experiment {
             tree,
             place,
             file: None,
+            is_of_results: false,
         })
+    }
+
+    /// Parses the experiment of a results folder, as [`Experiment::parse`]. It can name the
+    /// files of values that the run left there, and no others.
+    ///
+    /// # Errors
+    /// As [`Experiment::parse`].
+    pub fn parse_results(text: &str, name: &str) -> Result<Self> {
+        let mut experiment = Self::parse(text, name)?;
+        experiment.is_of_results = true;
+        Ok(experiment)
     }
 
     /// Loads the shipped experiment of this name, or the file at this path.
@@ -307,7 +321,7 @@ impl Experiment {
         reader.table(named_hosts::ROOT)?;
         reader.table(choices::ROOT)?;
 
-        let files = LawFiles::default();
+        let files = LawFiles::new(self.is_of_results);
         let resolve = |body: &Table| {
             sweep::cells(body, &self.place, &factors, &aliases, world, check, &files)
         };

@@ -12,7 +12,7 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 static RELOAD: AtomicBool = AtomicBool::new(false);
 
 /// Makes SIGINT, SIGTERM and SIGHUP set a flag instead of ending the process. A second
-/// signal ends it.
+/// signal ends it. A SIGHUP that is ignored stays ignored: `nohup` asks for that.
 ///
 /// # Errors
 /// If the kernel refuses, which does not happen in practice.
@@ -53,7 +53,11 @@ fn listen_for(signals: &[Signal]) -> Result<()> {
     for &signal in signals {
         #[expect(unsafe_code, reason = "a handler is installed")]
         // SAFETY: the handler stores an atomic and does nothing else.
-        unsafe { sigaction(signal, &action) }.during(|| format!("listening for {signal}"))?;
+        let set = |action| unsafe { sigaction(signal, action) };
+        let before = set(&action).during(|| format!("listening for {signal}"))?;
+        if signal == Signal::SIGHUP && matches!(before.handler(), SigHandler::SigIgn) {
+            set(&before).during(|| format!("ignoring {signal}"))?;
+        }
     }
     Ok(())
 }

@@ -14,6 +14,8 @@ pub use order::{measured, position};
 pub use page::documented;
 pub use window::{LONGEST as LONGEST_WINDOW, of_window};
 
+use crate::LARGEST_FIGURE;
+
 /// A quantity that a trial measures.
 #[derive(Debug, PartialEq)]
 pub struct Metric {
@@ -96,6 +98,35 @@ pub enum Resolution {
 /// software. Two stamps of one event agree within a microsecond, which is also
 /// the unit of TCP_INFO [tcp(7)]. In milliseconds.
 const STAMP: Resolution = Resolution::Absolute(0.001);
+
+/// The metrics that may be below zero: differences of two clocks, of two meters or of two
+/// shares.
+const SIGNED: [&str; 8] = [
+    "cpu_message",
+    "delay",
+    "delay_p99",
+    "drop_bias",
+    "energy",
+    "first_delivery",
+    "latency",
+    "latency_ditg",
+];
+
+/// Whether the metric `name`, also that of a flow, is below zero in no trial. Those of latency
+/// breakdowns and of windows are not among them.
+pub fn is_never_negative(name: &str) -> bool {
+    let base = name.split('/').next().unwrap_or(name);
+    METRICS.iter().any(|metric| metric.name == base) && !SIGNED.contains(&base)
+}
+
+/// Whether a trial can have `value` of the metric `name`.
+pub fn is_possible(name: &str, value: f64) -> bool {
+    match value {
+        0.0..=100.0 => true,
+        0.0..=LARGEST_FIGURE => name != "loss" && !name.starts_with("loss/"),
+        _ => (-LARGEST_FIGURE..0.0).contains(&value) && !is_never_negative(name),
+    }
+}
 
 impl Metric {
     /// The metric's table in the 2019 study [Praptodiyono2019], if it has one.

@@ -11,10 +11,41 @@ const MOST: usize = 128;
 /// begins at time zero.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Stated"))]
 pub struct TimeSeries {
     interval: Span,
     most: usize,
     intervals: Vec<Interval>,
+}
+
+/// A series as another process states it.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+struct Stated {
+    interval: Span,
+    most: usize,
+    intervals: Vec<Interval>,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Stated> for TimeSeries {
+    type Error = &'static str;
+
+    fn try_from(stated: Stated) -> Result<Self, Self::Error> {
+        let Stated {
+            interval,
+            most,
+            intervals,
+        } = stated;
+        if interval == Span::ZERO || most < 2 || intervals.len() > most {
+            return Err("a series has intervals of some length, and at most as many as it states");
+        }
+        Ok(Self {
+            interval,
+            most,
+            intervals,
+        })
+    }
 }
 
 /// One interval of a [`TimeSeries`].

@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -22,12 +23,23 @@ const LONGEST_LINE: u64 = 1_000;
 
 /// The files that an experiment names, each read once.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LawFiles(Rc<RefCell<BTreeMap<(PathBuf, Measure), LawFile>>>);
+pub(crate) struct LawFiles {
+    read: Rc<RefCell<BTreeMap<(PathBuf, Measure), LawFile>>>,
+    /// Whether they are those that a run left in its folder.
+    is_of_results: bool,
+}
 
 impl LawFiles {
+    pub(crate) fn new(is_of_results: bool) -> Self {
+        Self {
+            is_of_results,
+            ..Self::default()
+        }
+    }
+
     /// The files read so far, each once per set of values.
     pub(crate) fn kept(&self) -> Vec<LawFile> {
-        let read = self.0.borrow();
+        let read = self.read.borrow();
         let named: BTreeMap<&str, &LawFile> = read
             .values()
             .map(|file| (file.name.as_str(), file))
@@ -42,23 +54,47 @@ impl LawFiles {
         measure: Measure,
         folder: &Path,
     ) -> Result<LawFile, String> {
-        let place = folder.join(path);
-        let key = (place, measure);
-        if let Some(file) = self.0.borrow().get(&key) {
+        let key = (folder.join(path), measure);
+        if let Some(file) = self.read.borrow().get(&key) {
             return Ok(file.clone());
         }
-        let seen = Seen::from(read(&key.0, measure)?);
-        let file = LawFile::new(measure, seen);
-        self.0.borrow_mut().insert(key, file.clone());
+        let file = match self.is_of_results {
+            true => of_results(path, measure, folder)?,
+            false => {
+                let opened = files::open_regular(&key.0);
+                LawFile::new(measure, Seen::from(read(opened, &key.0, measure)?))
+            }
+        };
+        self.read.borrow_mut().insert(key, file.clone());
         Ok(file)
     }
 }
 
+/// The file `name` that a run left in `folder`: its values decide its name, and no link leads
+/// out of the folder.
+fn of_results(name: &str, measure: Measure, folder: &Path) -> Result<LawFile, String> {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let opened = files::Folder::open(folder).and_then(|folder| folder.open_file(name));
+    let place = folder.join(name);
+    let file = LawFile::new(measure, Seen::from(read(opened, &place, measure)?));
+    match file.name == name {
+        true => Ok(file),
+        false => Err(format!(
+            "{} is not the file {} that the run left in its folder; put that one back",
+            one_line(&place.display().to_string()),
+            file.name
+        )),
+    }
+}
+
 /// The values in a file, one per line; `#` starts a comment.
-fn read(place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
+fn read(opened: io::Result<File>, place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
     let shown = one_line(&place.display().to_string());
     let cannot = |error: std::io::Error| format!("cannot read {shown}: {error}");
-    let file = files::open_regular(place).map_err(cannot)?;
+    let file = opened.map_err(cannot)?;
     if file.metadata().map_err(cannot)?.len() > LARGEST {
         return Err(format!(
             "{shown} is larger than {LARGEST} octets; take fewer values"

@@ -18,6 +18,9 @@ use crate::output;
 /// The maximum number of lines that are shown before a start.
 const MOST_SHOWN: usize = 16;
 
+/// The most characters of what a user is asked to agree to: more would be cut where it is shown.
+const LONGEST: usize = 2_000;
+
 /// The bit of a file's mode that lets everybody write it [inode(7)].
 const WRITABLE_BY_ALL: u32 = 0o002;
 
@@ -52,6 +55,12 @@ pub(super) fn ask(
         && all.iter().any(|effect| !effect.is_option);
     if !is_by_others || allowed {
         return Ok(());
+    }
+    let is_cut = |effect: &SideEffect| effect.to_string().chars().count() > LONGEST;
+    if all.len() > MOST_SHOWN || all.iter().any(is_cut) {
+        bail!(
+            "the experiment file belongs to another user, or everybody can write it, and the list above is not whole; read it with --dry-run --json, and add --allow-commands to start it"
+        );
     }
     let doubt = "the experiment file belongs to another user, or everybody can write it";
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {

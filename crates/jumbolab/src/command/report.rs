@@ -70,7 +70,7 @@ pub(super) fn searched(run: &ReadRun<'_>) -> Result<Option<Study>> {
     let name = place.display().to_string();
     let text = { run.files.read_text(robustness::EXPERIMENT, LARGEST_FILE) }
         .with_context(|| format!("cannot read {name}"))?;
-    let experiment = Experiment::parse(&text, &name)?;
+    let experiment = Experiment::parse_results(&text, &name)?;
     Study::new(experiment, run.plan.world).map(Some)
 }
 
@@ -93,7 +93,7 @@ impl<'a> ReadRun<'a> {
         })?;
         let (text, facts, mut trials) = Folder::read_in(&files)?;
         let name = folder.join("plan.toml");
-        let experiment = Experiment::parse(&text, &name.display().to_string())?;
+        let experiment = Experiment::parse_results(&text, &name.display().to_string())?;
         let mut plan = lab::world::plan(experiment, facts.world)?;
         let stray = without_cell(&plan, &trials).filter(|_| !is_search(&plan, &trials));
         if let Some(trial) = stray {

@@ -6,6 +6,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::harness::{self, Dir, Outcome};
 
 const SMALL: &str = "\
@@ -89,6 +91,38 @@ fn a_journal_of_another_run_is_refused() {
 }
 
 #[test]
+fn a_results_folder_names_no_files_but_its_own() {
+    let dir = Dir::new();
+    dir.write("gaps.txt", "200us\n300us\n500us\n");
+    let udp = "[traffic]\nkind = \"flows\"\nduration = \"50ms\"\n";
+    let flow = "[flows.one]\ngap = \"file:gaps.txt\"\nmessage = \"200\"\n";
+    let head = SMALL.replace("[traffic]\nprotocol = \"udp\"\nsize = \"100kB\"\n", udp);
+    dir.write("gaps.toml", &format!("{head}{flow}"));
+    dir.run("run gaps.toml -o r").fine();
+    dir.run("report r").fine();
+    let folder = dir.path().join("r");
+    let names = fs::read_dir(&folder).unwrap();
+    let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let name = names.find(|name| name.starts_with("gaps-")).unwrap();
+    let values = fs::read_to_string(folder.join(&name)).unwrap();
+    // A link, other values, and a plan that names a file elsewhere.
+    let outside = dir.write("outside", &values);
+    fs::remove_file(folder.join(&name)).unwrap();
+    symlink(&outside, folder.join(&name)).unwrap();
+    dir.run("report r").refused(&[&name, "symbolic link"]);
+    fs::remove_file(folder.join(&name)).unwrap();
+    fs::write(folder.join(&name), "7ms\n").unwrap();
+    dir.run("report r").refused(&[&name, "is not the file"]);
+    let plan = fs::read_to_string(folder.join("plan.toml")).unwrap();
+    for place in ["../outside", "/proc/version"] {
+        let changed = plan.replace(&format!("file:{name}"), &format!("file:{place}"));
+        assert_ne!(changed, plan);
+        fs::write(folder.join("plan.toml"), changed).unwrap();
+        dir.run("report r").refused(&[place]);
+    }
+}
+
+#[test]
 fn a_capture_is_not_written_through_a_link() {
     let dir = Dir::new();
     dir.write(
@@ -134,6 +168,20 @@ fn a_damaged_last_line_is_an_error_and_stays() {
         dir.run(line).refused(&["trials.jsonl:4: ", "not a trial"]);
     }
     assert_eq!(fs::read(journal(&dir)).unwrap(), text);
+}
+
+#[test]
+fn figures_that_no_metric_has_are_refused() {
+    let dir = small();
+    let text = fs::read_to_string(journal(&dir)).unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    for (metric, value) in [("throughput", -5.0), ("loss", 300.5), ("jitter", -0.1)] {
+        let mut line: Value = serde_json::from_str(first).unwrap();
+        line["metrics"][metric] = value.into();
+        fs::write(journal(&dir), format!("{line}\n{rest}")).unwrap();
+        dir.run("report r")
+            .refused(&["trials.jsonl:1", metric, &format!("{value:e}")]);
+    }
 }
 
 #[test]

@@ -162,3 +162,19 @@ fn an_interrupted_run_says_how_to_go_on() {
     refused.refused(&["--resume", &format!("{} of {TRIALS}", kept.len())]);
     assert_eq!(journal(&dir.path().join("r")), kept);
 }
+
+#[test]
+fn a_run_that_ignores_the_end_of_its_terminal_goes_on() {
+    let dir = Dir::new();
+    let line = "run mtu-and-queues --on sim --set traffic.duration=20ms --repeat 3 -o r";
+    let script = format!(
+        "trap '' HUP; \"$0\" {line} >/dev/null 2>&1 & \
+         until test -s r/trials.jsonl; do kill -0 $! || exit 9; sleep 0.01; done; \
+         kill -HUP $!; wait $!"
+    );
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &script])
+        .arg(dir.command().get_program());
+    Outcome::of(command.current_dir(dir.path()).output().unwrap()).ran();
+}

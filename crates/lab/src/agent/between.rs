@@ -8,7 +8,7 @@ use live::transfer::{Received, Sent, Transfer};
 use live::trial_token::{Token, new_token};
 use live::worker::Command;
 use live::{Worker, clock};
-use units::{Bytes, Span};
+use units::{Bytes, Span, Transport};
 
 use super::flows::check;
 use super::instants::Clocks;
@@ -103,15 +103,24 @@ impl Agents {
         // Each end has a timeout of its own; this one covers an end that hangs.
         let carried = carried(transfer, transfer.octets());
         let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
-        if !self.share_a_clock()? {
-            return self.transfer_between_clocks(transfer, timeout);
-        }
-        let receiving = |token| Request::Receive(transfer.clone(), token);
-        let sending = |token, port| Request::Send(transfer.clone(), token, port);
-        match self.both(receiving, sending, timeout)? {
-            (Reply::Sent(sent), Reply::Received(received)) => Ok((sent, received)),
-            others => Err(Failure::unexpected_of_two(others)),
-        }
+        let (sent, received) = match self.share_a_clock()? {
+            true => {
+                let receiving = |token| Request::Receive(transfer.clone(), token);
+                let sending = |token, port| Request::Send(transfer.clone(), token, port);
+                match self.both(receiving, sending, timeout)? {
+                    (Reply::Sent(sent), Reply::Received(received)) => (sent, received),
+                    others => return Err(Failure::unexpected_of_two(others)),
+                }
+            }
+            false => self.transfer_between_clocks(transfer, timeout)?,
+        };
+        let copies = match transfer.protocol {
+            Transport::Tcp => 1,
+            Transport::Udp => MOST_COPIES,
+        };
+        let most = transfer.octets().get().saturating_mul(copies);
+        possible(most, &received).map_err(Failure::Transfer)?;
+        Ok((sent, received))
     }
 
     /// Runs flows of at most `duration` between the two; returns the
@@ -199,6 +208,38 @@ impl Agents {
     }
 }
 
+/// The most copies of a packet that a path makes.
+const MOST_COPIES: u64 = 16;
+
+/// Checks what a receiver reports of a transfer that carries `most` octets at most. Its host
+/// may belong to somebody else.
+///
+/// # Errors
+/// The first impossible figure.
+fn possible(most: u64, received: &Received) -> Result<(), String> {
+    let delays = &received.delays;
+    let first = delays.received.checked_sub(delays.duplicates);
+    let first = first.and_then(|first| first.checked_sub(delays.unexpected));
+    let rate_is_possible = received.goodput.is_none_or(|goodput| {
+        let rate = 8.0 * goodput.bytes.get() as f64 / goodput.span.as_secs_f64();
+        let rates = [goodput.bits_per_second, goodput.plain_bits_per_second];
+        goodput.bytes <= received.octets
+            && rate.is_finite()
+            && goodput.bits_per_second <= 1.000_001 * rate
+            && rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0)
+    });
+    let why = if received.octets.get() > most {
+        "more arrived than was sent"
+    } else if first.and_then(|first| first.checked_add(delays.lost)) != Some(delays.expected) {
+        "the messages that arrived and the lost ones are not those that were sent"
+    } else if !rate_is_possible {
+        "the goodput is not that of its octets and its time"
+    } else {
+        return Ok(());
+    };
+    Err(format!("the receiver's report is impossible: {why}"))
+}
+
 /// The command of the agent in `node`.
 fn agent(node: &Node) -> Command<'_> {
     Command::local(Some(&node.namespace), ROLE)
@@ -208,4 +249,96 @@ fn agent(node: &Node) -> Command<'_> {
 fn carried(transfer: &Transfer, octets: Bytes) -> Span {
     let pace = transfer.pace;
     pace.map_or(Span::ZERO, |pace| pace.serialise(octets) * MARGIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use live::meter::Process;
+    use proto::time_series::TimeSeries;
+    use proto::{FlowRecorder, Goodput};
+    use units::Time;
+
+    use super::*;
+
+    /// What a receiver reports of 3 messages of 400 octets, of which one is lost.
+    fn report() -> Received {
+        let mut recorder = FlowRecorder::new();
+        for number in 0..2 {
+            recorder.record(
+                number,
+                Time::from_picos(number),
+                Time::from_picos(9),
+                Bytes::new(400),
+            );
+        }
+        Received {
+            octets: Bytes::new(800),
+            unstamped: 0,
+            spread: Span::ZERO,
+            goodput: Some(Goodput {
+                bytes: Bytes::new(400),
+                span: Span::from_millis(4),
+                bits_per_second: 800_000.0,
+                plain_bits_per_second: 800_000.0,
+                first: Time::ZERO,
+                last: Time::from_picos(1),
+            }),
+            delays: recorder.finish(3),
+            clocks: None,
+            arrivals: TimeSeries::default(),
+            receive_buffer: 0,
+            refused_peers: 0,
+            process: Process::default(),
+        }
+    }
+
+    #[test]
+    fn a_receiver_that_reports_more_than_can_be_is_not_believed() {
+        assert_eq!(possible(1_200, &report()), Ok(()));
+        let lies: [fn(&mut Received); 7] = [
+            |one| one.octets = Bytes::new(1_201),
+            |one| one.delays.lost = 5,
+            |one| one.delays.received = 1_000_000_000,
+            |one| one.delays.duplicates = 4,
+            |one| {
+                one.goodput
+                    .iter_mut()
+                    .for_each(|it| it.bits_per_second = -5.0)
+            },
+            |one| {
+                one.goodput
+                    .iter_mut()
+                    .for_each(|it| it.bits_per_second = 1e15)
+            },
+            |one| {
+                one.goodput
+                    .iter_mut()
+                    .for_each(|it| it.bytes = Bytes::new(801))
+            },
+        ];
+        for (number, lie) in lies.into_iter().enumerate() {
+            let mut report = report();
+            lie(&mut report);
+            let why = possible(1_200, &report).unwrap_err();
+            assert!(why.contains("impossible"), "{number}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_series_that_could_not_have_been_recorded_is_refused() {
+        let mut series = TimeSeries::new(Span::from_millis(10), 8);
+        series.carried(Time::from_picos(1), Bytes::new(100));
+        let text = serde_json::to_string(&series).unwrap();
+        let interval = Span::from_millis(10).as_picos().to_string();
+        assert!(text.contains(&interval), "{text}");
+        assert_eq!(serde_json::from_str::<TimeSeries>(&text).unwrap(), series);
+        for (from, to) in [(interval.as_str(), "0"), ("\"most\":8", "\"most\":0")] {
+            let changed = text.replace(from, to);
+            assert_ne!(changed, text);
+            assert!(
+                serde_json::from_str::<TimeSeries>(&changed).is_err(),
+                "{changed}"
+            );
+        }
+    }
 }

@@ -7,6 +7,7 @@ use live::clock;
 use live::meter::{self, MachineUse};
 use live::tool::MOST_OUTPUT;
 use plan::command_line::{CommandLine, joined};
+use plan::metric::is_never_negative;
 use plan::setting::{Command, Reading};
 use plan::{LARGEST_FIGURE, Setting};
 use serde_json::{Value, json};
@@ -29,9 +30,6 @@ const READY_TIMEOUT: Span = Span::from_millis(2_000);
 /// The duration of one poll of a program.
 const SOON: Span = Span::from_millis(5);
 pub(super) const WHILE: Span = Span::from_millis(100);
-
-/// The metrics that may be negative: differences of two clocks.
-const SIGNED: [&str; 4] = ["delay", "delay_p99", "latency", "latency_ditg"];
 
 /// The observations of a trial of the user's programs.
 pub(super) struct CommandObservation {
@@ -97,7 +95,7 @@ pub(super) fn command(
     let mut measurements = Measurements::default();
     for (metric, reading) in &command.read {
         let value = number_in(&report, reading)?;
-        if value < 0.0 && !SIGNED.contains(metric) {
+        if value < 0.0 && is_never_negative(metric) {
             return Err(Failure::Transfer(format!(
                 "sender: its JSON has {value} at {}, and {metric} is never negative",
                 reading.pointer

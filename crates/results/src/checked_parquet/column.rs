@@ -9,8 +9,9 @@ use super::Kind;
 use super::runs::Runs;
 use super::thrift::Value;
 
-/// The maximum size of the head of a page.
-const LARGEST_HEAD: u64 = 1 << 14;
+/// The maximum size of the head of a page. It has a dozen numbers, and a run writes no
+/// statistics of values into it.
+const LARGEST_HEAD: u64 = 1 << 10;
 
 /// Encodings of values.
 const PLAIN: i64 = 0;

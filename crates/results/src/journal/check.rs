@@ -3,6 +3,7 @@
 use std::fmt;
 
 use anyhow::bail;
+use plan::metric::is_possible;
 use plan::setting::LARGEST_MESSAGE;
 use plan::{LARGEST_FIGURE, Trial, UNKNOWN};
 use proto::streaming_recorder::SHARES;
@@ -45,7 +46,7 @@ pub(super) fn is_in_range(trial: &Trial) -> bool {
     trial.factors.0.len() <= MOST_FACTORS
         && trial.seconds >= 0.0
         && is_figure(trial.seconds)
-        && trial.metrics.iter().all(|(_, &value)| is_figure(value))
+        && { trial.metrics.iter() }.all(|(name, &value)| is_possible(name, value))
         && trial.evidence.all_texts(is_value)
 }
 
@@ -118,7 +119,7 @@ pub(super) fn finite_and_in_range(trial: &Trial) -> anyhow::Result<()> {
         return refused("seconds", &format!("{:e}", trial.seconds));
     }
     for (name, value) in trial.metrics.iter() {
-        if !value.is_finite() || value.abs() > LARGEST_FIGURE {
+        if !is_possible(name, *value) {
             return refused(name, &format!("{value:e}"));
         }
     }
