@@ -101,3 +101,39 @@ fn bird_feeds_the_tables_of_two_systems_and_a_withdrawn_prefix_leaves() {
     assert!(seen.last(0, "dropped") > 50, "{:?}", seen.logs[0]);
     seen.conserved();
 }
+
+#[test]
+fn routes_that_another_program_or_the_interface_lost_are_entered_again() {
+    let seen = see("cat >a.toml <<'END'
+[inside]
+name = \"jumbo7\"
+[peers.b]
+address = \"198.51.100.1\"
+local = \"192.0.2.1\"
+prefixes = [\"10.2.0.0/24\", \"fd02::/64\"]
+END
+        forwarding
+        begin ga --config a.toml
+        begin gb --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64
+        crosses_after start
+        ip -n ga link set jumbo7 down
+        until_said ga 'jumbo7 is down'
+        ip -n ga link set jumbo7 up
+        until_said ga '2 routes to jumbo7 had been removed'
+        crosses_after up
+        ip -n ga -6 route del fd02::/64 dev jumbo7
+        until_said ga '1 route to jumbo7 had been removed'
+        in_node a ping -q -c 3 -i 0.1 -w 5 fd02::2 | grep '3 received'
+        ip -n ga route flush dev jumbo7
+        crosses_after flush
+        ip -n ga link set jumbo7 name other
+        until_said ga 'has the name other now'
+        ip -n ga link set other name jumbo7
+        kill -HUP $ga; until_said ga '\"reloaded\"'
+        crosses_after name
+        ip netns add away
+        ip -n ga link set jumbo7 netns away
+        until_said ga 'jumbo7 has left this network namespace'
+        end ga gb\n");
+    assert!(seen.printed.contains("3 received"), "{}", seen.printed);
+}

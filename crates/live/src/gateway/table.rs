@@ -2,7 +2,9 @@
 //! hop is a peer. A thread follows the routes, so that a burst of them does not delay
 //! packets.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod routes;
+
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::Arc;
@@ -18,8 +20,9 @@ use units::Span;
 use super::{NextAs, TableSource};
 use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::netlink::{Followed, KernelRoute, Route};
+use crate::netlink::{Followed, KernelRoute};
 use crate::sockets::wait;
+use routes::TunRoutes;
 
 /// Interval of checks whether the thread is to end.
 const LOOK: Span = Span::from_millis(100);
@@ -144,9 +147,11 @@ enum Wanted {
 
 impl Worker {
     fn run(&mut self, stop: &AtomicBool) {
-        let followed = self.source.follow;
-        match followed
-            .map(|follow| Followed::open(follow.filter))
+        let filter = self.source.follow.map(|follow| follow.filter);
+        let watched = self.routes.as_ref().map(TunRoutes::interface);
+        let is_watching = filter.is_some() || watched.is_some();
+        match is_watching
+            .then(|| Followed::open(filter, watched))
             .transpose()
         {
             Ok(followed) => self.followed = followed,
@@ -156,6 +161,8 @@ impl Worker {
                 return;
             }
         }
+        // What happened before nobody told.
+        self.renew();
         let mut wanted = self.publish();
         while wanted == Wanted::Yes && !stop.load(Ordering::Relaxed) {
             let Some(followed) = &mut self.followed else {
@@ -164,11 +171,14 @@ impl Worker {
             if !is_ready(followed, LOOK) {
                 continue;
             }
-            let mut changed = false;
+            let (mut changed, mut watched) = (false, false);
             // A daemon that never rests does not keep the table from changing.
             for _ in 0..10 {
                 match followed.update() {
-                    Ok(more) => changed |= more,
+                    Ok(more) => {
+                        changed |= more.followed;
+                        watched |= more.watched;
+                    }
                     Err(error) => {
                         self.problems.push(error.to_string());
                         changed = true;
@@ -179,9 +189,20 @@ impl Worker {
                     break;
                 }
             }
+            if watched {
+                self.renew();
+                changed |= !self.problems.is_empty();
+            }
             if changed {
                 wanted = self.publish();
             }
+        }
+    }
+
+    /// Looks whether the routes to the TUN interface are still there.
+    fn renew(&mut self) {
+        if let Some(routes) = &mut self.routes {
+            self.problems.extend(routes.renew());
         }
     }
 
@@ -246,53 +267,6 @@ fn rows_of<'a>(
         }));
     }
     rows
-}
-
-/// Routes of the main table to a TUN interface, with which the kernel hands over the
-/// packets of the egress table. They vanish with the interface.
-struct TunRoutes {
-    name: String,
-    route: Route,
-    there: BTreeSet<Network>,
-}
-
-impl TunRoutes {
-    fn open(name: String) -> Result<Self> {
-        Ok(Self {
-            route: Route::open()?,
-            name,
-            there: BTreeSet::new(),
-        })
-    }
-
-    /// Adds and removes routes until they are those of `rows`. Returns what could not be
-    /// done.
-    fn follow(&mut self, rows: &[Prefix]) -> Vec<String> {
-        let wanted: BTreeSet<Network> = rows.iter().map(|row| (row.network, row.length)).collect();
-        let mut problems = Vec::new();
-        let mut set = |network: Network, is_there| match self
-            .route
-            .set_network_route(&self.name, network, is_there)
-        {
-            Ok(()) => true,
-            Err(error) => {
-                problems.push(error.to_string());
-                false
-            }
-        };
-        let gone: Vec<Network> = self.there.difference(&wanted).copied().collect();
-        let new: Vec<Network> = wanted.difference(&self.there).copied().collect();
-        for network in gone {
-            set(network, false);
-            self.there.remove(&network);
-        }
-        for network in new {
-            if set(network, true) {
-                self.there.insert(network);
-            }
-        }
-        problems
-    }
 }
 
 #[cfg(test)]

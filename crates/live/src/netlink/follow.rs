@@ -1,12 +1,14 @@
-//! Notifications of routes, as they are added and removed.
+//! Notifications of routes, as they are added and removed, and of an interface.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, RawFd};
 
 use netlink_packet_core::{NetlinkMessage, NetlinkPayload};
-use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType,
+};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -44,17 +46,29 @@ pub struct KernelRoute {
 /// The key of a route in the kernel's table.
 type Key = (IpAddr, u8, u32);
 
-/// The routes of a table, kept up to date by notifications.
+/// What notifications tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    /// Whether a route changed that is followed.
+    pub(crate) followed: bool,
+    /// Whether the interface that is watched, or routes to it, may have changed.
+    pub(crate) watched: bool,
+}
+
+/// The routes of a table, kept up to date by notifications, and an interface to watch.
 pub(crate) struct Followed {
-    filter: RouteFilter,
+    filter: Option<RouteFilter>,
+    /// Index of the interface.
+    watched: Option<u32>,
     socket: Socket,
     dump: Route,
     routes: BTreeMap<Key, KernelRoute>,
 }
 
 impl Followed {
-    /// Reads the routes in the calling thread's namespace and subscribes to changes.
-    pub(crate) fn open(filter: RouteFilter) -> Result<Self> {
+    /// Reads the routes of `filter` in the calling thread's namespace and subscribes to
+    /// changes of them and of the interface with the index `watched`.
+    pub(crate) fn open(filter: Option<RouteFilter>, watched: Option<u32>) -> Result<Self> {
         let open = || -> io::Result<Socket> {
             let mut socket = Socket::new(NETLINK_ROUTE)?;
             socket.bind_auto()?;
@@ -76,6 +90,7 @@ impl Followed {
         };
         let mut followed = Self {
             filter,
+            watched,
             socket: open().during(|| "subscribing to changes of routes")?,
             dump: Route::open()?,
             routes: BTreeMap::new(),
@@ -89,12 +104,12 @@ impl Followed {
         self.routes.values()
     }
 
-    /// Reads the waiting notifications. Returns whether a route changed.
+    /// Reads the waiting notifications.
     ///
     /// # Errors
     /// If the kernel does not list its routes.
-    pub(crate) fn update(&mut self) -> Result<bool> {
-        let (mut changed, mut again) = (false, false);
+    pub(crate) fn update(&mut self) -> Result<Changes> {
+        let (mut changes, mut again) = (Changes::default(), false);
         loop {
             let octets = match self.socket.recv_from_full() {
                 Ok((octets, _)) => octets,
@@ -103,39 +118,47 @@ impl Followed {
                     Some(libc::EINTR) => continue,
                     // Notifications were lost.
                     _ => {
-                        again = true;
+                        (again, changes.watched) = (true, true);
                         continue;
                     }
                 },
             };
             for message in messages(&octets) {
                 match message {
-                    RouteNetlinkMessage::NewRoute(message) => changed |= self.add(&message),
-                    RouteNetlinkMessage::DelRoute(message) => changed |= self.remove(&message),
-                    _ => again = true,
+                    RouteNetlinkMessage::NewRoute(message) => {
+                        changes.followed |= self.add(&message);
+                    }
+                    RouteNetlinkMessage::DelRoute(message) => {
+                        changes.followed |= self.remove(&message);
+                        changes.watched |= self.watches(&message);
+                    }
+                    _ => (again, changes.watched) = (true, true),
                 }
             }
         }
+        changes.watched &= self.watched.is_some();
         if again {
             let before = std::mem::take(&mut self.routes);
             self.read_all()?;
-            changed |= before != self.routes;
+            changes.followed |= before != self.routes;
         }
-        Ok(changed)
+        Ok(changes)
+    }
+
+    /// Whether a route leads to the interface that is watched.
+    fn watches(&self, message: &RouteMessage) -> bool {
+        let attributes = message.attributes.iter();
+        attributes
+            .filter_map(interface)
+            .any(|index| Some(index) == self.watched)
     }
 
     fn read_all(&mut self) -> Result<()> {
-        let mut found = Vec::new();
-        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
-            let mut request = RouteMessage::default();
-            request.header.address_family = family;
-            let request = RouteNetlinkMessage::GetRoute(request);
-            self.dump.dump(request, "listing routes", |entry| {
-                if let RouteNetlinkMessage::NewRoute(message) = entry {
-                    found.push(message);
-                }
-            })?;
+        if self.filter.is_none() {
+            return Ok(());
         }
+        let mut found = Vec::new();
+        self.dump.all_routes(|message| found.push(message))?;
         for message in found {
             self.add(&message);
         }
@@ -173,17 +196,12 @@ impl Followed {
 
     /// The route in a message, if it is one of those to follow.
     fn read(&self, message: &RouteMessage) -> Option<KernelRoute> {
-        let header = &message.header;
-        let mut network = match header.address_family {
-            AddressFamily::Inet => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            AddressFamily::Inet6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
-            _ => return None,
-        };
+        let (header, filter) = (&message.header, self.filter?);
+        let (network, length) = network(message)?;
         let (mut table, mut metric, mut realm) = (u32::from(header.table), 0, 0);
         let mut next_hops = Vec::new();
         for attribute in &message.attributes {
             match attribute {
-                RouteAttribute::Destination(address) => network = plain(address)?,
                 RouteAttribute::Gateway(address) => next_hops.extend(plain(address)),
                 RouteAttribute::MultiPath(hops) => {
                     let hops = hops.iter().flat_map(|hop| &hop.attributes);
@@ -201,19 +219,49 @@ impl Followed {
             }
         }
         let by = u8::from(header.protocol);
-        let wanted = table == self.filter.table
-            && self.filter.protocol.is_none_or(|protocol| protocol == by);
+        let wanted = table == filter.table && filter.protocol.is_none_or(|protocol| protocol == by);
         // Routes that are no unicast lead nowhere.
         if header.kind != RouteType::Unicast {
             next_hops.clear();
         }
         wanted.then_some(KernelRoute {
             network,
-            length: header.destination_prefix_length,
+            length,
             metric,
             next_hops,
             realm,
         })
+    }
+}
+
+impl Route {
+    /// The networks of the main table's routes to the interface of this index.
+    pub(crate) fn networks_to(&self, index: u32) -> Result<BTreeSet<(IpAddr, u8)>> {
+        let mut found = BTreeSet::new();
+        self.all_routes(|message| {
+            let leads = message.attributes.iter().filter_map(interface);
+            if message.header.table == RouteHeader::RT_TABLE_MAIN
+                && leads.eq(std::iter::once(index))
+            {
+                found.extend(network(&message));
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Passes all routes to `entry`.
+    fn all_routes(&self, mut entry: impl FnMut(RouteMessage)) -> Result<()> {
+        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+            let mut request = RouteMessage::default();
+            request.header.address_family = family;
+            let request = RouteNetlinkMessage::GetRoute(request);
+            self.dump(request, "listing routes", |listed| {
+                if let RouteNetlinkMessage::NewRoute(message) = listed {
+                    entry(message);
+                }
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -238,6 +286,29 @@ fn messages(octets: &[u8]) -> Vec<RouteNetlinkMessage> {
         }
     }
     found
+}
+
+/// The network of a route: its first address and the length of its prefix.
+fn network(message: &RouteMessage) -> Option<(IpAddr, u8)> {
+    let mut network = match message.header.address_family {
+        AddressFamily::Inet => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        AddressFamily::Inet6 => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        _ => return None,
+    };
+    for attribute in &message.attributes {
+        if let RouteAttribute::Destination(address) = attribute {
+            network = plain(address)?;
+        }
+    }
+    Some((network, message.header.destination_prefix_length))
+}
+
+/// Index of the interface to which a route leads.
+const fn interface(attribute: &RouteAttribute) -> Option<u32> {
+    match attribute {
+        RouteAttribute::Oif(index) => Some(*index),
+        _ => None,
+    }
 }
 
 fn plain(address: &RouteAddress) -> Option<IpAddr> {
