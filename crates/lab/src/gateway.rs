@@ -99,7 +99,8 @@ fn built(sections: &Sections) -> Result<Gateway> {
     }
     let follow = sections.table_if_there("follow");
     let follow = follow.map(|follow| follow_of(&follow, installs_routes));
-    if installs_routes && interface.is_none() {
+    let can_loop = installs_routes && interface.is_none();
+    if can_loop {
         read.refuse_loops(sections)?;
     }
     let gather = sections.table("gather");
@@ -160,6 +161,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
                 rows: read.rows,
                 follow: follow.transpose()?,
                 next_hops: read.next_hops,
+                leaves_out_loops: can_loop,
             },
             processor,
         },

@@ -276,6 +276,19 @@ fn a_network_that_covers_a_peer_is_refused_whoever_has_it() {
 }
 
 #[test]
+fn routes_are_checked_as_networks_are() {
+    for (tables, checks) in [
+        ("[follow]\n", true),
+        ("[core]\ninterface = \"out\"\n[follow]\n", false),
+        ("[inside]\nroutes = \"leave\"\n[follow]\n", false),
+    ] {
+        let gateway = read(&format!("{tables}{PEER}")).unwrap();
+        let table = gateway.configuration.table;
+        assert_eq!(table.leaves_out_loops, checks, "{tables}");
+    }
+}
+
+#[test]
 fn two_peers_have_their_own_networks() {
     let east = PEER.replace("west", "east").replace(".2.2", ".2.3");
     let one = "prefixes = [\"10.2.0.0/16\"]\n";

@@ -103,6 +103,9 @@ pub struct TableSource {
     pub follow: Option<Follow>,
     /// Addresses of peers as next hops of these routes.
     pub next_hops: Vec<(IpAddr, usize)>,
+    /// Whether routes that cover a next hop are left out, because bundles themselves would
+    /// be gathered.
+    pub leaves_out_loops: bool,
 }
 
 /// The configuration of a gateway.

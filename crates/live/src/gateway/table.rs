@@ -99,6 +99,7 @@ impl EgressTable {
                     followed: None,
                     routes: routes(),
                     source,
+                    left_out: BTreeMap::new(),
                     problems: Vec::new(),
                     published,
                 };
@@ -134,6 +135,8 @@ struct Worker {
     followed: Option<Followed>,
     routes: Option<TunRoutes>,
     source: TableSource,
+    /// The routes that are left out, so that each is told once.
+    left_out: BTreeMap<Network, IpAddr>,
     problems: Vec<String>,
     published: SyncSender<Result<News>>,
 }
@@ -209,8 +212,15 @@ impl Worker {
     fn publish(&mut self) -> Wanted {
         let mut rows = self.source.rows.clone();
         if let (Some(followed), Some(follow)) = (&self.followed, self.source.follow) {
-            let routes = followed.routes();
-            rows.extend(rows_of(routes, follow.next_as, &self.source.next_hops));
+            let mut found = rows_of(followed.routes(), follow.next_as, &self.source);
+            rows.append(&mut found.rows);
+            for (network, hop) in &found.left_out {
+                if !self.left_out.contains_key(network) {
+                    let (network, length) = network;
+                    self.problems.push(format!("the route to {network}/{length} is left out: it covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)"));
+                }
+            }
+            self.left_out = found.left_out;
         }
         if let Some(routes) = &mut self.routes {
             self.problems.extend(routes.follow(&rows));
@@ -239,14 +249,25 @@ fn is_ready(followed: &Followed, span: Span) -> bool {
     ready.is_ok_and(|ready| !ready.is_empty())
 }
 
+/// The rows that routes make.
+struct Found {
+    rows: Vec<Prefix>,
+    /// The networks of routes through which bundles themselves would be gathered, each with
+    /// the next hop that it covers.
+    left_out: BTreeMap<Network, IpAddr>,
+}
+
 /// The rows of routes: those whose next hop is a peer, the preferred one of each prefix.
 fn rows_of<'a>(
     routes: impl Iterator<Item = &'a KernelRoute>,
     next_as: NextAs,
-    next_hops: &[(IpAddr, usize)],
-) -> Vec<Prefix> {
-    let peers: BTreeMap<IpAddr, usize> = next_hops.iter().rev().copied().collect();
-    let mut rows: Vec<Prefix> = Vec::new();
+    source: &TableSource,
+) -> Found {
+    let peers: BTreeMap<IpAddr, usize> = source.next_hops.iter().rev().copied().collect();
+    let mut found = Found {
+        rows: Vec::new(),
+        left_out: BTreeMap::new(),
+    };
     let mut latest: Option<Network> = None;
     // Routes to one prefix come in the order of their metrics: the first counts, even if
     // it leads elsewhere.
@@ -256,17 +277,28 @@ fn rows_of<'a>(
             continue;
         }
         let peer = route.next_hops.iter().find_map(|hop| peers.get(hop));
-        rows.extend(peer.map(|egress| Prefix {
+        let Some(egress) = peer.copied() else {
+            continue;
+        };
+        let row = Prefix {
             network: route.network,
             length: route.length,
             next_as: match next_as {
                 NextAs::Realm => route.realm,
                 NextAs::Metric => route.metric,
             },
-            egress: *egress,
-        }));
+            egress,
+        };
+        // A prefix that covers any next hop covers the first one behind its first address.
+        let first = peers.range(row.network..).next().map(|(hop, _)| *hop);
+        match first.filter(|hop| source.leaves_out_loops && row.covers(*hop)) {
+            Some(hop) => {
+                found.left_out.insert(network, hop);
+            }
+            None => found.rows.push(row),
+        }
     }
-    rows
+    found
 }
 
 #[cfg(test)]
@@ -291,14 +323,60 @@ mod tests {
             route("10.2.0.0", 16, 10, &["192.0.2.9", "192.0.2.2"]),
             route("2001:db8::", 32, 7, &["192.0.2.1"]),
         ];
-        let next_hops = [("192.0.2.1", 0), ("192.0.2.2", 1)];
-        let next_hops = next_hops.map(|(hop, peer)| (hop.parse().unwrap(), peer));
+        let source = source(false);
         let found = |next_as| -> Vec<(u8, u32, usize)> {
-            let rows = rows_of(routes.iter(), next_as, &next_hops);
-            let rows = rows.iter().map(|row| (row.length, row.next_as, row.egress));
-            rows.collect()
+            let found = rows_of(routes.iter(), next_as, &source);
+            let rows = found.rows.iter();
+            rows.map(|row| (row.length, row.next_as, row.egress))
+                .collect()
         };
         assert_eq!(found(NextAs::Realm), [(16, 65_001, 1), (32, 65_001, 0)]);
         assert_eq!(found(NextAs::Metric), [(16, 10, 1), (32, 7, 0)]);
+    }
+
+    #[test]
+    fn a_route_that_covers_a_peer_is_left_out_unless_bundles_have_an_interface() {
+        let routes = [
+            route("0.0.0.0", 0, 5, &["192.0.2.1"]),
+            route("10.1.0.0", 16, 5, &["192.0.2.1"]),
+            route("192.0.2.0", 31, 5, &["192.0.2.2"]),
+            route("192.0.2.1", 32, 5, &["192.0.2.1"]),
+            // It leads elsewhere.
+            route("192.0.2.2", 32, 5, &["192.0.2.9"]),
+            route("192.0.2.4", 30, 5, &["192.0.2.1"]),
+            route("255.0.0.0", 8, 5, &["192.0.2.1"]),
+            route("2001:db8::", 32, 5, &["192.0.2.1"]),
+            route("2001:db8:1::", 48, 5, &["192.0.2.1"]),
+        ];
+        let found = rows_of(routes.iter(), NextAs::Realm, &source(true));
+        let lengths: Vec<u8> = found.rows.iter().map(|row| row.length).collect();
+        assert_eq!(lengths, [16, 30, 8, 48]);
+        let left_out = found.left_out.iter();
+        let left_out: Vec<String> = left_out
+            .map(|((network, length), hop)| format!("{network}/{length} {hop}"))
+            .collect();
+        assert_eq!(
+            left_out,
+            [
+                "0.0.0.0/0 192.0.2.1",
+                "192.0.2.0/31 192.0.2.1",
+                "192.0.2.1/32 192.0.2.1",
+                "2001:db8::/32 2001:db8::1",
+            ]
+        );
+        let found = rows_of(routes.iter(), NextAs::Realm, &source(false));
+        assert_eq!(found.rows.len(), 8);
+        assert!(found.left_out.is_empty());
+    }
+
+    fn source(leaves_out_loops: bool) -> TableSource {
+        let next_hops = [("192.0.2.1", 0), ("192.0.2.2", 1), ("2001:db8::1", 1)];
+        TableSource {
+            next_hops: next_hops
+                .map(|(hop, peer)| (hop.parse().unwrap(), peer))
+                .into(),
+            leaves_out_loops,
+            ..TableSource::default()
+        }
     }
 }
