@@ -39,7 +39,7 @@ impl Log {
     }
 
     /// Writes a line: the instant, the event and its facts. A line that says the same as
-    /// the one before is left out.
+    /// the one before is left out, unless it answers a signal.
     pub(super) fn event(&mut self, event: &str, facts: &[(&str, Value)]) -> Result<()> {
         let mut object = Map::new();
         object.insert("event".to_owned(), event.into());
@@ -47,7 +47,8 @@ impl Log {
             object.insert((*name).to_owned(), value.clone());
         }
         let said = Value::Object(object.clone()).to_string();
-        if self.latest.as_ref() == Some(&said) {
+        let answers = matches!(event, "reloaded" | "not-reloaded");
+        if !answers && self.latest.as_ref() == Some(&said) {
             return Ok(());
         }
         self.latest = Some(said);
@@ -181,4 +182,26 @@ pub(super) fn totals(report: &Report) -> Vec<(&'static str, Value)> {
         ("refused", total.inward.refusals.total().into()),
         ("reasons", reasons),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_answer_to_a_signal_is_written_and_other_repetitions_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("g.log");
+        let mut log = Log::open(Some(&path)).unwrap();
+        let facts = [("prefixes", 3.into())];
+        let events = ["problem", "reloaded", "not-reloaded"];
+        for event in events {
+            for _ in 0..3 {
+                log.event(event, &facts).unwrap();
+            }
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = events.map(|event| text.matches(&format!("\"{event}\"")).count());
+        assert_eq!(lines, [1, 3, 3], "{text}");
+    }
 }
