@@ -7,7 +7,8 @@ mod secrets;
 mod view;
 
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
@@ -44,9 +45,12 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let length = args.length.as_deref().map(duration).transpose()?;
     let mut read = read(args)?;
     let is_terminal = std::io::stdout().is_terminal();
-    let log_file = args.log.clone().or_else(|| read.log.take());
+    let outputs = Outputs {
+        metrics: read.metrics,
+        log: args.log.clone().or_else(|| read.log.take()),
+    };
     ensure!(
-        !args.view || !is_terminal || log_file.is_some(),
+        !args.view || !is_terminal || outputs.log.is_some(),
         "--view: the log would run through the picture; name a file with --log"
     );
     refuse_forwarding(&read.configuration.inside)?;
@@ -54,8 +58,8 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
         output::print("the configuration is right\n")?;
         return Ok(Ending::Sound);
     }
-    let log = Log::open(log_file.as_deref())?;
-    let metrics = read.metrics.map(Endpoint::open).transpose()?;
+    let log = Log::open(outputs.log.as_deref())?;
+    let metrics = outputs.metrics.map(Endpoint::open).transpose()?;
     interrupt::listen_as_daemon()?;
     let recording = args.record.as_deref().map(RecordingFile::create);
     let (mut recording, recorder) = recording.transpose()?.unzip();
@@ -64,7 +68,8 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let reporter = Reporter::start(log, metrics, view)?;
     reporter.event("started", facts(&gateway));
     let forwarding = Forwarding {
-        config: args.config.as_deref(),
+        args,
+        outputs,
         length,
     };
     let outcome = forwarding.forward(&mut gateway, &reporter, &mut recording);
@@ -179,9 +184,29 @@ fn facts(gateway: &Gateway) -> Facts {
     ]
 }
 
-/// The configuration file and the length of a gateway's run.
+/// Where a gateway reports from its start to its end.
+#[derive(Debug, PartialEq, Eq)]
+struct Outputs {
+    metrics: Option<SocketAddr>,
+    log: Option<PathBuf>,
+}
+
+impl Outputs {
+    /// Refuses a configuration with other ones, but a log of the options is in force
+    /// whatever it says.
+    fn refuse_others(&self, read: &lab::gateway::Gateway, log: Option<&Path>) -> Result<()> {
+        let again = "has changed; start the gateway again";
+        ensure!(self.metrics == read.metrics, "operation.metrics {again}");
+        let log = log.or(read.log.as_deref());
+        ensure!(self.log.as_deref() == log, "operation.log {again}");
+        Ok(())
+    }
+}
+
+/// The arguments and the length of a gateway's run.
 struct Forwarding<'a> {
-    config: Option<&'a Path>,
+    args: &'a args::Gateway,
+    outputs: Outputs,
     length: Option<Span>,
 }
 
@@ -212,7 +237,7 @@ impl Forwarding<'_> {
             }
             if let Some(read) = reading.take_if(|reading| reading.thread.is_finished()) {
                 let again = read.again;
-                if let Err(error) = read.adopt(gateway) {
+                if let Err(error) = self.adopt(read, gateway) {
                     not_reloaded(reporter, &error);
                 }
                 if again {
@@ -249,8 +274,17 @@ impl Forwarding<'_> {
 impl Forwarding<'_> {
     /// Starts to read the configuration again.
     fn read_again(&self, reporter: &Reporter) -> Option<Reading> {
-        let started = Reading::start(self.config);
+        let started = Reading::start(self.args.config.as_deref());
         started.map_err(|error| not_reloaded(reporter, &error)).ok()
+    }
+
+    /// Hands the configuration that was read to the gateway.
+    fn adopt(&self, reading: Reading, gateway: &mut Gateway) -> Result<()> {
+        let read = reading.thread.join();
+        let read = read.unwrap_or_else(|_| Err(anyhow!("the reading thread panicked")))?;
+        self.outputs
+            .refuse_others(&read, self.args.log.as_deref())?;
+        Ok(gateway.reload(read.configuration)?)
     }
 }
 
@@ -280,17 +314,47 @@ impl Reading {
             again: false,
         })
     }
-
-    /// Hands the configuration to the gateway.
-    fn adopt(self, gateway: &mut Gateway) -> Result<()> {
-        let read = self.thread.join();
-        let read = read.unwrap_or_else(|_| Err(anyhow!("the reading thread panicked")))?;
-        Ok(gateway.reload(read.configuration)?)
-    }
 }
 
 /// Logs that the old configuration stays.
 fn not_reloaded(reporter: &Reporter, error: &anyhow::Error) {
     let text = output::one_line(&format!("{error:#}"));
     reporter.event("not-reloaded", vec![("text", text.into())]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_outputs_need_a_new_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |operation: &str| {
+            let peer = "[peers.b]\naddress = \"192.0.2.2\"\nlocal = \"192.0.2.1\"\n";
+            let path = folder.path().join("g.toml");
+            std::fs::write(&path, format!("[operation]\n{operation}\n{peer}")).unwrap();
+            read_file(&path).unwrap()
+        };
+        let metrics = "metrics = \"127.0.0.1:9790\"";
+        let outputs = |log: &str| Outputs {
+            metrics: read(metrics).metrics,
+            log: Some(log.into()),
+        };
+        let refused = |operation: &str, option: Option<&str>| {
+            let outcome = outputs("g.log").refuse_others(&read(operation), option.map(Path::new));
+            outcome.map_err(|error| error.to_string()).err()
+        };
+        let same = format!("{metrics}\nlog = \"g.log\"");
+        assert_eq!(refused(&same, None), None);
+        for other in ["", "metrics = \"127.0.0.1:9791\""] {
+            let text = refused(&format!("{other}\nlog = \"g.log\""), None).unwrap();
+            assert!(text.starts_with("operation.metrics has changed"), "{text}");
+        }
+        for other in ["", "log = \"stderr\"", "log = \"h.log\""] {
+            let other = format!("{metrics}\n{other}");
+            let text = refused(&other, None).unwrap();
+            assert!(text.starts_with("operation.log has changed"), "{text}");
+            assert_eq!(refused(&other, Some("g.log")), None, "{other}");
+        }
+    }
 }

@@ -64,8 +64,17 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
         # A reader of a pipe would wait for its writer.
         mv b.toml kept; mkfifo b.toml; refused pipe
         rm b.toml; base 198.51.100.77 >b.toml; refused 'an address of another host'
-        mv kept b.toml
+        (cat kept; echo '[operation]'; echo 'metrics = \"127.0.0.1:9790\"') >b.toml
+        refused 'other metrics'
+        # The options name the log.
+        (cat kept; echo '[operation]'; echo 'log = \"other.log\"') >b.toml
         kill -HUP $gb; until_said gb '\"reloaded\"'
+        mv kept b.toml
+        kill -HUP $gb
+        for try in $(seq 1000); do
+            if [ $(grep -c '\"reloaded\"' gb.log) -gt 1 ]; then break; fi
+            sleep 0.01
+        done
         crosses_after end
         # The check is that of a start.
         in_node gb \"$JUMBOLAB\" gateway --config b.toml --check
@@ -79,10 +88,12 @@ fn a_configuration_that_cannot_be_leaves_the_old_one_in_force() {
         .iter()
         .filter(|line| line["event"] == "not-reloaded");
     let words: Vec<&str> = refused.map(|line| line["text"].as_str().unwrap()).collect();
-    let [pipe, address] = words[..] else {
+    let [pipe, address, metrics] = words[..] else {
         panic!("{words:?}");
     };
     assert!(pipe.contains("not a regular file"), "{pipe}");
     assert!(address.contains("198.51.100.77"), "{address}");
+    assert!(metrics.contains("operation.metrics"), "{metrics}");
+    assert_eq!(seen.events(1, "reloaded"), 2, "{:?}", seen.logs[1]);
     seen.conserved();
 }
