@@ -7,7 +7,6 @@
 //! alone; its actual lateness is measured. One thread serves all links of a test bed:
 //! it sleeps until shortly before the next departure and polls for the rest.
 
-mod claim;
 mod end;
 mod faults;
 mod lateness;
@@ -27,16 +26,17 @@ use proto::middlebox::{Outcome, Rule};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 
+use crate::claim::Claim;
 use crate::clock::{self, Mapping};
 use crate::error::{Error, Result};
 use crate::frames::{Frame, Pool};
 use crate::meter::Process;
+use crate::netlink::Route;
 pub use crate::pacing::Scheduling;
 use crate::pacing::{Poller, Round, Stop};
 pub use crate::port::Refused;
 use crate::port::{Port, Purpose};
 use crate::sys::packet::BATCH;
-use claim::Claim;
 pub use end::End;
 use faults::Faults;
 use lateness::Lateness;
@@ -175,7 +175,7 @@ impl Emulator {
     /// invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
         let ends = links.iter().flat_map(|link| &link.ends);
-        let claims: Result<Vec<Claim>> = ends.map(|end| Claim::of(end)).collect();
+        let claims: Result<Vec<Claim>> = ends.map(|end| claim(end)).collect();
         let claims = claims?;
         let mut emulator = Self::open_with(links, seed, |_, _, name| Port::open(name, PURPOSE))?;
         emulator.claims = claims;
@@ -392,4 +392,16 @@ impl Emulator {
 /// The seed of one direction of a link.
 fn direction_seed(seed: Seed, number: usize, direction: usize) -> Seed {
     seed.derive(&format!("wire/{number}/{direction}"))
+}
+
+/// Claims an interface.
+///
+/// # Errors
+/// If another emulator has it, or there is none of this name.
+fn claim(interface: &str) -> Result<Claim> {
+    Claim::of(
+        &format!("emulator of {}", Route::open()?.index(interface)?),
+        &format!("the interface {interface}"),
+        "another emulator forwards its frames; end that one, or name other interfaces",
+    )
 }

@@ -16,6 +16,7 @@
 
 pub mod capture;
 mod capture_file;
+mod claim;
 pub mod clock;
 pub mod clock_comparison;
 pub mod connections;

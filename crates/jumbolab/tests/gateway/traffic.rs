@@ -202,3 +202,25 @@ END
     );
     seen.conserved();
 }
+
+#[test]
+fn a_second_gateway_with_ip_packets_to_one_address_is_refused() {
+    let seen = see(
+        "cat >second.toml <<'END'
+[inside]
+name = \"jumbo9\"
+[core]
+carriage = \"ip\"
+[peers.other]
+address = \"192.0.2.77\"
+local = \"198.51.100.1\"
+END
+        begin gb --inside in --carriage ip --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24
+        second() { in_node gb \"$JUMBOLAB\" gateway --config second.toml --for 1s; }
+        second 2>said && exit 1
+        grep 'another gateway takes them' said
+        end gb
+        second\n",
+    );
+    assert!(seen.printed.contains("another gateway"), "{}", seen.printed);
+}

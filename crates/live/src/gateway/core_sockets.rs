@@ -14,6 +14,7 @@ use proto::gateway::Carriage;
 use wire::bundle::{PORT, PROTOCOL};
 
 use super::labels::Labels;
+use crate::claim::Claim;
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
@@ -68,6 +69,8 @@ enum Way {
 struct CoreSocket {
     kind: Kind,
     socket: OwnedFd,
+    /// Of a raw socket: the kernel hands each packet to all that have its address.
+    _claim: Option<Claim>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,11 +115,16 @@ impl CoreSockets {
             let number = match sockets.iter().position(|one| one.kind == kind) {
                 Some(number) => number,
                 None => {
+                    let claim = (!is_udp).then(|| claim(here)).transpose()?;
                     let socket = open(kind, interface, probes)?;
                     if let Some(name) = way_out {
                         send_through(&socket, kind.here, name)?;
                     }
-                    sockets.push(CoreSocket { kind, socket });
+                    sockets.push(CoreSocket {
+                        kind,
+                        socket,
+                        _claim: claim,
+                    });
                     sockets.len() - 1
                 }
             };
@@ -160,7 +168,7 @@ impl CoreSockets {
         take_labelled: impl FnMut(&[u8]),
     ) -> Result<bool> {
         let mut more = false;
-        for CoreSocket { kind, socket } in &self.sockets {
+        for CoreSocket { kind, socket, .. } in &self.sockets {
             let Ok(permit) = deadline.permit() else {
                 return Ok(false);
             };
@@ -307,6 +315,15 @@ fn payload_of(kind: Kind, octets: &[u8]) -> Option<&[u8]> {
         }
         _ => Some(octets),
     }
+}
+
+/// Claims the address of a raw socket.
+fn claim(here: IpAddr) -> Result<Claim> {
+    Claim::of(
+        &format!("gateway at {here}"),
+        &format!("IP packets of protocol {PROTOCOL} to {here}"),
+        "another gateway takes them, too; end that one, or give this one another address (local)",
+    )
 }
 
 fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
