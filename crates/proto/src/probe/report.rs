@@ -48,6 +48,32 @@ pub struct PathReport {
 }
 
 impl PathReport {
+    /// The report on a path that could not be investigated.
+    pub fn nothing_seen(far_end: IpAddr, asked: Bytes) -> Self {
+        let direction = DirectionResult {
+            mtu: None,
+            limit: Limit::NotSeen,
+            loss: None,
+        };
+        Self {
+            far_end,
+            asked,
+            verdict: Verdict::Unclear,
+            forward: direction,
+            backward: direction,
+            round_trip: None,
+            hops: Vec::new(),
+            protocols: Vec::new(),
+            loss: None,
+            findings: Vec::new(),
+            advice: Vec::new(),
+            not_seen: Vec::new(),
+            probes: 0,
+            octets: Bytes::ZERO,
+            took: Span::ZERO,
+        }
+    }
+
     /// Adds that the own host made fragments of the probes outside of a tunnel, and what
     /// fits without. Nothing else on the path is then to blame for answers in pieces.
     pub fn add_outer_fragments(&mut self, made: u64, fits: Bytes) {

@@ -112,22 +112,20 @@ impl Watch {
             progress.show(|| progress::words(far_end, state));
         });
         progress.end();
-        let found = match found {
-            Ok(found) => found,
+        let before = match found {
+            _ if interrupt::asked() => return Ok(()),
+            Ok(found) => path.investigated(seen, found),
             Err(error) => {
-                if path.failed(seen) {
+                if path.is_new_failure(seen) {
                     output::say(&output::one_line(&error.to_string()));
                 }
-                return Ok(());
+                path.failed()
             }
         };
-        if interrupt::asked() {
-            return Ok(());
+        match before {
+            Some(before) => self.print(place, &before.report),
+            None => Ok(()),
         }
-        let Some(before) = path.investigated(seen, found) else {
-            return Ok(());
-        };
-        self.print(place, &before.report)
     }
 
     /// Prints a change since `before`.

@@ -341,6 +341,42 @@ fn a_watch_prints_what_changes_and_serves_it() {
 }
 
 #[test]
+fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
+    // The far end of the link fails, or the own address goes away.
+    let failures = [
+        "ip -n r link set ra down",
+        "ip -n a address flush dev ar\nip -n a route add prohibit 10.0.3.2",
+    ];
+    for failure in failures {
+        let dir = Dir::new();
+        let script = format!(
+            "ip netns exec a \"$JUMBOLAB\" probe 10.0.3.2 --watch 1s --protocol icmp --json \\
+                --metrics 127.0.0.1:9779 >lines 2>said & watch=$!\n\
+            wait_for() {{ until grep -q \"$1\" lines said; do kill -0 $watch; done; }}\n\
+            metrics() {{ at a bash -c 'exec 3<>/dev/tcp/127.0.0.1/9779; \\
+                printf \"GET /metrics HTTP/1.1\\r\\n\\r\\n\" >&3; cat <&3' >$1; }}\n\
+            wait_for '\"kind\":\"path\"'\n{failure}\n\
+            until metrics after && grep -q 'clean{{.* 0' after; do kill -0 $watch; done\n\
+            kill -INT $watch\ncode=0\nwait $watch || code=$?\ncat lines\nexit $code"
+        );
+        let outcome = see(&dir, &script);
+        assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+        let lines = outcome.json();
+        let changes = lines.iter().filter(|line| line["kind"] == "change");
+        let [change] = changes.collect::<Vec<_>>()[..] else {
+            panic!("{lines:?}");
+        };
+        assert_eq!(
+            (&change["before_forward"], &change["passed_forward"]),
+            (&9000.into(), &Value::Null)
+        );
+        assert_eq!(change["verdict"], "unclear");
+        let after = std::fs::read_to_string(dir.path().join("after")).unwrap();
+        assert!(!after.contains("path_mtu_octets{"), "{after}");
+    }
+}
+
+#[test]
 fn a_host_that_has_addresses_of_its_link_alone_probes_beyond_it() {
     let dir = Dir::new();
     let script = "ip -n a address flush dev ar scope global\n\

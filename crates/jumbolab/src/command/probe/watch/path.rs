@@ -86,9 +86,25 @@ impl Path {
         Some(std::mem::replace(&mut self.latest, found))
     }
 
-    /// The whole investigation after a look could not be made. Whether that is new.
-    pub(super) fn failed(&mut self, seen: Sizes) -> bool {
+    /// Whether no earlier look that saw these sizes led to a failed investigation.
+    pub(super) fn is_new_failure(&mut self, seen: Sizes) -> bool {
         self.unconfirmed.replace(seen) != Some(seen)
+    }
+
+    /// The whole investigation after a look could not be made, so nothing is known to
+    /// pass: the result before it, if that is a change.
+    pub(super) fn failed(&mut self) -> Option<Investigated> {
+        self.usual = Sizes::NONE;
+        let before = &self.latest;
+        if Sizes::of(&before.report) == Sizes::NONE {
+            return None;
+        }
+        self.changes += 1;
+        let found = Investigated {
+            outgoing: before.outgoing.clone(),
+            report: PathReport::nothing_seen(before.report.far_end, before.report.asked),
+        };
+        Some(std::mem::replace(&mut self.latest, found))
     }
 }
 

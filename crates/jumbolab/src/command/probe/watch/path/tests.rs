@@ -125,13 +125,28 @@ fn a_short_look_that_always_sees_less_leads_to_two_investigations() {
 }
 
 #[test]
-fn a_failure_is_told_once_and_its_end_is_seen() {
+fn a_failure_is_told_once_and_is_a_change_as_is_its_end() {
+    let mut path = path();
+    assert!(path.looks_changed(Sizes::NONE));
+    assert!(path.is_new_failure(Sizes::NONE));
+    assert_eq!(path.failed(), Some(result(9000)));
+    assert_eq!(path.latest.report.verdict, Verdict::Unclear);
+    assert_eq!(Sizes::of(&path.latest.report), Sizes::NONE);
+    assert!(!path.looks_changed(Sizes::NONE), "as it was");
+    assert_eq!(look(&mut path, 9000, 9000), None, "there was no size");
+    assert_eq!((path.changes, &path.latest), (2, &result(9000)));
+    assert!(path.looks_changed(Sizes::NONE));
+    assert!(path.is_new_failure(Sizes::NONE), "it failed again");
+    assert_eq!(path.failed(), Some(result(9000)));
+}
+
+#[test]
+fn an_investigation_that_fails_although_looks_succeed_is_one_change() {
     let mut path = path();
     for is_new in [true, false, false] {
-        assert!(path.looks_changed(Sizes::NONE));
-        assert_eq!(path.failed(Sizes::NONE), is_new);
+        assert!(path.looks_changed(seen(1500)));
+        assert_eq!(path.is_new_failure(seen(1500)), is_new);
+        assert_eq!(path.failed().is_some(), is_new);
     }
-    assert!(!path.looks_changed(seen(9000)));
-    assert!(path.looks_changed(Sizes::NONE));
-    assert!(path.failed(Sizes::NONE), "it failed again");
+    assert_eq!(path.changes, 1);
 }
