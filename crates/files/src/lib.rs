@@ -21,6 +21,7 @@ pub use input::{
     read_text, read_text_of,
 };
 pub use output::{
-    append, create_folder, create_new, create_private, open_sink, remove, remove_folder, replace,
+    append, are_same, create_folder, create_new, create_private, open_sink, remove, remove_folder,
+    replace,
 };
 pub use private::PrivateFolder;

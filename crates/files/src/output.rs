@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -107,6 +108,12 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Resu
     Folder::open(folder)
         .with_context(cannot)?
         .replace(name, write)
+}
+
+/// Whether two paths lead to the same file.
+pub fn are_same(first: &Path, second: &Path) -> bool {
+    let file = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((file(first), file(second)), (Ok(first), Ok(second)) if first == second)
 }
 
 /// The folder of a path and its last name.

@@ -6,9 +6,9 @@
 use std::env;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Error, Result};
+use anyhow::{Context as _, Error, Result, bail};
 use experiment::Fault;
 use plan::{escaped, shortened};
 use serde_json::{Value, json};
@@ -22,6 +22,26 @@ const LAYOUT: [char; 2] = ['\n', '\t'];
 /// The maximum number of characters of a message. A value that it repeats may be
 /// of any length.
 const LONGEST_MESSAGE: usize = 4_000;
+
+/// Refuses an output at the path `output` of `option` that is one of the inputs.
+///
+/// # Errors
+/// It is: the input would be lost.
+pub(crate) fn spare_inputs<'a>(
+    option: &str,
+    output: &Path,
+    inputs: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<()> {
+    let mut inputs = inputs.into_iter();
+    match inputs.find(|input| files::are_same(output, input)) {
+        Some(input) => bail!(
+            "{option} {}: this is the input {}, which would be lost; write another name",
+            output.display(),
+            input.display()
+        ),
+        None => Ok(()),
+    }
+}
 
 /// Prints data.
 ///

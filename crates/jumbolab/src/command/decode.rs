@@ -23,6 +23,9 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
         by_flow: args.by_flow,
         interval: args.interval.as_deref().map(interval).transpose()?,
     };
+    if let Some(path) = &args.parquet {
+        output::spare_inputs("--parquet", path, &args.logs)?;
+    }
     let mut rows = Vec::new();
     let mut pages = Vec::new();
     let mut ending = Ending::Sound;

@@ -49,6 +49,9 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
         metrics: read.metrics,
         log: args.log.clone().or_else(|| read.log.take()),
     };
+    if let Some(log) = &outputs.log {
+        output::spare_inputs("--log", log, &args.config)?;
+    }
     ensure!(
         !args.view || !is_terminal || outputs.log.is_some(),
         "--view: the log would run through the picture; name a file with --log"

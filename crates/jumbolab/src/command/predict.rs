@@ -21,6 +21,10 @@ use crate::output;
 use options::{Asked, quantity, rates};
 
 pub(crate) fn run(args: &Predict) -> Result<()> {
+    if let Some(path) = &args.output.plot {
+        let inputs = args.file.iter().chain(&args.from).chain(&args.check);
+        output::spare_inputs("--plot", path, inputs)?;
+    }
     match &args.question {
         Some(Question::Overhead(overhead)) => print_overhead(overhead),
         Some(Question::Limit(limit)) => print_limit(limit),

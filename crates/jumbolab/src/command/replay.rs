@@ -36,6 +36,8 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     if let Some(world) = args.on.as_deref().filter(|&world| world != "sim") {
         bail!("--on {world}: a replay is always simulated; leave it out");
     }
+    let page = folder(args.output.as_deref(), path).join(report::REPLAY_PAGE);
+    output::spare_inputs("--output", &page, [path])?;
     let input = Input::open(path)?;
     if Recording::is_one(&input) {
         return gateway::run(args, path, input);

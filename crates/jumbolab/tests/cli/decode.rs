@@ -1,6 +1,7 @@
 //! `jumbolab decode`.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use wire::log::{Clock, Facts, Marks, Record, Role, Writer};
 
@@ -95,4 +96,30 @@ fn what_is_no_log_and_what_is_no_interval_is_refused_in_one_line() {
     ] {
         dir.run(line).refused(&[says]);
     }
+}
+
+#[test]
+fn no_output_replaces_an_input() {
+    let dir = Dir::new();
+    let path = |name: &str| dir.path().join(name);
+    fs::write(path("b.jlog"), log()).unwrap();
+    fs::write(path("b.svg"), [0; 3_000]).unwrap();
+    fs::write(path("hosts.toml"), "").unwrap();
+    fs::hard_link(path("b.jlog"), path("hard.jlog")).unwrap();
+    symlink("b.jlog", path("soft.jlog")).unwrap();
+    fs::write(path("a.jlog"), log()).unwrap();
+    for same in ["b.jlog", "./b.jlog", "hard.jlog", "soft.jlog"] {
+        dir.run(&format!("decode a.jlog b.jlog --parquet {same}"))
+            .refused(&[&format!("--parquet {same}"), "input b.jlog", "another name"]);
+    }
+    dir.run("predict --file b.svg --plot ./b.svg")
+        .refused(&["--plot ./b.svg", "input b.svg"]);
+    dir.run("probe --mesh hosts.toml --page ./hosts.toml")
+        .refused(&["--page ./hosts.toml", "input hosts.toml"]);
+    fs::create_dir(path("pages")).unwrap();
+    fs::write(path("pages/replay.html"), "time").unwrap();
+    dir.run("run replay --trace pages/replay.html -o pages")
+        .refused(&["--output pages/replay.html", "input pages/replay.html"]);
+    assert_eq!(fs::read(path("b.jlog")).unwrap(), log());
+    dir.run("decode b.jlog --parquet rows.parquet").fine();
 }

@@ -20,6 +20,9 @@ use crate::output;
 const MOST_NAMED: usize = 3;
 
 pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<Ending> {
+    if let Some(page) = &args.page {
+        output::spare_inputs("--page", page, &args.mesh)?;
+    }
     let (hosts, opened) = mesh::read(file)?;
     ensure!(
         is_own(&opened),
