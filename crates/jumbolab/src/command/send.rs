@@ -1,6 +1,7 @@
 //! `jumbolab send`: sends traffic from options or a file.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -161,6 +162,13 @@ fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
         if args.reverse {
             flows.push(reversed(&name, &keys, at, seed)?);
         }
+    }
+    let mut names = BTreeSet::new();
+    if let Some(twice) = flows.iter().find(|flow| !names.insert(flow.name.as_str())) {
+        bail!(
+            "flow {}: with --bidir the reverse of another flow has this name; write another one",
+            twice.name.as_str()
+        );
     }
     let echoes = flows.iter().filter(|flow| flow.transport.is_none()).count();
     if echoes > 0 && echoes < flows.len() {

@@ -279,3 +279,17 @@ fn flows_that_a_receiver_does_not_send_are_refused() {
     let answer = OwnSender::connect(&receiver).reverse(asked);
     assert_eq!(answer, Err(Fault::Refused(Reason::Limit)));
 }
+
+#[test]
+fn two_flows_of_one_name_are_refused() {
+    let dir = Dir::new();
+    dir.write(
+        "flows.toml",
+        "[flows.\"up\"]\ngap = \"1ms\"\n[flows.\"up-reverse\"]\ngap = \"2ms\"\n",
+    );
+    dir.run("send ::1 --file flows.toml --bidir").refused(&[
+        "flow up-reverse",
+        "--bidir",
+        "another one",
+    ]);
+}
