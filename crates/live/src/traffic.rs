@@ -13,6 +13,7 @@ mod connection;
 mod counters;
 mod delays;
 mod echo;
+mod echo_tags;
 mod flow;
 mod intervals;
 pub(crate) mod options;

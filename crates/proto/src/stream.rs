@@ -105,6 +105,7 @@ mod tests {
             let message = Message {
                 echo: Echo::Unwanted,
                 preroll: false,
+                tag: 0,
                 length,
                 sequence,
                 sent: Time::from_nanos(sequence),

@@ -8,7 +8,7 @@
 //! |      0 |      4 | magic    | `JLAB`                                             |
 //! |      4 |      1 | version  | 1                                                  |
 //! |      5 |      1 | flags    | bit 0: an echo is wanted; bit 1: this is an echo; bit 2: pre-roll, not counted; the others zero |
-//! |      6 |      2 | reserved | 0                                                  |
+//! |      6 |      2 | tag      | chosen by the sender; an echo has it too           |
 //! |      8 |      4 | length   | octets of the whole message, this header included  |
 //! |     12 |      8 | sequence | from 0, plus one for each message of a flow        |
 //! |     20 |      8 | sent     | instant of sending, in nanoseconds since the start of the run |
@@ -32,7 +32,7 @@ mod field {
     pub(super) const MAGIC: usize = 0;
     pub(super) const VERSION: usize = 4;
     pub(super) const FLAGS: usize = 5;
-    pub(super) const RESERVED: usize = 6;
+    pub(super) const TAG: usize = 6;
     pub(super) const LENGTH: usize = 8;
     pub(super) const SEQUENCE: usize = 12;
     pub(super) const SENT: usize = 20;
@@ -64,6 +64,9 @@ pub struct Message {
     pub echo: Echo,
     /// Whether the message belongs to the pre-roll, which no metric counts.
     pub preroll: bool,
+    /// A number without meaning for the receiver, by which the sender recognizes echoes
+    /// of its own messages.
+    pub tag: u16,
     /// Octets of the whole message, the header included.
     pub length: u32,
     /// Sequence number in the flow, from 0.
@@ -95,7 +98,6 @@ impl Message {
             flag::ECHO => Echo::Reply,
             _ => return Err(Error::Malformed(Field::Flags)),
         };
-        require(u16_at(octets, field::RESERVED)? == 0, Field::Reserved)?;
         let length = u32_at(octets, field::LENGTH)?;
         require(length >= SHORTEST, Field::Length)?;
         let nanos = u64_at(octets, field::SENT)?;
@@ -104,6 +106,7 @@ impl Message {
         Ok(Self {
             echo,
             preroll: flags & flag::PREROLL != 0,
+            tag: u16_at(octets, field::TAG)?,
             length,
             sequence: u64_at(octets, field::SEQUENCE)?,
             sent,
@@ -130,7 +133,7 @@ impl Message {
         octets[field::MAGIC..field::VERSION].copy_from_slice(&MAGIC);
         octets[field::VERSION] = VERSION;
         octets[field::FLAGS] = echo | preroll;
-        octets[field::RESERVED..field::LENGTH].fill(0);
+        octets[field::TAG..field::LENGTH].copy_from_slice(&self.tag.to_be_bytes());
         octets[field::LENGTH..field::SEQUENCE].copy_from_slice(&self.length.to_be_bytes());
         octets[field::SEQUENCE..field::SENT].copy_from_slice(&self.sequence.to_be_bytes());
         octets[field::SENT..HEADER_LEN].copy_from_slice(&self.sent.as_nanos().to_be_bytes());
@@ -143,14 +146,23 @@ impl Message {
     }
 
     /// The echo of this message, if it requests one. The echo is a header alone, so it
-    /// never amplifies. It has the original's sequence number and instant of sending,
-    /// so the sender computes the round-trip time from its own clock alone.
+    /// never amplifies. It has the original's sequence number, tag and instant of
+    /// sending, so the sender computes the round-trip time from its own clock alone.
     pub fn reply(&self) -> Option<Self> {
         (self.echo == Echo::Wanted).then_some(Self {
             echo: Echo::Reply,
             length: SHORTEST,
             ..*self
         })
+    }
+
+    /// Whether this is the echo of `message`, of whatever length.
+    pub fn is_echo_of(&self, message: &Self) -> bool {
+        message.reply()
+            == Some(Self {
+                length: SHORTEST,
+                ..*self
+            })
     }
 
     /// The echo with all octets of the original behind the header: both directions
@@ -171,13 +183,14 @@ mod tests {
     const MESSAGE: Message = Message {
         echo: Echo::Wanted,
         preroll: true,
+        tag: 0x0506,
         length: 0x0001_0203,
         sequence: 0x1112_1314_1516_1718,
         sent: Time::from_nanos(0x0000_0000_2122_2324),
     };
 
     const OCTETS: [u8; HEADER_LEN] = [
-        b'J', b'L', b'A', b'B', 1, 0b101, 0, 0, // magic, version, flags, reserved
+        b'J', b'L', b'A', b'B', 1, 0b101, 5, 6, // magic, version, flags, tag
         0x00, 0x01, 0x02, 0x03, // length
         0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, // sequence
         0x00, 0x00, 0x00, 0x00, 0x21, 0x22, 0x23, 0x24, // sent
@@ -200,7 +213,6 @@ mod tests {
             (5, 0b011, Field::Flags),
             (5, 0b1000, Field::Flags),
             (5, 0b1000_0000, Field::Flags),
-            (7, 1, Field::Reserved),
             (20, 0xff, Field::Sent),
         ] {
             let mut octets = OCTETS;
@@ -235,16 +247,22 @@ mod tests {
             }
         );
         assert_eq!(reply.reply(), None);
+        assert!(reply.is_echo_of(&MESSAGE));
+        assert!(MESSAGE.reply_in_full().unwrap().is_echo_of(&MESSAGE));
+        assert!(!MESSAGE.is_echo_of(&MESSAGE));
+        let (tag, sent) = (0x0507, Time::from_nanos(0x2122_2325));
+        assert!(!Message { tag, ..reply }.is_echo_of(&MESSAGE));
+        assert!(!Message { sent, ..reply }.is_echo_of(&MESSAGE));
     }
 
     proptest! {
         #[test]
         fn what_was_emitted_parses_back(
             echo in prop::sample::select(&[Echo::Unwanted, Echo::Wanted, Echo::Reply][..]),
-            preroll: bool, length in SHORTEST.., sequence: u64, nanos in 0..=u64::MAX / 1000,
+            preroll: bool, tag: u16, length in SHORTEST.., sequence: u64, nanos in 0..=u64::MAX / 1000,
         ) {
             let sent = Time::from_nanos(nanos);
-            let message = Message { echo, preroll, length, sequence, sent };
+            let message = Message { echo, preroll, tag, length, sequence, sent };
             let mut octets = [0; HEADER_LEN];
             message.emit(&mut octets).unwrap();
             prop_assert_eq!(Message::parse(&octets), Ok(message));

@@ -185,9 +185,13 @@ fn sent_in_words(flow: &Flow, result: &FlowOutcome, offset: Option<ClockOffset>)
             0 => String::new(),
             copies => format!(", {copies} duplicates"),
         };
+        let unexpected = match sent.unexpected {
+            0 => String::new(),
+            unexpected => format!("; {unexpected} echoes are of no message that was sent"),
+        };
         let _ = writeln!(
             text,
-            "  returned    {} messages{}{copies}",
+            "  returned    {} messages{}{copies}{unexpected}",
             sent.echoes,
             share(lost, sent.messages)
         );

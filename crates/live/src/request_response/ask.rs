@@ -139,6 +139,7 @@ impl<'a> Desk<'a> {
         let message = Message {
             echo: Echo::Wanted,
             preroll: false,
+            tag: 0,
             length,
             sequence: self.sequence,
             sent: Time::ZERO,
@@ -221,6 +222,7 @@ impl<'a> Desk<'a> {
         let farewell = Message {
             echo: Echo::Unwanted,
             preroll: false,
+            tag: 0,
             length: u32::try_from(HEADER_LEN).unwrap_or(u32::MAX),
             sequence: self.sequence,
             sent: Time::ZERO,

@@ -19,6 +19,7 @@ use wire::protocol::ipv4;
 
 use super::connect::{FlowOutcome, Outcome};
 use super::counters::SentCounters;
+use super::echo_tags::EchoTags;
 use super::intervals::{Intervals, Observed, Reporter};
 use super::options::{self, family};
 use super::paced::Departures;
@@ -144,6 +145,7 @@ struct Echoes {
     timeline: Timeline,
     log_sink: LogSink,
     unanswered: Unanswered,
+    tags: EchoTags,
     counters: Arc<SentCounters>,
 }
 
@@ -187,6 +189,7 @@ impl Echoes {
             offset: ClockOffset::NONE,
         };
         let log_sink = LogSink::new(records);
+        let tags = EchoTags::default();
         Ok(Self {
             flow,
             number,
@@ -197,7 +200,8 @@ impl Echoes {
             identifier: u16::from_be_bytes([high, low]),
             inbox: Inbox::of_datagrams(ipv4::LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
             timeline: Timeline::new(clocks),
-            unanswered: Unanswered::new(number, &log_sink),
+            unanswered: Unanswered::new(number, &log_sink, &tags),
+            tags,
             log_sink,
             counters: Arc::default(),
         })
@@ -225,13 +229,14 @@ impl Echoes {
                 break;
             };
             room.resize(ECHO_HEADER + departure.size, 0);
-            let message = Message {
+            let message = self.tags.tagged(Message {
                 echo: Echo::Wanted,
                 preroll: false,
+                tag: 0,
                 length: u32::try_from(departure.size).unwrap_or(u32::MAX),
                 sequence,
                 sent: log.since_epoch(now),
-            };
+            });
             emit(&message, &mut room[ECHO_HEADER..])?;
             let header = EchoHeader {
                 reply: false,
@@ -302,11 +307,13 @@ impl Echoes {
         let read = clock::monotonic();
         let answers = self.unanswered.answers();
         for (place, taken) in self.inbox.taken().iter().enumerate() {
-            let message = self.ours(self.inbox.octets(place));
-            let Some(message) = message.filter(|message| answers.was_asked(message.sequence))
-            else {
+            let Some(message) = self.ours(self.inbox.octets(place)) else {
                 continue;
             };
+            if !answers.was_asked(&message) {
+                log.round_trips.unexpected += 1;
+                continue;
+            }
             let stamp = taken.stamp;
             let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
             let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));

@@ -16,6 +16,8 @@ pub(super) struct RoundTripRecorder {
     arrivals: StreamingFlowRecorder,
     /// Echoes without the kernel's timestamp although one was requested.
     pub(super) unstamped: u64,
+    /// Echoes of no message that was sent.
+    pub(super) unexpected: u64,
     counters: Arc<SentCounters>,
     over_time: TimeSeries,
 }
@@ -26,6 +28,7 @@ impl RoundTripRecorder {
         Self {
             arrivals: StreamingFlowRecorder::new(None),
             unstamped: 0,
+            unexpected: 0,
             counters: Arc::clone(counters),
             over_time: TimeSeries::default(),
         }
@@ -98,6 +101,7 @@ mod tests {
                 let echo = Message {
                     echo: Echo::Reply,
                     preroll: false,
+                    tag: 0,
                     length: 100,
                     sequence,
                     sent: Time::from_nanos(sequence * 1_000),

@@ -22,6 +22,7 @@ use wire::message::{Echo, Message};
 
 use super::counters::{PathMtuNotice, SentCounters};
 use super::delays::DelayDistribution;
+use super::echo_tags::EchoTags;
 use super::intervals::Observed;
 use super::options::{self, open};
 use super::paced::Departures;
@@ -86,6 +87,8 @@ pub struct Sent {
     pub copies: u64,
     /// Echoes without the kernel's timestamp although one was requested.
     pub unstamped: u64,
+    /// Echoes of no message that was sent; an honest receiver has none.
+    pub unexpected: u64,
     /// Departures of messages that the kernel timestamped.
     pub departures: Vec<Departed>,
     /// TCP's statistics at the end.
@@ -121,6 +124,7 @@ pub(super) struct Ready {
     to: SocketAddr,
     socket: OwnedFd,
     log_sink: LogSink,
+    tags: EchoTags,
     counters: Arc<SentCounters>,
 }
 
@@ -152,6 +156,7 @@ impl Ready {
             to,
             socket,
             log_sink: LogSink::new(records),
+            tags: EchoTags::default(),
             counters: Arc::default(),
         };
         ready.show(transport, cookie, deadline)?;
@@ -179,6 +184,7 @@ impl Ready {
             to,
             socket,
             log_sink: LogSink::new(None),
+            tags: EchoTags::default(),
             counters,
         })
     }
@@ -278,15 +284,20 @@ impl Ready {
 
     /// The header of the next message.
     fn message(&self, sequence: u64, size: usize, sent: Time) -> Message {
-        Message {
-            echo: match self.flow.meter {
-                Meter::OneWay => Echo::Unwanted,
-                Meter::RoundTrip => Echo::Wanted,
-            },
+        let message = Message {
+            echo: Echo::Unwanted,
             preroll: false,
+            tag: 0,
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,
             sent,
+        };
+        match self.flow.meter {
+            Meter::OneWay => message,
+            Meter::RoundTrip => self.tags.tagged(Message {
+                echo: Echo::Wanted,
+                ..message
+            }),
         }
     }
 }
@@ -373,7 +384,7 @@ impl Log {
             self.round_trips.quantiles(),
         );
         let [echoes, copies] = [self.round_trips.echoes(), self.round_trips.copies()];
-        let unstamped = self.round_trips.unstamped;
+        let (unstamped, unexpected) = (self.round_trips.unstamped, self.round_trips.unexpected);
         let mut round_trips_over_time = self.round_trips.over_time();
         round_trips_over_time.add(&self.smoothed_rtt.finish());
         Sent {
@@ -392,6 +403,7 @@ impl Log {
             echoes,
             copies,
             unstamped,
+            unexpected,
             round_trips_over_time,
             departures: self.departures,
             tcp,

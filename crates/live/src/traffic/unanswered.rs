@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wire::message::Message;
 
 use super::Record;
+use super::echo_tags::EchoTags;
 use super::records::LogSink;
 
 /// An echo that is later than this many messages is logged as a loss first, and then as
@@ -30,17 +31,19 @@ pub(super) struct Answers {
     table: Arc<[AtomicU64]>,
     /// The number of messages sent, or being sent.
     asked: Arc<AtomicU64>,
+    tags: EchoTags,
 }
 
 impl Unanswered {
     /// Empty. Without a log, messages are only counted.
-    pub(super) fn new(flow: u16, log_sink: &LogSink) -> Self {
+    pub(super) fn new(flow: u16, log_sink: &LogSink, tags: &EchoTags) -> Self {
         let window = if log_sink.wanted() { WINDOW } else { 0 };
         Self {
             flow,
             waiting: Answers {
                 table: (0..window).map(|_| AtomicU64::new(0)).collect(),
                 asked: Arc::default(),
+                tags: tags.clone(),
             },
             sizes: vec![0; window],
             next: 0,
@@ -103,9 +106,9 @@ impl Unanswered {
 }
 
 impl Answers {
-    /// Whether a message of this number was sent. Others have no echo.
-    pub(super) fn was_asked(&self, sequence: u64) -> bool {
-        sequence < self.asked.load(Ordering::Relaxed)
+    /// Whether this is the echo of a message that was sent.
+    pub(super) fn was_asked(&self, echo: &Message) -> bool {
+        echo.sequence < self.asked.load(Ordering::Relaxed) && self.tags.has_made(echo)
     }
 
     /// Marks a message as answered.
@@ -139,6 +142,7 @@ mod tests {
         Message {
             echo: Echo::Wanted,
             preroll: false,
+            tag: 0,
             length: 100,
             sequence,
             sent: Time::from_nanos(sequence * 10),
@@ -146,10 +150,41 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_of_what_was_not_sent_is_none() {
+        let mut log_sink = LogSink::new(None);
+        let tags = EchoTags::default();
+        let mut unanswered = Unanswered::new(0, &log_sink, &tags);
+        let sent = tags.tagged(message(3));
+        unanswered.ask(&sent, &mut log_sink);
+        let answers = unanswered.answers();
+        assert!(answers.was_asked(&sent));
+        let forged = |nanos: u64| {
+            let sent = Time::from_nanos(nanos);
+            answers.was_asked(&Message {
+                sent,
+                ..tags.tagged(message(3))
+            })
+        };
+        // A guess has one chance in 2^16.
+        assert!((31..131).filter(|nanos| forged(*nanos)).count() < 3);
+        let earlier = Message {
+            sequence: 2,
+            ..sent
+        };
+        let guessed = (0..100).filter(|tag| {
+            answers.was_asked(&Message {
+                tag: *tag,
+                ..earlier
+            })
+        });
+        assert!(guessed.count() < 3);
+    }
+
+    #[test]
     fn what_never_comes_back_is_written_down_once() {
         let (to, entries) = sync_channel(1_000);
         let mut log_sink = LogSink::new(Some(to));
-        let mut unanswered = Unanswered::new(3, &log_sink);
+        let mut unanswered = Unanswered::new(3, &log_sink, &EchoTags::default());
         let answers = unanswered.answers();
         let all = 3 * WINDOW as u64 / 2;
         for sequence in 0..all {
@@ -180,13 +215,15 @@ mod tests {
     #[test]
     fn without_a_log_messages_are_only_counted() {
         let mut log_sink = LogSink::new(None);
-        let mut unanswered = Unanswered::new(0, &log_sink);
-        unanswered.ask(&message(0), &mut log_sink);
-        unanswered.answers().answered(&message(0));
-        assert!(unanswered.answers().was_asked(0) && !unanswered.answers().was_asked(1));
-        unanswered.ask(&message(1), &mut log_sink);
-        unanswered.forget(&message(1));
-        assert!(!unanswered.answers().was_asked(1));
+        let tags = EchoTags::default();
+        let mut unanswered = Unanswered::new(0, &log_sink, &tags);
+        let [first, second] = [0, 1].map(|sequence| tags.tagged(message(sequence)));
+        unanswered.ask(&first, &mut log_sink);
+        unanswered.answers().answered(&first);
+        assert!(unanswered.answers().was_asked(&first) && !unanswered.answers().was_asked(&second));
+        unanswered.ask(&second, &mut log_sink);
+        unanswered.forget(&second);
+        assert!(!unanswered.answers().was_asked(&second));
         assert!(unanswered.sizes.is_empty());
         unanswered.settle(&mut log_sink);
     }

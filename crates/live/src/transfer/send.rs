@@ -164,6 +164,7 @@ impl<'a> Sender<'a> {
                     Answer::Headers | Answer::Whole => Echo::Wanted,
                 },
                 preroll,
+                tag: 0,
                 length: u32::try_from(length).unwrap_or(u32::MAX),
                 sequence,
                 sent,

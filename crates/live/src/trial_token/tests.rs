@@ -104,6 +104,7 @@ fn messages() -> Vec<Vec<u8>> {
         let header = Message {
             echo: MessageEcho::Unwanted,
             preroll: false,
+            tag: 0,
             length: u32::try_from(MESSAGE).unwrap(),
             sequence,
             sent: Time::ZERO,

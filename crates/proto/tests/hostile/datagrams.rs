@@ -133,6 +133,7 @@ fn message(chance: &mut Chance) -> Vec<u8> {
     let message = Message {
         echo: [Echo::Unwanted, Echo::Wanted, Echo::Reply][chance.below(3)],
         preroll: chance.below(2) == 0,
+        tag: 0,
         length: u32::try_from(length).unwrap(),
         sequence: chance.extreme(),
         sent: Time::from_nanos(chance.extreme() / 1_000),

@@ -36,6 +36,7 @@ pub(super) fn sent(
             let lost = sent.messages.saturating_sub(sent.echoes);
             object.insert("echoes_lost".into(), json!(lost));
             object.insert("echo_duplicates".into(), json!(sent.copies));
+            object.insert("echoes_unexpected".into(), json!(sent.unexpected));
             object.insert("echoes_unstamped".into(), json!(sent.unstamped));
             object.insert("round_trip_us".into(), quantiles(sent.round_trips.as_ref()));
         }

@@ -277,6 +277,52 @@ fn a_report_of_more_than_was_sent_is_a_fault() {
 }
 
 #[test]
+fn forged_echoes_shorten_no_round_trip() {
+    const HELD: Duration = Duration::from_millis(8);
+    let forging = Conduct {
+        // Each message is held, and then answered as if it had left later. Before that, its
+        // successor is answered.
+        datagrams: |socket, from| {
+            let mut room = [0; 1_000];
+            while let Ok(length) = socket.recv(&mut room) {
+                let Ok(message) = Message::parse(&room[..length]) else {
+                    continue;
+                };
+                let echo = message.reply_in_full().unwrap();
+                let later = Message {
+                    sent: echo.sent + units::Span::from_millis(8),
+                    ..echo
+                };
+                let next = Message {
+                    sequence: echo.sequence + 1,
+                    ..echo
+                };
+                thread::sleep(HELD);
+                for answer in [later, echo, next] {
+                    answer.emit(&mut room).unwrap();
+                    socket.send_to(&room[..length], from).unwrap();
+                }
+            }
+        },
+        ..SILENT
+    };
+    for (gap, packets) in [("15ms", 20), ("0s", 15)] {
+        let dir = Dir::new();
+        let line = format!("--meter round-trip --message 90 --gap {gap} --packets {packets}");
+        let (sender, _) = send_to(&dir, forging, &format!("{line} --json"));
+        let flow = Outcome::of(sender.wait_with_output().unwrap())
+            .json()
+            .remove(0);
+        assert_eq!(flow.count("echoes"), packets, "{gap}: {flow}");
+        let median = flow["round_trip_us"]["p50"].as_f64().unwrap();
+        assert!(median >= 8_000.0, "{gap}: {flow}");
+        // The last ones may come after the end, and one guess of a tag in 2^16 is right.
+        let forged = flow.count("echoes_unexpected");
+        assert!(forged + 4 >= 2 * packets, "{gap}: {flow}");
+    }
+}
+
+#[test]
 fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
     // Ten messages of 100 octets that arrive.
     let datagrams = |socket: &UdpSocket, from: SocketAddr| {
@@ -285,6 +331,7 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
             let message = Message {
                 echo: Echo::Unwanted,
                 preroll: false,
+                tag: 0,
                 length: 100,
                 sequence,
                 sent: units::Time::ZERO,

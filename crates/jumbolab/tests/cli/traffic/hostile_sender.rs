@@ -70,6 +70,7 @@ fn large() -> [u8; HEADER_LEN] {
     let message = Message {
         echo: Echo::Wanted,
         preroll: false,
+        tag: 0,
         length: 16 << 20,
         sequence: 0,
         sent: Time::ZERO,

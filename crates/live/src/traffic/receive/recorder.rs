@@ -189,6 +189,7 @@ mod tests {
         Message {
             echo: wire::message::Echo::Unwanted,
             preroll: false,
+            tag: 0,
             length: 100,
             sequence,
             sent: Time::ZERO,

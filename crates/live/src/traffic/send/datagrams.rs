@@ -188,11 +188,9 @@ impl Ready {
                 read = clock::monotonic();
                 match received {
                     Ok(length) => match echo(&answer[..length]) {
-                        Some(echo) if echo.sequence == message.sequence => back = Some(read),
-                        Some(echo) if echo.sequence < message.sequence => {
-                            self.late_echo(log, &echo, read);
-                        }
-                        _ => {}
+                        Some(echo) if echo.is_echo_of(&message) => back = Some(read),
+                        Some(echo) => self.other_echo(log, &echo, read),
+                        None => {}
                     },
                     Err(error) if is_passing(error) => self.read_errors(),
                     Err(error) => return Err(error).during(|| "taking an echo"),

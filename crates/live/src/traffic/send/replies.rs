@@ -111,7 +111,8 @@ impl Replies {
     }
 
     fn record(&mut self, message: &Message, stamp: Option<u64>, read: Time) {
-        if message.echo != Echo::Reply || !self.answers.was_asked(message.sequence) {
+        if message.echo != Echo::Reply || !self.answers.was_asked(message) {
+            self.round_trips.unexpected += 1;
             return;
         }
         let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));

@@ -22,7 +22,7 @@ impl Ready {
         collect: fn(&OwnedFd, Replies) -> Result<Replies>,
         send: impl FnOnce(&mut Self, &mut Log, &mut Unanswered) -> Result<()>,
     ) -> Result<()> {
-        let mut unanswered = Unanswered::new(self.number, &self.log_sink);
+        let mut unanswered = Unanswered::new(self.number, &self.log_sink, &self.tags);
         let answers = unanswered.answers();
         let replies = Replies::new(
             self.number,
@@ -69,10 +69,12 @@ impl Ready {
         });
     }
 
-    /// Records an echo that arrives while a later message waits for its own: a copy
+    /// Records an echo that arrives while another message waits for its own: a copy
     /// counts, but an echo that was taken for lost does not.
-    pub(super) fn late_echo(&mut self, log: &mut Log, echo: &Message, read: Time) {
-        if log.round_trips.has(echo.sequence) {
+    pub(super) fn other_echo(&mut self, log: &mut Log, echo: &Message, read: Time) {
+        if !self.tags.has_made(echo) {
+            log.round_trips.unexpected += 1;
+        } else if log.round_trips.has(echo.sequence) {
             self.exchanged(log, echo, Some(read));
         }
     }

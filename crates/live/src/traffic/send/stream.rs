@@ -6,7 +6,6 @@ use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
 use proto::MessageStream;
 use wire::control::Meter;
-use wire::message::Echo;
 
 use super::datagrams::emit;
 use super::departures::Stamps;
@@ -140,10 +139,9 @@ impl Ready {
                 };
                 read = clock::monotonic();
                 stream
-                    .receive(&answer[..length], |echo| {
-                        if echo.echo == Echo::Reply && echo.sequence == sequence {
-                            back = Some(read);
-                        }
+                    .receive(&answer[..length], |echo| match echo.is_echo_of(&message) {
+                        true => back = Some(read),
+                        false => log.round_trips.unexpected += 1,
                     })
                     .map_err(|error| Error::new("reading an echo", error.to_string()))?;
             }

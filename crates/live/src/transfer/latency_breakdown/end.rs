@@ -115,6 +115,7 @@ impl<'a> End<'a> {
                 InjectionPoint::Receive | InjectionPoint::Echo => Echo::Reply,
             },
             preroll: sequence < self.probe.before(),
+            tag: 0,
             length: u32::try_from(size).unwrap_or(u32::MAX),
             sequence,
             sent: Time::ZERO,
