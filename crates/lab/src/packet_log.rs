@@ -119,12 +119,13 @@ impl PacketLog {
         let (space, failed) = supervision
             .map(|Supervision { space, failed }| (space, failed))
             .unzip();
-        if let Some(space) = &space {
-            space.take(LEAST_SPACE)?;
-        }
         let file = files::create_new(path).with_context(|| {
             format!("{name}: the packet log must be a new file; name another one")
         })?;
+        if let Some(Err(error)) = space.as_ref().map(|space| space.take(LEAST_SPACE)) {
+            let _ = files::remove(path);
+            return Err(error);
+        }
         let mut file = LogFile {
             file,
             space,

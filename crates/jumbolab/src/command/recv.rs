@@ -27,6 +27,9 @@ use log_thread::LogThread;
 /// Number of attempts to find a port that is free over TCP and UDP.
 const MOST_PORTS: u32 = 20;
 
+/// The most names that are tried for a log.
+const MOST_NAMES: u32 = 100;
+
 pub(crate) fn run(args: &Recv) -> Result<Ending> {
     if args.jumbogram {
         interrupt::listen()?;
@@ -97,31 +100,37 @@ struct Logs {
 const NO_PANIC: &str = "nobody panics with the list of logs in hand";
 
 impl Logs {
-    /// Opens the log of a session, named after its start time, number and sender.
+    /// Opens the log of a session, named after its start time, number and sender. Another
+    /// receiver with the same folder may have taken the name: then a number follows.
     fn open(&self, session: &Session) -> Result<Option<Records>> {
         let Some(folder) = &self.folder else {
             return Ok(None);
         };
         let peer = session.peer.ip().to_string().replace(':', "_");
         let seconds = Epoch::now().unix_nanos() / 1_000_000_000;
-        let name = format!("{seconds}-{}-{peer}.jlog", session.number);
+        let name = format!("{seconds}-{}-{peer}", session.number);
         let zero = Zero {
             sender: session.epoch,
             here: session.offset.to_other(session.epoch),
         };
-        let log_thread = self.log_thread.clone();
-        let supervision = Supervision {
-            space: Arc::clone(&self.space),
-            failed: Box::new(move |error| {
-                log_thread.say(format!("{error:#}; the flows are served on without a log"));
-            }),
+        let create = |name: &str| {
+            let log_thread = self.log_thread.clone();
+            let supervision = Supervision {
+                space: Arc::clone(&self.space),
+                failed: Box::new(move |error| {
+                    log_thread.say(format!("{error:#}; the flows are served on without a log"));
+                }),
+            };
+            PacketLog::create_supervised(&folder.join(name), LogOwner::Receiver, zero, supervision)
         };
-        let (log, records) = PacketLog::create_supervised(
-            &folder.join(name),
-            LogOwner::Receiver,
-            zero,
-            supervision,
-        )?;
+        let mut created = create(&format!("{name}.jlog"));
+        for number in 2..=MOST_NAMES {
+            if !created.as_ref().is_err_and(exists) {
+                break;
+            }
+            created = create(&format!("{name}-{number}.jlog"));
+        }
+        let (log, records) = created?;
         self.open.lock().expect(NO_PANIC).push(log);
         Ok(Some(records))
     }
@@ -133,6 +142,12 @@ impl Logs {
         let over = logs.extract_if(.., |log| is_over(log));
         over.filter_map(|log| log.end().err()).count() == 0
     }
+}
+
+/// Whether the file of a log exists already.
+fn exists(error: &anyhow::Error) -> bool {
+    let cause = error.downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == ErrorKind::AlreadyExists)
 }
 
 /// Reports an event: sessions on stderr, results on stdout.
