@@ -164,16 +164,17 @@ impl Departures {
             Pace::Grid(pacer) if due > now => now = pacer.wait_until(due),
             Pace::Grid(_) => {}
         }
+        if self.flow.paced {
+            self.lateness
+                .record(now.since(departure.due).unwrap_or_default().as_nanos());
+        }
         if self.end.is_some_and(|end| now >= end) {
-            // Messages due by now but not sent: the sender has fallen behind.
+            // Messages due by now but not sent: the sender has fallen behind, by as much as
+            // the first of them is late.
             self.count_unsent();
             self.counters.due(None);
             self.offered = self.offered.saturating_sub(u64::from(!self.flow.paced));
             return None;
-        }
-        if self.flow.paced {
-            self.lateness
-                .record(now.since(departure.due).unwrap_or_default().as_nanos());
         }
         Some(now)
     }
@@ -231,5 +232,45 @@ impl Departures {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proto::traffic::{Law, Schedule};
+    use std::net::Ipv4Addr;
+    use units::{Seed, Transport};
+    use wire::control::Name;
+
+    #[test]
+    fn a_sender_that_was_suspended_past_its_end_is_late_by_that_time() {
+        let law = |value| Law::Constant(value);
+        let flow = Flow {
+            name: Name::new("flow").unwrap(),
+            transport: Some(Transport::Udp),
+            meter: Meter::OneWay,
+            // A gap of a millisecond, in picoseconds.
+            schedule: Schedule::new(Time::ZERO, law(1e9), law(100.0), Seed::new(1)),
+            paced: true,
+            delay: Span::ZERO,
+            length: Some(Span::from_millis(30)),
+            largest: None,
+            options: super::super::options::Options::default(),
+            limit: None,
+            reverse: None,
+        };
+        let start = clock::monotonic();
+        let suspended = Span::from_millis(50);
+        clock::sleep(suspended);
+        let to = Ipv4Addr::LOCALHOST.into();
+        let (stop, counters) = (Arc::default(), Arc::default());
+        let mut departures = Departures::new(&flow, to, start, &stop, &counters).unwrap();
+        let departure = departures.next().unwrap();
+        assert!(departures.wait(departure).is_none());
+        let (offered, _, lateness) = departures.totals();
+        assert_eq!(offered, 30);
+        let late = lateness.unwrap();
+        assert!(late.count == 1 && late.most >= suspended, "{late:?}");
     }
 }
