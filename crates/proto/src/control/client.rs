@@ -182,11 +182,12 @@ impl Client {
                     longest,
                 },
             ) => {
-                if let Some(secret) = &self.secret {
-                    if !self.with.verify(secret, purpose::RECEIVER_PROOF, &proof) {
+                // It is needed no more.
+                if let Some(secret) = self.secret.take() {
+                    if !self.with.verify(&secret, purpose::RECEIVER_PROOF, &proof) {
                         return Err(Fault::Unproven);
                     }
-                    self.channel.seal(End::Sender, secret, &self.with);
+                    self.channel.seal(End::Sender, &secret, &self.with);
                 }
                 self.stage = Stage::Open;
                 Ok(Some(ReceiverMessage::Welcome {

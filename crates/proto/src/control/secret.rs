@@ -109,6 +109,9 @@ pub(super) mod purpose {
 
 #[cfg(test)]
 mod tests {
+    use units::Time;
+
+    use super::super::{Client, Limits, ReceiverMessage, Request, Server, Settings};
     use super::*;
 
     #[test]
@@ -135,5 +138,30 @@ mod tests {
         assert!(secret.verify(&[b"ab"], &secret.hash(&[b"ab"])));
         assert!(!secret.verify(&[b"ab"], &Secret::new(vec![]).hash(&[b"ab"])));
         assert_eq!(format!("{secret:?}"), "Secret", "it is never shown");
+    }
+
+    #[test]
+    fn a_sender_keeps_no_secret_after_the_handshake() {
+        let secret = || Secret::new(b"nobody else knows".to_vec());
+        let kept = secret();
+        let mut client = Client::new(Some(kept.clone()), [1; 16], [2; 8]);
+        let settings = Settings {
+            secret: Some(secret()),
+            limits: Limits::default(),
+            nonce: [3; 16],
+            clock: [4; 8],
+        };
+        let mut server = Server::new(Time::ZERO, settings);
+        let mut news = Vec::new();
+        while news.is_empty() {
+            let asked = std::mem::take(client.output());
+            for request in server.receive(0, &asked).unwrap() {
+                assert_eq!(request, Request::Admit);
+                server.admit(Time::ZERO);
+            }
+            news = client.receive(0, &std::mem::take(server.output())).unwrap();
+        }
+        assert!(matches!(news[..], [ReceiverMessage::Welcome { .. }]));
+        assert_eq!(Arc::strong_count(&kept.0), 1);
     }
 }
