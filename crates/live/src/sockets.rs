@@ -50,6 +50,27 @@ pub(crate) fn stalled(operation: &str, timeout: Span) -> Error {
     }
 }
 
+/// Whether accept(2) failed because of the connection alone, or there is none. Linux passes
+/// on errors of the network that wait for the new socket, and firewalls forbid it [accept(2)].
+pub(crate) fn is_of_connection(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::EAGAIN
+            | Errno::EINTR
+            | Errno::ECONNABORTED
+            | Errno::EPERM
+            | Errno::EPROTO
+            | Errno::ENOPROTOOPT
+            | Errno::EOPNOTSUPP
+            | Errno::ENETDOWN
+            | Errno::ENETUNREACH
+            | Errno::EHOSTDOWN
+            | Errno::EHOSTUNREACH
+            | Errno::ENONET
+            | Errno::ETIMEDOUT
+    )
+}
+
 /// The local address of a socket.
 pub(crate) fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
     let address: SockaddrStorage =
@@ -67,4 +88,30 @@ pub(crate) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
             .as_sockaddr_in6()
             .map(|six| SocketAddr::V6((*six).into()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_network_end_no_listener() {
+        // As accept(2) lists them.
+        let network = [
+            libc::ENETDOWN,
+            libc::EPROTO,
+            libc::ENOPROTOOPT,
+            libc::EHOSTDOWN,
+            libc::ENONET,
+            libc::EHOSTUNREACH,
+            libc::EOPNOTSUPP,
+            libc::ENETUNREACH,
+        ];
+        for code in network {
+            assert!(is_of_connection(Errno::from_raw(code)), "{code}");
+        }
+        for code in [libc::EBADF, libc::EINVAL, libc::ENOTSOCK, libc::EMFILE] {
+            assert!(!is_of_connection(Errno::from_raw(code)), "{code}");
+        }
+    }
 }

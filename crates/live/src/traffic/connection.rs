@@ -71,11 +71,7 @@ impl Connection {
 
     /// Wraps a connected socket.
     pub(super) fn of(socket: OwnedFd) -> Result<Self> {
-        let address: SockaddrStorage =
-            getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
-        let peer = plain(&address).ok_or_else(|| {
-            Error::new("reading the other end's address", "it is not an IP address")
-        })?;
+        let peer = Self::peer_of(&socket)?;
         setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
         setsockopt(&socket, sockopt::KeepAlive, &true).during(|| "asking for signs of life")?;
         for (name, value) in ALIVE {
@@ -83,6 +79,14 @@ impl Connection {
                 .during(|| "asking for signs of life")?;
         }
         Ok(Self { socket, peer })
+    }
+
+    /// The address of the other end of a connected socket.
+    pub(super) fn peer_of(socket: &OwnedFd) -> Result<SocketAddr> {
+        let address: SockaddrStorage =
+            getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
+        plain(&address)
+            .ok_or_else(|| Error::new("reading the other end's address", "it is not an IP address"))
     }
 
     /// The address of the other end.

@@ -22,7 +22,7 @@ use super::options::{bind_to, family};
 use super::send::Sent;
 use super::{Interval, Records, session};
 use crate::error::{During, Error, Result};
-use crate::sockets::address_of;
+use crate::sockets::{address_of, is_of_connection};
 use crate::sys::option;
 use crate::{clock, interrupt};
 
@@ -208,9 +208,9 @@ impl Receiver {
                     clock::sleep(LEAVE);
                     break;
                 }
-                if let Some(connection) = accept(listener)? {
+                if let Some(socket) = accept(listener)? {
                     number += 1;
-                    self.begin(connection, number, &sessions, &to);
+                    self.begin(socket, number, &sessions, &to);
                 }
             }
             over = drain(&events, &to, &mut tell) && self.serving.once;
@@ -241,19 +241,26 @@ impl Receiver {
             .collect())
     }
 
-    fn begin(&self, connection: Connection, number: u64, sessions: &Arc<Sessions>, to: &Events) {
-        let admission = sessions.admit(connection.peer().ip());
-        let (serving, to) = (Arc::clone(&self.serving), to.clone());
-        let peer = connection.peer();
-        let body = move || {
-            let event = session::serve(&connection, &serving, number, admission, &to);
-            to.send(event);
+    /// Serves a sender in a thread. What the kernel refuses ends this session alone.
+    fn begin(&self, socket: OwnedFd, number: u64, sessions: &Arc<Sessions>, to: &Events) {
+        // The peer may have closed it already.
+        let Ok(peer) = Connection::peer_of(&socket) else {
+            return;
         };
-        // For example with too many threads: the connection is closed, and others
-        // continue.
-        let _ = thread::Builder::new()
-            .name(format!("session {peer}"))
-            .spawn(body);
+        let admission = sessions.admit(peer.ip());
+        let (serving, events) = (Arc::clone(&self.serving), to.clone());
+        let begun = Connection::of(socket).and_then(|connection| {
+            let body = move || {
+                let event = session::serve(&connection, &serving, number, admission, &events);
+                events.send(event);
+            };
+            let thread = thread::Builder::new().name(format!("session {peer}"));
+            thread.spawn(body).during(|| "starting a thread")
+        });
+        if let Err(error) = begun {
+            let why = error.to_string();
+            to.send(Event::Refused { peer, why });
+        }
     }
 }
 
@@ -321,13 +328,13 @@ fn listener(address: SocketAddr) -> Result<OwnedFd> {
 }
 
 /// The next connection, if it is still open.
-fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
+fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
     let socket = match accept4(
         listener.as_raw_fd(),
         SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK,
     ) {
         Ok(socket) => socket,
-        Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNABORTED | Errno::EPROTO) => return Ok(None),
+        Err(error) if is_of_connection(error) => return Ok(None),
         // No descriptors are left: waits until other connections release theirs.
         Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM) => {
             clock::sleep(Span::from_millis(50));
@@ -337,9 +344,7 @@ fn accept(listener: &OwnedFd) -> Result<Option<Connection>> {
     };
     #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
     // SAFETY: accept4 has just created it, and nothing else owns it.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // The peer may have closed it already.
-    Ok(Connection::of(socket).ok())
+    Ok(Some(unsafe { OwnedFd::from_raw_fd(socket) }))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use units::Span;
 use super::LOOK;
 use crate::deadline::{Deadline, Permit, receive};
 use crate::error::{During, Result};
-use crate::sockets::plain;
+use crate::sockets::{is_of_connection, plain};
 
 /// The most connections that are heard at a time; for another one the oldest is closed.
 pub(super) const MOST: i32 = 64;
@@ -94,7 +94,7 @@ impl Callers {
     fn accept(&mut self, listener: &OwnedFd) -> Result<()> {
         let stream = match accept4(listener.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
             Ok(stream) => stream,
-            Err(Errno::EAGAIN | Errno::EINTR | Errno::ECONNABORTED) => return Ok(()),
+            Err(error) if is_of_connection(error) => return Ok(()),
             Err(error) => return Err(error).during(|| "waiting for a flow"),
         };
         #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
