@@ -395,7 +395,7 @@ pub(crate) fn signal(signal: &str, processes: &[u32]) {
 
 /// Waits until `holds`, for at most half a minute.
 #[track_caller]
-pub(crate) fn until(holds: impl Fn() -> bool) {
+pub(crate) fn until(mut holds: impl FnMut() -> bool) {
     let deadline = clock::monotonic() + Span::from_secs(30);
     while !holds() {
         assert!(clock::monotonic() < deadline, "not within half a minute");

@@ -215,8 +215,8 @@ fn cause(bed: &mut Bed, fault: Fault, hosts: &[&'static str], seed: Seed, child:
     match fault {
         Fault::Network => hosts.iter().for_each(|host| bed.cut(host)),
         Fault::Agent => {
-            // A busy machine may not have started one yet.
-            until(|| !bed.agents(hosts[0]).is_empty());
+            // A busy machine may not have started one yet, and a quick one has ended it.
+            until(|| !bed.agents(hosts[0]).is_empty() || child.try_wait().unwrap().is_some());
             let agents = bed.agents(hosts[0]);
             let one = seed.derive("agent").get() % agents.len().max(1) as u64;
             signal(
