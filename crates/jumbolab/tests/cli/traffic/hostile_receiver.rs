@@ -355,8 +355,8 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
         (sent(u64::MAX), "more than the fastest link delivers"),
         (wraps, "more than the fastest link delivers"),
         (sent(9), "more arrived than was sent"),
-        // A second has a hundred.
-        (sent(103), "more messages than the flow was asked for"),
+        // A second has ten thousand.
+        (sent(10_003), "more messages than the flow was asked for"),
     ] {
         let dir = Dir::new();
         let lying = Conduct {
@@ -364,7 +364,7 @@ fn a_receiver_that_lies_about_what_it_sent_is_a_fault() {
             sent: lie,
             ..SILENT
         };
-        let line = "--reverse --message 100 --gap 10ms --for 1s";
+        let line = "--reverse --message 100 --gap 100us --for 1s";
         let (sender, receiver) = send_to(&dir, lying, line);
         let outcome = Outcome::of(sender.wait_with_output().unwrap());
         let said = outcome.stdout;
