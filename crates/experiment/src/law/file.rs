@@ -14,6 +14,7 @@ use units::Span;
 
 use super::quantity;
 use crate::tree::one_line;
+use crate::values_file::{FILE, leaves_its_folder};
 
 /// The maximum number of values in a file.
 const MOST_VALUES: usize = 10_000_000;
@@ -61,6 +62,7 @@ impl LawFiles {
         let file = match self.is_of_results {
             true => of_results(path, measure, folder)?,
             false => {
+                stays_in(folder, path, &key.0)?;
                 let opened = files::open_regular(&key.0);
                 LawFile::new(measure, Seen::from(read(opened, &key.0, measure)?))
             }
@@ -70,14 +72,30 @@ impl LawFiles {
     }
 }
 
+/// Refuses a link that leads out of `folder` under a name that does not: the user sees which
+/// files outside an experiment reads.
+fn stays_in(folder: &Path, path: &str, place: &Path) -> Result<(), String> {
+    if Path::new(path).is_absolute() || leaves_its_folder(&format!("{FILE}:{path}")) {
+        return Ok(());
+    }
+    // A file that is not there is refused when it is opened.
+    let (Ok(folder), Ok(leads_to)) = (named(folder).canonicalize(), place.canonicalize()) else {
+        return Ok(());
+    };
+    match leads_to.starts_with(&folder) {
+        true => Ok(()),
+        false => Err(format!(
+            "{} is a link to {}, outside of the experiment's folder; name that file",
+            one_line(&place.display().to_string()),
+            one_line(&leads_to.display().to_string())
+        )),
+    }
+}
+
 /// The file `name` that a run left in `folder`: its values decide its name, and no link leads
 /// out of the folder.
 fn of_results(name: &str, measure: Measure, folder: &Path) -> Result<LawFile, String> {
-    let folder = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
-    };
-    let opened = files::Folder::open(folder).and_then(|folder| folder.open_file(name));
+    let opened = files::Folder::open(named(folder)).and_then(|folder| folder.open_file(name));
     let place = folder.join(name);
     let file = LawFile::new(measure, Seen::from(read(opened, &place, measure)?));
     match file.name == name {
@@ -87,6 +105,14 @@ fn of_results(name: &str, measure: Measure, folder: &Path) -> Result<LawFile, St
             one_line(&place.display().to_string()),
             file.name
         )),
+    }
+}
+
+/// The folder with a name that can be opened: an empty path is the current one.
+fn named(folder: &Path) -> &Path {
+    match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
     }
 }
 

@@ -176,6 +176,31 @@ fn a_kept_file_reads_back_under_its_own_name() {
     assert_ne!(read("file:seen.txt").0.to_string(), law.to_string());
 }
 
+#[test]
+fn a_link_out_of_the_experiments_folder_is_refused_and_one_within_is_followed() {
+    let all = tempfile::tempdir().unwrap();
+    let folder = all.path().join("own");
+    std::fs::create_dir_all(folder.join("inner")).unwrap();
+    std::fs::create_dir(all.path().join("other")).unwrap();
+    for place in ["own/inner/values", "other/values"] {
+        std::fs::write(all.path().join(place), "3ms\n").unwrap();
+    }
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, folder.join(name)).unwrap();
+    link("inner/values", "near");
+    link("../other/values", "far");
+    link("../other", "there");
+    let read = |path: &str| {
+        let files = LawFiles::default();
+        WrittenLaw::read(&format!("file:{path}"), Measure::Gaps, &folder, &files).map(drop)
+    };
+    assert_eq!(read("near"), Ok(()));
+    assert_eq!(read("../other/values"), Ok(()), "the user sees this path");
+    for path in ["far", "there/values"] {
+        let why = read(path).unwrap_err();
+        assert!(why.contains("other/values, outside"), "{why}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_or_refused_in_one_line(text in ".{0,40}", sizes: bool) {
