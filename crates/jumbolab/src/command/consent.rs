@@ -56,13 +56,13 @@ pub(super) fn ask(
     if !is_by_others || allowed {
         return Ok(());
     }
+    let doubt = "the experiment file belongs to another user, or everybody can write it";
     let is_cut = |effect: &SideEffect| effect.to_string().chars().count() > LONGEST;
     if all.len() > MOST_SHOWN || all.iter().any(is_cut) {
         bail!(
-            "the experiment file belongs to another user, or everybody can write it, and the list above is not whole; read it with --dry-run --json, and add --allow-commands to start it"
+            "{doubt}, and the list above is not whole; read it with --dry-run, and add --allow-commands to start it"
         );
     }
-    let doubt = "the experiment file belongs to another user, or everybody can write it";
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         bail!("{doubt}; read the list above, and add --allow-commands to start it");
     }

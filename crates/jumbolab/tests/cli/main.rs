@@ -8,6 +8,7 @@ mod background;
 mod bad_input;
 mod claims;
 mod commands;
+mod consent;
 mod decode;
 mod fitting;
 mod flows;
