@@ -25,7 +25,7 @@ pub(crate) use domain_edges::{DomainEdge, DomainEdges};
 pub(crate) use endpoints::Endpoints;
 
 /// A running network. Elements are in the order of their names.
-pub(crate) struct Engine<'a, W> {
+pub(crate) struct Engine<'a, const TRACED: bool> {
     pub(crate) directions: Vec<Direction>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) flows: Vec<Flow>,
@@ -40,7 +40,7 @@ pub(crate) struct Engine<'a, W> {
     /// The reaction of sources to drops, by the number of the direction; missing
     /// entries mean no notification.
     pub(crate) notifies: Vec<Option<React>>,
-    pub(crate) tracer: &'a mut W,
+    pub(crate) tracer: &'a mut dyn Tracer,
 }
 
 /// A node of a running network.
@@ -99,7 +99,7 @@ const fn largest_answer(ip: IpVersion) -> u32 {
 /// Octets of the header of ICMP [RFC4443 s3.2] [RFC792].
 const ICMP_HEADER: u32 = 8;
 
-impl<'a, W: Tracer> Engine<'a, W> {
+impl<'a, const TRACED: bool> Engine<'a, TRACED> {
     /// A network before the first event.
     pub(crate) fn new(
         directions: Vec<Direction>,
@@ -107,7 +107,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
         flows: Vec<Flow>,
         edges: DomainEdges,
         routes: &'a Routes,
-        tracer: &'a mut W,
+        tracer: &'a mut dyn Tracer,
     ) -> Self {
         let elements = Elements {
             receivers: directions.len(),
@@ -379,7 +379,7 @@ impl<'a, W: Tracer> Engine<'a, W> {
     }
 
     fn lose(&mut self, location: Location, packet: &Packet, why: Loss) {
-        if W::AWAKE {
+        if TRACED {
             let seen = self.seen(&packet.header);
             self.tracer.lost(self.now, location, seen, why);
         }

@@ -26,6 +26,9 @@ use crate::{
 /// The events between two questions whether to stop: they take less than a millisecond.
 const EVENTS_UNASKED: u32 = 1_024;
 
+/// Why a simulation that nobody may stop has an outcome.
+const RUNS_ON: &str = "nobody stops it before its end";
+
 /// A valid scenario. It runs to its end and cannot fail.
 pub struct Simulation {
     /// Sorted by name, so that the order of its tables does not matter.
@@ -121,23 +124,32 @@ impl Simulation {
 
     /// Runs until sources have stopped and no packet is in flight.
     pub fn run(self) -> Outcome {
-        self.run_traced(&mut ())
+        self.run_unless(None, &|| false).expect(RUNS_ON)
     }
 
     /// Runs while `tracer` observes every packet; it does not influence the run.
-    pub fn run_traced<W: Tracer>(self, tracer: &mut W) -> Outcome {
-        self.run_unless(tracer, || false)
-            .expect("nobody stops it before its end")
+    pub fn run_traced(self, tracer: &mut dyn Tracer) -> Outcome {
+        self.run_unless(Some(tracer), &|| false).expect(RUNS_ON)
     }
 
-    /// Like [`Simulation::run_traced`], but asks every few thousand events whether
-    /// it is to stop; `None` where it was.
-    pub fn run_unless<W: Tracer>(
+    /// Runs, observed by `tracer` if there is one, and asks every few thousand events
+    /// whether it is to stop; `None` where it was.
+    pub fn run_unless(
         self,
-        tracer: &mut W,
-        stopped: impl Fn() -> bool,
+        tracer: Option<&mut dyn Tracer>,
+        stopped: &dyn Fn() -> bool,
     ) -> Option<Outcome> {
-        let mut engine = self.engine(tracer);
+        match tracer {
+            None => self.step_unless(self.engine::<false>(&mut ()), stopped),
+            Some(tracer) => self.step_unless(self.engine::<true>(tracer), stopped),
+        }
+    }
+
+    fn step_unless<const TRACED: bool>(
+        &self,
+        mut engine: Engine<'_, TRACED>,
+        stopped: &dyn Fn() -> bool,
+    ) -> Option<Outcome> {
         loop {
             for _ in 0..EVENTS_UNASKED {
                 if !engine.step() {
@@ -150,10 +162,14 @@ impl Simulation {
         }
     }
 
-    /// The network before the first event.
-    pub(crate) fn engine<'a, W: Tracer>(&'a self, tracer: &'a mut W) -> Engine<'a, W> {
+    /// The network before the first event. Whether it is `TRACED` is known when this is
+    /// compiled, so that an untraced simulation does not ask at every event.
+    pub(crate) fn engine<'a, const TRACED: bool>(
+        &'a self,
+        tracer: &'a mut dyn Tracer,
+    ) -> Engine<'a, TRACED> {
         let mut engine = Engine::new(
-            self.directions(|direction| match W::AWAKE && tracer.wants(direction) {
+            self.directions(|direction| match TRACED && tracer.wants(direction) {
                 false => TraceDepth::Off,
                 true if tracer.opens(direction) => TraceDepth::Inner,
                 true => TraceDepth::Packets,
@@ -167,14 +183,14 @@ impl Simulation {
         engine.notifies = self.notifies();
         engine.mark_directions();
         if self.domain.is_none() && self.notices.is_empty() {
-            let deliveries = !W::AWAKE || !engine.tracer.wants_deliveries();
+            let deliveries = !TRACED || !engine.tracer.wants_deliveries();
             lookahead::look(
                 &self.scenario,
                 &self.routes,
                 &mut engine.directions,
                 &engine.nodes,
                 deliveries,
-                !W::AWAKE,
+                !TRACED,
             );
         }
         engine

@@ -99,15 +99,12 @@ pub enum Loss {
 }
 
 /// Observes the events of every packet, without influence on them. All methods do
-/// nothing by default; `()` records nothing and costs nothing.
+/// nothing by default.
 ///
 /// The instants of one element never decrease. Between elements they may, by less than
 /// the time that a packet takes to cross a link, because a link computes the actions of
 /// its queue when it is polled next.
 pub trait Tracer {
-    /// Whether it observes anything at all.
-    const AWAKE: bool = true;
-
     /// Whether to report packets on this direction of this link; called before the
     /// first event. The events reported are the same as if all were, without the
     /// others.
@@ -176,6 +173,5 @@ pub trait Tracer {
     fn acted(&mut self, _at: Time, _flow: usize, _state: State, _counts: Counts) {}
 }
 
-impl Tracer for () {
-    const AWAKE: bool = false;
-}
+/// The tracer of an untraced simulation, which calls none.
+impl Tracer for () {}

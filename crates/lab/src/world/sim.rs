@@ -84,10 +84,8 @@ impl Simulator {
         let stop = scenario.end;
         let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
         let mut counter = Counter::of(setting);
-        let outcome = match &mut counter {
-            None => outcome(simulation, &mut ())?,
-            Some(counter) => outcome(simulation, counter)?,
-        };
+        let tracer = counter.as_mut().map(|counter| counter as &mut dyn Tracer);
+        let outcome = outcome(simulation, tracer)?;
         let measurements = figures_of(setting, &outcome, [stop, others], counter)?;
         Ok((measurements, seconds(outcome.end)))
     }
@@ -121,8 +119,11 @@ impl Simulator {
         let is_full = recorder.is_full();
         let stop_early = || interrupt::asked() || is_full.get();
         let outcome = match &mut counter {
-            None => simulation.run_unless(&mut recorder, stop_early),
-            Some(counter) => simulation.run_unless(&mut Tee(&mut recorder, counter), stop_early),
+            None => simulation.run_unless(Some(&mut recorder), &stop_early),
+            Some(counter) => {
+                let mut both = Tee(&mut recorder, counter);
+                simulation.run_unless(Some(&mut both), &stop_early)
+            }
         };
         if is_full.get() {
             return Err(self.too_much_recorded());
@@ -155,7 +156,7 @@ impl Simulator {
                 return Ok((scenario, end));
             };
             let simulation = simulation_of(setting, scenario).map_err(|bad| bad.to_string())?;
-            if outlast(&outcome(simulation, &mut ())?, now) {
+            if outlast(&outcome(simulation, None)?, now) {
                 return Ok((shared_until(setting, seed, self.budget, until), now));
             }
             let twice = now + now.since(Time::ZERO).unwrap_or_default();
@@ -168,8 +169,8 @@ impl Simulator {
 ///
 /// # Errors
 /// Someone asked the program to stop meanwhile.
-fn outcome<W: Tracer>(simulation: Simulation, tracer: &mut W) -> Result<Outcome, String> {
-    let outcome = simulation.run_unless(tracer, interrupt::asked);
+fn outcome(simulation: Simulation, tracer: Option<&mut dyn Tracer>) -> Result<Outcome, String> {
+    let outcome = simulation.run_unless(tracer, &interrupt::asked);
     outcome.ok_or_else(|| STOPPED.to_owned())
 }
 

@@ -8,7 +8,7 @@ use queue::Packet as _;
 use units::{Bytes, Time};
 
 use super::Engine;
-use crate::Tracer;
+
 use crate::load::Load;
 use crate::packet::{Body, Congestion, Content, Header, Packet};
 
@@ -52,7 +52,7 @@ impl DomainEdge {
     }
 }
 
-impl<W: Tracer> Engine<'_, W> {
+impl<const TRACED: bool> Engine<'_, TRACED> {
     /// Handles a packet that arrived at an edge.
     pub(super) fn arrive_at_edge(&mut self, node: usize, mut packet: Packet) {
         let number = self.edge_at(node);

@@ -3,7 +3,7 @@
 use units::Time;
 
 use super::{Engine, Flow};
-use crate::Tracer;
+
 use crate::connection::Connection;
 use crate::packet::{Body, Header, Packet, Segment};
 use crate::sink::Sink;
@@ -25,7 +25,7 @@ impl Endpoints {
     }
 }
 
-impl<W: Tracer> Engine<'_, W> {
+impl<const TRACED: bool> Engine<'_, TRACED> {
     /// Lets the sender of a flow act.
     pub(super) fn emit(&mut self, number: usize) {
         match &mut self.flows[number].endpoints {
@@ -66,7 +66,7 @@ impl<W: Tracer> Engine<'_, W> {
         let Endpoints::Tcp(connection) = endpoints else {
             return;
         };
-        if W::AWAKE || self.nodes[from].send.is_some() {
+        if TRACED || self.nodes[from].send.is_some() {
             connection.send(self.now, &mut self.contents);
             self.settle_sender(number);
             self.send(from);
@@ -96,7 +96,7 @@ impl<W: Tracer> Engine<'_, W> {
         match (&content.body, &mut flow.endpoints) {
             (Body::Datagram(piece), Endpoints::Datagrams(endpoints)) => {
                 let complete = endpoints.1.receive(self.now, content, *piece);
-                if W::AWAKE && complete {
+                if TRACED && complete {
                     let (node, seen) = (
                         self.nodes[node].place,
                         packet.header.seen(content, flow.place),
@@ -118,7 +118,7 @@ impl<W: Tracer> Engine<'_, W> {
     #[inline]
     pub(super) fn answer_ahead(&mut self, at: Time, packet: &mut Header) -> bool {
         let flow = &mut self.flows[packet.flow as usize];
-        if W::AWAKE {
+        if TRACED {
             // The tracer may still look at what arrived.
             self.contents.discard(&Packet::bare(*packet));
             let content = *self.contents.of(packet);
@@ -202,7 +202,7 @@ impl<W: Tracer> Engine<'_, W> {
                 let ack = connection.acknowledge(self.now);
                 self.event_queue
                     .set(self.elements.sinks + number, connection.next_of_receiver());
-                if W::AWAKE && new {
+                if TRACED && new {
                     let (node, seen) = (self.nodes[node].place, packet.seen(content, flow.place));
                     self.tracer.delivered(self.now, node, seen);
                 }
@@ -233,9 +233,7 @@ impl<W: Tracer> Engine<'_, W> {
         let flow = &self.flows[number];
         let next = flow.endpoints.next_timeout();
         self.event_queue.set(self.elements.sources + number, next);
-        if W::AWAKE
-            && let Endpoints::Tcp(connection) = &flow.endpoints
-        {
+        if TRACED && let Endpoints::Tcp(connection) = &flow.endpoints {
             let (state, counts) = (connection.state(), connection.counts());
             self.tracer.acted(self.now, flow.place, state, counts);
         }

@@ -10,12 +10,12 @@ use crate::direction::{Direction, Machine};
 use crate::link_stats::{EventKind, Opening};
 use crate::lookahead::Beyond;
 use crate::packet::{Congestion, Frame, Header, Packet};
-use crate::{Inside, Location, Loss, Opened, Seen, Tracer};
+use crate::{Inside, Location, Loss, Opened, Seen};
 
-impl<W: Tracer> Engine<'_, W> {
+impl<const TRACED: bool> Engine<'_, TRACED> {
     /// Sets the marks that the tracer wants on packets leaving each direction.
     pub(crate) fn mark_directions(&mut self) {
-        if W::AWAKE {
+        if TRACED {
             for direction in &mut self.directions {
                 if self.tracer.wants(direction.place) {
                     direction.mark = self.tracer.mark(direction.place);
@@ -71,7 +71,7 @@ impl<W: Tracer> Engine<'_, W> {
     /// Passes on every copy of a packet.
     fn arrive_often(&mut self, (direction, to): (usize, usize), delivery: Delivery<Packet>) {
         let mark = self.directions[direction].mark;
-        if W::AWAKE && mark != 0 {
+        if TRACED && mark != 0 {
             self.contents.mark(&delivery.packet, mark);
         }
         for _ in 1..delivery.copies {
@@ -306,7 +306,7 @@ impl<W: Tracer> Engine<'_, W> {
     /// Reports the notes of a direction to the tracer, and frees the contents of
     /// packets that it lost.
     fn read_account(&mut self, direction: usize) {
-        if W::AWAKE {
+        if TRACED {
             self.read_notes(direction);
         }
         let Machine::Full(link) = &mut self.directions[direction].machine else {

@@ -3,14 +3,14 @@
 use proto::tcp::{Range, React};
 
 use super::{Engine, ICMP_HEADER};
-use crate::Tracer;
+
 use crate::fragments::ip_header;
 use crate::packet::{Body, Congestion, Content, Header, Packet, Segment};
 
 /// Octets of a packet that a notification quotes behind its header [RFC792].
 const QUOTED: u32 = 8;
 
-impl<W: Tracer> Engine<'_, W> {
+impl<const TRACED: bool> Engine<'_, TRACED> {
     /// The queue of a direction dropped `packet`, which is not a bundle; notifies its
     /// source if configured.
     pub(super) fn tell_source(&mut self, direction: usize, packet: &Header) {

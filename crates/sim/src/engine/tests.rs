@@ -1,7 +1,9 @@
 mod lookahead;
 mod turns;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use proptest::prelude::*;
 use proto::link::{Fate, QueueState, Settings};
@@ -57,33 +59,37 @@ impl Amounts {
     }
 }
 
-impl Tracer for Amounts {
+/// The test looks at the amounts while the engine has the tracer.
+impl Tracer for Rc<RefCell<Amounts>> {
     fn queued(&mut self, _: Time, direction: (usize, usize), packet: Seen, state: QueueState) {
-        let waits = waiting(self, direction);
+        let mut amounts = self.borrow_mut();
+        let waits = waiting(&amounts, direction);
         assert_eq!(
             waits,
             Amount(state.backlog.packets.into(), state.backlog.bytes.get())
         );
-        let octets = self.frame(direction, packet);
-        self.came.entry(direction).or_default().add(octets);
+        let octets = amounts.frame(direction, packet);
+        amounts.came.entry(direction).or_default().add(octets);
     }
 
     fn sent(&mut self, begins: Time, ends: Time, direction: (usize, usize), packet: Seen, _: Span) {
         assert!(ends >= begins);
-        let octets = self.frame(direction, packet);
-        self.sent.entry(direction).or_default().add(octets);
+        let mut amounts = self.borrow_mut();
+        let octets = amounts.frame(direction, packet);
+        amounts.sent.entry(direction).or_default().add(octets);
     }
 
     fn lost(&mut self, _: Time, location: Location, packet: Seen, why: Loss) {
         let Location::Direction(link, direction) = location else {
-            self.buffer += 1;
+            self.borrow_mut().buffer += 1;
             return;
         };
         let direction = (link, direction);
-        let octets = self.frame(direction, packet);
+        let mut amounts = self.borrow_mut();
+        let octets = amounts.frame(direction, packet);
         let amounts = match why {
-            Loss::Chance | Loss::Damage => &mut self.lost,
-            Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut self.dropped,
+            Loss::Chance | Loss::Damage => &mut amounts.lost,
+            Loss::TooBig | Loss::Queue(_) | Loss::Buffer => &mut amounts.dropped,
         };
         amounts.entry(direction).or_default().add(octets);
     }
@@ -211,9 +217,12 @@ proptest! {
             }
         }
         let simulation = scenario.check().unwrap();
-        let mut engine = simulation.engine(&mut amounts);
+        let amounts = Rc::new(RefCell::new(amounts));
+        let mut tracer = Rc::clone(&amounts);
+        let mut engine = simulation.engine::<true>(&mut tracer);
         loop {
             let more = engine.step();
+            let amounts = amounts.borrow();
             let mut delivered = 0;
             for direction in &engine.directions {
                 let Machine::Full(link) = &direction.machine else {
@@ -221,10 +230,10 @@ proptest! {
                 };
                 let backlog = link.backlog();
                 let backlog = Amount(backlog.packets.into(), backlog.bytes.get());
-                prop_assert_eq!(waiting(engine.tracer, direction.place), backlog);
+                prop_assert_eq!(waiting(&amounts, direction.place), backlog);
                 let counters = link.counters();
-                prop_assert_eq!(of(&engine.tracer.came, direction.place).0, counters.arrived);
-                let passed = of(&engine.tracer.sent, direction.place) - of(&engine.tracer.lost, direction.place);
+                prop_assert_eq!(of(&amounts.came, direction.place).0, counters.arrived);
+                let passed = of(&amounts.sent, direction.place) - of(&amounts.lost, direction.place);
                 let once = counters.of(Fate::Delivered) + counters.of(Fate::Duplicated);
                 prop_assert_eq!(passed.0, once);
                 delivered += once + counters.of(Fate::Duplicated);
@@ -240,9 +249,9 @@ proptest! {
                 let taken: u64 = nodes().map(|node| node.received + node.dropped).sum();
                 let sent: u64 = nodes().map(|node| node.sent).sum();
                 let answers: u64 = nodes().map(|node| node.answered).sum();
-                let came: u64 = engine.tracer.came.values().map(|amount| amount.0).sum();
+                let came: u64 = amounts.came.values().map(|amount| amount.0).sum();
                 let cut_into = came - sent - answers;
-                prop_assert_eq!(engine.tracer.buffer, nodes().map(|node| node.dropped).sum::<u64>());
+                prop_assert_eq!(amounts.buffer, nodes().map(|node| node.dropped).sum::<u64>());
                 let cut: u64 = nodes().map(|node| node.cut).sum();
                 prop_assert!(delivered - taken + cut <= cut_into || cut == 0);
                 if cut == 0 {

@@ -10,12 +10,11 @@ use crate::sink::Sink;
 use crate::source::Source;
 use crate::{
     DirectionOutcome, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome, Outcome,
-    Tracer,
 };
 
 impl Simulation {
     /// The outcome of the run, in the order of the original scenario.
-    pub(crate) fn outcome<W: Tracer>(&self, engine: Engine<'_, W>) -> Outcome {
+    pub(crate) fn outcome<const TRACED: bool>(&self, engine: Engine<'_, TRACED>) -> Outcome {
         let mut engine = engine;
         let end = engine.settle_counters();
         let events = engine.events;
@@ -59,7 +58,7 @@ impl Simulation {
         }
     }
 
-    fn domain_outcome<W: Tracer>(&self, engine: &mut Engine<'_, W>) -> DomainOutcome {
+    fn domain_outcome<const TRACED: bool>(&self, engine: &mut Engine<'_, TRACED>) -> DomainOutcome {
         let edges = engine.edges.all.iter();
         let edges = edges.map(|edge| {
             let name = self.scenario.nodes[edge.node].name.clone();

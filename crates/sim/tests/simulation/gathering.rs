@@ -368,11 +368,11 @@ fn tcp_passes_a_domain_that_drops_inner_packets_in_both_directions() {
     assert!(edge(&outcome, "in").gathered > 0 && edge(&outcome, "out").gathered > 0);
     assert!(dropped(&outcome) > 0);
     // The same again with a tracer, and in another order.
-    struct Awake;
-    impl jumbolab_sim::Tracer for Awake {}
+    struct Tracing;
+    impl jumbolab_sim::Tracer for Tracing {}
     let checked = scenario.clone().check().unwrap();
     let watched = checked.with_domain(domain.clone()).unwrap();
-    assert_eq!(watched.run_traced(&mut Awake), outcome);
+    assert_eq!(watched.run_traced(&mut Tracing), outcome);
     let mut turned = scenario;
     turned.links.reverse();
     turned.flows.reverse();

@@ -241,10 +241,10 @@ fn rates_times_k_and_times_over_k_are_the_same_run_faster() {
 fn a_stopped_simulation_has_no_outcome_and_an_unstopped_one_the_usual() {
     let whole = format!("{:?}", run(busy()));
     let simulation = || busy().check().unwrap();
-    let unstopped = simulation().run_unless(&mut (), || false).unwrap();
+    let unstopped = simulation().run_unless(None, &|| false).unwrap();
     assert_eq!(format!("{unstopped:?}"), whole);
     let asked = std::cell::Cell::new(0);
-    let stopped = simulation().run_unless(&mut (), || {
+    let stopped = simulation().run_unless(None, &|| {
         asked.set(asked.get() + 1);
         true
     });

@@ -129,7 +129,7 @@ impl Round<'_> {
             let end = scenario.end;
             let simulation = simulation_of(self.setting, scenario);
             let simulation = simulation.map_err(|bad| bad.to_string())?;
-            let outcome = super::outcome(simulation, &mut ())?;
+            let outcome = super::outcome(simulation, None)?;
             let connections = outcome.flows.iter().filter_map(|flow| flow.tcp.as_ref());
             let latest = connections.filter_map(|tcp| tcp.last_arrival).max();
             match until.filter(|&until| until < end && latest.is_some_and(|last| last > until)) {

@@ -176,8 +176,12 @@ impl Tracer for Log {
 }
 
 /// The outcome, and the number of steps, with or without lookahead.
-fn ran<W: Tracer>(simulation: &Simulation, tracer: &mut W, lookahead: bool) -> (Outcome, u64) {
-    let mut engine = simulation.engine(tracer);
+fn ran<const TRACED: bool>(
+    simulation: &Simulation,
+    tracer: &mut dyn Tracer,
+    lookahead: bool,
+) -> (Outcome, u64) {
+    let mut engine = simulation.engine::<TRACED>(tracer);
     if !lookahead {
         for direction in &mut engine.directions {
             direction.ahead = false;
@@ -196,14 +200,14 @@ proptest! {
     fn the_outcome_is_the_same_with_and_without_lookahead(network in networks()) {
         // Some links are too small for their packets, or for their queue.
         if let Ok(simulation) = network.check() {
-            let (ahead, with) = ran(&simulation, &mut (), true);
-            let (in_time, without) = ran(&simulation, &mut (), false);
+            let (ahead, with) = ran::<false>(&simulation, &mut (), true);
+            let (in_time, without) = ran::<false>(&simulation, &mut (), false);
             prop_assert_eq!(format!("{ahead:?}"), format!("{in_time:?}"));
             prop_assert!(with <= without);
             let mut logs = [Log::default(), Log::default()];
             let [ahead, in_time] = &mut logs;
-            ran(&simulation, ahead, true);
-            ran(&simulation, in_time, false);
+            ran::<true>(&simulation, ahead, true);
+            ran::<true>(&simulation, in_time, false);
             logs.iter_mut().for_each(|log| log.0.sort_unstable());
             prop_assert_eq!(&logs[0].0, &logs[1].0);
         }
@@ -224,7 +228,7 @@ fn a_packet_of_a_line_needs_one_step_for_all_its_links() {
     let flows = vec![(0, 0, false, 0, datagrams)];
     let network = network((middle, access, flows, vec![false; 2 * HOSTS], 1));
     let simulation = network.check().unwrap();
-    let (outcome, steps) = ran(&simulation, &mut (), true);
+    let (outcome, steps) = ran::<false>(&simulation, &mut (), true);
     assert_eq!((outcome.flows[0].received, outcome.events), (7, 7 * 6));
     assert_eq!(steps, 7);
 }
@@ -247,7 +251,7 @@ fn a_segment_between_hosts_of_its_own_needs_a_step_at_each_shared_link() {
     let middle = vec![(direction(), direction(), false)];
     let network = network((middle, access, flows, vec![false; 2 * HOSTS], 1));
     let simulation = network.check().unwrap();
-    let (outcome, steps) = ran(&simulation, &mut (), true);
+    let (outcome, steps) = ran::<false>(&simulation, &mut (), true);
     let segments: u64 = outcome.flows.iter().map(|flow| flow.packets).sum();
     assert_eq!(segments, 2 * 301);
     // Data at the first router and acknowledgements at the second one; each sender is
@@ -256,6 +260,6 @@ fn a_segment_between_hosts_of_its_own_needs_a_step_at_each_shared_link() {
         (2 * segments..2 * segments + 10).contains(&steps),
         "{steps}"
     );
-    let (_, steps) = ran(&simulation, &mut (), false);
+    let (_, steps) = ran::<false>(&simulation, &mut (), false);
     assert!(steps > 5 * segments, "{steps}");
 }

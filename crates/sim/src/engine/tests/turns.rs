@@ -89,7 +89,7 @@ fn gathering(mtu: u64) -> Simulation {
 }
 
 /// The counters of the edges, the number of events, and the instant of the last one.
-fn came_to(engine: &Engine<'_, ()>) -> (Vec<Counts>, u64, Time) {
+fn came_to(engine: &Engine<'_, false>) -> (Vec<Counts>, u64, Time) {
     let edges = engine.edges.all.iter().map(|edge| edge.machine.counts());
     (edges.collect(), engine.events, engine.now)
 }
