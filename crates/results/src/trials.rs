@@ -9,7 +9,7 @@ use files::Folder;
 use plan::metric::Metric;
 use plan::{Level, Trial};
 
-use crate::table::{Column, PART, Values, csv_header, csv_rows, write_parts};
+use crate::table::{Column, HAS_PARQUET, PART, Values, csv_header, csv_rows, write_parts};
 
 /// The name of the Parquet file in a results folder.
 pub const FILE: &str = "trials.parquet";
@@ -19,8 +19,12 @@ const FIXED: [&str; 7] = [
     "id", "repeat", "start", "seconds", "failure", "flags", "evidence",
 ];
 
-/// Writes `trials.parquet` in `folder`, atomically.
+/// Writes `trials.parquet` in `folder`, atomically. A program without Parquet writes
+/// nothing: the journal has all of it.
 pub fn write(folder: &Folder, trials: &[Trial]) -> Result<()> {
+    if !HAS_PARQUET {
+        return Ok(());
+    }
     let layout = Layout::of(trials);
     let fields: Vec<Column> = { layout.fields.iter() }
         .map(|field| layout.column(*field, &[]))

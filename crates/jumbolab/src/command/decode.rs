@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use results::decode::{self, Definitions, Request};
+use results::table::require_parquet;
 use units::Span;
 
 use crate::args::{Decode, Metrics};
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &Decode) -> Result<Ending> {
         interval: args.interval.as_deref().map(interval).transpose()?,
     };
     if let Some(path) = &args.parquet {
+        require_parquet()?;
         output::spare_inputs("--parquet", path, &args.logs)?;
     }
     let mut rows = Vec::new();

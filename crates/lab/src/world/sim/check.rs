@@ -4,9 +4,11 @@
 use experiment::Refusal;
 use plan::Setting;
 use plan::setting::{Costs, Traffic};
+use results::table::require_parquet;
 use sim::{BadDomain, BadScenario};
 use units::{Bytes, Seed};
 
+use super::trace::is_watched;
 use super::{probe, scenario_of, simulation_of};
 
 /// Rejects settings that cannot be simulated on any machine.
@@ -14,6 +16,13 @@ use super::{probe, scenario_of, simulation_of};
 /// # Errors
 /// The first reason why the setting cannot be simulated.
 pub(crate) fn check(setting: &Setting) -> Result<(), Refusal> {
+    if is_watched(setting) {
+        let places = vec![("links", None), ("flows", None)];
+        require_parquet().map_err(|why| Refusal {
+            places,
+            why: format!("watch: {why}"),
+        })?;
+    }
     if setting
         .network
         .links

@@ -35,6 +35,13 @@ const INNER_DROP: usize = 32;
 /// The memory of a row of the widest table: 16 values of 32 octets and two texts.
 const ROW: u64 = 16 * 32 + 64;
 
+/// Whether a setting selects packets to record.
+pub(super) fn is_watched(setting: &Setting) -> bool {
+    let wires = setting.network.as_graph().wires;
+    let mut watched = (wires.iter()).map(|wire| setting.network.links[wire.link].watch);
+    Senders::of(setting).is_some() || watched.any(|watched| watched.is_any())
+}
+
 /// Records the links that a setting selects.
 pub(super) struct TraceRecorder {
     /// By link number of the scenario; `None`: not watched.
@@ -98,12 +105,12 @@ impl TraceRecorder {
         artifacts: ArtifactDir<'_>,
         budget: Bytes,
     ) -> Result<Option<Self>> {
+        if !is_watched(setting) {
+            return Ok(None);
+        }
         let graph = setting.network.as_graph();
         let wanted = |link: usize| setting.network.links[link].watch;
         let senders = Senders::of(setting);
-        if senders.is_none() && !graph.wires.iter().any(|wire| wanted(wire.link).is_any()) {
-            return Ok(None);
-        }
         let folder = artifacts.folder(FOLDER)?;
         let log = |(number, wire): (usize, &plan::setting::Wiring)| -> Result<Option<Log>> {
             let wanted = wanted(wire.link);
