@@ -7,6 +7,7 @@
 
 mod aliases;
 mod argument;
+mod auto_rate;
 mod canonical;
 mod cell;
 mod check;
@@ -47,6 +48,7 @@ use anyhow::Result;
 use plan::{NamedHosts, Patience, Plan, Until, World};
 
 use aliases::Aliases;
+pub use auto_rate::AUTO_RATES;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
@@ -269,7 +271,8 @@ impl Experiment {
     /// # Errors
     /// One line of text with place, key, value and the expected form for the
     /// first problem, including settings that the world's `check` rejects.
-    pub fn plan(self, world: World, check: Check) -> Result<Plan> {
+    pub fn plan(mut self, world: World, check: Check) -> Result<Plan> {
+        auto_rate::resolve(&mut self.tree, world);
         let of_cells = |key: &str| keys::cell_roots().contains(&key);
         // A run writes `[run]` into its plan.toml.
         let tree = on::applied(&self.tree, world)?;

@@ -2,6 +2,7 @@
 //! trip of plans through text.
 
 mod aqm_words;
+mod auto_rate;
 mod both_worlds;
 mod choices;
 mod claims;

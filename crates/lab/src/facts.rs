@@ -35,6 +35,7 @@ pub fn here(world: World) -> Result<RunFacts> {
         binary: binary()?,
         world,
         host: machine,
+        auto_rate: None,
         hosts: Vec::new(),
         left_out: Vec::new(),
         resumed: Vec::new(),

@@ -3,10 +3,11 @@
 //! [`run`] runs the trials of a plan in its [`world`]. A trial between two
 //! agents is a function of `measure`, which is independent of namespaces and
 //! hosts. [`doctor`] checks the machine and [`dry_run`] summarises a run
-//! beforehand. [`mesh`] probes the paths between other machines. [`flows`] and [`packet_log`] serve manual traffic; [`recording`]
+//! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine. [`mesh`] probes the paths between other machines. [`flows`] and [`packet_log`] serve manual traffic; [`recording`]
 //! and [`replay`] handle frames recorded on emulated links.
 
 mod agent;
+pub mod auto_rate;
 pub mod doctor;
 pub mod dry_run;
 mod edge_gateway;

@@ -5,6 +5,7 @@ use std::io;
 use anyhow::{Result, bail};
 pub use live::worker::role;
 
+use crate::auto_rate::calibration;
 use crate::doctor::attempt;
 use crate::{agent, edge_gateway, emulation, mesh, stall_meter};
 
@@ -24,6 +25,7 @@ pub fn run(role: &str) -> Result<()> {
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
         live::host_changes::ROLE => Ok(live::host_changes::serve()?),
         mesh::ROLE => mesh::serve(),
+        calibration::ROLE => calibration::serve(io::stdin().lock(), io::stdout().lock()),
         attempt::ROLE => attempt::serve(io::stdout().lock()),
         role => bail!("unknown worker role `{role}`"),
     }

@@ -19,6 +19,9 @@ pub struct RunFacts {
     /// The machine, if results depend on it; simulated results do not.
     #[serde(flatten)]
     pub host: Option<HostFacts>,
+    /// The rate of links with `rate = "auto"`, if there are such links.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auto_rate: Option<AutoRate>,
     /// The machines between which it measured, if the user named them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RoleFacts>,
@@ -28,6 +31,18 @@ pub struct RunFacts {
     /// Other programs and kernels that continued the run with `--force`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<Resumed>,
+}
+
+/// The rate of links with `rate = "auto"`, and how it was chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AutoRate {
+    /// The rate, as an experiment writes it.
+    pub rate: String,
+    /// Whether the machine sustained it; absent where no machine was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<bool>,
+    /// What was tried, in one line.
+    pub tried: String,
 }
 
 /// The machine that ran a plan.

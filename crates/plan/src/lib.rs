@@ -36,7 +36,7 @@ mod world;
 pub use compact::{Rare, TrialName};
 pub use escaped::{acts_on_terminals, escaped, shortened};
 pub use factors::{COPY, Factors, Level};
-pub use facts::{HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
+pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
 pub use flag::Flag;
 pub use law_file::{LawFile, Measure};
 pub use named_hosts::{HostRole, NamedHost, NamedHosts};

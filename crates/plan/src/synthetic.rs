@@ -189,6 +189,7 @@ pub fn facts() -> RunFacts {
             root: false,
             machine: BTreeMap::from([("memory_gib".into(), 8.into())]),
         }),
+        auto_rate: None,
         hosts: Vec::new(),
         left_out: Vec::new(),
         resumed: Vec::new(),

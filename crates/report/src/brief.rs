@@ -9,6 +9,7 @@ use analysis::Findings;
 use analysis::certificate::{Doubt, State};
 
 use crate::document::{Block, Document, Section, Style};
+use crate::section::auto_rate::auto_rate;
 use crate::section::{certificate, head, headline};
 use crate::terminal;
 use rows::Rows;
@@ -57,6 +58,7 @@ pub fn facts(found: &Findings<'_>, width: u16) -> String {
 pub fn answer(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
     let mut lines = headline::answer(found);
     lines.extend(doubts(found));
+    lines.extend(found.facts.auto_rate.as_ref().map(auto_rate));
     lines.extend(head::unmeasured(found));
     let head = vec![
         Block::Paragraphs(Style::Answer, lines),
@@ -125,6 +127,7 @@ fn document(
     lines.extend(doubts);
     lines.extend(headline::counted(found));
     lines.extend(headline::not_measured(found));
+    lines.extend(found.facts.auto_rate.as_ref().map(auto_rate));
     let mut head = vec![
         Block::Title {
             name: found.plan.name.clone(),

@@ -46,6 +46,7 @@ pub use replayed_link::of_replay;
 pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;
 pub use running_means::running_means;
+pub use section::auto_rate::auto_rate;
 pub use terminal::text;
 pub use topology::{topology_drawing, topology_text};
 pub use worlds::of_worlds;

@@ -2,6 +2,7 @@
 //! run has no content for it.
 
 pub(crate) mod answer;
+pub(crate) mod auto_rate;
 pub(crate) mod certificate;
 pub(crate) mod citation;
 pub(crate) mod claims;

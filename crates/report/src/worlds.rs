@@ -14,6 +14,7 @@ use crate::document::{Badge, Block, Document, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::heading;
+use crate::section::auto_rate::auto_rate;
 use crate::section::metrics::opening;
 use crate::section::{certificate, headline};
 use table::{held, left_out, table};
@@ -34,6 +35,8 @@ pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
     let folders = all.names.iter().zip(runs);
     let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
     let answers = (0..runs.len()).flat_map(|run| answers(all, runs, run));
+    let mut rates = runs.iter().map(|run| run.found.facts.auto_rate.as_ref());
+    let rate = rates.find_map(|rate| rate);
     let title = format!("{}: {}", all.plan.name, all.plan.title);
     Document {
         title: format!("{title}, in {} worlds", runs.len()),
@@ -49,6 +52,7 @@ pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
                 answers
                     .chain(agreement(all))
                     .chain(tcp::differences(all))
+                    .chain(rate.map(auto_rate))
                     .collect(),
             ),
         ],

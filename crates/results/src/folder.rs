@@ -63,6 +63,17 @@ pub enum Resume {
     Force,
 }
 
+/// A run that was begun.
+#[derive(Debug)]
+pub struct Begun {
+    /// The results folder.
+    pub path: PathBuf,
+    /// The facts of the run.
+    pub facts: RunFacts,
+    /// Whether nothing is left to run.
+    pub is_complete: bool,
+}
+
 /// A results folder, open for new trials and locked against other runs.
 #[derive(Debug)]
 pub struct Folder {
@@ -141,6 +152,34 @@ impl Folder {
             unkept: Vec::new(),
             _lock: lock,
         })
+    }
+
+    /// The run that `--resume` would continue: the last one of `plan` in `base`, or the one in
+    /// the folder `explicit`, of whatever plan. `None` if there is no such run.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn begun(
+        base: &Path,
+        explicit: Option<&Path>,
+        plan: &Plan,
+        complete: fn(&Plan, &[Trial]) -> bool,
+    ) -> Result<Option<Begun>> {
+        let path = match explicit {
+            Some(path) => path.to_owned(),
+            None => last(base, plan).0,
+        };
+        if !path.join(PLAN).exists() {
+            return Ok(None);
+        }
+        let files = open(&path)?;
+        let (_, record) = read_plan(&files)?;
+        let found = trials(&files)?;
+        Ok(Some(Begun {
+            is_complete: complete(plan, found.trials()),
+            facts: record.facts,
+            path,
+        }))
     }
 
     /// Whether the folder that `opening` selects exists.
@@ -244,25 +283,31 @@ impl Folder {
 /// The default folder: the last existing one of NAME-HASH, NAME-HASH-2, ..; or
 /// the next one if that is complete and not to be resumed.
 fn choose(base: &Path, opening: &Opening<'_>) -> Result<PathBuf> {
-    let plan = opening.plan;
-    let name = format!("{}-{}", plan.name, plan.hash);
-    let mut path = base.join(&name);
-    for suffix in 2u64.. {
-        let next = base.join(format!("{name}-{suffix}"));
-        if next.exists() {
-            path = next;
-            continue;
+    let (path, next) = last(base, opening.plan);
+    let fresh = opening.resume == Resume::No;
+    if fresh && path.join(PLAN).exists() {
+        let found = trials(&open(&path)?)?;
+        if (opening.complete)(opening.plan, found.trials()) {
+            return Ok(next);
         }
-        let fresh = opening.resume == Resume::No;
-        if fresh && path.join(PLAN).exists() {
-            let found = trials(&open(&path)?)?;
-            if (opening.complete)(plan, found.trials()) {
-                return Ok(next);
-            }
-        }
-        break;
     }
     Ok(path)
+}
+
+/// The last existing folder of NAME-HASH, NAME-HASH-2, .., or the first if there is none, and
+/// the next one.
+fn last(base: &Path, plan: &Plan) -> (PathBuf, PathBuf) {
+    let name = format!("{}-{}", plan.name, plan.hash);
+    let mut path = base.join(&name);
+    let mut suffix = 2_u64;
+    loop {
+        let next = base.join(format!("{name}-{suffix}"));
+        if !next.exists() {
+            return (path, next);
+        }
+        path = next;
+        suffix += 1;
+    }
 }
 
 /// Opens the folder of a run.

@@ -177,9 +177,9 @@ pub(super) const SECTIONS: &[Section] = &[
             },
             Key {
                 name: "rate",
-                kind: "rate, or `none`",
+                kind: "rate, `none` or `auto`",
                 default: DefaultValue::Text("1gbit"),
-                meaning: "Rate of each link, Ethernet framing (38 octets a frame) included; `none`: as fast as the machine.",
+                meaning: "Rate of each link, Ethernet framing (38 bytes a frame) included; `none`: as fast as the machine; `auto`: the largest of 1gbit, 500mbit, 200mbit and 100mbit that the machine sustains, see [Rates that the machine chooses](#rates-that-the-machine-chooses).",
                 worlds: simulator(when(
                     "; a transfer and requests with responses need one on some link",
                 ))

@@ -170,6 +170,11 @@ fn study(args: &Robustness) -> Result<Study> {
             "--on {world}: a search tells chance from what settings do, and predictions have none; write --on sim or netns"
         );
     }
+    if world.profile().depends_on_machine && experiment.has_auto_rate() {
+        bail!(
+            "rate = \"auto\": all parts of a search have one rate; add for instance --set network.rate=1gbit"
+        );
+    }
     Study::new(experiment, world)
 }
 

@@ -1,5 +1,6 @@
 //! `jumbolab run`.
 
+pub(super) mod auto_rate;
 mod fitted;
 mod worlds;
 
@@ -12,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
 use lab::{dry_run, facts};
-use plan::{Cell, NamedHosts, Plan, SideEffect, Trial, World};
+use plan::{AutoRate, Cell, NamedHosts, Plan, SideEffect, Trial, World};
 use report::{Document, Paths, Places};
 use results::folder::{Folder, Opening, Resume, Shard};
 use results::journal::Lost;
@@ -51,12 +52,18 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     let named = named.as_ref();
     if args.dry_run {
         let answer = match args.json {
-            true => format!("{}\n", planned(&plan, named)?),
-            false => dry_run(&plan, named),
+            true => format!("{}\n", planned(&experiment, &plan, named)?),
+            false => dry_run(&experiment, &plan, named),
         };
         return output::print(&answer).map(done);
     }
-    let run = Measured::of(args, &experiment, (plan, named), args.output.as_deref())?;
+    let place = args.output.as_deref();
+    let chosen = auto_rate::chosen(&experiment, &plan, place, args.resume.is_some())?;
+    let plan = match &chosen {
+        Some(chosen) => lab::world::plan(auto_rate::applied(&experiment, chosen)?, *world)?,
+        None => plan,
+    };
+    let run = Measured::of(args, &experiment, (plan, named), (place, chosen))?;
     run.print(args)
 }
 
@@ -68,12 +75,13 @@ struct Measured {
 }
 
 impl Measured {
-    /// Runs the trials of `plan` that its folder lacks.
+    /// Runs the trials of `plan`, whose links have the rate `chosen`, that its folder in
+    /// `place` lacks.
     fn of(
         args: &Run,
         experiment: &Experiment,
         (mut plan, named): (Plan, Option<&NamedHosts>),
-        place: Option<&Path>,
+        (place, chosen): (Option<&Path>, Option<AutoRate>),
     ) -> Result<Self> {
         let shard = args.shard.as_deref().map(str::parse).transpose()?;
         let how = How {
@@ -83,10 +91,15 @@ impl Measured {
         };
         consent::ask(experiment, &plan, named, args.allow_commands)?;
         let mut facts = facts::here(plan.world)?;
+        facts.auto_rate = chosen;
+        if let Some(chosen) = facts.auto_rate.as_ref().filter(|_| !args.detail.quiet) {
+            output::say(&report::auto_rate(chosen));
+        }
         // Acquire privileges first: if they are denied, nothing has been written.
         let mut bench = Bench::ready(&plan, how, named)?;
         bench.describe(&mut plan, &mut facts);
-        if args.resume.is_none() {
+        // A chosen rate was tried a moment ago.
+        if args.resume.is_none() && facts.auto_rate.is_none() {
             let warnings = bench.check_rates(&plan)?;
             warnings.iter().for_each(|warning| output::say(warning));
         }
@@ -245,17 +258,18 @@ impl Measured {
 }
 
 /// The output of `--dry-run`: the title, the test bed, the trials, and what is done outside.
-fn dry_run(plan: &Plan, named: Option<&NamedHosts>) -> String {
+fn dry_run(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> String {
     let width = output::width().min(WIDEST_DRAWING);
     let drawn = report::topology_text(plan, width.into());
     let trials = dry_run::summary(plan);
     let (title, trials) = trials.split_once('\n').unwrap_or_default();
     let outside = consent::listed(plan, named);
-    format!("{title}\n\n{drawn}\n{trials}{outside}")
+    let rate = auto_rate::announced(experiment, plan);
+    format!("{title}\n\n{drawn}\n{trials}{rate}{outside}")
 }
 
 /// The object of `--dry-run --json`: what would run, and which program would run it.
-fn planned(plan: &Plan, named: Option<&NamedHosts>) -> Result<Value> {
+fn planned(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> Result<Value> {
     let outside = consent::side_effects(plan, named);
     let outside: Vec<String> = outside.iter().map(SideEffect::to_string).collect();
     Ok(json!({
@@ -267,6 +281,7 @@ fn planned(plan: &Plan, named: Option<&NamedHosts>) -> Result<Value> {
         "repeat": plan.repeat,
         "trials": plan.expected_trials(),
         "seed": plan.seed.get(),
+        "auto_rates": auto_rate::candidates(experiment, plan),
         "until": plan.until.map(|until| until.to_string()),
         "version": env!("CARGO_PKG_VERSION"),
         "binary": facts::binary()?,

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span, Transport};
 
 use crate::agent::{Agents, Failure};
+pub(crate) use emulated::FilledLinks;
 pub use emulated::{Carriage, Trial};
 
 /// The role of the worker, as [`Command::local`] takes it.

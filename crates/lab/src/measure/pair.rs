@@ -15,6 +15,7 @@ use live::stalls::Stalls;
 use live::testbed::{Fragments, SentPackets};
 use live::tool::Tool;
 use plan::command_line::Addresses;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
 
 use crate::agent::Agents;
@@ -65,7 +66,7 @@ pub(crate) struct Inspection {
 }
 
 /// The mechanism that limits the rate of the links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Paced {
     /// The kernel's token buckets.
     Kernel,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::certificate::{Doubt, Reason, State};
-use plan::Factors;
+use plan::{AutoRate, Factors};
 use serde::Serialize;
 
 use super::line::json_line;
@@ -35,6 +35,8 @@ struct Line<'a> {
     counts: Counts,
     unmeasured: Vec<&'a Factors>,
     headline: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    auto_rate: Option<&'a AutoRate>,
     paths: Names,
 }
 
@@ -94,6 +96,7 @@ pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
         },
         unmeasured: found.unmeasured().map(|cell| &cell.factors).collect(),
         headline: headline::sentences(found),
+        auto_rate: found.facts.auto_rate.as_ref(),
         paths: Names {
             folder: name(paths.folder),
             page: paths.page.map(name),

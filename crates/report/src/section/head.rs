@@ -5,6 +5,7 @@ use analysis::certificate::{Certificate, Doubt, State};
 use plan::{HostFacts, RunFacts};
 
 use crate::document::{Badge, Block, Style};
+use crate::section::auto_rate::auto_rate;
 use crate::section::{answer, headline};
 
 /// The blocks above every section.
@@ -32,7 +33,9 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
         blocks.push(Block::Paragraphs(Style::Answer, sentences));
     }
     let not_measured = headline::not_measured(found);
-    blocks.extend(not_measured.map(|line| Block::paragraph(Style::Note, line)));
+    let rate = found.facts.auto_rate.as_ref().map(auto_rate);
+    let notes = not_measured.into_iter().chain(rate);
+    blocks.extend(notes.map(|line| Block::paragraph(Style::Note, line)));
     if headline::mostly_disturbed(found).is_none() {
         blocks.push(Block::Page(answer::blocks(found)));
     }

@@ -122,11 +122,13 @@ const TYPES: [(&str, &[&str]); 5] = [
             "system",
             "cell",
             "why",
+            "rate",
+            "tried",
         ],
     ),
     ("an integer", &["format", "cpus"]),
-    ("a boolean", &["root"]),
-    ("a table", &["run", "machine", "interfaces"]),
+    ("a boolean", &["root", "sustained"]),
+    ("a table", &["run", "auto_rate", "machine", "interfaces"]),
     ("an array of tables", &["hosts", "left_out", "resumed"]),
 ];
 

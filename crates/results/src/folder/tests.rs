@@ -425,3 +425,31 @@ fn a_value_of_another_type_in_the_plan_is_named_with_line_and_key() {
     fs::write(&path, format!("{plan}[run.later]\ncell = 1\n")).unwrap();
     Folder::read(path.parent().unwrap()).unwrap();
 }
+
+#[test]
+fn the_run_that_would_go_on_is_the_last_of_its_plan_or_the_one_in_a_folder() {
+    let base = tempfile::tempdir().unwrap();
+    let begun = |explicit: Option<&Path>| Folder::begun(base.path(), explicit, &four(), all);
+    assert!(begun(None).unwrap().is_none());
+    let chosen = plan::AutoRate {
+        rate: "500mbit".into(),
+        sustained: Some(true),
+        tried: "1gbit: no".into(),
+    };
+    let with_rate = RunFacts {
+        auto_rate: Some(chosen.clone()),
+        ..facts()
+    };
+    let opened =
+        |facts: &RunFacts| open_for(base.path(), None, &four(), facts, Resume::No, None).unwrap();
+    let mut first = opened(&facts());
+    run(&mut first, 4);
+    let mut second = opened(&with_rate);
+    run(&mut second, 1);
+    let last = begun(None).unwrap().unwrap();
+    assert_eq!(last.path, second.path());
+    assert_eq!(last.facts.auto_rate, Some(chosen));
+    assert!(!last.is_complete);
+    let named = begun(Some(first.path())).unwrap().unwrap();
+    assert!(named.is_complete && named.facts.auto_rate.is_none());
+}

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use plan::World;
 
-use super::{Measured, dry_run, planned, resolved};
+use super::{Measured, auto_rate, dry_run, planned, resolved};
 use crate::args::{Report, Run};
 use crate::command::report;
 use crate::exit::{Ending, done};
@@ -51,24 +51,48 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
         let texts = worlds.iter().zip(&plans).map(|(world, (plan, named))| {
             let named = named.as_ref();
             Ok(match args.json {
-                true => format!("{}\n", planned(plan, named)?),
-                false => format!("--on {world}: {}\n", dry_run(plan, named)),
+                true => format!("{}\n", planned(experiment, plan, named)?),
+                false => format!("--on {world}: {}\n", dry_run(experiment, plan, named)),
             })
         });
         let texts: String = texts.collect::<Result<_>>()?;
         return output::print(&texts).map(done);
     }
+    let place = |world: World| Some(args.output.as_ref()?.join(world.to_string()));
+    // Links have the rate that this machine sustains in every world: only so are the worlds
+    // comparable.
+    let of_machine = plans.iter().map(|(plan, _)| plan);
+    let of_machine = of_machine.filter(|plan| plan.world.profile().depends_on_machine);
+    let mut chosen = None;
+    for plan in of_machine {
+        let place = place(plan.world);
+        let resumes = args.resume.is_some();
+        chosen = chosen.or(auto_rate::chosen(
+            experiment,
+            plan,
+            place.as_deref(),
+            resumes,
+        )?);
+    }
+    let experiment_in = |world: World| match &chosen {
+        Some(chosen) if world.profile().builds_network => auto_rate::applied(experiment, chosen),
+        _ => Ok(experiment.clone()),
+    };
     let mut folders: Vec<Option<PathBuf>> = vec![None; worlds.len()];
-    let mut plans: Vec<_> = plans.into_iter().enumerate().collect();
+    let mut positions: Vec<usize> = (0..worlds.len()).collect();
     // The sandbox is entered for good, and no other machine is reached from there.
-    plans.sort_by_key(|(position, _)| is_in_sandbox(worlds[*position]));
-    for (position, (plan, named)) in plans {
+    positions.sort_by_key(|&position| is_in_sandbox(worlds[position]));
+    for position in positions {
         let world = worlds[position];
-        let place = args
-            .output
-            .as_ref()
-            .map(|folder| folder.join(world.to_string()));
-        let measured = Measured::of(args, experiment, (plan, named.as_ref()), place.as_deref())?;
+        let experiment = experiment_in(world)?;
+        let (plan, named) = resolved(args, &experiment, world)?;
+        let place = place(world);
+        let chosen = match &chosen {
+            Some(chosen) => Some(chosen.clone()).filter(|_| is_in_sandbox(world)),
+            None => auto_rate::chosen(&experiment, &plan, place.as_deref(), args.resume.is_some())?,
+        };
+        let plan = (plan, named.as_ref());
+        let measured = Measured::of(args, &experiment, plan, (place.as_deref(), chosen))?;
         let (_, _, files) = measured.write();
         measured.written(files)?;
         folders[position] = Some(measured.folder.path().to_owned());

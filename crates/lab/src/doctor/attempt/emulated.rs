@@ -1,4 +1,5 @@
-//! Which rate this machine carries over emulated links: a short search.
+//! Which rate this machine sustains over emulated links: a short search. And the transfer
+//! that fills links, which other searches use.
 
 use anyhow::{Context, Result};
 use live::clock;
@@ -14,7 +15,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport}
 use super::{carried, transfer};
 use crate::agent::Agents;
 use crate::emulation::Emulation;
-use crate::measure::{spare, whole};
+use crate::measure::{Paced, spare, whole};
 
 /// The tested MTUs.
 const MTUS: [u64; 2] = [1500, 9000];
@@ -160,66 +161,110 @@ fn climb(deadline: Time, mut goes: impl FnMut(u64) -> Result<bool>) -> Result<()
 /// # Errors
 /// The test bed cannot be built, or the transfer failed.
 pub(crate) fn attempt(ip: IpVersion, mtu: IpMtu, rate: Rate) -> Result<Trial> {
-    let limit = Limit::Bytes(BUFFER);
-    let direction = Settings {
-        largest_packet: Some(mtu.bytes()),
-        ..Settings::perfect(Some(rate), Spec::DropTail { limit })
-    };
-    let path = Path {
-        graph: None,
-        middle: Forwarder::Router,
+    let links = FilledLinks {
+        paced: Paced::Emulator,
         ip,
-        addresses: Addresses::Static,
+        mtu: mtu.get(),
+        count: 1,
         // The default of experiments.
         offloads: false,
-        segments_per_packet: None,
-        tcp: Tcp::default(),
-        links: vec![Link {
-            mtu,
-            medium: Medium::Emulated {
-                directions: Box::new([direction.clone(), direction]),
-                rules: Vec::new(),
+    };
+    links.attempt(rate)
+}
+
+/// Links in a row to fill with one transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FilledLinks {
+    /// What paces them.
+    pub(crate) paced: Paced,
+    pub(crate) ip: IpVersion,
+    /// Their MTU.
+    pub(crate) mtu: u32,
+    /// Their number.
+    pub(crate) count: usize,
+    /// Whether the hosts have offloads.
+    pub(crate) offloads: bool,
+}
+
+impl FilledLinks {
+    /// One transfer that fills the links at this rate, in the sandbox of the calling
+    /// process.
+    ///
+    /// # Errors
+    /// The test bed cannot be built, or the transfer failed.
+    pub(crate) fn attempt(self, rate: Rate) -> Result<Trial> {
+        let Self { paced, ip, mtu, .. } = self;
+        let mtu = IpMtu::new(mtu.into(), ip).context("the MTU is out of range")?;
+        let path = self.path(mtu, rate);
+        let mut emulation = None;
+        let testbed = Testbed::build_with(&path, |namespace, links| {
+            emulation = Some(Emulation::start(namespace, links, Seed::new(1))?);
+            Ok::<_, anyhow::Error>(())
+        })?;
+        let _stamping = keep_stamping()?;
+        let mut agents = Agents::of(&testbed)?;
+        let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet)
+            .context("the MTU leaves no room for payload")?;
+        let limit = whole(bits).context("the rate is too low")?;
+        let counted = limit.carries(COUNTED).min(MOST_COUNTED);
+        let transfer = Transfer {
+            preroll: PREROLL.min(counted),
+            size: counted,
+            // Emulated links have no token bucket to drain.
+            pace: (paced == Paced::Kernel).then_some(rate),
+            ..transfer(&testbed, &path, Transport::Tcp)
+        };
+        let before = Used::so_far(&mut agents, emulation.as_mut())?;
+        let received = carried(&mut agents, &transfer)?;
+        let after = Used::so_far(&mut agents, emulation.as_mut())?;
+        let report = after.emulator.as_ref();
+        let directions = report.map(|report| report.links.iter().flatten());
+        let refused = directions.into_iter().flatten().map(|direction| {
+            direction.refused.overrun + direction.refused.super_packets + direction.refused.unsent
+        });
+        Ok(Trial {
+            rate_mbit: rate.bits_per_second() / 1_000_000,
+            goodput_mbit: received
+                .goodput
+                .map_or(0.0, |goodput| goodput.bits_per_second / 1e6),
+            limit_mbit: bits / 1e6,
+            late: report.map_or(Span::ZERO, |report| report.late[1]),
+            refused: refused.sum(),
+            disturbed: after.is_disturbed_since(&before),
+        })
+    }
+
+    /// The test bed.
+    fn path(self, mtu: IpMtu, rate: Rate) -> Path {
+        let medium = match self.paced {
+            Paced::Kernel => Medium::Kernel {
+                rate: Some(rate),
+                burst: experiment::auto_burst(mtu, Some(rate)),
+                buffer: BUFFER,
             },
-        }],
-    };
-    let mut emulation = None;
-    let testbed = Testbed::build_with(&path, |namespace, links| {
-        emulation = Some(Emulation::start(namespace, links, Seed::new(1))?);
-        Ok::<_, anyhow::Error>(())
-    })?;
-    let mut emulation = emulation.context("the link has no emulator")?;
-    let _stamping = keep_stamping()?;
-    let mut agents = Agents::of(&testbed)?;
-    let bits = model::goodput_limit(rate, mtu, ip, Transport::Tcp, Framing::Ethernet)
-        .context("the MTU leaves no room for payload")?;
-    let limit = whole(bits).context("the rate is too low")?;
-    let counted = limit.carries(COUNTED).min(MOST_COUNTED);
-    let transfer = Transfer {
-        preroll: PREROLL.min(counted),
-        size: counted,
-        // Emulated links have no token bucket to drain.
-        pace: None,
-        ..transfer(&testbed, &path, Transport::Tcp)
-    };
-    let before = Used::so_far(&mut agents, &mut emulation)?;
-    let received = carried(&mut agents, &transfer)?;
-    let after = Used::so_far(&mut agents, &mut emulation)?;
-    let report = &after.emulator;
-    let directions = report.links.iter().flatten();
-    let refused = directions.map(|direction| {
-        direction.refused.overrun + direction.refused.super_packets + direction.refused.unsent
-    });
-    let [_, late, _] = report.late;
-    Ok(Trial {
-        rate_mbit: rate.bits_per_second() / 1_000_000,
-        goodput_mbit: received
-            .goodput
-            .map_or(0.0, |goodput| goodput.bits_per_second / 1e6),
-        limit_mbit: bits / 1e6,
-        late,
-        refused: refused.sum(),
-        disturbed: after.is_disturbed_since(&before),
-    })
+            Paced::Emulator => {
+                let limit = Limit::Bytes(BUFFER);
+                let direction = Settings {
+                    largest_packet: Some(mtu.bytes()),
+                    ..Settings::perfect(Some(rate), Spec::DropTail { limit })
+                };
+                Medium::Emulated {
+                    directions: Box::new([direction.clone(), direction]),
+                    rules: Vec::new(),
+                }
+            }
+        };
+        Path {
+            graph: None,
+            middle: Forwarder::Router,
+            ip: self.ip,
+            addresses: Addresses::Static,
+            offloads: self.offloads,
+            segments_per_packet: None,
+            tcp: Tcp::default(),
+            links: vec![Link { mtu, medium }; self.count],
+        }
+    }
 }
 
 /// The use of the processors up to one instant, by all and by a test bed.
@@ -229,14 +274,15 @@ struct Used {
     ours: Span,
     /// The runnable threads of others.
     running: u64,
-    emulator: Report,
+    emulator: Option<Report>,
 }
 
 impl Used {
-    fn so_far(agents: &mut Agents, emulation: &mut Emulation) -> Result<Self> {
-        let emulator = emulation.report()?;
+    fn so_far(agents: &mut Agents, emulation: Option<&mut Emulation>) -> Result<Self> {
+        let emulator = emulation.map(Emulation::report).transpose()?;
         let [sender, receiver] = agents.samples()?.map(|sample| sample.process);
         let coordinator = Process::sample()?;
+        let of_emulator = emulator.as_ref().map_or(Span::ZERO, |report| report.cpu);
         // The workers need a moment to go to sleep.
         let mut running = Machine::sample()?.running();
         for _ in 1..LOOKS {
@@ -245,7 +291,7 @@ impl Used {
         }
         Ok(Self {
             machine: Machine::sample()?,
-            ours: sender.cpu + receiver.cpu + coordinator.cpu + emulator.cpu,
+            ours: sender.cpu + receiver.cpu + coordinator.cpu + of_emulator,
             running,
             emulator,
         })

@@ -1,0 +1,93 @@
+//! Links whose rate the machine decides.
+
+use super::*;
+
+fn experiment(text: &str) -> Experiment {
+    Experiment::parse(text, "experiments/x.toml").unwrap()
+}
+
+/// An experiment with these lines besides its head and its sweep.
+fn with(lines: &str) -> Experiment {
+    let (head, sweep) = SMALL.split_once("[network]\nip = 6\n").unwrap();
+    experiment(&format!("{head}{lines}{sweep}"))
+}
+
+fn megabits(number: u64) -> Rate {
+    Rate::from_bits_per_second(number * 1_000_000).unwrap()
+}
+
+/// The rates of the links in the first cell.
+fn rates(experiment: &Experiment, world: World) -> Vec<Option<Rate>> {
+    let plan = experiment.clone().plan(world, unchecked).unwrap();
+    let setting = plan.cells[0].setting.as_ref().unwrap();
+    setting.network.links.iter().map(|link| link.rate).collect()
+}
+
+#[test]
+fn auto_is_a_rate_of_all_links_of_one_link_of_a_world_and_of_a_word() {
+    for lines in [
+        "[network]\nrate = \"auto\"\n",
+        "[links.sender-receiver]\nrate = \"auto\"\n",
+        "[on.netns.network]\nrate = \"auto\"\n",
+    ] {
+        let auto = with(lines);
+        assert!(auto.has_auto_rate(), "{lines}");
+        assert_eq!(
+            rates(&auto, World::Netns),
+            [Some(megabits(1_000))],
+            "{lines}"
+        );
+        let slower = auto.with_auto_rate(megabits(200));
+        assert!(!slower.has_auto_rate(), "{lines}");
+        assert_eq!(
+            rates(&slower, World::Netns),
+            [Some(megabits(200))],
+            "{lines}"
+        );
+    }
+    let words = experiment(
+        "format = 1\nname = \"small\"\n[choices.case.lan]\n\"network.rate\" = \"auto\"\n[choices.case.far]\n\"network.rate\" = \"10mbit\"\n[sweep]\ncase = [\"lan\", \"far\"]\n",
+    );
+    let slower = words.with_auto_rate(megabits(500));
+    assert_eq!(rates(&slower, World::Netns), [Some(megabits(500))]);
+    let plan = slower.plan(World::Netns, unchecked).unwrap();
+    let again = experiment(&plan.text)
+        .plan(World::Netns, unchecked)
+        .unwrap();
+    assert_eq!(again.hash, plan.hash);
+    assert_eq!(again.cells[0].setting, plan.cells[0].setting);
+}
+
+#[test]
+fn a_chosen_rate_makes_the_plan_of_that_rate() {
+    let auto = with("[network]\nrate = \"auto\"\n").with_auto_rate(megabits(100));
+    let plan = auto.plan(World::Netns, unchecked).unwrap();
+    let written = with("[network]\nrate = \"100mbit\"\n");
+    let written = written.plan(World::Netns, unchecked).unwrap();
+    assert_eq!(plan.text, written.text);
+    assert_eq!(plan.hash, written.hash);
+}
+
+#[test]
+fn auto_is_the_largest_rate_where_no_machine_is_asked_and_none_between_hosts() {
+    let auto = with("[network]\nrate = \"auto\"\n");
+    assert_eq!(rates(&auto, World::Sim), [Some(megabits(1_000))]);
+    assert_eq!(rates(&auto, World::Model), [Some(megabits(1_000))]);
+    assert_eq!(rates(&auto, World::Hosts), [None]);
+}
+
+#[test]
+fn auto_is_no_level_and_no_rate_between_gateways() {
+    let refused = |experiment: Experiment, world| {
+        let error = experiment.plan(world, unchecked).unwrap_err();
+        format!("{error:#}")
+    };
+    let why = "network.rate = \"auto\": \"auto\" is no level of a sweep, and no rate of links between gateways: write rates, for instance \"1gbit\"";
+    let mut swept = with("");
+    swept.set("rate=auto,100mbit").unwrap();
+    let said = refused(swept, World::Netns);
+    assert_eq!(said, format!("--set rate=auto,100mbit: {why}"));
+    let gateways = with("[network]\nshape = \"dumbbell\"\nlink = \"emulated\"\nrate = \"auto\"\n");
+    let said = refused(gateways, World::Hosts);
+    assert!(said.ends_with(why), "{said}");
+}
