@@ -40,7 +40,7 @@ pub(crate) use traffic::{PORT, Recv, Send};
 
 /// A laboratory for studies of the maximum transmission unit (MTU).
 #[derive(Debug, Parser)]
-#[command(name = "jumbolab", version, max_term_width = 100)]
+#[command(name = "jumbolab", version = env!("JUMBOLAB_VERSION"), max_term_width = 100)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -7,7 +7,7 @@ use std::io::Read;
 use crate::error::{During, Result};
 
 /// The file, also if it was renamed or removed since this process started.
-const FILE: &str = "/proc/self/exe";
+pub(crate) const FILE: &str = "/proc/self/exe";
 
 /// Opens the file for reading.
 ///

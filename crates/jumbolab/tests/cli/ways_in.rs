@@ -53,3 +53,21 @@ fn words_that_are_no_commands_are_answered_in_one_line() {
     dir.run("run os-comparison --on simulator")
         .refused(&["write `sim`"]);
 }
+
+#[test]
+fn the_version_names_the_commit_of_a_build_in_a_repository() {
+    let dir = Dir::new();
+    let said = dir.run("-V").fine().stdout;
+    assert_eq!(said, dir.run("--version").fine().stdout);
+    let version = concat!("jumbolab ", env!("CARGO_PKG_VERSION"));
+    let commit = said.trim_end().strip_prefix(version).unwrap();
+    let Some(commit) = commit.strip_prefix(" (") else {
+        assert_eq!(commit, "", "a build outside of a repository");
+        return;
+    };
+    let (hash, date) = commit.strip_suffix(')').unwrap().split_once(' ').unwrap();
+    let is_hash = |letter: char| letter.is_ascii_hexdigit();
+    assert!(hash.len() >= 7 && hash.chars().all(is_hash), "{said}");
+    let is_date = |letter: char| letter.is_ascii_digit() || letter == '-';
+    assert!(date.len() == 10 && date.chars().all(is_date), "{said}");
+}

@@ -1,6 +1,6 @@
 //! This program on another machine.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use nix::sys::utsname::uname;
 use units::Span;
@@ -9,9 +9,6 @@ use super::complaint::printable;
 use super::{Output, Ssh};
 use crate::error::{During, Result};
 use crate::own_program;
-
-/// The version that a program must have, as it prints it.
-const VERSION: &str = concat!("jumbolab ", env!("CARGO_PKG_VERSION"));
 
 /// The time for a short command.
 const SHORT: Span = Span::from_secs(30);
@@ -35,9 +32,9 @@ const ABSENT: i32 = 3;
 
 /// The path of this program there; see [`Ssh::program`].
 pub(super) fn provide(ssh: &Ssh) -> Result<String> {
-    let here = own_kind();
+    let (here, version) = (own_kind(), own_version()?);
     if ssh.host.kind != here {
-        return installed(ssh, &here);
+        return installed(ssh, &here, &version);
     }
     let path = format!("{}/{}/jumbolab", ssh.host.cache, own_program::hash()?);
     let file = own_program::open()?;
@@ -65,7 +62,7 @@ pub(super) fn provide(ssh: &Ssh) -> Result<String> {
         }
         checked = check()?;
     }
-    match is_ours(&checked) {
+    match is_ours(&checked, &version) {
         true => Ok(path),
         false => Err(ssh.error(format!(
             "the program does not start there ({path}): {}; if its folder is mounted with noexec, set \
@@ -76,13 +73,13 @@ pub(super) fn provide(ssh: &Ssh) -> Result<String> {
 }
 
 /// A program of this version that is installed on a machine of another kind.
-fn installed(ssh: &Ssh, here: &str) -> Result<String> {
+fn installed(ssh: &Ssh, here: &str, version: &str) -> Result<String> {
     const NAME: &str = "jumbolab";
     let found = ssh.output(&[NAME, "--version"], Stdio::null(), SHORT);
-    match found.is_ok_and(|output| is_ours(&output)) {
+    match found.is_ok_and(|output| is_ours(&output, version)) {
         true => Ok(NAME.to_owned()),
         false => Err(ssh.error(format!(
-            "it runs {}, and this program is for {here}; install {VERSION} there, in a folder of its PATH, \
+            "it runs {}, and this program is for {here}; install {version} there, in a folder of its PATH, \
              or choose a host that runs {here}",
             printable(&ssh.host.kind)
         ))),
@@ -90,8 +87,17 @@ fn installed(ssh: &Ssh, here: &str) -> Result<String> {
 }
 
 /// Whether a program of this version printed it.
-fn is_ours(output: &Output) -> bool {
-    output.code == Some(0) && String::from_utf8_lossy(&output.octets).trim() == VERSION
+fn is_ours(output: &Output, version: &str) -> bool {
+    output.code == Some(0) && String::from_utf8_lossy(&output.octets).trim() == version
+}
+
+/// What this program prints as its version, with the commit of its build: programs of two
+/// commits need not understand each other.
+fn own_version() -> Result<String> {
+    let mut program = Command::new(own_program::FILE);
+    let output = program.arg("--version").stdin(Stdio::null()).output();
+    let output = output.during(|| "asking the program itself for its version")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn last_line(text: &str) -> String {
@@ -113,12 +119,10 @@ fn own_kind() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
-    use std::io::Write as _;
-    use std::process::Command;
-
     use super::*;
     use crate::clock;
+    use std::fs::{self, File};
+    use std::io::Write as _;
 
     #[test]
     fn a_copy_is_whole_or_absent_and_replaces_another_file() {
