@@ -38,7 +38,7 @@ pub(crate) use probe::{Probe, ProbeIp, ProbeProtocol};
 pub(crate) use setup::{Agent, Completions, Doctor, Man};
 pub(crate) use traffic::{PORT, Recv, Send};
 
-/// A laboratory for studies of the maximum transmission unit (MTU).
+/// Measure, simulate and diagnose MTUs and jumbo frames.
 #[derive(Debug, Parser)]
 #[command(name = "jumbolab", version = env!("JUMBOLAB_VERSION"), max_term_width = 100)]
 pub(crate) struct Args {
@@ -113,6 +113,9 @@ pub(crate) const GROUPS: [(&str, &[&str]); 3] = [
 /// there is nothing to run.
 pub(crate) fn parse() -> Args {
     let words = help_last(std::env::args_os().collect());
+    if words.len() < 2 {
+        exit_with(&first_steps());
+    }
     let matches = command().try_get_matches_from(&words);
     let matches = matches.unwrap_or_else(|error| {
         let words = words.iter().map(|word| word.to_string_lossy());
@@ -138,6 +141,23 @@ fn help_last(mut words: Vec<OsString>) -> Vec<OsString> {
         words.push("--help".into());
     }
     words
+}
+
+/// Prints `text` and ends the program.
+fn exit_with(text: &str) -> ! {
+    let code = output::print(text).map_or(exit::COULD_NOT, |()| 0);
+    std::process::exit(code.into())
+}
+
+/// The answer to the program's name alone.
+fn first_steps() -> String {
+    let about = Args::command().get_about().map(ToString::to_string);
+    let mut text = about.unwrap_or_default();
+    text.push_str("\n\nUsage: jumbolab COMMAND [OPTIONS]\n");
+    for example in examples_of("") {
+        let _ = write!(text, "\n  # {}\n  {}", example.purpose, example.line);
+    }
+    text + "\n\n`jumbolab --help` lists all commands.\n"
 }
 
 /// Ends the program with one line about what was typed.
@@ -288,6 +308,20 @@ mod tests {
         }
         let own = words("jumbolab run help");
         assert_eq!(help_last(own.clone()), own);
+    }
+
+    #[test]
+    fn the_name_alone_is_answered_by_three_examples_that_parse() {
+        let examples = examples_of("");
+        assert_eq!(examples.len(), 3);
+        let text = first_steps();
+        for example in examples {
+            assert!(text.contains(&format!("\n  {}\n", example.line)), "{text}");
+            let _: Args = example.parse();
+        }
+        let about = "Measure, simulate and diagnose MTUs and jumbo frames\n\nUsage: ";
+        assert!(text.starts_with(about), "{text}");
+        assert!(text.lines().count() < 20, "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `jumbolab`: a laboratory for studies of the maximum transmission unit (MTU).
+//! `jumbolab`: measures, simulates and diagnoses MTUs and jumbo frames.
 
 mod args;
 mod command;

@@ -26,7 +26,7 @@ impl Example {
     }
 }
 
-/// The examples of a command, by its name.
+/// The examples of a command, by its name; those of no command are for who types none.
 pub(crate) fn examples_of(command: &str) -> &'static [Example] {
     let of_command = EXAMPLES.iter().find(|(name, _)| *name == command);
     of_command.map_or(&[], |(_, examples)| examples)
@@ -37,6 +37,23 @@ const fn example(purpose: &'static str, line: &'static str) -> Example {
 }
 
 const EXAMPLES: &[(&str, &[Example])] = &[
+    (
+        "",
+        &[
+            example(
+                "Which packets a path supports",
+                "jumbolab probe 192.0.2.1 --up-to 9000",
+            ),
+            example(
+                "What jumbo frames would gain on this machine",
+                "jumbolab run jumbo-frames",
+            ),
+            example(
+                "Whether published results can be reproduced",
+                "jumbolab claims",
+            ),
+        ],
+    ),
     (
         "list",
         &[example(

@@ -55,6 +55,23 @@ fn words_that_are_no_commands_are_answered_in_one_line() {
 }
 
 #[test]
+fn the_name_alone_is_answered_by_what_to_type_next() {
+    let said = Dir::new().run("").fine();
+    assert_eq!(said.stderr, "");
+    for line in [
+        "Usage: jumbolab COMMAND [OPTIONS]",
+        "  jumbolab run jumbo-frames",
+        "`jumbolab --help` lists all commands.",
+    ] {
+        assert!(
+            said.stdout.lines().any(|other| other == line),
+            "{}",
+            said.stdout
+        );
+    }
+}
+
+#[test]
 fn the_version_names_the_commit_of_a_build_in_a_repository() {
     let dir = Dir::new();
     let said = dir.run("-V").fine().stdout;
