@@ -1,4 +1,4 @@
-//! CITATION.cff agrees with the manifest.
+//! CITATION.cff, README.md and the package for Python agree with the manifest.
 
 use crate::project::read;
 
@@ -34,4 +34,34 @@ fn the_citation_file_is_that_of_this_version() {
     assert_eq!(values(&citation, "version"), [version]);
     let licences = values(&citation, "license").join(" OR ");
     assert_eq!(package["license"].as_str().unwrap(), licences);
+}
+
+/// Cargo.toml is where the URL is filled in.
+#[test]
+fn every_file_names_the_repository_of_the_manifest() {
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let repository = manifest["workspace"]["package"]["repository"]
+        .as_str()
+        .unwrap();
+    let own: toml::Table = read("crates/jumbolab/Cargo.toml").parse().unwrap();
+    assert_eq!(
+        own["package"]["repository"]["workspace"].as_bool(),
+        Some(true)
+    );
+    for (file, line) in [
+        ("README.md", format!("git clone {repository} ")),
+        (
+            "CITATION.cff",
+            format!("repository-code: \"{repository}\"\n"),
+        ),
+        (
+            "python/pyproject.toml",
+            format!("Repository = \"{repository}\"\n"),
+        ),
+    ] {
+        assert!(
+            read(file).contains(&line),
+            "{file}: write {line}, as Cargo.toml has it"
+        );
+    }
 }
