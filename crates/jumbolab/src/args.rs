@@ -64,7 +64,7 @@ pub(crate) enum Command {
     Shell(Shell),
     /// Compute what headers, rates and MTUs alone decide, before anything is measured.
     Predict(Box<Predict>),
-    /// Find out which packets a path carries, and where larger ones are lost.
+    /// Find the MTU of a path, and the link that drops larger packets.
     Probe(Box<Probe>),
     /// Emulate a link between two network interfaces.
     Emulate(Box<Emulate>),

@@ -58,18 +58,14 @@ const MARKS: [(Limit, &str, &str); 4] = [
     (
         Limit::Vanish,
         "*",
-        "larger packets vanish, and no router says so",
+        "larger packets are dropped silently (MTU black hole)",
     ),
     (
         Limit::Refused,
         "!",
-        "larger packets are refused, and a router says so",
+        "a router rejects larger packets with an ICMP error",
     ),
-    (
-        Limit::Interface,
-        "#",
-        "the own interface sends no larger packets",
-    ),
+    (Limit::Interface, "#", "the MTU of the local interface"),
     (Limit::Fragmented, "~", "larger packets arrive in fragments"),
 ];
 
@@ -189,7 +185,7 @@ fn matrix(probed: &MeshProbed<'_>, mesh: &Mesh) -> Section {
         .map(|(mark, meaning)| format!("{mark}  {meaning}"))
         .collect();
     let mut blocks = vec![
-        Block::heading("Largest packets in octets"),
+        Block::heading("Largest packets in bytes"),
         Block::Table(table),
     ];
     if !legend.is_empty() {

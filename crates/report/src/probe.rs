@@ -52,8 +52,8 @@ pub fn of_path(probed: &Probed<'_>) -> Document {
     let sections = [
         Some(evidence(probed)),
         listed("findings", "Findings", findings.flatten().collect()),
-        listed("advice", "What to set", advice::lines(probed)),
-        listed("not-seen", "Not seen", advice::not_seen(probed)),
+        listed("advice", "Suggested fixes", advice::lines(probed)),
+        listed("not-seen", "Not tested", advice::not_seen(probed)),
         Some(effort(report)),
     ];
     Document {
@@ -79,7 +79,7 @@ fn listed(id: &'static str, heading: &str, lines: Vec<String>) -> Option<Section
 /// The verdict in one sentence.
 pub fn path_sentence(probed: &Probed<'_>) -> String {
     let report = probed.report;
-    let (far_end, asked) = (probed.far_end(), octets(report.asked));
+    let (far_end, asked) = (probed.far_end(), bytes(report.asked));
     let cause = report
         .findings
         .first()
@@ -87,36 +87,39 @@ pub fn path_sentence(probed: &Probed<'_>) -> String {
     let carried = report.forward.mtu;
     match (report.verdict, cause) {
         (Verdict::Clean, _) => {
-            format!("The path to {far_end} carries packets of {asked} in both directions.")
+            format!("The path to {far_end} delivers packets of {asked} in both directions.")
         }
         (Verdict::Unclear, _) if report.forward.limit == Limit::Asked => {
             let largest = report.backward.mtu.map_or_else(String::new, |back| {
-                format!(" (the largest answer: {})", octets(back))
+                format!(" (the largest answer: {})", bytes(back))
             });
             format!(
-                "Packets of {asked} reach {far_end}; whether the way back carries them was \
-                 not seen{largest}."
+                "Packets of {asked} reach {far_end}; whether the reverse path delivers them was \
+                 not tested{largest}."
             )
         }
         (Verdict::Problem, Some(cause)) => match carried {
             Some(carried) if carried >= report.asked => {
-                format!("The path to {far_end} carries packets of {asked}, but {cause}.")
+                format!("The path to {far_end} delivers packets of {asked}, but {cause}.")
             }
             Some(carried) => format!(
-                "The path to {far_end} carries {} of {asked}: {cause}.",
-                carried.get()
+                "The path MTU to {far_end} is {}, not {}: {cause}.",
+                bytes(carried),
+                report.asked.get()
             ),
-            None => format!("The path to {far_end} does not carry {asked}: {cause}."),
+            None => format!("The path to {far_end} does not deliver packets of {asked}: {cause}."),
         },
         (Verdict::Problem, None) => {
-            format!("The path to {far_end} does not carry packets of {asked}.")
+            format!("The path to {far_end} does not deliver packets of {asked}.")
         }
         (Verdict::Unclear, cause) => {
             let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
             let seen = carried.map_or_else(String::new, |carried| {
-                format!("; packets of up to {} passed", octets(carried))
+                format!("; packets of up to {} passed", bytes(carried))
             });
-            format!("It is unclear whether the path to {far_end} carries {asked}{cause}{seen}.")
+            format!(
+                "It is unclear whether the path to {far_end} delivers packets of {asked}{cause}{seen}."
+            )
         }
     }
 }
@@ -134,11 +137,11 @@ pub fn path_change_sentence(probed: &Probed<'_>, before: &PathReport) -> String 
                 format!(
                     "The path MTU {verb} from {} to {} ({}). ",
                     old.get(),
-                    octets(new),
-                    direction.name()
+                    bytes(new),
+                    direction_name(direction)
                 )
             }
-            (None, Some(new)) => format!("Packets of up to {} pass again. ", octets(new)),
+            (None, Some(new)) => format!("Packets of up to {} pass again. ", bytes(new)),
             (_, None) => "No packets pass any more. ".to_owned(),
         }
     });
@@ -175,8 +178,8 @@ fn evidence(probed: &Probed<'_>) -> Section {
             .collect(),
     );
     let directions = [
-        ("to the far end", report.forward),
-        ("from there", report.backward),
+        (Direction::Forward, report.forward),
+        (Direction::Backward, report.backward),
     ];
     let has_losses = directions.iter().any(|(_, found)| found.loss.is_some());
     let columns = [
@@ -189,9 +192,9 @@ fn evidence(probed: &Probed<'_>) -> Section {
         columns.into_iter().chain(losses).collect(),
         directions
             .into_iter()
-            .map(|(name, found)| {
+            .map(|(direction, found)| {
                 let cells = [
-                    Cell::Text(name.into()),
+                    Cell::Text(direction_name(direction).into()),
                     size(found.mtu),
                     Cell::Text(words::limit(found.limit).into()),
                 ];
@@ -206,7 +209,7 @@ fn evidence(probed: &Probed<'_>) -> Section {
             Column::new("protocol"),
             Column::new("answers"),
             Column::right("largest"),
-            Column::right("fails from"),
+            Column::right("smallest failing"),
             Column::right("MSS"),
         ],
         report
@@ -249,10 +252,10 @@ fn hop_cells(hop: &Hop, report: &PathReport) -> Vec<Cell> {
     ]
 }
 
-/// Probes, octets and time.
+/// Probes, bytes and time.
 fn effort(report: &PathReport) -> Section {
     let line = format!(
-        "{} probes, {} octets, {:.1} s",
+        "{} probes, {} bytes, {:.1} s",
         report.probes,
         report.octets.get(),
         report.took.as_secs_f64()
@@ -267,8 +270,15 @@ fn size(size: Option<Bytes>) -> Cell {
     Cell::figure(size.map_or_else(String::new, |size| size.get().to_string()))
 }
 
-fn octets(size: Bytes) -> String {
-    format!("{} octets", size.get())
+fn bytes(size: Bytes) -> String {
+    format!("{} bytes", size.get())
+}
+
+const fn direction_name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "reverse",
+    }
 }
 
 fn millis(span: Span) -> String {

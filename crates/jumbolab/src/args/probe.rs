@@ -12,7 +12,7 @@ pub(crate) struct Probe {
     #[arg(required_unless_present = "mesh")]
     pub(crate) host: Option<String>,
 
-    /// Size that the path should carry, in octets of a whole IP packet [default: the MTU of the own interface, at most 65535].
+    /// Largest packet to test, in bytes of a whole IP packet [default: MTU of the outgoing interface, at most 65535].
     #[arg(long, value_name = "BYTES")]
     pub(crate) up_to: Option<String>,
     /// Protocols to probe with, separated by commas.
@@ -37,7 +37,7 @@ pub(crate) struct Probe {
     #[arg(long, value_name = "ADDRESS", help_heading = "Source")]
     pub(crate) address: Option<IpAddr>,
 
-    /// After that, look again at intervals, and print what has changed, until Ctrl-C.
+    /// Keep monitoring until Ctrl-C: probe again at this interval, and print changes.
     #[arg(
         long,
         value_name = "TIME",
@@ -104,6 +104,6 @@ pub(crate) enum ProbeIp {
 }
 
 const NOTES: &str = "\
-Exit code: 0 if the path carries the size and nothing else is wrong with it, 1 if a problem was found,
-2 if it could not be told. Root is not needed, but adds TCP segments and fragments of any size;
+Exit code: 0 if packets of the size pass in both directions and nothing else is wrong, 1 if there is a
+problem, 2 if the probes cannot decide. Root is not needed, but adds TCP segments and fragments of any size;
 docs/probe.md says how to read the result.";

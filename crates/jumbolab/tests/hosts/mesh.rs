@@ -64,7 +64,7 @@ fn a_clean_mesh_is_clean_and_a_small_port_is_named() {
     let clean = said(&bed, &UDP_ICMP);
     says(
         &clean,
-        "All 12 paths between 4 hosts carry packets of 9000 octets.",
+        "All 12 paths between 4 hosts deliver packets of 9000 bytes.",
     );
     says(&clean, "code 0");
     bed.network("link set port-b mtu 1500");
@@ -73,7 +73,7 @@ fn a_clean_mesh_is_clean_and_a_small_port_is_named() {
     assert!(page.contains("every path"));
     says(
         &small,
-        "6 of 12 paths between 4 hosts carry packets of 9000 octets.",
+        "6 of 12 paths between 4 hosts deliver packets of 9000 bytes.",
     );
     says(
         &small,

@@ -93,18 +93,18 @@ fn the_answer_names_the_host_and_the_matrix_shows_why() {
         crate::text(&of_mesh(&probed), 100)
     });
     let expected = "\
-6 of 12 paths between 4 hosts carry packets of 9000 octets.
-h1: its interface or its port of the switch; every path from and to h1 carries at most 1500 octets,
-  and the other hosts carry more between themselves.
+6 of 12 paths between 4 hosts deliver packets of 9000 bytes.
+h1: its interface or its port of the switch; every path from and to h1 delivers at most 1500 bytes,
+  and the paths between the other hosts deliver more.
 
-Largest packets in octets
+Largest packets in bytes
 from \\ to     h0     h1     h2     h3
 h0             -  1500*   9000   9000
 h1         1500*      -  1500*  1500*
 h2          9000  1500*      -   9000
 h3          9000  1500*   9000      -
 
-* larger packets vanish, and no router says so
+* larger packets are dropped silently (MTU black hole)
 ";
     assert_eq!(text, expected);
 }
@@ -132,7 +132,7 @@ fn a_small_interface_is_the_remedy_and_a_lost_host_is_named() {
     assert!(text.contains("h2: it cannot be reached"), "{text}");
     assert!(
         text.contains(
-            "2 of 6 paths between 3 hosts carry packets of 9000 octets; 4 were not seen."
+            "2 of 6 paths between 3 hosts deliver packets of 9000 bytes; 4 were not seen."
         ),
         "{text}"
     );
@@ -146,7 +146,7 @@ fn a_clean_mesh_is_clean_on_the_page_and_in_json() {
         |probed| {
             assert_eq!(probed.verdict(), Verdict::Clean);
             let page = crate::html(&of_mesh(&probed));
-            assert!(page.contains("All 6 paths between 3 hosts carry packets of 9000 octets."));
+            assert!(page.contains("All 6 paths between 3 hosts deliver packets of 9000 bytes."));
             assert!(page.contains("The path to h2"));
             let lines = mesh_json(&probed);
             let kinds = |kind: &str| {

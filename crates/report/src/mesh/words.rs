@@ -8,13 +8,13 @@ use super::{MeshProbed, pairs};
 /// The most paths that a sentence lists.
 const MOST_PATHS: usize = 6;
 
-/// The size that the mesh carries, then a sentence for each fault.
+/// The number of paths that deliver the size asked for, then a sentence for each fault.
 pub(super) fn answer(probed: &MeshProbed<'_>, mesh: &Mesh) -> Vec<String> {
     let hosts = probed.hosts.len();
     let all = pairs(hosts).count();
     let entries = || pairs(hosts).filter_map(|(from, to)| mesh.entry(from, to));
     let seen = entries().count();
-    let asked = octets(probed.asked);
+    let asked = bytes(probed.asked);
     let whole = entries()
         .filter(|entry| entry.carried >= probed.asked)
         .count();
@@ -24,11 +24,11 @@ pub(super) fn answer(probed: &MeshProbed<'_>, mesh: &Mesh) -> Vec<String> {
     };
     let mut sentences = vec![match whole {
         whole if whole == all && all > 0 => {
-            format!("All {all} paths between {hosts} hosts carry packets of {asked}.")
+            format!("All {all} paths between {hosts} hosts deliver packets of {asked}.")
         }
         _ if seen == 0 => format!("None of the {all} paths between {hosts} hosts was seen."),
         whole => format!(
-            "{whole} of {all} paths between {hosts} hosts carry packets of {asked}{unseen}."
+            "{whole} of {all} paths between {hosts} hosts deliver packets of {asked}{unseen}."
         ),
     }];
     let (_, findings) = found(probed);
@@ -56,30 +56,30 @@ pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
         let names: Vec<&str> = hosts.iter().map(|host| name(*host)).collect();
         names.join(", ")
     };
-    let carries = carries(fault.carries);
+    let delivers = delivers(fault.carries);
     match &fault.place {
         MeshPlace::Everywhere => format!(
-            "Every path that was seen {carries}: no host differs from the others{}.",
+            "Every path that was seen {delivers}: no host differs from the others{}.",
             common_interface(probed, fault.carries)
         ),
         MeshPlace::Host(host, way) => {
             let here = name(*host);
             let (paths, others) = match way {
                 HostWay::Both => (
-                    format!("every path from and to {here} {carries}"),
-                    "the other hosts carry more between themselves",
+                    format!("every path from and to {here} {delivers}"),
+                    "the paths between the other hosts deliver more",
                 ),
                 HostWay::From => (
-                    format!("every path from {here} {carries}"),
-                    "those to it carry more",
+                    format!("every path from {here} {delivers}"),
+                    "those to it deliver more",
                 ),
                 HostWay::To => (
-                    format!("every path to {here} {carries}"),
-                    "those from it carry more",
+                    format!("every path to {here} {delivers}"),
+                    "those from it deliver more",
                 ),
                 HostWay::Either => (
-                    format!("every path that was seen between {here} and another host {carries}"),
-                    "the other hosts carry more between themselves",
+                    format!("every path that was seen between {here} and another host {delivers}"),
+                    "the paths between the other hosts deliver more",
                 ),
             };
             format!(
@@ -93,27 +93,27 @@ pub(super) fn fault(probed: &MeshProbed<'_>, fault: &MeshFault) -> String {
                 .map(|one| format!("{{{}}}", group(one)))
                 .collect();
             format!(
-                "{}: a link between switches; every path between these groups {carries}, and those \
-                 within a group carry more.",
+                "{}: a link between switches; every path between these groups {delivers}, and those \
+                 within a group deliver more.",
                 groups.join(" and ")
             )
         }
         MeshPlace::OneWay(from, to) => format!(
             "{{{}}} to {{{}}}: a link between switches, in one direction; every path from the first \
-             group to the second {carries}, and those back carry more.",
+             group to the second {delivers}, and the reverse paths deliver more.",
             group(from),
             group(to)
         ),
         MeshPlace::Pair(one, other) => format!(
             "{} and {}: a link or route that only this pair uses; the paths between them {}, and their \
-             other paths carry more.",
+             other paths deliver more.",
             name(*one),
             name(*other),
             plural(fault.carries)
         ),
         MeshPlace::Path(from, to) => format!(
-            "{} to {}: a link or route that only this path uses; it {carries}, and the path back and the \
-             other paths of both carry more.",
+            "{} to {}: a link or route that only this path uses; it {delivers}, and the reverse path and the \
+             other paths of both deliver more.",
             name(*from),
             name(*to)
         ),
@@ -175,14 +175,14 @@ pub(super) fn lost(probed: &MeshProbed<'_>) -> Vec<String> {
         .collect()
 }
 
-/// Problems of paths that carry the size asked for, and paths without a result.
+/// Problems of paths that deliver the size asked for, and paths without a result.
 pub(super) fn further(probed: &MeshProbed<'_>) -> Vec<String> {
     let is_further = |path: &&super::MeshPath<'_>| match path.result {
         Ok(report) => {
-            let carries = |mtu: Option<Bytes>| mtu >= Some(probed.asked);
+            let delivers = |mtu: Option<Bytes>| mtu >= Some(probed.asked);
             report.verdict == Verdict::Problem
-                && carries(report.forward.mtu)
-                && carries(report.backward.mtu)
+                && delivers(report.forward.mtu)
+                && delivers(report.backward.mtu)
         }
         Err(_) => true,
     };
@@ -192,20 +192,20 @@ pub(super) fn further(probed: &MeshProbed<'_>) -> Vec<String> {
         .collect()
 }
 
-fn carries(size: Bytes) -> String {
+fn delivers(size: Bytes) -> String {
     match size {
-        Bytes::ZERO => "carries nothing".to_owned(),
-        size => format!("carries at most {}", octets(size)),
+        Bytes::ZERO => "delivers nothing".to_owned(),
+        size => format!("delivers at most {}", bytes(size)),
     }
 }
 
 fn plural(size: Bytes) -> String {
     match size {
-        Bytes::ZERO => "carry nothing".to_owned(),
-        size => format!("carry at most {}", octets(size)),
+        Bytes::ZERO => "deliver nothing".to_owned(),
+        size => format!("deliver at most {}", bytes(size)),
     }
 }
 
-fn octets(size: Bytes) -> String {
-    format!("{} octets", size.get())
+fn bytes(size: Bytes) -> String {
+    format!("{} bytes", size.get())
 }

@@ -3,7 +3,7 @@
 use proto::probe::{Advice, Device, NotSeen, Remedy};
 use units::Bytes;
 
-use super::{Probed, octets, words};
+use super::{Probed, bytes, words};
 
 /// A line for each piece of advice.
 pub(super) fn lines(probed: &Probed<'_>) -> Vec<String> {
@@ -39,15 +39,16 @@ fn remedy(advice: &Advice, probed: &Probed<'_>) -> String {
                 probed.interface,
                 mtu.get()
             ),
-            Device::Link(_) => format!("set MTU {} at both ends, and on switches between", mtu.get()),
+            Device::Link(_) => format!("set MTU {} at both ends, and on the switches between them", mtu.get()),
+            Device::Path => format!("set MTU {} on each link with a smaller one", mtu.get()),
             _ => format!("set MTU {}", mtu.get()),
         },
         Remedy::Mss(mss) => format!("clamp the MSS of TCP to {mss}"),
         Remedy::SendTooBig => {
-            "send messages that a packet was too big, and let them pass (ICMP type 3 code 4, ICMPv6 type 2)"
+            "send ICMP errors for packets that are too big, and let them pass (ICMP type 3 code 4, ICMPv6 type 2)"
                 .to_owned()
         }
-        Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", octets(mtu)),
+        Remedy::AnnounceMtu(mtu) => format!("announce an MTU of {}", bytes(mtu)),
         Remedy::PassFragments => "let fragments pass".to_owned(),
         Remedy::UnclampMss(mss) => format!("do not clamp the MSS of TCP below {mss}"),
         Remedy::PassProtocol(one) => format!("let {} pass at any size", one.title()),
@@ -69,6 +70,6 @@ pub(super) fn missing(not_seen: NotSeen, asked: Bytes) -> String {
         NotSeen::Fragments => "Fragments: needs root (CAP_NET_RAW).".to_owned(),
         NotSeen::Backward => "Each direction by itself: needs `jumbolab recv` or another STAMP reflector at the far end.".to_owned(),
         NotSeen::Mss => "The far end's MSS: needs an open TCP port; name one with --port.".to_owned(),
-        NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", octets(asked)),
+        NotSeen::Cut => format!("The rest: time or probes ran out before {} were decided.", bytes(asked)),
     }
 }

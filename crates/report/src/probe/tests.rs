@@ -99,7 +99,7 @@ fn a_report_begins_with_the_verdict_and_names_place_and_remedy() {
     assert!(text.starts_with(&first[..60]), "{text}");
     for words in [
         "host.example (192.0.2.7)",
-        "1500 of 9000 octets",
+        "is 1500 bytes, not 9000: an MTU black hole",
         "10.0.0.2",
     ] {
         assert!(first.contains(words), "{words}: {first}");
@@ -111,7 +111,7 @@ fn a_report_begins_with_the_verdict_and_names_place_and_remedy() {
         "ip link set eth0 mtu 1500",
         "jumbolab recv",
         "CAP_NET_RAW",
-        "42 probes, 120000 octets, 1.2 s",
+        "42 probes, 120000 bytes, 1.2 s",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -136,7 +136,7 @@ fn each_verdict_has_its_sentence() {
     let sentence = path_sentence(&probed(&report));
     assert_eq!(
         sentence,
-        "It is unclear whether the path to host.example (192.0.2.7) carries 9000 octets: nothing answers."
+        "It is unclear whether the path to host.example (192.0.2.7) delivers packets of 9000 bytes: nothing answers."
     );
     report = hole();
     report.verdict = Verdict::Clean;
@@ -147,7 +147,7 @@ fn each_verdict_has_its_sentence() {
     let sentence = path_sentence(&probed(&report));
     assert_eq!(
         sentence,
-        "The path to host.example (192.0.2.7) carries packets of 9000 octets in both directions."
+        "The path to host.example (192.0.2.7) delivers packets of 9000 bytes in both directions."
     );
 }
 
@@ -217,15 +217,15 @@ fn a_change_says_whether_the_path_shrank_or_grew() {
     large.forward.mtu = Some(Bytes::new(9000));
     let sentence = |after, before| path_change_sentence(&probed(after), before);
     let grew = sentence(&large, &small);
-    let expected = "The path MTU grew from 1500 to 9000 octets (forward). ";
+    let expected = "The path MTU grew from 1500 to 9000 bytes (forward). ";
     assert!(grew.starts_with(expected), "{grew}");
     let shrank = sentence(&small, &large);
-    let expected = "The path MTU shrank from 9000 to 1500 octets (forward). The path to ";
+    let expected = "The path MTU shrank from 9000 to 1500 bytes (forward). The path MTU to ";
     assert!(shrank.starts_with(expected), "{shrank}");
     let mut silent = hole();
     silent.forward.mtu = None;
     let back = sentence(&small, &silent);
-    let expected = "Packets of up to 1500 octets pass again. ";
+    let expected = "Packets of up to 1500 bytes pass again. ";
     assert!(back.starts_with(expected), "{back}");
     let gone = sentence(&silent, &small);
     assert!(gone.starts_with("No packets pass any more. "), "{gone}");

@@ -3,7 +3,7 @@
 use proto::Direction;
 use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
-use super::{Probed, octets};
+use super::{Probed, bytes};
 
 /// The most lines of evidence of a finding; JSON has all.
 const MOST_EVIDENCE: usize = 8;
@@ -11,10 +11,10 @@ const MOST_EVIDENCE: usize = 8;
 /// Why no larger size was confirmed.
 pub(super) const fn limit(limit: Limit) -> &'static str {
     match limit {
-        Limit::Asked => "the size asked for",
-        Limit::Interface => "the own interface",
-        Limit::Refused => "a router refuses larger packets",
-        Limit::Vanish => "larger packets vanish",
+        Limit::Asked => "the size tested",
+        Limit::Interface => "the MTU of the local interface",
+        Limit::Refused => "a router rejects larger packets",
+        Limit::Vanish => "larger packets are dropped silently",
         Limit::Fragmented => "larger answers arrive in fragments",
         Limit::NotSeen => "larger answers were not seen",
     }
@@ -70,13 +70,13 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
     match kind {
         FindingKind::NoAnswer => "nothing answers".to_owned(),
         FindingKind::Interface { mtu } => format!(
-            "the own interface {} sends no more than {}",
+            "the MTU of the local interface {} is {}",
             probed.interface,
-            octets(*mtu)
+            bytes(*mtu)
         ),
         FindingKind::FirstLink { from, first } => format!(
-            "packets of {} and more vanish on the first link, before {}",
-            octets(*from),
+            "packets of {} and more are dropped silently on the first link, before {}",
+            bytes(*from),
             system(first)
         ),
         FindingKind::BlackHole {
@@ -84,19 +84,19 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             from,
             place,
         } => format!(
-            "packets of {} and more vanish {}{}, and no router says so",
-            octets(*from),
+            "an MTU black hole {}{} drops packets of {} and more, and no ICMP error arrives",
             self::place(place),
             match direction {
-                Some(Direction::Forward) => " on the way to the far end",
-                Some(Direction::Backward) => " on the way back",
+                Some(Direction::Forward) => " on the forward path",
+                Some(Direction::Backward) => " on the reverse path",
                 None => "",
-            }
+            },
+            bytes(*from)
         ),
         FindingKind::Refused { mtu, router, hop } => format!(
-            "the router {router}{} refuses packets larger than {}, and says so",
+            "the router {router}{} rejects packets larger than {} with an ICMP error",
             hop.map_or_else(String::new, |hop| format!(" (hop {hop})")),
-            octets(*mtu)
+            bytes(*mtu)
         ),
         FindingKind::OuterFragments { made, fits } => format!(
             "this host sends packets of {} larger than {} bytes in fragments outside of its tunnel ({made} fragments)",
@@ -104,8 +104,8 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             fits.get()
         ),
         FindingKind::BackwardLimit { mtu } => format!(
-            "larger answers come back in fragments of at most {}",
-            octets(*mtu)
+            "larger answers arrive in fragments of at most {}",
+            bytes(*mtu)
         ),
         FindingKind::AnnouncedTooSmall {
             router,
@@ -113,8 +113,8 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             passes,
         } => format!(
             "the router {router} announces an MTU of {}, although {} pass",
-            octets(*announced),
-            octets(*passes)
+            bytes(*announced),
+            bytes(*passes)
         ),
         FindingKind::AnnouncedTooLarge {
             router,
@@ -122,28 +122,30 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             fails_from,
         } => format!(
             "the router {router} announces an MTU of {}, although {} do not pass",
-            octets(*announced),
-            octets(*fails_from)
+            bytes(*announced),
+            bytes(*fails_from)
         ),
         FindingKind::AnswersLimited {
             router,
             sent,
             answered,
-        } => format!("the router {router} answered {answered} of {sent} packets that were too big"),
+        } => {
+            format!("the router {router} answered {answered} of {sent} packets that were too large")
+        }
         FindingKind::OneProtocol {
             protocol: one,
             from,
             others,
             place,
         } => format!(
-            "{} packets of {} and more do not pass{}, although other protocols carry {}",
+            "{} packets of {} and more do not pass{}, although {} of other protocols do",
             one.title(),
-            octets(*from),
+            bytes(*from),
             place.as_ref().map_or_else(String::new, |place| format!(
-                ": they vanish {}",
+                ": they are dropped {}",
                 self::place(place)
             )),
-            octets(*others)
+            bytes(*others)
         ),
         FindingKind::Branches {
             flows,
@@ -152,10 +154,10 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
             large,
             place,
         } => format!(
-            "{} of {of} flows carry {}, the others {}: branches of the path differ{}",
+            "{} of {of} flows pass packets of up to {}, the others of up to {}: branches of the path differ{}",
             flows.len(),
-            octets(*small),
-            octets(*large),
+            bytes(*small),
+            bytes(*large),
             place
                 .as_ref()
                 .map_or_else(String::new, |place| format!(" {}", self::place(place)))
@@ -165,18 +167,18 @@ pub(super) fn phrase(kind: &FindingKind, probed: &Probed<'_>) -> String {
         }
         FindingKind::FragmentsDropped => "fragments do not pass".to_owned(),
         FindingKind::MtuChanged { before, after } if before < after => format!(
-            "packets of up to {} pass again: the path carried {} at first",
-            octets(*after),
-            octets(*before)
+            "packets of up to {} pass again: the path MTU was {} at first",
+            bytes(*after),
+            bytes(*before)
         ),
         FindingKind::MtuChanged { before, after } => format!(
-            "the path carried {} at first and no more than {} at the end",
-            octets(*before),
-            octets(*after)
+            "the path MTU was {} at first and {} at the end",
+            bytes(*before),
+            bytes(*after)
         ),
         FindingKind::Tunnel(tunnel) => format!(
             "{} are {} less the headers of {}",
-            octets(tunnel.mtu),
+            bytes(tunnel.mtu),
             tunnel.below.get(),
             one_of(&tunnel.names)
         ),
@@ -209,7 +211,7 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
             "The MTU of this host's interface is larger than that of the other end of the link, or of a switch between.",
         ),
         FindingKind::BlackHole { .. } => Some(
-            "A link carries less than its routers believe, or messages that a packet was too big are filtered: from outside both look alike.",
+            "The MTU of a link is smaller than its routers are configured for, or ICMP errors (packet too big) are filtered. Both look the same from outside.",
         ),
         FindingKind::MssClamped { .. } => {
             Some("A device of the path lowers the MSS of TCP, as in front of tunnels.")
@@ -218,7 +220,7 @@ const fn cause(kind: &FindingKind) -> Option<&'static str> {
     }
 }
 
-/// The fate of the probes of one kind, by flows of these numbers.
+/// The outcome of the probes of one kind, by flows of these numbers.
 fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
     let Evidence {
         protocol: one,
@@ -231,7 +233,7 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
         refused,
         ..
     } = evidence;
-    let mut text = format!("{}, {}", one.title(), octets(*size));
+    let mut text = format!("{}, {}", one.title(), bytes(*size));
     if *fragments {
         text += " in fragments";
     }
@@ -248,7 +250,7 @@ fn evidence(evidence: &Evidence, flows: &[u16]) -> String {
     }
     text += &format!(": {answered} of {sent} answered");
     if *refused > 0 {
-        text += &format!(", {refused} refused as too big");
+        text += &format!(", {refused} rejected as too big");
     }
     text
 }
