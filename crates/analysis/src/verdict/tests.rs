@@ -244,11 +244,11 @@ fn figures_are_there_where_a_value_or_a_change_is_printed() {
 }
 
 #[test]
-fn the_readme_defines_each_verdict_in_the_words_of_the_reports() {
-    let readme = include_str!("../../../../README.md");
+fn the_guide_defines_each_verdict_in_the_words_of_the_reports() {
+    let guide = include_str!("../../../../docs/guide.md");
     for verdict in Verdict::ALL {
         let row = format!("\n| {verdict} | {} |\n", verdict.meaning());
-        assert!(readme.contains(&row), "not in README.md:{row}");
+        assert!(guide.contains(&row), "not in docs/guide.md:{row}");
     }
 }
 
