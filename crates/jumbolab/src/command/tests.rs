@@ -38,7 +38,7 @@ impl Document {
         let block = |line: &str| {
             let line = line.strip_prefix("    ")?;
             let line = line.strip_prefix("$ ").unwrap_or(line);
-            let built = line.strip_prefix("cargo run --release -- ");
+            let built = line.strip_prefix("cargo run --release --locked -- ");
             let line = built.map_or_else(|| line.to_owned(), |rest| format!("jumbolab {rest}"));
             let line = line.split("   ").next().unwrap_or_default().to_owned();
             line.starts_with("jumbolab ").then_some(line)

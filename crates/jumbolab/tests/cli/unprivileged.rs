@@ -10,6 +10,7 @@ mod jumbograms;
 mod kernel_tcp;
 mod links;
 pub(crate) mod probe;
+mod readme;
 mod runs;
 mod sandbox;
 mod shell;

@@ -149,6 +149,38 @@ fn every_path_in_a_document_exists() {
     settle(&problems);
 }
 
+/// The documents to which the links of a document lead.
+fn linked(file: &str) -> BTreeSet<String> {
+    let text = read(file);
+    let targets = text.split("](").skip(1);
+    let targets = targets.filter_map(|rest| rest.split([')', '#']).next());
+    let documents = targets.filter(|target| target.ends_with(".md") && !target.contains("://"));
+    documents.map(|target| beside(file, target)).collect()
+}
+
+/// Pages of docs itself are on its first page; others, such as single decisions, at most
+/// one page further.
+#[test]
+fn every_document_is_reached_from_the_index() {
+    const INDEX: &str = "docs/index.md";
+    let near = linked(INDEX);
+    let far: BTreeSet<String> = near.iter().flat_map(|file| linked(file)).collect();
+    let mut problems = Vec::new();
+    for file in documents().filter(|file| file.starts_with("docs/") && file != INDEX) {
+        let is_top = file.matches('/').count() == 1;
+        if !near.contains(&file) && (is_top || !far.contains(&file)) {
+            problems.push(format!("{INDEX}:1: add a link to {file}"));
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
+fn the_readme_is_short() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 100, "README.md has {lines} lines, at most 100");
+}
+
 #[test]
 fn every_link_in_a_document_leads_to_a_file_and_a_heading() {
     let tree = Tree::of(&files());

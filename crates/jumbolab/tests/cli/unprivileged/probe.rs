@@ -42,7 +42,11 @@ ip -n b route add default via fd00:3::1
 "#;
 
 /// Lets ordinary users send echo requests, which a new namespace does not.
-const ALLOW_ECHO: &str = "at a sh -c 'echo 0 0 >/proc/sys/net/ipv4/ping_group_range'";
+pub(super) const ALLOW_ECHO: &str = "at a sh -c 'echo 0 0 >/proc/sys/net/ipv4/ping_group_range'";
+
+/// Makes the link in the middle drop large packets: the kernel lets four octets more
+/// than the MTU into an interface, for a VLAN tag.
+pub(super) const SILENT: &str = "ip -n s link set sr mtu 1500";
 
 /// The far end.
 const FAR_END: [&str; 2] = ["10.0.3.2", "fd00:3::2"];
@@ -103,7 +107,7 @@ impl Seen {
 }
 
 /// Probes by root, and by a user without privileges.
-const BY: [&str; 2] = [
+pub(super) const BY: [&str; 2] = [
     "\"$JUMBOLAB\" probe",
     "setpriv --bounding-set=-all --inh-caps=-all \"$JUMBOLAB\" probe",
 ];
@@ -154,10 +158,8 @@ fn a_router_that_refuses_large_packets_is_named() {
 
 #[test]
 fn a_link_that_drops_large_packets_silently_is_found_between_its_ends() {
-    // The kernel lets four octets more into an interface, for a VLAN tag.
-    let silent = "ip -n s link set sr mtu 1500";
     for (far_end, by) in [(FAR_END[0], BY[0]), (FAR_END[1], BY[1])] {
-        let seen = Seen::probe(silent, &format!("{by} {far_end}"), 1);
+        let seen = Seen::probe(SILENT, &format!("{by} {far_end}"), 1);
         let finding = seen.finding("black-hole");
         assert_eq!(finding["fails_from"], 1505, "{finding}");
         assert_eq!(

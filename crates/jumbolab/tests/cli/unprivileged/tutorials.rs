@@ -8,28 +8,38 @@ use experiment::Experiment;
 
 use crate::harness::Dir;
 
-/// A command of a tutorial and the lines of its output that stand below it.
-struct Quoted {
-    command: String,
-    lines: Vec<String>,
+/// A command of a document and the lines of its output that stand below it.
+pub(super) struct Quoted {
+    pub(super) command: String,
+    pub(super) lines: Vec<String>,
 }
 
-/// The commands `jumbolab run` with quoted output.
-fn quoted(text: &str) -> Vec<Quoted> {
+/// The commands of this program with quoted output: the lines after a `$` that are
+/// indented as it is, up to the next command, with the empty lines between them.
+pub(super) fn quoted(text: &str) -> Vec<Quoted> {
+    const COMMANDS: [&str; 4] = ["jumbolab ", "cargo ", "git ", "pip "];
     let mut all: Vec<Quoted> = Vec::new();
-    let blocks = text.lines().filter_map(|line| line.strip_prefix("    "));
-    for line in blocks {
-        match (line.strip_prefix("$ jumbolab "), all.last_mut()) {
-            (Some(command), _) => all.push(Quoted {
-                command: command.to_owned(),
+    let mut empty = 0;
+    for line in text.lines() {
+        let Some(line) = line.strip_prefix("    ") else {
+            // Prose ends a block; an empty line does not.
+            empty = if line.is_empty() { empty + 1 } else { 0 };
+            continue;
+        };
+        let own = line.strip_prefix("$ jumbolab ");
+        if own.is_some() || COMMANDS.iter().any(|word| line.starts_with(word)) {
+            all.push(Quoted {
+                command: own.unwrap_or_default().to_owned(),
                 lines: Vec::new(),
-            }),
-            (None, Some(quoted)) => quoted.lines.push(line.to_owned()),
-            (None, None) => {}
+            });
+        } else if let Some(Quoted { lines, .. }) = all.last_mut() {
+            let empty = if lines.is_empty() { 0 } else { empty };
+            lines.extend(std::iter::repeat_n(String::new(), empty));
+            lines.push(line.to_owned());
         }
+        empty = 0;
     }
-    all.retain(|quoted| quoted.command.starts_with("run ") && !quoted.lines.is_empty());
-    all.retain(|quoted| !quoted.command.contains("--dry-run"));
+    all.retain(|quoted| !quoted.command.is_empty() && !quoted.lines.is_empty());
     all
 }
 
@@ -47,7 +57,7 @@ fn is_simulated(command: &str, folder: &Path) -> bool {
 
 /// Whether quoted lines are all of the output, where `...` stands for any lines.
 /// Otherwise the first part between two `...` that is not there.
-fn quotes<'a>(quoted: &'a [String], printed: &str) -> Result<(), &'a [String]> {
+pub(super) fn quotes<'a>(quoted: &'a [String], printed: &str) -> Result<(), &'a [String]> {
     let mut left: Vec<&str> = printed.lines().collect();
     let parts: Vec<&[String]> = quoted.split(|line| line == "...").collect();
     for (number, part) in parts.iter().enumerate() {
@@ -113,7 +123,8 @@ fn quoted_output_of_simulations_is_what_they_print() {
             dir.write("my.toml", rest.split("```").next().unwrap());
         }
         for (number, Quoted { command, lines }) in quoted(&text).into_iter().enumerate() {
-            if !is_simulated(&command, dir.path()) {
+            let is_run = command.starts_with("run ") && !command.contains("--dry-run");
+            if !is_run || !is_simulated(&command, dir.path()) {
                 continue;
             }
             let printed = dir.run(&format!("{command} -o r{number}")).ran().stdout;
