@@ -79,7 +79,7 @@ at a "$JUMBOLAB" probe 10.77.0.2
     }
     assert!(!large.contains("The path: set MTU"), "{printed}");
     assert!(
-        !small.contains("outside") && small.contains("carries packets of 1550"),
+        !small.contains("outside") && small.contains("delivers packets of 1550"),
         "{printed}"
     );
 }
