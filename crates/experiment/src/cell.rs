@@ -25,6 +25,7 @@ use super::reader::Reader;
 use super::tree::{Origin, Table, Value};
 pub(super) use network::MOST_STAGES;
 pub use network::{LARGEST_BUFFER, auto_burst};
+pub(super) use traffic::NO_LIMIT;
 pub use traffic::{LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER};
 pub(super) use unused::UnusedKey;
 

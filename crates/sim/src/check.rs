@@ -242,8 +242,8 @@ impl Scenario {
         Ok(path)
     }
 
-    /// The path limits the rate of a connection; otherwise its window would grow
-    /// without bound. Its acknowledgements must fit the links as packets of any flow
+    /// The path or its sender limits the rate of a connection; otherwise its window would
+    /// grow without bound. Its acknowledgements must fit the links as packets of any flow
     /// do.
     fn bounded(&self, flow: &Flow, path: &[usize]) -> Result<(), BadScenario> {
         let Traffic::Tcp(tcp) = &flow.traffic else {
@@ -259,7 +259,11 @@ impl Scenario {
                 .rate
                 .is_some()
         };
-        if !path.iter().any(rated) {
+        let takes_time = match self.nodes[flow.from].role {
+            Role::Host(host) => !host.send.is_free(),
+            Role::Router | Role::Switch => false,
+        };
+        if !takes_time && !path.iter().any(rated) {
             return refuse("crosses no link that has a rate; give one of them a rate");
         }
         if settings.initial_window == 0 || settings.window == 0 {

@@ -14,6 +14,9 @@ use crate::quantity::{either, on_off, size, size_or, span, switch, word};
 use crate::reader::{Parsed, Reader, Spanned, refusal};
 use crate::tree::{Node, Origin, Table, Value};
 
+/// Why a transfer over links without a rate is not simulated.
+pub(crate) const NO_LIMIT: &str = "not simulated: without a rate only the costs of hosts limit a transfer, and these hosts have none: write network.rate, or --set host=fit:DIR with a run of host-costs";
+
 /// The header of each message in octets, which identifies the message.
 pub const MESSAGE_HEADER: Bytes = Bytes::new(HEADER_LEN as u64);
 
@@ -192,8 +195,16 @@ fn transfer(
     )?;
     let protocol = protocol.value;
     if world.profile().needs_a_rate && links.iter().all(|link| link.rate.is_none()) {
-        let example = "rate = \"1gbit\"; nothing else paces a simulated transfer";
-        return Err(reader.missing("network.rate", example));
+        let costs = &host.costs;
+        let cost_time = costs.send_per_packet.max(costs.send_per_octet) > Span::ZERO;
+        match (protocol, cost_time) {
+            (Transport::Tcp, true) => {}
+            (Transport::Tcp, false) => reader.unmeasured.push(("network.rate".into(), NO_LIMIT)),
+            (Transport::Udp, _) => {
+                let example = "rate = \"1gbit\"; nothing else paces simulated datagrams";
+                return Err(reader.missing("network.rate", example));
+            }
+        }
     }
     let size_of = reader.read("traffic.size", size)?;
     if size_of.value < MESSAGE_HEADER {

@@ -7,7 +7,7 @@ use plan::{Cell, Factors, Level, World};
 
 use super::Factor;
 use crate::aliases::Aliases;
-use crate::cell::{self, Resolved, UnusedKey};
+use crate::cell::{self, NO_LIMIT, Resolved, UnusedKey};
 use crate::check::Check;
 use crate::law::LawFiles;
 use crate::reader::refusal;
@@ -104,6 +104,16 @@ pub(crate) fn cells(
     let Some(mut sample) = sample else {
         return Err(fault(place, "sweep: a sweep over nothing"));
     };
+    let is_unlimited = |cell: &Cell| {
+        cell.setting
+            .as_ref()
+            .err()
+            .is_some_and(|why| why == NO_LIMIT)
+    };
+    if cells.iter().all(is_unlimited) {
+        let missing = "network.rate is missing; write for instance rate = \"1gbit\", or what hosts cost: nothing else paces a simulated transfer";
+        return Err(fault(place, missing));
+    }
     let unused = sample
         .unused
         .iter()

@@ -190,7 +190,7 @@ fn what_the_simulator_cannot_do_is_refused_in_one_line() {
     );
     udp(
         &["network.rate=none"],
-        "experiments/x.toml:1: network.rate is missing; write for instance rate = \"1gbit\"; nothing else paces a simulated transfer",
+        "experiments/x.toml:1: network.rate is missing; write for instance rate = \"1gbit\"; nothing else paces simulated datagrams",
     );
     udp(
         &["network.buffer=1kB"],
@@ -308,5 +308,24 @@ fn netns_refuses_by_name_what_only_the_simulator_does() {
             &["host.send_per_packet=0s", "network.framing=ethernet"]
         )
         .is_ok()
+    );
+}
+
+#[test]
+fn hosts_that_cost_time_limit_a_transfer_over_links_without_a_rate_and_others_do_not() {
+    let costly = sim(SMALL, &["network.rate=none", "host.send_per_packet=2us"]);
+    assert!(costly.cells.iter().all(|cell| cell.setting.is_ok()));
+    let both = sim(SMALL, &["network.rate=1gbit,none"]);
+    let fates = both.cells.iter().map(|cell| cell.setting.is_ok());
+    assert_eq!(fates.collect::<Vec<_>>(), [true, false, true, false]);
+    let why = both.cells[1].setting.as_ref().unwrap_err();
+    assert!(
+        why.starts_with("not simulated: ") && why.contains("host=fit:DIR"),
+        "{why}"
+    );
+    refused(
+        SMALL,
+        &["network.rate=none"],
+        "experiments/x.toml:1: network.rate is missing; write for instance rate = \"1gbit\", or what hosts cost: nothing else paces a simulated transfer",
     );
 }
