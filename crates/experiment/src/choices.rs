@@ -6,15 +6,27 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 
 use super::keys::{self, queues};
-use super::quantity::{choices, name};
+use super::quantity::{choices, line, name};
 use super::reader::{Reader, refusal};
 use super::tree::{KeyPath, Node, Origin, Table, Value};
 
 /// The table of choices, and the first part of their paths.
 pub(super) const ROOT: &str = "choices";
 
+/// The key of a word whose cells are not run, with the reason.
+pub(super) const LEFT_OUT: &str = "left_out";
+
 /// The maximum length of a choice's name, as of an alias.
 const LONGEST: usize = 32;
+
+/// Whether a word may have the key at `path` below it.
+pub(super) fn is_key(path: &[String]) -> bool {
+    let parts = path.iter().flat_map(|part| match KeyPath::parse(part) {
+        Some(dotted) => dotted.0,
+        None => vec![part.clone()],
+    });
+    path == [LEFT_OUT] || keys::known(&KeyPath(parts.collect()))
+}
 
 /// The choices of an experiment, by name.
 #[derive(Debug, Default)]
@@ -32,6 +44,8 @@ pub(super) struct Choice {
 pub(super) struct Word {
     pub(super) name: String,
     pub(super) keys: Vec<(KeyPath, Node)>,
+    /// Why its cells are not run, if they are not.
+    pub(super) left_out: Option<String>,
 }
 
 impl Choices {
@@ -53,6 +67,7 @@ impl Choices {
                 Ok(Word {
                     name: word.to_owned(),
                     keys: keys(&path, node)?,
+                    left_out: left_out(&path, node)?,
                 })
             });
             let choice = Choice {
@@ -109,6 +124,7 @@ impl Choice {
         Ok(Word {
             name: name.to_owned(),
             keys: vec![(path.clone(), node)],
+            left_out: None,
         })
     }
 
@@ -158,7 +174,7 @@ fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
     };
     let mut open = vec![(KeyPath(Vec::new()), word)];
     while let Some((above, table)) = open.pop() {
-        for (key, node) in table.iter() {
+        for (key, node) in table.iter().filter(|(key, _)| *key != LEFT_OUT) {
             let below = KeyPath::parse(key).unwrap_or_else(|| KeyPath(vec![key.to_owned()]));
             let at = KeyPath([above.0.clone(), below.0].concat());
             match &node.value {
@@ -176,6 +192,20 @@ fn keys(path: &[&str], node: &Node) -> Result<Vec<(KeyPath, Node)>> {
         }
     }
     Ok(found)
+}
+
+/// Why the cells of a word are not run, if it says so.
+fn left_out(path: &[&str], node: &Node) -> Result<Option<String>> {
+    let written = match &node.value {
+        Value::Table(table) => table.get(LEFT_OUT),
+        _ => None,
+    };
+    let read = |node: &Node| {
+        let place = [path, &[LEFT_OUT]].concat();
+        let (why, _) = line(&node.value).map_err(|why| refuse(&place, node, &why))?;
+        Ok(why)
+    };
+    written.map(read).transpose()
 }
 
 fn within<'a>(path: &[&'a str], at: &'a KeyPath) -> Vec<&'a str> {

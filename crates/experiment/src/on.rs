@@ -7,6 +7,7 @@ use std::fmt;
 use anyhow::Result;
 use plan::World;
 
+use super::choices;
 use super::keys;
 use super::reader::{Parsed, did_you_mean, refusal};
 use super::report;
@@ -16,9 +17,9 @@ use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 /// The name of the table.
 pub(super) const ROOT: &str = "on";
 
-/// The keys besides those of a cell that can be overridden: the number of
-/// trials, and the levels of a sweep.
-const HEAD: [&str; 2] = ["sweep", "trials"];
+/// The keys besides those of a cell that can be overridden: what words stand for, the
+/// number of trials, and the levels of a sweep.
+const HEAD: [&str; 3] = [choices::ROOT, "sweep", "trials"];
 
 /// The name of [`Scope::Published`].
 const PUBLISHED: &str = "published";
@@ -135,7 +136,11 @@ pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
 pub(super) fn refuse_unknown(tree: &Table, world: World) -> Result<()> {
     let mut others = all(tree)?;
     others.retain(|over| over.scope != Scope::World(world));
-    match others.into_iter().find(|over| !keys::known(&over.path)) {
+    let is_known = |over: &Over<'_>| match over.path.0.as_slice() {
+        [root, _, _, below @ ..] if root == choices::ROOT => choices::is_key(below),
+        _ => keys::known(&over.path),
+    };
+    match others.into_iter().find(|over| !is_known(over)) {
         None => Ok(()),
         Some(over) => {
             let hint = keys::hint(&over.path, false);

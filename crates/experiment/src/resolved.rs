@@ -8,6 +8,7 @@ use plan::{
 };
 
 use super::aliases::Aliases;
+use super::choices::LEFT_OUT;
 use super::claims::OVER;
 use super::published::Row;
 use super::report;
@@ -116,6 +117,9 @@ impl Resolved<'_> {
         for (choice, found) in self.aliases.choices().iter() {
             for word in &found.words {
                 writer.table(&format!("choices.{choice}.{}", word.name));
+                if let Some(why) = &word.left_out {
+                    writer.pair(LEFT_OUT, &quoted(why));
+                }
                 for (path, node) in &word.keys {
                     writer.pair(&quoted(&path.to_string()), &node.value.to_string());
                 }

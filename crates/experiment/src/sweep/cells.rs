@@ -60,7 +60,7 @@ pub(crate) fn cells(
     let mut sample: Option<Resolved> = None;
     for number in 0..count {
         let mut tree = tree.clone();
-        let (mut names, mut queues) = (Vec::new(), Vec::new());
+        let (mut names, mut queues, mut left_out) = (Vec::new(), Vec::new(), None);
         let mut below = count;
         for factor in factors {
             below /= factor.levels.len();
@@ -71,6 +71,8 @@ pub(crate) fn cells(
                     .map_err(|key| fault(&origin, format!("{path}: `{key}` is no table")))?;
             }
             let choice = aliases.choices().at(&factor.path);
+            let word = choice.and_then(|choice| choice.word(&node.value).ok());
+            left_out = left_out.or_else(|| word?.left_out);
             queues.extend(choice.and_then(|choice| choice.discipline(&node.value)));
             names.push((factor.name.clone(), level.clone()));
         }
@@ -80,12 +82,19 @@ pub(crate) fn cells(
                     .map_err(|key| fault(place, format!("{target}: `{key}` is no table")))?;
             }
         }
-        let read = cell::read(&tree, place, world, check, files)?;
         let copy = copies.entry(format!("{names:?}")).or_default();
         *copy += 1;
         if *copy > 1 {
             names.push(("copy".into(), Level::Integer(*copy)));
         }
+        if let Some(why) = left_out {
+            cells.push(Cell {
+                factors: Factors(names),
+                setting: Err(format!("not measured here: {why}")),
+            });
+            continue;
+        }
+        let read = cell::read(&tree, place, world, check, files)?;
         cells.push(Cell {
             factors: Factors(names),
             setting: read.setting.clone(),
@@ -102,7 +111,9 @@ pub(crate) fn cells(
         }
     }
     let Some(mut sample) = sample else {
-        return Err(fault(place, "sweep: a sweep over nothing"));
+        let left_out = cells.first().and_then(|cell| cell.setting.as_ref().err());
+        let why = left_out.map_or("a sweep over nothing", String::as_str);
+        return Err(fault(place, format!("sweep: {why}")));
     };
     let is_unlimited = |cell: &Cell| {
         cell.setting

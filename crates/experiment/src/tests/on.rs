@@ -198,3 +198,91 @@ fn a_key_of_the_study_counts_where_its_figures_do() {
     let why = planned(&trials, &[]).unwrap_err().to_string();
     assert!(why.contains("on.published.trials: unknown table"), "{why}");
 }
+
+const CASES: &str = "\
+format = 1
+name = \"cases\"
+[choices.case.near]
+\"traffic.size\" = \"1MB\"
+[choices.case.far]
+\"traffic.size\" = \"2MB\"
+\"network.delay\" = \"10ms\"
+\"network.link\" = \"emulated\"
+[on.sim.choices.case.near]
+\"traffic.size\" = \"3MB\"
+[on.hosts.network]
+rate = \"none\"
+[on.hosts.choices.case.far]
+left_out = \"the path has the delay that it has\"
+[sweep]
+case = [\"far\", \"near\"]
+\"network.mtu\" = [1500, 9000]
+";
+
+fn on_hosts(text: &str, sets: &[&str]) -> Result<Plan> {
+    let mut experiment = Experiment::parse(text, "experiments/x.toml")?;
+    for set in sets {
+        experiment.set(set)?;
+    }
+    experiment.plan(World::Hosts, unchecked)
+}
+
+#[test]
+fn a_word_stands_for_other_keys_in_one_world() {
+    let size = |plan: &Plan| transfer(plan, 2).size;
+    assert_eq!(size(&sim(CASES, &[])), Bytes::new(3_000_000));
+    assert_eq!(size(&netns(CASES)), Bytes::new(1_000_000));
+    check_round_trip(&netns(CASES));
+}
+
+#[test]
+fn cells_of_a_word_that_a_world_leaves_out_are_kept_with_the_reason_and_not_read() {
+    let plan = on_hosts(CASES, &[]).unwrap();
+    let fates: Vec<Option<&str>> = plan
+        .cells
+        .iter()
+        .map(|cell| cell.setting.as_ref().err().map(String::as_str))
+        .collect();
+    let why = Some("not measured here: the path has the delay that it has");
+    assert_eq!(fates, [why, why, None, None]);
+    let again = on_hosts(&plan.text, &[]).unwrap();
+    assert_eq!((&again.text, &again.hash), (&plan.text, &plan.hash));
+    assert!(netns(CASES).cells.iter().all(|cell| cell.setting.is_ok()));
+}
+
+#[test]
+fn a_run_of_which_all_is_left_out_is_refused_with_the_reason() {
+    let error = on_hosts(CASES, &["case=far"]).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "experiments/x.toml:1: sweep: not measured here: the path has the delay that it has"
+    );
+}
+
+#[test]
+fn a_reason_is_one_line() {
+    let text = CASES.replace(
+        "left_out = \"the path has the delay that it has\"",
+        "left_out = 1",
+    );
+    let error = on_hosts(&text, &[]).unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "experiments/x.toml:14: choices.case.far.left_out = 1: write one line of text in quotes"
+    );
+}
+
+#[test]
+fn an_unknown_key_of_a_word_in_another_world_is_refused() {
+    for (wrong, right) in [
+        ("[on.sim.choises.case.near]", "did you mean `choices`"),
+        (
+            "[on.sim.choices.case.near]\n\"network.dealy\" = \"1ms\"",
+            "unknown key",
+        ),
+    ] {
+        let text = CASES.replace("[on.sim.choices.case.near]", wrong);
+        let error = on_hosts(&text, &[]).unwrap_err();
+        assert!(error.to_string().contains(right), "{error:#}");
+    }
+}
