@@ -3,6 +3,7 @@
 //! `--set` may remove levels that the table names; such parts are then left out.
 
 mod figure;
+mod row;
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use super::tree::{KeyPath, Node, Origin, Table, Value};
 pub(super) const ROOT: &str = "report";
 
 /// The keys that name levels.
-const OF_LEVELS: [&str; 4] = ["level", "cells", "labels", figure::KEY];
+const OF_LEVELS: [&str; 5] = ["level", "cells", "labels", figure::KEY, row::KEY];
 
 /// The presentation of an experiment with these factors and this comparison.
 pub(super) fn report(
@@ -39,6 +40,8 @@ pub(super) fn report(
             None => Vec::new(),
         },
         labels: labels(reader, factors, aliases)?,
+        rows: row::rows(reader, factors, aliases)?,
+        next: next(reader)?,
         figures: figure::figures(reader, factors, aliases)?,
     })
 }
@@ -76,6 +79,34 @@ fn question(value: &Value) -> Parsed<String> {
         true => Ok((question, value)),
         false => Err("write a question: one sentence with \"?\" at its end".into()),
     }
+}
+
+/// What to type after the answer.
+fn next(reader: &mut Reader<'_>) -> Result<Vec<String>> {
+    let Some(found) = reader.words("report.next")? else {
+        return Ok(Vec::new());
+    };
+    let is_line = |text: &String| line(&Value::Text(text.clone())).is_ok();
+    match found.value.iter().all(is_line) {
+        true => Ok(found.value),
+        false => Err(found.refuse("each command is one line of text")),
+    }
+}
+
+/// The tables of a list of tables.
+fn tables<'a>(node: &'a Node, path: &str) -> Result<Vec<(&'a Table, &'a Node)>> {
+    let not_tables = |node: &Node| {
+        let why = format!("write [[{path}]] above each of them");
+        refusal(&node.origin, path, &node.value, why)
+    };
+    let Value::List(list) = &node.value else {
+        return Err(not_tables(node));
+    };
+    let table = |node: &'a Node| match &node.value {
+        Value::Table(table) => Ok((table, node)),
+        _ => Err(not_tables(node)),
+    };
+    list.iter().map(table).collect()
 }
 
 /// The level of the compared factor that the headline is about.

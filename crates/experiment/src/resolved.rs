@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use plan::{
     Alternatives, Assertion, Compare, Expected, Factors, Level, Ranking, Report, ReportFigure,
-    Rivals, Shows, StepClaim, Tolerance, Tradeoff, Unstated, World,
+    ReportRow, Rivals, Shows, StepClaim, Tolerance, Tradeoff, Unstated, World,
 };
 
 use super::aliases::Aliases;
@@ -376,6 +376,9 @@ impl Writer {
         if let Some(at) = &report.level {
             self.pair("level", &level(at));
         }
+        if !report.next.is_empty() {
+            self.pair("next", &words(&report.next));
+        }
         self.lists("cells", &report.cells);
         for (factor, labels) in &report.labels {
             let path = ["report", "labels", factor].map(str::to_owned);
@@ -384,9 +387,25 @@ impl Writer {
                 self.pair(&KeyPath(vec![level.clone()]).to_string(), &quoted(label));
             }
         }
+        for row in &report.rows {
+            self.report_row(row);
+        }
         for figure in &report.figures {
             self.figure(figure);
         }
+    }
+
+    fn report_row(&mut self, row: &ReportRow) {
+        self.line("");
+        self.line("[[report.row]]");
+        self.pair("title", &quoted(&row.title));
+        self.pair("metric", &quoted(&row.metric));
+        for (key, words) in [("called", &row.called), ("where", &row.place)] {
+            if let Some(words) = words {
+                self.pair(key, &quoted(words));
+            }
+        }
+        self.lists("cells", &row.cells);
     }
 
     fn figure(&mut self, figure: &ReportFigure) {

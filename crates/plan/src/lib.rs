@@ -24,6 +24,7 @@ pub mod replayed_gateway;
 pub mod replayed_link;
 mod report;
 mod report_figure;
+mod report_row;
 pub mod setting;
 mod side_effect;
 #[cfg(any(test, feature = "synthetic"))]
@@ -45,6 +46,7 @@ pub use plan::*;
 pub use printed::printed;
 pub use report::Report;
 pub use report_figure::{PrintedPoint, ReportFigure, Shows};
+pub use report_row::ReportRow;
 pub use setting::Setting;
 pub use side_effect::{Action, SideEffect};
 pub use trial::{DisturbedPass, LARGEST_FIGURE, Trial};

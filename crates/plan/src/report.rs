@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Factors, Level, Plan, ReportFigure};
+use crate::{Factors, Level, Plan, ReportFigure, ReportRow};
 
 /// The question of an experiment, the subject of its headline, and words for
 /// coded levels.
@@ -22,6 +22,11 @@ pub struct Report {
     pub cells: Vec<(String, Vec<Level>)>,
     /// Words for levels, by the name of the factor and the level as written.
     pub labels: BTreeMap<String, BTreeMap<String, String>>,
+    /// The rows of the table that is the answer, in order. If empty: the answer is in
+    /// sentences.
+    pub rows: Vec<ReportRow>,
+    /// What to type after the answer, a line each.
+    pub next: Vec<String>,
     /// Figures of studies to redraw, in order.
     pub figures: Vec<ReportFigure>,
 }

@@ -10,7 +10,7 @@ use analysis::certificate::{Doubt, State};
 
 use crate::document::{Block, Document, Section, Style};
 use crate::section::auto_rate::auto_rate;
-use crate::section::{certificate, head, headline};
+use crate::section::{self, certificate, head, headline};
 use crate::terminal;
 use rows::Rows;
 
@@ -60,10 +60,15 @@ pub fn answer(found: &Findings<'_>, files: Places<'_>, width: u16) -> String {
     lines.extend(doubts(found));
     lines.extend(found.facts.auto_rate.as_ref().map(auto_rate));
     lines.extend(head::unmeasured(found));
-    let head = vec![
+    let table = match section::rows::are_declared(found.plan) {
+        true => section::rows::table_within(found, width),
+        false => None,
+    };
+    let below = [
         Block::Paragraphs(Style::Answer, lines),
         Block::Verbatim(paths(files)),
     ];
+    let head = table.into_iter().chain(below).collect();
     terminal::text(&of(head), width)
 }
 
@@ -119,6 +124,9 @@ fn document(
     width: u16,
 ) -> Document {
     let doubts = doubts(found);
+    if section::rows::are_declared(found.plan) {
+        return of(with_rows(found, answer, doubts, files, width));
+    }
     let first = answer.first().map(|first| match doubts.is_empty() {
         true => first.clone(),
         false => format!("{first} Doubtful: see above."),
@@ -146,6 +154,35 @@ fn document(
     head.push(paths);
     head.extend(first.map(|first| Block::paragraph(Style::Answer, first)));
     of(head)
+}
+
+/// The answer of an experiment that declares rows: their table, advice, and what to type
+/// next.
+fn with_rows(
+    found: &Findings<'_>,
+    answer: &[String],
+    doubts: Vec<String>,
+    files: Places<'_>,
+    width: u16,
+) -> Vec<Block> {
+    let title = Block::Title {
+        name: found.plan.name.clone(),
+        title: headline::question(found).to_owned(),
+        badges: Vec::new(),
+    };
+    let answer = [answer, &doubts].concat();
+    let notes = section::rows::notes(found);
+    let ends = [head::finished(found)];
+    let notes = notes.into_iter().chain(ends).chain(head::unmeasured(found));
+    std::iter::once(title)
+        .chain(section::rows::table_within(found, width))
+        .chain([
+            Block::Paragraphs(Style::Answer, answer),
+            Block::Paragraphs(Style::Plain, notes.collect()),
+            Block::Verbatim(paths(files)),
+            Block::Verbatim(section::rows::next(found.plan)),
+        ])
+        .collect()
 }
 
 fn of(head: Vec<Block>) -> Document {

@@ -1,5 +1,6 @@
 //! The report as JSON Lines; docs/formats.md is its schema.
 
+mod answer_rows;
 mod cells;
 mod claims;
 mod comparisons;

@@ -20,6 +20,7 @@ pub(crate) mod ranking;
 pub(crate) mod reading;
 pub(crate) mod redrawn;
 pub(crate) mod rivals;
+pub(crate) mod rows;
 pub(crate) mod scores;
 pub(crate) mod sizes;
 pub(crate) mod study;

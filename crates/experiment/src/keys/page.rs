@@ -10,8 +10,9 @@ use super::table::sections;
 use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
 /// The tables whose rows are written as lists, each with its own heading.
-pub(super) const LISTS: [&str; 11] = [
+pub(super) const LISTS: [&str; 12] = [
     "published",
+    "report.row",
     "report.figure",
     "report.figure.points",
     "claim",

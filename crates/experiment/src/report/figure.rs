@@ -3,7 +3,7 @@
 use anyhow::Result;
 use plan::{PrintedPoint, ReportFigure, Shows};
 
-use super::cells;
+use super::{cells, tables};
 use crate::aliases::Aliases;
 use crate::quantity::{float, line};
 use crate::reader::{Parsed, Reader, refusal};
@@ -28,22 +28,6 @@ pub(super) fn figures(
     };
     let read = |(table, node): (&Table, &Node)| figure(table, node, factors, aliases);
     tables(node, ROOT)?.into_iter().map(read).collect()
-}
-
-/// The tables of a list of tables.
-fn tables<'a>(node: &'a Node, path: &str) -> Result<Vec<(&'a Table, &'a Node)>> {
-    let not_tables = |node: &Node| {
-        let why = format!("write [[{path}]] above each of them");
-        refusal(&node.origin, path, &node.value, why)
-    };
-    let Value::List(list) = &node.value else {
-        return Err(not_tables(node));
-    };
-    let table = |node: &'a Node| match &node.value {
-        Value::Table(table) => Ok((table, node)),
-        _ => Err(not_tables(node)),
-    };
-    list.iter().map(table).collect()
 }
 
 fn figure(

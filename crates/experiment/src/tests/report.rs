@@ -180,3 +180,86 @@ fn a_figure_that_cannot_be_drawn_is_refused() {
         assert!(error.contains(why), "{figure}: {error}");
     }
 }
+
+const ROWS: &str = "\
+[report]
+next = [\"jumbolab probe HOST\"]
+[[report.row]]
+title = \"Full link\"
+metric = \"throughput\"
+called = \"goodput\"
+cells = { offloads = \"off\" }
+where = \"on a full link\"
+[[report.row]]
+title = \"Hosts\"
+metric = \"cpu_total\"
+";
+
+#[test]
+fn rows_of_the_answer_are_read_and_written_into_the_plan_and_leave_the_hash_as_it_is() {
+    let plan = plan(&reported(ROWS), &[]);
+    let [link, hosts] = &plan.report.rows[..] else {
+        panic!("{:?}", plan.report.rows);
+    };
+    let off = Level::Text("off".into());
+    assert_eq!(link.cells, [("offloads".to_owned(), vec![off])]);
+    assert_eq!(link.called.as_deref(), Some("goodput"));
+    assert_eq!(link.place.as_deref(), Some("on a full link"));
+    assert!(hosts.cells.is_empty() && hosts.place.is_none());
+    assert_eq!(plan.report.next, ["jumbolab probe HOST"]);
+    check_round_trip(&plan);
+    let again = Experiment::parse(&plan.text, "plan.toml").unwrap();
+    let again = again.plan(plan.world, unchecked).unwrap();
+    assert_eq!(again.report, plan.report);
+    assert_eq!(plan.hash, super::plan(&reported(""), &[]).hash);
+}
+
+#[test]
+fn a_row_whose_levels_set_removes_is_left_out_and_not_about_all_cells() {
+    let titles = |sets: &[&str]| -> Vec<String> {
+        let plan = plan(&reported(ROWS), sets);
+        check_round_trip(&plan);
+        let rows = plan.report.rows.into_iter();
+        rows.map(|row| row.title).collect()
+    };
+    assert_eq!(titles(&["offloads=on"]), ["Hosts"]);
+    assert_eq!(titles(&["offloads=off"]), ["Full link", "Hosts"]);
+    assert_eq!(titles(&["mtu=1500,4000"]), ["Full link", "Hosts"]);
+}
+
+#[test]
+fn a_row_names_a_title_a_metric_and_levels_that_exist() {
+    for (row, at, why) in [
+        (
+            "metric = \"rtt\"",
+            14,
+            "report.row.title is missing; write for instance title = \"Full link\"",
+        ),
+        (
+            "title = \"x\"",
+            14,
+            "report.row.metric is missing; write for instance metric = \"throughput\"",
+        ),
+        (
+            "title = \"x\"\nmetric = \"troughput\"",
+            16,
+            "report.row.metric = \"troughput\": unknown metric; did you mean `throughput`?; docs/formats.md lists them",
+        ),
+        (
+            "title = \"x\"\nmetric = \"rtt\"\ncells.offloads = \"of\"",
+            17,
+            "report.row.cells.offloads = \"of\": write a level of offloads: off, on",
+        ),
+        (
+            "title = \"x\"\nmetric = \"rtt\"\nwhre = \"here\"",
+            17,
+            "report.row.whre = \"here\": unknown key; did you mean `report.row.where`?",
+        ),
+    ] {
+        let text = reported(&format!("[report]\n[[report.row]]\n{row}\n"));
+        check_refused(&text, &[], &format!("experiments/x.toml:{at}: {why}"));
+    }
+    let text = reported("[report]\nnext = [\"a\\nb\"]\n");
+    let error = planned(&text, &[]).unwrap_err();
+    assert!(error.to_string().contains("one line of text"), "{error:#}");
+}

@@ -7,6 +7,7 @@ use analysis::certificate::{Doubt, Reason, State};
 use plan::{AutoRate, Factors};
 use serde::Serialize;
 
+use super::answer_rows::{self, AnswerRow};
 use super::line::json_line;
 use crate::section::headline;
 
@@ -37,6 +38,8 @@ struct Line<'a> {
     headline: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     auto_rate: Option<&'a AutoRate>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rows: Vec<AnswerRow<'a>>,
     paths: Names,
 }
 
@@ -97,6 +100,7 @@ pub fn run_json(found: &Findings<'_>, paths: Paths<'_>) -> String {
         unmeasured: found.unmeasured().map(|cell| &cell.factors).collect(),
         headline: headline::sentences(found),
         auto_rate: found.facts.auto_rate.as_ref(),
+        rows: answer_rows::rows(found),
         paths: Names {
             folder: name(paths.folder),
             page: paths.page.map(name),
@@ -153,5 +157,42 @@ mod tests {
         assert_eq!(missing["certificate"]["state"], "passed");
         assert_eq!(missing["state"], "failed");
         assert_eq!(missing["unmeasured"][0]["mtu"], 1500);
+    }
+
+    #[test]
+    fn rows_of_the_answer_have_their_findings_and_those_without_a_figure_a_reason() {
+        let (mut plan, trials) = study();
+        let row = |metric: &str, scenario: &str| plan::ReportRow {
+            title: scenario.into(),
+            metric: metric.into(),
+            called: None,
+            cells: vec![
+                ("scenario".into(), vec![plan::Level::Text(scenario.into())]),
+                ("offloads".into(), vec![plan::Level::Text("off".into())]),
+            ],
+            place: Some("here".into()),
+        };
+        plan.report.rows = vec![row("throughput", "LU-LU"), row("throughput", "WS-WS")];
+        let facts = facts();
+        let paths = Paths {
+            folder: Path::new("r"),
+            page: None,
+            table: None,
+        };
+        let found = Findings::of(&plan, &trials, &facts);
+        let object: Value = serde_json::from_str(&run_json(&found, paths)).unwrap();
+        let [measured, absent] = object["rows"].as_array().unwrap().as_slice() else {
+            panic!("{object}");
+        };
+        assert_eq!(measured["finding"], "better");
+        assert_eq!(measured["factors"]["mtu"], 9000);
+        assert_eq!(measured["unit"], "Mbit/s");
+        assert_eq!(measured["where"], "here");
+        assert!(measured["change_ci95"][0].as_f64() < measured["change_percent"].as_f64());
+        assert_eq!(absent["finding"], "left out");
+        assert_eq!(absent["reason"], "needs a Windows host");
+        assert_eq!(absent["mean"], Value::Null);
+        let headline = object["headline"].as_array().unwrap();
+        assert_eq!(headline.len(), 1, "{object}");
     }
 }

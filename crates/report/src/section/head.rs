@@ -6,7 +6,7 @@ use plan::{HostFacts, RunFacts};
 
 use crate::document::{Badge, Block, Style};
 use crate::section::auto_rate::auto_rate;
-use crate::section::{answer, headline};
+use crate::section::{answer, headline, rows};
 
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
@@ -27,6 +27,10 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
         Block::Terminal(vec![Block::paragraph(Style::Plain, counts(found))]),
         Block::Page(opening(found)),
     ];
+    if rows::are_declared(plan) {
+        blocks.extend(rows::blocks(found));
+        return blocks;
+    }
     let mut sentences = headline::answer(found);
     sentences.extend(headline::counted(found));
     if !sentences.is_empty() {

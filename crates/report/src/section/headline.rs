@@ -5,13 +5,16 @@ use analysis::certificate::{Doubt, Reason};
 use analysis::verdict::Verdict;
 
 use crate::section::summary::{self, Subject};
-use crate::section::{ranking, rivals, scores};
+use crate::section::{ranking, rivals, rows, scores};
 
 /// The sentences of JSON: all cells, levels as written. Where other work disturbed
 /// most trials there is no figure, and the only sentence says why.
 pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
     if let Some(doubt) = mostly_disturbed(found) {
         return vec![format!("No figure: {doubt}.")];
+    }
+    if rows::are_declared(found.plan) {
+        return rows::sentences(found);
     }
     let mut sentences = summary::sentences(found, &Subject::of_run(found.plan));
     sentences.extend(summary::verdicts(found));
@@ -26,6 +29,9 @@ pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
         return vec![format!("No figure: {doubt}.")];
     }
     let plan = found.plan;
+    if rows::are_declared(plan) {
+        return rows::sentences(found);
+    }
     let mut others = scores::answer(found);
     others.extend(ranking::answer(found));
     others.extend(rivals::answers(found, |factor, level| {
