@@ -117,7 +117,7 @@ fn why_absent(found: &Findings<'_>, row: &ReportRow) -> String {
     });
     not_predicted.unwrap_or_else(|| match trials().next() {
         None => "no trial finished".to_owned(),
-        Some(_) if trials().all(|trial| !trial.metrics.contains_key(&*row.metric)) => {
+        Some(_) if trials().all(|trial| !trial.metrics.contains_key(&row.metric)) => {
             format!("no {} is measured here", called(row))
         }
         Some(_) => "there is nothing to compare it with".to_owned(),
@@ -170,7 +170,7 @@ pub(crate) fn table_within(found: &Findings<'_>, width: u16) -> Option<Block> {
     let fits = |table: &&Table| terminal::line_width(table, width) <= usize::from(width);
     let [all, changes] = tables;
     let table = Some(&all).filter(fits).is_some();
-    (!lines.is_empty()).then(|| Block::Table(if table { all } else { changes }))
+    (!lines.is_empty()).then_some(Block::Table(if table { all } else { changes }))
 }
 
 /// What is left out, and what hosts are like that the experiment describes.
