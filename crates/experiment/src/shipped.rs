@@ -16,6 +16,10 @@ pub const TEMPLATE: &str = include_str!("../../../experiments/template.toml");
 /// Names and texts, in the order of `jumbolab list`.
 const SHIPPED: &[(&str, &str)] = &[
     (
+        "jumbo-frames",
+        include_str!("../../../experiments/jumbo-frames.toml"),
+    ),
+    (
         "os-comparison",
         include_str!("../../../experiments/os-comparison.toml"),
     ),

@@ -17,6 +17,7 @@ mod gathering;
 mod harness;
 mod hostile;
 mod journal;
+mod jumbo_frames;
 mod latency_breakdown;
 mod laws;
 mod limits;

@@ -489,3 +489,27 @@ fn a_run_whose_agent_is_killed_keeps_its_trials_and_is_resumed() {
     let (_, _, trials) = Folder::read(&bed.path("r")).unwrap();
     assert_eq!(trials.len(), 12);
 }
+
+#[test]
+fn jumbo_frames_measures_what_the_network_has_and_leaves_out_the_rest_by_name() {
+    let bed = Bed::new(Between::Cable);
+    let folder = measured(
+        &bed,
+        "jumbo-frames",
+        &["--repeat", "1", "--set", "trials.patience=none"],
+    );
+    let (_, facts, trials) = Folder::read(&folder).unwrap();
+    // A transfer and requests, each at two MTUs; no interface is changed for them.
+    assert_eq!((trials.len(), facts.left_out.len()), (4, 0));
+    assert!(trials.iter().all(|trial| trial.failure.is_none()));
+    let output = bed.run(&["report", "r"]);
+    let text = String::from_utf8_lossy(&output.stdout).replace("\n  ", " ");
+    for part in [
+        "Hosts, offloads on",
+        "Request of 20 kB",
+        "Long lossy path; 100 kB over 20 ms (the path between hosts has the delay and the losses that it has)",
+        "Hosts, offloads off (it would change the interfaces of the hosts)",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in: {text}");
+    }
+}

@@ -249,3 +249,42 @@ fn a_complete_folder_is_never_overwritten() {
         .collect();
     assert_eq!(results.len(), 2);
 }
+
+#[test]
+fn jumbo_frames_measures_each_case_and_answers_in_one_table() {
+    let dir = Dir::new();
+    // Shorter transfers; words of the choice override --set.
+    let shown = dir.run("show jumbo-frames --template").fine().stdout;
+    let short = [
+        ("\"1GB\"", "\"2MB\""),
+        ("\"400MB\"", "\"2MB\""),
+        ("\"200MB\"", "\"2MB\""),
+        ("\"150MB\"", "\"2MB\""),
+        ("\"100MB\"", "\"1MB\""),
+        ("\"20MB\"", "\"1MB\""),
+        (
+            "\"emulated\"",
+            "\"emulated\"\n\"network.lateness\" = \"1min\"",
+        ),
+        ("\"1.2s\"", "\"100ms\""),
+        ("\"800ms\"", "\"100ms\""),
+    ];
+    let text = short.iter().fold(shown, |text, (long, short)| {
+        assert!(text.contains(long), "{long}");
+        text.replace(long, short)
+    });
+    dir.write("short.toml", &text);
+    let run = "run ./short.toml --repeat 1 --set trials.patience=none --set rate=100mbit -o r";
+    let outcome = dir.run(run).ran();
+    dir.expect_no_process();
+    for trial in dir.trials("r", 14) {
+        assert_eq!(trial["failure"], Value::Null, "{trial}");
+    }
+    let lines = dir.run("report r --json").ran().json();
+    let run = lines.iter().find(|line| line["rows"].is_array()).unwrap();
+    let rows = run["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 9, "{}", outcome.stdout);
+    for row in rows {
+        assert!(row["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{row}");
+    }
+}

@@ -30,6 +30,7 @@ fn every_shipped_experiment_is_measured_or_refused_by_a_key_with_its_place() {
     }
     let expected = [
         "aqm-congestion",
+        "jumbo-frames",
         "jumbogen-scaling",
         "jumbogram-ditg",
         "jumbogram-throughput",
