@@ -6,14 +6,9 @@
 use plan::World;
 use units::Rate;
 
-use super::on;
-use super::quantity::rate_or_none;
-use super::reader::Parsed;
+use super::quantity::AUTO;
 use super::tree::{KeyPath, Table, Value};
-use super::{Experiment, choices};
-
-/// The word for a rate that the machine decides.
-const AUTO: &str = "auto";
+use super::{choices, on};
 
 /// The rates that `auto` may stand for, the largest first.
 pub const AUTO_RATES: [Rate; 4] = [megabits(1_000), megabits(500), megabits(200), megabits(100)];
@@ -22,29 +17,21 @@ const fn megabits(number: u64) -> Rate {
     Rate::from_bits_per_second(number * 1_000_000).expect("the number is not zero")
 }
 
-impl Experiment {
-    /// Whether a link has `rate = "auto"`, in whatever world.
-    pub fn has_auto_rate(&self) -> bool {
-        let mut tree = self.tree.clone();
-        replace(&mut tree, &KeyPath(Vec::new()), &AUTO.into()) > 0
-    }
+/// Whether a link has the rate `auto`, in whatever world.
+pub(super) fn is_in(tree: &Table) -> bool {
+    let mut tree = tree.clone();
+    replace(&mut tree, &KeyPath(Vec::new()), &AUTO.into()) > 0
+}
 
-    /// The same experiment, whose links with `rate = "auto"` have this rate.
-    #[must_use]
-    pub fn with_auto_rate(mut self, rate: Rate) -> Self {
-        let rate = rate.to_string();
-        replace(
-            &mut self.tree,
-            &KeyPath(Vec::new()),
-            &Value::from(rate.as_str()),
-        );
-        self
-    }
+/// Gives this rate to the links of `tree` that have the rate `auto`.
+pub(super) fn apply(tree: &mut Table, rate: Rate) {
+    let rate = rate.to_string();
+    replace(tree, &KeyPath(Vec::new()), &rate.as_str().into());
 }
 
 /// Replaces the word in `tree` by what it means in `world` if nobody asked the machine: the
 /// largest of its rates. A path between named hosts has the rate that it has. Gateways emulate
-/// links at any rate, so the word is left to [`rate`], which refuses it.
+/// links at any rate, so the word is left to [`link_rate`](super::quantity::link_rate), which refuses it.
 pub(super) fn resolve(tree: &mut Table, world: World) {
     let [usual, ..] = AUTO_RATES;
     let usual = usual.to_string();
@@ -62,17 +49,6 @@ fn is_path(tree: &Table, world: World) -> bool {
     let of_world = on::Scope::World(world).below(&shape);
     let found = tree.at(&of_world.0).or_else(|| tree.at(&shape.0));
     !matches!(found.map(|node| &node.value), Some(Value::Text(shape)) if ["dumbbell", "explicit"].contains(&shape.as_str()))
-}
-
-/// The rate of a link, `none` for unlimited.
-pub(super) fn rate(value: &Value) -> Parsed<Option<Rate>> {
-    match value {
-        Value::Text(word) if word == AUTO => Err(
-            "\"auto\" is no level of a sweep, and no rate of links between gateways: write rates, for instance \"1gbit\""
-                .into(),
-        ),
-        value => rate_or_none(value),
-    }
 }
 
 /// Replaces the word by `value` wherever it is the rate of links, and counts the places.

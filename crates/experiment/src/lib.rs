@@ -62,6 +62,7 @@ pub use shipped::{Shipped, TEMPLATE, shipped, text_of};
 pub use short_names::{Sets, ShortName};
 use sweep::entries;
 use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
+use units::Rate;
 
 /// The version of the experiment format.
 pub const FORMAT: i64 = 1;
@@ -229,6 +230,18 @@ impl Experiment {
             }
         };
         self.put(&place, node)
+    }
+
+    /// Whether a link has `rate = "auto"`, in whatever world.
+    pub fn has_auto_rate(&self) -> bool {
+        auto_rate::is_in(&self.tree)
+    }
+
+    /// The same experiment, whose links with `rate = "auto"` have this rate.
+    #[must_use]
+    pub fn with_auto_rate(mut self, rate: Rate) -> Self {
+        auto_rate::apply(&mut self.tree, rate);
+        self
     }
 
     /// The dotted key of an argument of `--set`.

@@ -27,9 +27,19 @@ pub(super) fn rate(value: &Value) -> Parsed<Rate> {
     Ok((rate, Value::Text(rate.to_string())))
 }
 
-/// A rate, or `none` for unlimited.
-pub(super) fn rate_or_none(value: &Value) -> Parsed<Option<Rate>> {
-    either(value, "none", rate)
+/// The word for the rate of links that the machine decides. It is replaced before links are
+/// read.
+pub(super) const AUTO: &str = "auto";
+
+/// The rate of a link, `none` for unlimited.
+pub(super) fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
+    match value {
+        Value::Text(word) if word == AUTO => Err(
+            "\"auto\" is no level of a sweep, and no rate of links between gateways: write rates, for instance \"1gbit\""
+                .into(),
+        ),
+        value => either(value, "none", rate),
+    }
 }
 
 /// A span of time: `30s`, `10ms`.

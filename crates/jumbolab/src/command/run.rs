@@ -58,7 +58,8 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         return output::print(&answer).map(done);
     }
     let place = args.output.as_deref();
-    let chosen = auto_rate::chosen(&experiment, &plan, place, args.resume.is_some())?;
+    let places = (Path::new(RESULTS), place);
+    let chosen = auto_rate::chosen(&experiment, &plan, places, args.resume.is_some())?;
     let plan = match &chosen {
         Some(chosen) => lab::world::plan(auto_rate::applied(&experiment, chosen)?, *world)?,
         None => plan,

@@ -26,7 +26,7 @@ pub(super) fn loads(setting: &Setting) -> Vec<FilledLinks> {
     let Some(mtu) = network.path_mtu() else {
         return Vec::new();
     };
-    let packet = smallest(setting).map_or(mtu.bytes(), |packet| packet.min(mtu.bytes()));
+    let packet = smallest(setting).map_or_else(|| mtu.bytes(), |packet| packet.min(mtu.bytes()));
     let packet = packet.max(SMALLEST);
     // Packets of a size cost the same in both versions of IP, and IPv6 has no small MTU.
     let smallest_of_six = Bytes::new(IpVersion::V6.smallest_mtu().into());
@@ -46,7 +46,7 @@ pub(super) fn loads(setting: &Setting) -> Vec<FilledLinks> {
     let load = |&paced: &Paced| FilledLinks {
         paced,
         ip,
-        mtu: u32::try_from(packet.get()).unwrap_or(mtu.get()),
+        mtu: u32::try_from(packet.get()).unwrap_or_else(|_| mtu.get()),
         count,
         // Super packets cross no emulated link.
         offloads: paced == Paced::Kernel && setting.host.offloads,

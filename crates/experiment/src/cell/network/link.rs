@@ -11,9 +11,8 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
 use super::queueing::{Buffer, Written, buffer};
-use crate::auto_rate;
 use crate::discipline::discipline;
-use crate::quantity::{either, probability, share, size_or, span, word};
+use crate::quantity::{either, link_rate, probability, share, size_or, span, word};
 use crate::reader::{Parsed, Reader, Spanned};
 use crate::tree::{Origin, Value};
 use faults::Faults;
@@ -111,7 +110,7 @@ impl Keys {
         let bit_error_rate = preset(|medium, _| Value::Float(medium.bit_error_rate()));
         Ok(Self {
             mtu: table.key("mtu", mtu, |keys| &keys.mtu)?,
-            rate: table.preset("rate", rate, auto_rate::rate, |keys| &keys.rate)?,
+            rate: table.preset("rate", rate, link_rate, |keys| &keys.rate)?,
             burst: table.key("burst", size_or("auto"), |keys| &keys.burst)?,
             buffer: table.key("buffer", buffer, |keys| &keys.buffer)?,
             queue: table.key("queue", discipline, |keys| &keys.queue)?,

@@ -10,7 +10,8 @@ use lab::auto_rate;
 use plan::{AutoRate, Plan, World};
 use results::folder::Folder;
 
-use super::RESULTS;
+/// The folder of all results, and the one that a run names instead.
+type Places<'a> = (&'a Path, Option<&'a Path>);
 
 /// An earlier run that chose a rate.
 struct Earlier {
@@ -21,14 +22,14 @@ struct Earlier {
 
 /// The rate of the links of `plan` that leave it to the machine; `None` if there are none.
 /// `plan` was made of `experiment`; its results are in `place`, or in a folder of the usual
-/// name.
+/// name in `base`.
 ///
 /// # Errors
 /// Several runs of the experiment could go on, at different rates.
 pub(crate) fn chosen(
     experiment: &Experiment,
     plan: &Plan,
-    place: Option<&Path>,
+    (base, place): Places<'_>,
     resumes: bool,
 ) -> Result<Option<AutoRate>> {
     let settings = auto_rate::settings(experiment, plan);
@@ -39,8 +40,8 @@ pub(crate) fn chosen(
         return Ok(Some(auto_rate::unmeasured()));
     }
     let begun = match place {
-        Some(_) => begun_in(plan, place)?.into_iter().collect(),
-        None => at_all_rates(experiment, plan.world)?,
+        Some(_) => begun_in(plan, (base, place))?.into_iter().collect(),
+        None => at_all_rates(experiment, plan.world, base)?,
     };
     if let Some(chosen) = continued(begun, place.is_some() || resumes)? {
         return Ok(Some(chosen));
@@ -83,8 +84,8 @@ pub(super) fn candidates(experiment: &Experiment, plan: &Plan) -> Vec<String> {
 }
 
 /// The run in `place`, if it chose a rate, or the last one of this plan.
-fn begun_in(plan: &Plan, place: Option<&Path>) -> Result<Option<Earlier>> {
-    let begun = Folder::begun(Path::new(RESULTS), place, plan, complete)?;
+fn begun_in(plan: &Plan, (base, place): Places<'_>) -> Result<Option<Earlier>> {
+    let begun = Folder::begun(base, place, plan, complete)?;
     Ok(begun.and_then(|begun| {
         Some(Earlier {
             chosen: begun.facts.auto_rate?,
@@ -95,13 +96,13 @@ fn begun_in(plan: &Plan, place: Option<&Path>) -> Result<Option<Earlier>> {
 }
 
 /// The runs of the experiment at each rate in the folders of their usual names.
-fn at_all_rates(experiment: &Experiment, world: World) -> Result<Vec<Earlier>> {
+fn at_all_rates(experiment: &Experiment, world: World, base: &Path) -> Result<Vec<Earlier>> {
     let mut found = Vec::new();
     for rate in AUTO_RATES {
         // A plan that cannot be run at a rate has no results either.
         let at_rate = experiment.clone().with_auto_rate(rate);
         if let Ok(plan) = lab::world::plan(at_rate, world) {
-            found.extend(begun_in(&plan, None)?);
+            found.extend(begun_in(&plan, (base, None))?);
         }
     }
     Ok(found)

@@ -1,13 +1,13 @@
 //! `jumbolab run --on A,B,C`: one experiment in several worlds, one after the other, and
 //! one report of all of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use plan::World;
 
-use super::{Measured, auto_rate, dry_run, planned, resolved};
+use super::{Measured, RESULTS, auto_rate, dry_run, planned, resolved};
 use crate::args::{Report, Run};
 use crate::command::report;
 use crate::exit::{Ending, done};
@@ -66,13 +66,11 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
     let mut chosen = None;
     for plan in of_machine {
         let place = place(plan.world);
+        let places = (Path::new(RESULTS), place.as_deref());
         let resumes = args.resume.is_some();
-        chosen = chosen.or(auto_rate::chosen(
-            experiment,
-            plan,
-            place.as_deref(),
-            resumes,
-        )?);
+        if let Some(rate) = auto_rate::chosen(experiment, plan, places, resumes)? {
+            chosen = Some(rate);
+        }
     }
     let experiment_in = |world: World| match &chosen {
         Some(chosen) if world.profile().builds_network => auto_rate::applied(experiment, chosen),
@@ -87,9 +85,10 @@ pub(super) fn run(args: &Run, experiment: &Experiment, worlds: &[World]) -> Resu
         let experiment = experiment_in(world)?;
         let (plan, named) = resolved(args, &experiment, world)?;
         let place = place(world);
+        let places = (Path::new(RESULTS), place.as_deref());
         let chosen = match &chosen {
             Some(chosen) => Some(chosen.clone()).filter(|_| is_in_sandbox(world)),
-            None => auto_rate::chosen(&experiment, &plan, place.as_deref(), args.resume.is_some())?,
+            None => auto_rate::chosen(&experiment, &plan, places, args.resume.is_some())?,
         };
         let plan = (plan, named.as_ref());
         let measured = Measured::of(args, &experiment, plan, (place.as_deref(), chosen))?;

@@ -26,8 +26,8 @@ fn a_run_has_one_rate_which_a_resumed_run_and_a_copy_of_its_plan_keep() {
     assert_eq!(chosen["rate"].as_str(), Some(rate));
     assert!(chosen["tried"].as_str().unwrap().contains("kernel links"));
 
-    let name = folder.display();
-    let report = dir.run(&format!("report {name}")).ran().stdout;
+    let name = folder.file_name().unwrap().to_string_lossy();
+    let report = dir.run(&format!("report results/{name}")).ran().stdout;
     assert!(report.contains("rate = \"auto\""), "{report}");
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(page.contains("when the run began"));
@@ -35,7 +35,7 @@ fn a_run_has_one_rate_which_a_resumed_run_and_a_copy_of_its_plan_keep() {
     dir.run(&format!("run os-comparison {auto} --resume")).ran();
     let again = fs::read_dir(dir.path().join("results")).unwrap();
     assert_eq!(again.count(), 1);
-    let copy = dir.run(&format!("run {name}/plan.toml --dry-run --json"));
+    let copy = dir.run(&format!("run results/{name}/plan.toml --dry-run --json"));
     assert_eq!(
         copy.ran().json()[0]["hash"],
         plan["run"]["hash"].as_str().unwrap()
