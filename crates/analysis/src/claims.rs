@@ -30,7 +30,6 @@ const ALIKE: f64 = 0.0005;
 /// A claim and what became of it.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
-    /// The claim.
     pub claim: &'a Assertion,
     /// The metric's unit.
     pub unit: &'static str,
@@ -53,7 +52,6 @@ pub struct Judged<'a> {
 pub struct Held {
     /// The factors of the cell.
     pub factors: Factors,
-    /// Its mean.
     pub mean: Mean,
     /// The mean of the cell that it is compared with, if any.
     pub other: Option<Mean>,

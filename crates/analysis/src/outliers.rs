@@ -27,7 +27,6 @@ const REACH: f64 = 1.959_963_984_540_054;
 /// The trials of one cell that are outliers in one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlier<'a> {
-    /// The metric.
     pub metric: &'static Metric,
     /// The cell's factors.
     pub factors: &'a Factors,

@@ -13,7 +13,6 @@ use crate::statistics::{self, Mean};
 /// A cell with its changes.
 #[derive(Clone, Debug)]
 pub struct Paired<'a> {
-    /// Its factors.
     pub factors: &'a Factors,
     /// For each metric of [`Plan::paired`] the mean difference from the
     /// baseline over the repeats that both have.

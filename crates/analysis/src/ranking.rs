@@ -51,7 +51,6 @@ pub struct Ranked {
 pub struct Measured {
     /// The metric of the counting method.
     pub metric: &'static Metric,
-    /// Its mean.
     pub mean: Mean,
     /// The probability that two runs of this setting with different seeds
     /// differ by the printed gap or more.
@@ -61,7 +60,6 @@ pub struct Measured {
 /// Another level of the compared factor, in the same setting.
 #[derive(Clone, Debug, Serialize)]
 pub struct Other {
-    /// The level.
     pub level: Level,
     /// For each printed value the mean difference from the ranked cell, over
     /// the seeds of both.

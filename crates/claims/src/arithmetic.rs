@@ -18,7 +18,6 @@ pub(crate) struct Computation {
     name: &'static str,
     /// The computation in words and figures.
     how: &'static str,
-    /// The unit.
     unit: &'static str,
     /// The printed value.
     printed: Printed,
@@ -54,7 +53,6 @@ pub struct Sum<'a> {
     pub printed: String,
     /// The computed figure.
     pub exact: f64,
-    /// Its unit.
     pub unit: &'static str,
     /// The computation in words.
     pub how: &'static str,

@@ -20,11 +20,8 @@ use alternatives::{of_lines, places, with_shares};
 /// A claim and what became of it.
 #[derive(Debug)]
 pub struct Outcome<'a> {
-    /// The paper.
     pub paper: &'a Paper,
-    /// The claim.
     pub claim: &'a Claim,
-    /// The conclusion.
     pub verdict: Conclusion,
     /// Alternatives that exclude each other; empty where there are none.
     pub alternatives: Vec<Alternative>,
@@ -42,7 +39,6 @@ pub struct Outcome<'a> {
 /// order of fields is that of the JSON object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Elsewhere {
-    /// The world.
     pub world: String,
     /// The verdict there.
     pub verdict: Verdict,
@@ -69,7 +65,6 @@ pub struct Admissible<'a> {
     /// The claim; of a published figure each cell that it is about; of alternatives
     /// whether any of them holds.
     pub lines: Vec<&'a Robustness>,
-    /// The alternatives.
     of_alternatives: Vec<&'a Robustness>,
 }
 

@@ -29,7 +29,6 @@ const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// The run.
     pub run: Header,
     /// One a claim, a claim about a step, a published figure of a cell, and a set of
     /// rival explanations.
@@ -45,11 +44,9 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// The experiment.
     pub experiment: String,
     /// The variant, where settings differ from the shipped ones.
     pub variant: Option<String>,
-    /// The world.
     pub world: String,
     /// The hash of the plan.
     pub plan: String,
@@ -67,7 +64,6 @@ pub struct Header {
     pub failed: usize,
     /// Whether nothing of the plan is left to run.
     pub complete: bool,
-    /// The state of the certificate.
     pub certificate: State,
 }
 

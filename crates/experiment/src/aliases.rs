@@ -27,7 +27,6 @@ const MOST_HINTS: usize = 4;
 /// Aliases and their keys.
 #[derive(Debug)]
 pub(super) struct Aliases {
-    /// The key of [`QUEUE`].
     queue: Option<KeyPath>,
     paths: BTreeMap<String, KeyPath>,
     places: BTreeMap<String, Node>,

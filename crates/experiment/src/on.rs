@@ -27,7 +27,6 @@ const PUBLISHED: &str = "published";
 /// Where keys are overridden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// In a world.
     World(World),
     /// In a run with the settings of a published row, as far as they are not swept.
     Published,

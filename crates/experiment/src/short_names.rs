@@ -10,7 +10,6 @@ use super::choices::Choice;
 /// A name that `--set` takes in place of a dotted key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortName {
-    /// The name.
     pub name: String,
     /// The dotted key, or the words of a name that sets several keys.
     pub sets: Sets,

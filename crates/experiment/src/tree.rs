@@ -15,8 +15,10 @@ use super::fault::Fault;
 /// The place of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// In a file.
-    File { path: Arc<str>, line: usize },
+    File {
+        path: Arc<str>,
+        line: usize,
+    },
     /// In an argument of `--set`.
     Set(Arc<str>),
     /// In an argument of `--host`.

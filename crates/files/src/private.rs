@@ -51,7 +51,6 @@ impl PrivateFolder {
         Err(io::Error::other("other processes remove each new one"))
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -37,7 +37,6 @@ use server::Server;
 enum Request {
     /// Describe the host.
     Describe,
-    /// List the interfaces.
     ListInterfaces,
     /// Describe these interfaces.
     DescribeNics(Vec<String>),
@@ -167,7 +166,6 @@ pub(crate) struct Description {
     pub(crate) clock: [u8; 8],
     /// Its address to which `ssh` connects, if it was reached so.
     pub(crate) ssh_address: Option<IpAddr>,
-    /// Its interfaces.
     pub(crate) interfaces: Vec<Interface>,
 }
 

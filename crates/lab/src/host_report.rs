@@ -21,7 +21,6 @@ const GROUP: &str = "Host";
 /// The checks of another machine.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct HostReport {
-    /// Its kernel.
     pub kernel: String,
     /// Whether the user is real root there.
     pub root: bool,

@@ -38,7 +38,6 @@ const LISTEN: Span = Span::from_millis(10);
 /// The settings of all paths.
 #[derive(Clone, Debug)]
 pub struct MeshTask {
-    /// The hosts.
     pub hosts: Vec<HostLine>,
     /// The size that each path should carry; `None`: the largest MTU of the interfaces.
     pub up_to: Option<Bytes>,
@@ -59,7 +58,6 @@ pub struct MeshOutcome {
     pub is_stopped: bool,
 }
 
-/// A host of a mesh.
 #[derive(Clone, Debug)]
 pub struct MeshHost {
     /// Its name in the file.
@@ -74,7 +72,6 @@ pub struct MeshHost {
     pub lost: Option<String>,
 }
 
-/// A path of a mesh.
 #[derive(Clone, Debug)]
 pub struct MeshPath {
     /// The number of the host that probed.

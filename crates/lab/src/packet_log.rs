@@ -34,7 +34,6 @@ pub struct Zero {
 /// The end that writes a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogOwner {
-    /// A receiver.
     Receiver,
     /// A sender whose flows all have this meter.
     Sender(Meter),

@@ -33,9 +33,7 @@ pub struct Difference {
     pub number: u64,
     /// The instant of arrival.
     pub arrival: Time,
-    /// The recorded decision.
     pub recorded: Decision,
-    /// The decision of the replay.
     pub replayed: Decision,
 }
 

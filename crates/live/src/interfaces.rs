@@ -15,7 +15,6 @@ use crate::sys::ethtool;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Interface {
-    /// Its name.
     pub name: String,
     /// Its MTU in octets.
     pub mtu: u32,

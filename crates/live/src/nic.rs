@@ -39,7 +39,6 @@ pub struct Nic {
     pub receive_stamps: bool,
     /// The number of its PTP hardware clock: 0 is `/dev/ptp0`.
     pub ptp_clock: Option<u32>,
-    /// Its counters.
     pub counters: Counters,
     /// Data rate of its link; virtual interfaces have none.
     pub speed: Option<Rate>,

@@ -28,7 +28,6 @@ pub const COARSE: [u64; 3] = [1, 10, 55];
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RequestResponse {
-    /// The transport.
     pub protocol: Transport,
     /// The answering end's address.
     pub address: IpAddr,

@@ -49,7 +49,6 @@ pub enum Echo {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Transfer {
-    /// The transport.
     pub protocol: Transport,
     /// The receiver's address.
     pub address: IpAddr,

@@ -3,6 +3,7 @@
 //!
 //! Nothing here fails at run time but the reading of a [`Stack`]. Where a question has no answer, such as the
 //! goodput of packets whose headers leave no room, the answer is `None`.
+#![warn(missing_docs)]
 
 mod bit_errors;
 mod bundle;

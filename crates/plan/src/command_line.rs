@@ -19,9 +19,7 @@ pub struct CommandLine {
 /// The addresses that replace the placeholders of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// `{sender}`.
     pub sender: IpAddr,
-    /// `{receiver}`.
     pub receiver: IpAddr,
     /// `{router}`: the router's address towards the sender, if the path has a
     /// router.

@@ -50,7 +50,6 @@ pub struct AutoRate {
 pub struct HostFacts {
     /// The kernel's name and release.
     pub kernel: String,
-    /// The model of the CPU.
     pub cpu_model: String,
     /// The number of CPUs that the process may use.
     pub cpus: u32,

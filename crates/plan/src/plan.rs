@@ -279,7 +279,6 @@ pub struct Tradeoff {
 pub struct Rivals {
     /// The subject of the explanations, one line.
     pub text: String,
-    /// The factor.
     pub factor: String,
     /// The sentences to explain: the texts of claims and of steps.
     pub claims: Vec<String>,

@@ -35,7 +35,6 @@ pub struct ReplayedQueue {
     pub fates: Fates,
     /// How long the packets that were transmitted had waited.
     pub waits: Waits,
-    /// The queue over time.
     pub over_time: QueueOverTime,
     /// The packets about the first loss or mark, where they are kept.
     pub window: Option<QueueWindow>,
@@ -79,9 +78,7 @@ impl Fates {
 /// Waiting times in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Waits {
-    /// The mean.
     pub mean: f64,
-    /// The median.
     pub median: f64,
     /// The 99th percentile.
     pub p99: f64,

@@ -373,7 +373,6 @@ pub enum Traffic {
 /// A transfer of a number of octets from sender to receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// The transport.
     pub protocol: Transport,
     /// Application octets counted in one transfer.
     pub size: Bytes,

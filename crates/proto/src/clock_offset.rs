@@ -128,7 +128,6 @@ impl ClockEstimate {
 pub struct ClockLine {
     /// The estimate before that time.
     pub before: ClockEstimate,
-    /// The estimate after it.
     pub after: ClockEstimate,
 }
 

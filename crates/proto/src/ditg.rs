@@ -31,7 +31,6 @@ pub struct DitgStats {
     pub min_delay: Option<f64>,
     /// Maximum delay.
     pub max_delay: Option<f64>,
-    /// Mean delay.
     pub mean_delay: Option<f64>,
     /// Mean of |D(i) - D(i-1)|.
     pub jitter: Option<f64>,

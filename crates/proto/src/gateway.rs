@@ -55,16 +55,10 @@ pub use table::Table;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Transmit<'a> {
     /// An IP packet to the inside.
-    Inside {
-        /// Its octets.
-        octets: &'a [u8],
-    },
+    Inside { octets: &'a [u8] },
     /// An ICMP error of this gateway to the sender of a packet from inside. Its source is
     /// that of [`Settings::inside`].
-    Error {
-        /// Its octets.
-        octets: &'a [u8],
-    },
+    Error { octets: &'a [u8] },
     /// A packet to the core.
     Core {
         /// The number of the peer that it is for.

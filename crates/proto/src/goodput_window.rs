@@ -39,7 +39,6 @@ pub struct GoodputWindow {
     first: Option<Point>,
     /// The best start of each search so far, and its lead over the pace in octets.
     starts: [Option<(Point, i128)>; 2],
-    /// The last point.
     last: Option<Point>,
 }
 

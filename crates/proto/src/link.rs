@@ -35,7 +35,6 @@ use waiting::Waiting;
 pub struct Delivery<P> {
     /// Arrival of the last bit; with cut-through, of the header.
     pub at: Time,
-    /// The packet.
     pub packet: P,
     /// Number of arrivals: 1, or 2 for a duplicate.
     pub copies: u8,

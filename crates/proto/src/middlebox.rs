@@ -18,7 +18,6 @@ use wire::probe::clamp_segment_size;
 use crate::{Direction, Protocol};
 use flow::Flow;
 
-/// A rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rule {

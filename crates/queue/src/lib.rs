@@ -9,6 +9,7 @@
 //! holds no packet; the store ([`Fifo`]) holds them and knows no law; a
 //! [`Discipline`] joins the two, and the owner of the link drives it.
 
+#![warn(missing_docs)]
 #![no_std]
 
 extern crate alloc;

@@ -27,10 +27,8 @@ pub struct MeshProbed<'a> {
     pub is_stopped: bool,
 }
 
-/// A host of a mesh.
 #[derive(Clone, Copy, Debug)]
 pub struct MeshHost<'a> {
-    /// Its name.
     pub name: &'a str,
     /// The address that is probed.
     pub address: IpAddr,
@@ -42,7 +40,6 @@ pub struct MeshHost<'a> {
     pub lost: Option<&'a str>,
 }
 
-/// A path of a mesh.
 #[derive(Clone, Copy, Debug)]
 pub struct MeshPath<'a> {
     /// The number of the host that probed.

@@ -22,7 +22,6 @@ pub struct Probed<'a> {
     pub host: &'a str,
     /// The interface through which the probes left.
     pub interface: &'a str,
-    /// Its MTU.
     pub interface_mtu: Bytes,
     /// The result.
     pub report: &'a PathReport,

@@ -27,7 +27,6 @@ pub(crate) struct Topology {
     /// The levels that tell these cells from the others; empty if all cells are
     /// alike.
     pub(crate) cells: String,
-    /// The nodes.
     pub(crate) nodes: Vec<Node>,
     /// The links between them.
     pub(crate) links: Vec<Link>,
@@ -54,7 +53,6 @@ pub(crate) struct Node {
 /// A link, or several equal ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Link {
-    /// The name.
     pub(crate) name: String,
     /// The indices of the nodes at both ends.
     pub(crate) ends: [usize; 2],

@@ -68,7 +68,6 @@ pub enum Resume {
 pub struct Begun {
     /// The results folder.
     pub path: PathBuf,
-    /// The facts of the run.
     pub facts: RunFacts,
     /// Whether nothing is left to run.
     pub is_complete: bool,

@@ -26,7 +26,6 @@ pub struct Column {
 
 /// The values of a column; `None` for rows without a value.
 pub enum Values {
-    /// Text.
     Text(Vec<Option<String>>),
     /// Whole numbers.
     Integer(Vec<Option<i64>>),

@@ -13,6 +13,7 @@
 //! A scenario always has the same outcome, octet by octet, regardless of the order of
 //! its tables and of tracers: random streams are named after links and flows, and
 //! simultaneous events are ordered by name.
+#![warn(missing_docs)]
 
 mod arrivals;
 mod check;

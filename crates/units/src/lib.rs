@@ -3,6 +3,7 @@
 //!
 //! No clock and no socket exist here. Every quantity has one type, conversions
 //! are explicit, and bad text is refused where it is read ([`text`]).
+#![warn(missing_docs)]
 #![no_std]
 
 extern crate alloc;

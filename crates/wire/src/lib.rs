@@ -22,6 +22,7 @@
 //!
 //! The crate uses no clock and no socket. Only [`log`] allocates, and [`bundle`] for
 //! drops in the middle of a bundle.
+#![warn(missing_docs)]
 #![no_std]
 
 extern crate alloc;

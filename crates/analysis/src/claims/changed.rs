@@ -25,7 +25,6 @@ pub(super) struct Changed<'a> {
 pub struct Average {
     /// The mean.
     pub percent: f64,
-    /// Its interval.
     pub interval: Option<Interval>,
 }
 

@@ -43,7 +43,6 @@ pub enum Spread {
 pub enum CannotFit {
     /// There are no more of them than costs, so that nothing tells their spread.
     TooFew {
-        /// The trials.
         trials: usize,
         /// The costs to estimate.
         costs: usize,

@@ -13,7 +13,6 @@ const CHANCE: f64 = 0.05;
 /// The sizes to predict, and the trials to predict them from.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The MTUs.
     pub mtus: Vec<u64>,
     /// The largest MTU whose trials are fitted; the others are compared with the
     /// prediction.
@@ -42,9 +41,7 @@ pub struct Predicted {
 /// A predicted figure.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// The quantity.
     pub quantity: Quantity,
-    /// The MTU.
     pub mtu: u64,
     /// Octets of payload in a segment.
     pub segment: f64,

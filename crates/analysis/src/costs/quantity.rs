@@ -11,7 +11,6 @@ pub struct Quantity {
     pub name: &'static str,
     /// Its meaning, in words.
     pub words: &'static str,
-    /// Its unit.
     pub unit: &'static str,
     scale: Scale,
 }

@@ -30,7 +30,6 @@ pub enum Offloads {
     Off,
     /// Off in some trials and on in others.
     Mixed,
-    /// On.
     On,
 }
 

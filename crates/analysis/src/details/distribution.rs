@@ -16,7 +16,6 @@ pub type Quantiles = [Mean; COUNT];
 pub enum Times {
     /// One-way delays.
     Delay,
-    /// Round trips.
     RoundTrip,
 }
 

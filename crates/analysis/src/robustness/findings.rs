@@ -15,7 +15,6 @@ const LISTED: usize = 10;
 /// A point that was run.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// The point.
     pub point: Point,
     /// Whether it belongs to the sample.
     pub is_sampled: bool,
@@ -34,7 +33,6 @@ pub struct Ran {
 pub struct Asked<'a> {
     /// The plan of the default point.
     pub plan: &'a Plan,
-    /// The questions.
     pub questions: &'a [Question],
     /// The readings of printed values.
     pub readings: &'a [Reading],
@@ -64,7 +62,6 @@ pub struct Findings<'a> {
 
 /// A question with its answers over the space.
 pub struct Judged<'a> {
-    /// The question.
     pub question: &'a Question,
     /// The answer at the default point.
     pub at_default: Option<Answer>,

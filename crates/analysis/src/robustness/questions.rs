@@ -312,7 +312,6 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// The readings.
     pub fn readings(&self) -> &[Reading] {
         &self.readings
     }

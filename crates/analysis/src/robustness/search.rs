@@ -50,7 +50,6 @@ pub fn first_seeds(most: u32) -> u32 {
 /// A point and seeds to run all its cells with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// The point.
     pub point: Point,
     /// The seeds.
     pub repeats: RangeInclusive<u32>,

@@ -38,7 +38,6 @@ pub enum Estimator {
     /// The arithmetic mean.
     #[default]
     Mean,
-    /// The trimmed mean.
     TrimmedMean,
 }
 

@@ -15,7 +15,6 @@ pub struct Alternative {
     pub name: String,
     /// Whether the paper states it; if it states none, all of them count.
     pub stated: bool,
-    /// The verdict.
     pub verdict: Verdict,
     /// The share in per cent and the number of settings, if they are recorded.
     pub robustness: Option<(f64, usize)>,

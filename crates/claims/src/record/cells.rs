@@ -14,13 +14,10 @@ use super::measured::{Measured, measured};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfCell {
-    /// The metric.
     pub metric: String,
     /// The unit of `mean` and `paired`.
     pub unit: String,
-    /// The levels of the cell.
     pub cell: BTreeMap<String, Level>,
-    /// The mean.
     pub mean: Measured,
     /// The change against the baseline in per cent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

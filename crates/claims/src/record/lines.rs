@@ -28,7 +28,6 @@ pub enum Line {
 pub struct OfClaim {
     /// The text of the claim.
     pub claim: String,
-    /// The verdict.
     #[serde(deserialize_with = "verdict")]
     pub verdict: Verdict,
     /// The number of settings in which it holds.
@@ -55,11 +54,9 @@ pub struct OfClaim {
 pub struct OfAlternative {
     /// The alternative in words.
     pub name: String,
-    /// Its levels.
     pub cell: BTreeMap<String, Level>,
     /// Whether the source states it; if it states none, all of them count.
     pub stated: bool,
-    /// The verdict.
     #[serde(deserialize_with = "verdict")]
     pub verdict: Verdict,
     /// The number of settings in which the claim holds.
@@ -92,13 +89,10 @@ pub struct OfJump {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OfFigure {
-    /// The metric.
     pub metric: String,
     /// The unit of `mean` and `published`.
     pub unit: String,
-    /// The levels of the cell.
     pub cell: BTreeMap<String, Level>,
-    /// The mean.
     pub mean: Measured,
     /// The change against the baseline in per cent.
     pub change: Option<Measured>,
@@ -106,10 +100,8 @@ pub struct OfFigure {
     pub published: Option<f64>,
     /// The published change in per cent.
     pub published_change: Option<f64>,
-    /// The verdict.
     #[serde(deserialize_with = "verdict")]
     pub verdict: Verdict,
-    /// Its reason.
     pub reason: String,
     /// The alternative that the cell belongs to; none where all cells are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,7 +155,6 @@ pub struct Robustness {
     /// The metric, if it is a published change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The levels of its cell.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cell: BTreeMap<String, Level>,
     /// The share in per cent, with its interval.

@@ -27,7 +27,6 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     /// The type and unit of its value in a user's terms.
     pub(crate) kind: &'static str,
-    /// The default.
     pub(crate) default: DefaultValue,
     pub(crate) meaning: &'static str,
     pub(crate) worlds: Worlds,
@@ -88,9 +87,7 @@ impl Effect {
 /// The default of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DefaultValue {
-    /// This text.
     Text(&'static str),
-    /// This number.
     Number(i64),
     /// None: the key is required.
     Required,

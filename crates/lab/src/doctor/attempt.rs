@@ -75,7 +75,6 @@ pub struct Inside {
 /// One tested ability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// The ability.
     pub ability: Ability,
     /// The reason of a failure, if it failed.
     pub problem: Option<String>,

@@ -36,7 +36,6 @@ pub struct Facts {
     pub attempt: Attempt,
     /// The load by other processes.
     pub load: Load,
-    /// The clock.
     pub clock: Clock,
     /// Receive stamps on loopback, or the reason why they could not be tested.
     pub stamps: Result<Stamps, String>,

@@ -9,7 +9,6 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use super::keys::{TABLES, of_table};
 
-/// The largest file.
 const LARGEST_FILE: u64 = 8 << 20;
 
 /// A table of a configuration.

@@ -33,7 +33,6 @@ const INVESTIGATING: Span = Span::from_secs(120);
 /// The time for a change: a driver may reset its hardware, and a link comes up again.
 const CHANGING: Span = Span::from_secs(90);
 
-/// The agent of a host.
 pub(crate) struct HostAgent {
     worker: RefCell<Worker>,
     /// The name of the host in messages.

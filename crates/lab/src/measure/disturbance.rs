@@ -50,7 +50,6 @@ pub(super) struct Before {
 /// The disturbances of a pass, or of all passes of a trial together.
 #[derive(Clone)]
 pub(super) struct Disturbance {
-    /// The use of the machine.
     pub(super) machine: MachineUse,
     /// CPU time of both ends, of this process and of the stall meter; `None`: the programs of the
     /// user are not known.

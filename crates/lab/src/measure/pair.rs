@@ -70,7 +70,6 @@ pub(crate) struct Inspection {
 pub(crate) enum Paced {
     /// The kernel's token buckets.
     Kernel,
-    /// The emulator.
     Emulator,
 }
 

@@ -15,7 +15,6 @@ const FOLDER: &str = "files";
 pub(super) struct ProgramFiles {
     name: String,
     path: PathBuf,
-    /// The folder that it is in.
     parent: Folder,
 }
 

@@ -17,7 +17,6 @@ const LARGEST: u64 = 1 << 20;
 /// The most hosts: ten thousand paths.
 const MOST: usize = 100;
 
-/// The longest name.
 const LONGEST_NAME: usize = 64;
 
 /// The port of a reflector unless the line says another one: that of `jumbolab recv`.

@@ -14,7 +14,6 @@ pub struct End {
     pub ethernet: bool,
     /// Whether it is the loopback interface.
     pub loopback: bool,
-    /// Its MTU.
     pub mtu: Bytes,
 }
 

@@ -24,14 +24,12 @@ pub enum InsidePath {
     Tun {
         /// The interface's name.
         name: String,
-        /// Its MTU.
         mtu: IpMtu,
     },
     /// A TAP interface: the gateway is a router on the Ethernet segment behind it.
     Tap {
         /// The interface's name.
         name: String,
-        /// Its MTU.
         mtu: IpMtu,
         /// The bridge of which it is to be a port.
         bridge: Option<String>,
@@ -46,7 +44,6 @@ pub enum InsidePath {
         /// route the kernel would tell hosts that there is none, and packets of this host
         /// would not be gathered.
         name: String,
-        /// Its MTU.
         mtu: IpMtu,
         /// The way of frames to the interfaces.
         sending: Sending,
@@ -61,7 +58,6 @@ pub enum Sending {
     Fastest,
     /// Rings of AF_XDP.
     Ring,
-    /// Packet sockets.
     PacketSocket,
 }
 
@@ -81,7 +77,6 @@ pub enum NextAs {
     /// The realm is the number of the next autonomous system; IPv6 has none.
     #[default]
     Realm,
-    /// The metric is.
     Metric,
 }
 
@@ -111,7 +106,6 @@ pub struct TableSource {
 /// The configuration of a gateway.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// The path to the inside.
     pub inside: InsidePath,
     /// Whether the egress table's prefixes are routed to the TUN interface.
     pub installs_routes: bool,

@@ -40,7 +40,6 @@ pub(super) enum Meaning {
     Packet,
     /// A question or an answer.
     Neighbour,
-    /// For others.
     Other,
 }
 

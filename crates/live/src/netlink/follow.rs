@@ -28,7 +28,6 @@ pub struct RouteFilter {
     pub protocol: Option<u8>,
 }
 
-/// A route of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelRoute {
     /// The first address of its prefix.

@@ -18,7 +18,6 @@ pub(crate) struct VethEnd {
     pub(crate) name: String,
     /// Its Ethernet address.
     pub(crate) address: [u8; 6],
-    /// Its MTU.
     pub(crate) mtu: IpMtu,
 }
 

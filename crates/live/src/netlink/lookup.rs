@@ -26,9 +26,7 @@ pub(crate) struct Chosen {
 /// An interface in the kernel's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// Its index.
     pub(crate) index: u32,
-    /// Its name.
     pub(crate) name: String,
     /// Its MTU in octets.
     pub(crate) mtu: u32,

@@ -24,7 +24,6 @@ pub struct Counters {
 pub struct Directed {
     /// Octets of the frames, without preamble and gap.
     pub octets: u64,
-    /// Packets.
     pub packets: u64,
     /// Packets dropped for lack of room, in the device or in the kernel.
     pub dropped: u64,

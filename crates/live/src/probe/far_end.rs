@@ -18,7 +18,6 @@ const WAITING: i32 = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Services {
-    /// The address.
     pub address: IpAddr,
     /// Whether the TCP port is open that is probed unless a task names another one.
     pub listens: bool,

@@ -13,9 +13,7 @@ use crate::netlink::{Listed, Route};
 pub struct Outgoing {
     /// Its name.
     pub interface: String,
-    /// Its index.
     pub index: u32,
-    /// Its MTU.
     pub mtu: Bytes,
     /// Whether it is loopback: the address is this host's own.
     pub loopback: bool,

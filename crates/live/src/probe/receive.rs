@@ -46,7 +46,6 @@ pub(super) struct Message<'a> {
     pub(super) error: Option<PathError>,
 }
 
-/// An error of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathError {
     /// An ICMP error message.
@@ -68,9 +67,7 @@ pub(super) enum PathError {
 /// The queue of a socket to read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Queue {
-    /// Replies.
     Replies,
-    /// Errors.
     Errors,
 }
 

@@ -63,7 +63,6 @@ impl Become {
         &self.0
     }
 
-    /// The program.
     pub(super) fn program(&self) -> &str {
         self.0.first().map_or("", String::as_str)
     }

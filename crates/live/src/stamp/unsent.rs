@@ -10,7 +10,6 @@ pub struct Unsent {
     pub too_large: u64,
     /// Those to a neighbour that has not answered.
     pub unresolved: u64,
-    /// Others.
     pub others: u64,
     /// The number of the kernel's error for the latest of these.
     pub error: i32,

@@ -22,7 +22,6 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) to: SocketAddr,
     /// Its service octet: DSCP and ECN.
     pub(crate) service: u8,
-    /// Its octets.
     pub(crate) octets: &'a [u8],
 }
 

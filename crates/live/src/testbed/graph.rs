@@ -8,7 +8,6 @@ use super::{Graph, Interface, Node, Path, Testbed};
 use crate::error::Result;
 
 impl Testbed {
-    /// The hosts.
     pub fn hosts(&self) -> impl Iterator<Item = &Node> {
         self.nodes
             .iter()

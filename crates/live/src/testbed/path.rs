@@ -107,7 +107,6 @@ pub struct Path {
 /// Nodes, and the links between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
-    /// The nodes.
     pub nodes: Vec<Vertex>,
     /// The nodes at both ends of each link.
     pub ends: Vec<[usize; 2]>,
@@ -118,7 +117,6 @@ pub struct Graph {
 /// A node of a network that is no path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vertex {
-    /// Its name.
     pub name: String,
     /// Whether it forwards packets.
     pub is_router: bool,

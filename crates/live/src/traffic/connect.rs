@@ -75,7 +75,6 @@ pub struct Outcome {
     pub fault: Option<String>,
 }
 
-/// The outcome of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
     /// Name of the flow.

@@ -3,14 +3,12 @@
 use proto::streaming_recorder::Delays;
 use units::Span;
 
-/// The distribution of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayDistribution {
     /// Number of values.
     pub count: u64,
     /// Minimum.
     pub least: Span,
-    /// Mean.
     pub mean: Span,
     /// Median, to three digits.
     pub median: Span,

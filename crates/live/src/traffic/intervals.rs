@@ -44,7 +44,6 @@ pub struct Interval {
 pub struct FlowInterval {
     /// Number of the flow in the session.
     pub flow: u16,
-    /// Its name.
     pub name: Name,
     /// The sender's observations, if this end is the sender.
     pub sent: Option<SentInterval>,

@@ -96,7 +96,6 @@ pub struct Session {
 /// The outcome of a session.
 #[derive(Clone, Debug)]
 pub struct Served {
-    /// The session.
     pub session: Session,
     /// The flows that it received, and their reports.
     pub flows: Vec<(Flow, Report)>,
@@ -126,7 +125,6 @@ pub enum Event {
     Interval {
         /// Number of the session.
         session: u64,
-        /// The interval.
         interval: Interval,
     },
     /// A session in which flows were opened has ended.

@@ -62,13 +62,11 @@ pub struct Probe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Inject {
-    /// The injection point.
     pub point: InjectionPoint,
     /// Minimum length of the delay.
     pub span: Span,
 }
 
-/// The injection points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum InjectionPoint {

@@ -5,7 +5,6 @@ use super::{Network, Shape};
 /// Nodes and the wires between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    /// The nodes.
     pub nodes: Vec<Vertex>,
     /// The wires between the nodes.
     pub wires: Vec<Wiring>,

@@ -5,7 +5,6 @@ use units::{Bytes, Span, Transport};
 /// Messages that the receiver echoes whole, one at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyBreakdown {
-    /// The transport.
     pub protocol: Transport,
     /// Octets of a message, and of its echo.
     pub message: Bytes,
@@ -30,7 +29,6 @@ pub struct LatencyBreakdown {
 /// A known extra time at a known point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inject {
-    /// The injection point.
     pub point: InjectionPoint,
     /// The extra time.
     pub span: Span,

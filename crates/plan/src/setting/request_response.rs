@@ -8,7 +8,6 @@ use units::{Bytes, Span, Transport};
 /// Request-response messages of many sizes, one at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RequestResponse {
-    /// The transport.
     pub protocol: Transport,
     /// The sizes of messages.
     pub sizes: Sizes,

@@ -55,7 +55,6 @@ struct Line<'a> {
     evidence: Pairs<'a, &'a RawValue>,
 }
 
-/// The evidence of a line.
 #[derive(Deserialize)]
 struct EvidenceOfLine<'a> {
     #[serde(borrow)]

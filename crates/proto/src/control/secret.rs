@@ -35,7 +35,6 @@ impl Secret {
         (octets.len() >= Self::SHORTEST).then(|| Self(Arc::new(octets)))
     }
 
-    /// Its octets.
     pub(crate) fn octets(&self) -> &[u8] {
         &self.0
     }

@@ -11,7 +11,6 @@ use super::{Gateway, Settings};
 use crate::edge::Exit;
 use crate::timers::Timers;
 
-/// The state of a peer.
 pub(super) struct PeerState {
     /// The largest packet toward it of which the driver or a router knows.
     pub(super) told: Bytes,
@@ -37,7 +36,6 @@ pub(super) struct PeerState {
 pub(super) struct Due {
     /// Bundles that waited long enough for others before them.
     pub(super) bundles: Timers<usize>,
-    /// Greetings.
     pub(super) greetings: Timers<usize>,
     /// Messages about the path.
     pub(super) path: Timers<usize>,

@@ -31,7 +31,6 @@ pub enum Event {
         /// The largest packet that passes alone.
         alone: Bytes,
     },
-    /// A decision.
     Decided(Decision),
 }
 
@@ -73,11 +72,9 @@ pub enum Decision {
         at: Time,
         /// The number of the peer.
         peer: usize,
-        /// The reason.
         reason: Reason,
         /// Whether their bundle went on without them.
         taken_out: bool,
-        /// The packets.
         packets: Vec<u64>,
     },
 }

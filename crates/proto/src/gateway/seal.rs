@@ -39,7 +39,6 @@ const MOST_FORGED: u64 = 1 << 36;
 /// The secret that a gateway shares with a peer, and when its keys change.
 #[derive(Clone, Debug)]
 pub struct Sealing {
-    /// The secret.
     pub secret: Secret,
     /// The age at which keys are replaced.
     pub rekey_after: Span,

@@ -158,7 +158,6 @@ pub enum BadSettings {
     Label {
         /// The number of the peer.
         peer: usize,
-        /// The label.
         label: u32,
     },
     /// A code point that there is not.
@@ -177,7 +176,6 @@ pub enum BadSettings {
     Room {
         /// The number of the peer.
         peer: usize,
-        /// Its MTU.
         mtu: u32,
         /// The octets that are left for a packet.
         room: u64,

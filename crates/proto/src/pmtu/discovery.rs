@@ -128,7 +128,6 @@ impl Discovery {
         self.test.assume(share);
     }
 
-    /// The state.
     pub const fn state(&self) -> State {
         self.state
     }

@@ -65,7 +65,6 @@ pub enum Phase {
     Search,
     /// Where larger packets vanish, what else carries them, and the rest.
     Locate,
-    /// It is done.
     Done,
 }
 

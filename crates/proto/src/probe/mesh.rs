@@ -46,7 +46,6 @@ pub struct MeshFindings {
 /// A fault and the largest packets that still pass; zero: none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeshFault {
-    /// The place.
     pub place: MeshPlace,
     /// The largest packets that pass there.
     pub carries: Bytes,

@@ -36,7 +36,6 @@ pub struct Probe {
     /// The number that an answer repeats. Nobody off the path can guess it if the seed is
     /// secret.
     pub id: u64,
-    /// The protocol.
     pub protocol: Protocol,
     /// The destination.
     pub to: Target,
@@ -100,10 +99,7 @@ pub enum AnswerKind {
         prohibited: bool,
     },
     /// The own system refused to send: the MTU of the interface or the route.
-    LocallyTooBig {
-        /// That MTU.
-        mtu: Bytes,
-    },
+    LocallyTooBig { mtu: Bytes },
 }
 
 /// The fields of a reflector's reply about the probe that it received.

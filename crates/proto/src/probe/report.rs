@@ -15,7 +15,6 @@ pub use finding::{Evidence, Finding, FindingKind, Place, Tunnel};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PathReport {
-    /// The far end.
     pub far_end: IpAddr,
     /// The size that the path should carry.
     pub asked: Bytes,
@@ -160,7 +159,6 @@ pub struct Hop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ProtocolResult {
-    /// The protocol.
     pub protocol: Protocol,
     /// Whether the far end answered it.
     pub answers: bool,

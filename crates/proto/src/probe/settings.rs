@@ -60,7 +60,6 @@ pub struct Settings {
 /// Which TCP segments a driver can send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpProbes {
-    /// None.
     None,
     /// The system's own connection attempts: small, with the default hop limit.
     Connect,

@@ -48,7 +48,6 @@ pub struct OrderSummary {
     /// Sum of the extents of reordering: the number of packets between a reordered one
     /// and the first earlier arrival with a larger number [RFC4737 s4.2].
     pub extents: u128,
-    /// The largest extent.
     pub largest_extent: u64,
     /// Number of n-reordered packets, at index `n - 1`: the n packets right before all
     /// have larger numbers [RFC4737 s5.3]. TCP interprets 3-reordering as loss.

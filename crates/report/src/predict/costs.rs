@@ -16,7 +16,6 @@ pub struct CostPredictions<'a> {
     pub source: &'a str,
     /// The trials of whose mean the intervals are.
     pub trials: u32,
-    /// Its series.
     pub series: &'a [PredictedSeries],
     /// Series without a fit, a sentence each.
     pub refused: &'a [String],

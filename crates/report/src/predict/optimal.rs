@@ -25,7 +25,6 @@ struct Line<'a> {
 /// A path in words, and what is predicted of it.
 #[derive(Debug)]
 pub struct Chosen<'a> {
-    /// The stack.
     pub stack: &'a Stack,
     /// The rate of the path.
     pub rate: Rate,

@@ -5,7 +5,6 @@ use anyhow::{Context, Result, bail};
 /// The most values inside each other. Parquet's own descriptions have 7.
 const DEEPEST: usize = 12;
 
-/// A value.
 #[derive(Debug)]
 pub(super) enum Value<'a> {
     /// A whole number or a boolean.

@@ -75,7 +75,6 @@ pub struct Slice {
     pub missing: i64,
     /// The length of the interval.
     pub seconds: f64,
-    /// Mean delay.
     pub delay_mean: Option<f64>,
     /// Smallest delay.
     pub delay_min: Option<f64>,

@@ -16,7 +16,6 @@ const MOST_WAITING: usize = 256;
 
 /// The form of printed intervals.
 pub(crate) enum Form {
-    /// A table.
     Table(Table),
     /// JSON Lines.
     Json,

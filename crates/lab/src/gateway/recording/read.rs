@@ -36,7 +36,6 @@ pub struct Recording {
 /// The events between a start or a reload and the next one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// The settings.
     pub settings: Described,
     /// The events in their order.
     pub events: Vec<Event>,

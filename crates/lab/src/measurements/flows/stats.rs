@@ -19,7 +19,6 @@ pub(crate) struct FlowStats {
     pub(crate) carried: Option<Carried>,
     /// The scheduled time of the first message, even if it was lost.
     pub(crate) first_due: Option<Time>,
-    /// The first arrival.
     pub(crate) first_arrival: Option<Time>,
     /// One-way delays of messages.
     pub(crate) delays: DelayStats,
@@ -56,7 +55,6 @@ pub(crate) enum Carried {
         octets: u64,
         /// The scheduled start.
         began: Time,
-        /// The end.
         ended: Time,
     },
 }

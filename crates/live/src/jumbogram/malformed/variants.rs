@@ -20,7 +20,6 @@ pub(super) struct Variant {
 }
 
 impl Variant {
-    /// Its octets.
     pub(super) fn octets(&self, addresses: [Ipv6Addr; 2], port: u16) -> Result<Vec<u8>> {
         let packet = Packet {
             addresses,

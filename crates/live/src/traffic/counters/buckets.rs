@@ -27,7 +27,6 @@ pub(in super::super) struct Reading {
 pub struct Quantiles {
     /// Number of values.
     pub count: u64,
-    /// Median.
     pub median: Span,
     /// 95th percentile.
     pub p95: Span,

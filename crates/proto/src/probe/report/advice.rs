@@ -26,7 +26,6 @@ pub struct Advice {
 pub enum Device {
     /// This host: its interface or its route to the far end.
     Own,
-    /// The far end.
     FarEnd,
     /// The router of this address.
     Router(IpAddr),

@@ -10,7 +10,6 @@ use super::{Direction, Hop, Loss, Protocol};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Finding {
-    /// The finding.
     pub kind: FindingKind,
     /// The probes that show it.
     pub evidence: Vec<Evidence>,
@@ -27,16 +26,12 @@ pub enum FindingKind {
     /// Nothing answers.
     NoAnswer,
     /// The own interface does not send the size asked for.
-    Interface {
-        /// Its MTU.
-        mtu: Bytes,
-    },
+    Interface { mtu: Bytes },
     /// Large packets do not reach the first hop although the own interface sends them: the
     /// MTU of the two ends of the first link differ.
     FirstLink {
         /// Sizes from here on vanish.
         from: Bytes,
-        /// The first hop.
         first: Hop,
     },
     /// Large packets vanish without a message: a link carries less than its routers
@@ -53,7 +48,6 @@ pub enum FindingKind {
     Refused {
         /// The largest size that passes.
         mtu: Bytes,
-        /// The router.
         router: IpAddr,
         /// Its place on the path, if it was seen there.
         hop: Option<u8>,
@@ -72,7 +66,6 @@ pub enum FindingKind {
     },
     /// A router announces less than passes.
     AnnouncedTooSmall {
-        /// The router.
         router: IpAddr,
         /// The announced size.
         announced: Bytes,
@@ -81,7 +74,6 @@ pub enum FindingKind {
     },
     /// A router announces a size that does not pass.
     AnnouncedTooLarge {
-        /// The router.
         router: IpAddr,
         /// The announced size.
         announced: Bytes,
@@ -90,7 +82,6 @@ pub enum FindingKind {
     },
     /// A router says only now and then that packets are too big.
     AnswersLimited {
-        /// The router.
         router: IpAddr,
         /// Large probes sent in a row.
         sent: u32,
@@ -99,7 +90,6 @@ pub enum FindingKind {
     },
     /// One protocol carries less than others.
     OneProtocol {
-        /// The protocol.
         protocol: Protocol,
         /// Sizes from here on do not pass.
         from: Bytes,
@@ -173,15 +163,12 @@ pub struct Tunnel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
-    /// The protocol.
     pub protocol: Protocol,
-    /// The size.
     pub size: Bytes,
     /// The hop limit, if it was a small one.
     pub hop_limit: Option<u8>,
     /// The router they were addressed to; `None` for the far end.
     pub router: Option<IpAddr>,
-    /// The flow.
     pub flow: u16,
     /// Whether they were sent in fragments.
     pub fragments: bool,

@@ -77,7 +77,6 @@ impl Narrow {
     }
 }
 
-/// A path.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) routers: u8,
