@@ -173,13 +173,12 @@ pub(crate) fn table_within(found: &Findings<'_>, width: u16) -> Option<Block> {
     (!lines.is_empty()).then_some(Block::Table(if table { all } else { changes }))
 }
 
-/// What is left out, and what hosts are like that the experiment describes.
+/// What changes of goodput consist of, what is left out, and what hosts are like that the
+/// experiment describes.
 pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
-    let shown: Vec<&str> = lines(found)
-        .iter()
-        .map(|line| line.row.title.as_str())
-        .collect();
+    let lines = lines(found);
+    let shown: Vec<&str> = lines.iter().map(|line| line.row.title.as_str()).collect();
     for Absent { row, why } in absent(found) {
         let name = match shown.contains(&&*row.title) {
             true => format!("{}: {}", row.title, called(row)),
@@ -194,7 +193,20 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
     let left_out = reasons
         .into_iter()
         .map(|(why, names)| format!("Left out: {} ({why}).", names.join("; ")));
-    left_out.chain(hosts(found.plan)).collect()
+    let parts = lines.iter().filter_map(|line| parts(found.plan, line));
+    parts.chain(left_out).chain(hosts(found.plan)).collect()
+}
+
+/// The share of headers in a change of goodput, where it is known.
+fn parts(plan: &Plan, line: &Line<'_>) -> Option<String> {
+    line.comparison.decomposition?;
+    let is_change = matches!(
+        Finding::of(line.comparison),
+        Finding::Better | Finding::Worse
+    );
+    let change = figure::change_percent(line.comparison);
+    let parts = summary::composition(plan, line.comparison);
+    is_change.then(|| format!("{}: {} {change}{parts}.", line.name, called(line.row)))
 }
 
 /// The costs of hosts that an experiment describes, which are not those of any machine

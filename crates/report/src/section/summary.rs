@@ -209,7 +209,7 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
 }
 
 /// The decomposition of a gain, or the reason why it is unknown, as a suffix.
-fn composition(plan: &Plan, comparison: &Comparison) -> String {
+pub(crate) fn composition(plan: &Plan, comparison: &Comparison) -> String {
     if let Some(note) = framing_note(plan, comparison) {
         return format!(" ({note})");
     }

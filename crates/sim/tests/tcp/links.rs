@@ -1,6 +1,8 @@
 //! TCP connections over simulated links.
 
-use jumbolab_sim::{Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Tracer, Traffic};
+use jumbolab_sim::{
+    Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Tracer, Traffic, Work,
+};
 use model::sawtooth_utilisation;
 use proptest::prelude::*;
 use proto::link::Settings;
@@ -244,4 +246,39 @@ proptest! {
         // The run ends when all data are acknowledged, before its limit.
         prop_assert!(outcome.end < Time::ZERO + Span::from_secs(99_000));
     }
+}
+
+#[test]
+fn a_sender_that_takes_time_limits_a_connection_over_links_without_a_rate() {
+    let unlimited = Settings {
+        rate: None,
+        ..direction(1_000_000_000, 1, packets(1_000))
+    };
+    let settings = || tcp::Settings::new(1_448);
+    let mut scenario = line(
+        &unlimited,
+        4,
+        vec![connection(settings(), Some(10_000_000))],
+    );
+    for direction in &mut scenario.links[0].directions {
+        direction.rate = None;
+    }
+    let refused = scenario.clone().check().err().unwrap().to_string();
+    assert!(refused.contains("no link that has a rate"), "{refused}");
+
+    let per_packet = Span::from_micros(100);
+    let send = Work {
+        per_packet,
+        ..Work::default()
+    };
+    let host = Host {
+        send,
+        ..Host::default()
+    };
+    scenario.nodes[0].role = Role::Host(host);
+    let mut carried = Carried(0, 0);
+    scenario.check().unwrap().run_traced(&mut carried);
+    // 6907 packets of 100 us take 0.69 s; the whole transfer is there within 4 s.
+    let packets = 10_000_000_u64.div_ceil(1_448);
+    assert!(carried.1 >= 10_000_000 + 52 * packets, "{}", carried.1);
 }

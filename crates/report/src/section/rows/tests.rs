@@ -108,13 +108,27 @@ fn a_row_without_a_figure_is_left_out_by_name_with_the_reason() {
     let facts = facts();
     let found = Findings::of(&plan, &trials, &facts);
     assert_eq!(
-        notes(&found),
+        notes(&found)[1..],
         [
             "Left out: Case b; Case c (the path is as it is).",
             "Left out: Case a: CPU, total (no CPU, total is measured here)."
         ]
         .map(|line| line.replace("CPU, total", Metric::named("cpu_total").unwrap().title))
     );
+}
+
+#[test]
+fn a_change_of_goodput_on_a_full_link_has_its_share_of_headers() {
+    let rows = vec![row("a", "throughput", Some("here"))];
+    let (plan, trials) = run(&[("a", 6.5, 0.1)], rows);
+    let facts = facts();
+    let notes = notes(&Findings::of(&plan, &trials, &facts));
+    let [note] = notes.as_slice() else {
+        panic!("{notes:?}");
+    };
+    assert!(note.starts_with("Case a: goodput +6.5"), "{note}");
+    let parts = "nearly all of it header arithmetic (framing +6.4 %).";
+    assert!(note.ends_with(parts), "{note}");
 }
 
 #[test]
