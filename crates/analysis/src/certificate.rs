@@ -63,12 +63,6 @@ impl Certificate {
             (true, true) => State::Passed,
         }
     }
-
-    /// The doubt for this reason, if there is one.
-    pub fn doubt(&self, reason: Reason) -> Option<Doubt> {
-        let doubts = self.doubts.iter().copied();
-        doubts.into_iter().find(|doubt| doubt.reason == reason)
-    }
 }
 
 /// The certificate of a run.

@@ -13,8 +13,9 @@ use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
 use crate::decomposition::Decomposition;
+use crate::passes::{Passes, groups};
 use crate::resolution::resolution;
-use crate::statistics::{self, Change, Estimator, Mean, WIDE, holm};
+use crate::statistics::{self, Change, Estimator, Interval, Mean, holm};
 use crate::verdict::{
     Judgement, Measured, PublishedFigures, Verdict, judge, judge_interval, published_figures,
 };
@@ -43,6 +44,10 @@ pub struct Comparison {
     pub failed: usize,
     /// Their mean, or their trimmed mean.
     pub mean: Option<Mean>,
+    /// The trials behind the mean.
+    pub passes: Passes,
+    /// The trials behind the change: those of the cell and those of its baseline.
+    pub compared: Passes,
     /// The smallest difference that the instrument can resolve, in the metric's
     /// unit, if known.
     pub resolution: Option<f64>,
@@ -94,8 +99,8 @@ pub enum NotFound {
     Resolution(f64),
     /// It is not beyond chance; a change above this percentage would have shown.
     Above(f64),
-    /// Not even a change by the whole baseline would have shown.
-    DecidesNothing,
+    /// The interval of the change holds 0 and is wider than the baseline.
+    NoResult,
     /// It is not beyond chance; there is no change in per cent.
     Chance,
 }
@@ -115,10 +120,23 @@ impl Comparison {
         Some(match (alone, hidden, margin) {
             (true, Some(resolution), _) => NotFound::Resolution(resolution),
             (true, None, _) => NotFound::Together(self.together),
-            (false, _, Some(margin)) if margin > WIDE => NotFound::DecidesNothing,
+            (false, _, _) if self.is_no_result() => NotFound::NoResult,
             (false, _, Some(margin)) => NotFound::Above(margin),
             (false, _, None) => NotFound::Chance,
         })
+    }
+
+    /// Whether the change is no result: its interval holds 0 and is wider than the
+    /// baseline.
+    pub fn is_no_result(&self) -> bool {
+        let interval = self.change.and_then(|change| change.ci95);
+        interval.is_some_and(Interval::is_no_result)
+    }
+
+    /// Whether the result is approximate: other work disturbed trials of the compared
+    /// cells, and too few others remain.
+    pub fn is_approximate(&self) -> bool {
+        self.mean.is_some_and(|mean| mean.is_approximate)
     }
 }
 
@@ -154,6 +172,11 @@ pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
         }
         sensitivity::check(plan, &mut all[position]);
         for comparison in &mut all[position] {
+            if let Some(judgement) = &mut comparison.judgement
+                && comparison.mean.is_some_and(|mean| mean.is_approximate)
+            {
+                judgement.reason += "; approximate: other work disturbed the trials";
+            }
             comparison.trials_to_settle = sample_size::trials_to_settle(comparison);
         }
     }
@@ -262,14 +285,14 @@ fn of_metric(
     by_cell: &[Vec<&Trial>],
     baselines: &[Option<usize>],
 ) -> Vec<Comparison> {
-    let estimator = estimator(plan, metric, by_cell);
+    let estimators = estimators(plan, metric, by_cell);
     let mut cells: Vec<Comparison> = plan
         .cells
         .iter()
         .zip(by_cell)
         .enumerate()
         .map(|(position, (cell, trials))| {
-            in_cell(plan, metric, (position, cell), trials, estimator)
+            in_cell(plan, metric, (position, cell), trials, estimators[position])
         })
         .collect();
     for position in 0..cells.len() {
@@ -289,6 +312,7 @@ fn hold(cell: &mut Comparison, baseline: &Comparison) {
         return;
     };
     cell.change = Some(statistics::change(&mean, &of_baseline));
+    cell.compared = cell.passes.and(baseline.passes);
     cell.threshold = larger(cell.resolution, baseline.resolution);
     cell.resolution_percent = cell
         .threshold
@@ -296,23 +320,46 @@ fn hold(cell: &mut Comparison, baseline: &Comparison) {
         .map(|threshold| 100.0 * threshold / of_baseline.mean);
 }
 
-/// The estimator of `metric` in all cells, given the trials of each cell of the
-/// plan. Where
-/// results do not depend on the machine, each trial is an outcome of the model,
-/// and the estimator is the mean.
-pub fn estimator(plan: &Plan, metric: &Metric, by_cell: &[Vec<&Trial>]) -> Estimator {
+/// The estimator of `metric` in each cell, given the trials of each cell of the plan.
+///
+/// Where results do not depend on the machine, each trial is an outcome of the model, and
+/// the estimator is the mean. Cells that are compared with one another have the same one,
+/// approximate if a value of one of them is disturbed ([`crate::passes`]).
+pub fn estimators(plan: &Plan, metric: &Metric, by_cell: &[Vec<&Trial>]) -> Vec<Estimator> {
     if !plan.world.profile().depends_on_machine {
-        return Estimator::Mean;
+        return vec![Estimator::Mean; by_cell.len()];
     }
-    let sample = |(cell, trials): (&Cell, &Vec<&Trial>)| {
+    let is_disturbed = |trials: &Vec<&Trial>| Passes::of(metric, trials).is_approximate();
+    let disturbed: Vec<bool> = by_cell.iter().map(is_disturbed).collect();
+    let is_approximate = match disturbed.contains(&true) {
+        false => disturbed,
+        true => {
+            let groups = groups(plan);
+            let own = groups.iter().zip(&disturbed);
+            let short: BTreeSet<usize> = own
+                .filter(|&(_, &is_disturbed)| is_disturbed)
+                .map(|(group, _)| *group)
+                .collect();
+            groups.iter().map(|group| short.contains(group)).collect()
+        }
+    };
+    let sample = |((cell, trials), _): ((&Cell, &Vec<&Trial>), &bool)| {
         let values = values(metric, trials);
         let figure = statistics::mean(&values).map_or(0.0, |mean| mean.mean);
         let setting = cell.setting.as_ref().ok();
         let resolution = resolution(metric, figure, setting, trials).unwrap_or(0.0);
         (values, resolution)
     };
-    let samples = plan.cells.iter().zip(by_cell).map(sample);
-    Estimator::of(&samples.collect::<Vec<_>>())
+    let cells = plan.cells.iter().zip(by_cell).zip(&is_approximate);
+    let sound = cells.filter(|(_, is_approximate)| !**is_approximate);
+    let of_sound = Estimator::of(&sound.map(sample).collect::<Vec<_>>());
+    let estimators = is_approximate
+        .iter()
+        .map(|is_approximate| match is_approximate {
+            true => Estimator::Approximate,
+            false => of_sound,
+        });
+    estimators.collect()
 }
 
 /// The values of a metric in the trials that finished.
@@ -345,6 +392,8 @@ pub fn in_cell(
         n: mean.map_or(0, |mean| mean.n),
         failed: failed.len(),
         mean,
+        passes: Passes::of(metric, trials),
+        compared: Passes::default(),
         resolution: mean
             .and_then(|mean| resolution(metric, mean.mean, cell.setting.as_ref().ok(), &finished)),
         threshold: None,
@@ -371,12 +420,16 @@ fn take_apart<'a>(
         let trials = by_cell[cell].iter().copied();
         trials.filter(|trial| trial.failure.is_none()).collect()
     };
+    // The parts are estimated as the goodput of the studied or of the long transfer.
     let of_goodput = ["throughput", "throughput_long"].into_iter();
-    let trimmed = of_goodput
-        .filter_map(Metric::named)
-        .map(|metric| estimator(plan, metric, by_cell))
-        .find(|&one| one == Estimator::TrimmedMean);
-    let parts = trimmed.unwrap_or_default();
+    let of_goodput = of_goodput.filter_map(Metric::named);
+    let of_goodput: Vec<Vec<Estimator>> = of_goodput
+        .map(|metric| estimators(plan, metric, by_cell))
+        .collect();
+    let parts = |cell: usize| {
+        let own = of_goodput.iter().map(|estimators| estimators[cell]);
+        own.max().unwrap_or_default()
+    };
     let goodput = comparisons.filter(|comparison| comparison.metric.name == "throughput");
     for comparison in goodput.filter(|comparison| comparison.change.is_some()) {
         let settings = baselines[comparison.cell].and_then(|base| {
@@ -387,7 +440,7 @@ fn take_apart<'a>(
             Decomposition::of(
                 (setting, &finished(comparison.cell)),
                 (of_baseline, &finished(base)),
-                parts,
+                parts(comparison.cell),
             )
         });
     }

@@ -1,9 +1,12 @@
 //! Whether a run has all the trials that its plan asks for.
 
+use std::borrow::Cow;
+
 use plan::metric::{METRICS, Metric};
 use plan::{Plan, Trial, Until};
 
-use crate::compare::{by_cell, estimator, values};
+use crate::compare::{by_cell, estimators, values};
+use crate::passes::leave_out_disturbed;
 use crate::statistics::{Estimator, Interval};
 
 /// The minimum number of trials: an interval of fewer can be narrow by chance.
@@ -36,11 +39,15 @@ fn met(until: Until, plan: &Plan, trials: &[Trial]) -> bool {
         Some(one) => vec![one],
         None => METRICS.iter().filter(of_tables).collect(),
     };
-    let by_cell = by_cell(plan, trials);
+    let mut trials = Cow::Borrowed(trials);
+    if trials.iter().any(Trial::is_disturbed) {
+        leave_out_disturbed(plan, trials.to_mut());
+    }
+    let by_cell = by_cell(plan, &trials);
     let narrow = |metric: &&Metric| {
-        let estimator = estimator(plan, metric, &by_cell);
-        let mut cells = plan.cells.iter().zip(&by_cell);
-        cells.all(|(cell, trials)| {
+        let estimators = estimators(plan, metric, &by_cell).into_iter();
+        let mut cells = plan.cells.iter().zip(&by_cell).zip(estimators);
+        cells.all(|((cell, trials), estimator)| {
             cell.setting.is_err() || narrow(until, &values(metric, trials), estimator)
         })
     };

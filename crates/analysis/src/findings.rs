@@ -113,13 +113,12 @@ impl<'a> Findings<'a> {
         let failed = |trial: &&Trial| trial.failure.is_some();
         self.trials.iter().filter(failed).count()
     }
-    /// The doubts about figures of the cells at these positions: whether other
-    /// work disturbed the run, whether their own trials measured the host, and whether
-    /// they stayed far below what the path allows.
+
+    /// The doubts about figures of the cells at these positions: whether their own trials
+    /// measured the host, and whether they stayed far below what the path allows.
     pub fn doubts(&self, cells: &[usize]) -> Vec<Doubt> {
         let of_cells = || cells.iter().flat_map(|&cell| &self.by_cell[cell]).copied();
         let doubts = [
-            self.certificate.doubt(Reason::Disturbed),
             Doubt::of(Reason::HostBound, of_cells()),
             Doubt::of(Reason::BelowLimit, of_cells()),
         ];
@@ -136,12 +135,27 @@ impl<'a> Findings<'a> {
         })
     }
 
+    /// Whether the headline compares something, and none of its changes is a result.
+    pub fn is_without_result(&self) -> bool {
+        let report = &self.plan.report;
+        let leads = |metric: &Metric| match report.metrics.is_empty() {
+            true => self.plan.leads(metric),
+            false => report.metrics.iter().any(|name| name == metric.name),
+        };
+        let changes = self.comparisons.iter();
+        let mut changes = changes
+            .filter(|row| row.change.is_some() && leads(row.metric))
+            .filter(|row| report.includes(&row.factors))
+            .peekable();
+        changes.peek().is_some() && changes.all(Comparison::is_no_result)
+    }
+
     /// How far the run can be relied on: as its certificate says, and not at all
-    /// if a cell of the comparison has no finished trial.
+    /// if a cell of the comparison has no finished trial, or if no change is a result.
     pub fn state(&self) -> State {
-        match self.unmeasured().next() {
-            Some(_) => State::Failed,
-            None => self.certificate.state(),
+        match self.unmeasured().next().is_some() || self.is_without_result() {
+            true => State::Failed,
+            false => self.certificate.state(),
         }
     }
 }
@@ -157,6 +171,22 @@ mod tests {
         let (plan, trials) = plan::synthetic::study();
         let facts = plan::synthetic::facts();
         assert_eq!(Findings::of(&plan, &trials, &facts).failed(), 1);
+    }
+
+    #[test]
+    fn a_run_fails_where_no_change_of_its_headline_is_a_result() {
+        let (mut plan, mut trials) = plan::synthetic::study();
+        trials.retain(|trial| trial.failure.is_none());
+        let facts = plan::synthetic::facts();
+        let state = |plan: &Plan, trials: &[Trial]| Findings::of(plan, trials, &facts).state();
+        assert_eq!(state(&plan, &trials), State::Passed);
+        for trial in &mut trials {
+            let value = if trial.repeat == 1 { 10.0 } else { 900.0 };
+            trial.metrics.insert("throughput", value);
+        }
+        assert_eq!(state(&plan, &trials), State::Passed, "CPU has a result");
+        plan.report.metrics = vec!["throughput".into()];
+        assert_eq!(state(&plan, &trials), State::Failed);
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 //! groups round trips that were taken apart, [`decomposition`] tells
 //! what a gain is made of, [`details`] has time series and distributions, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, [`disturbances`] how many
-//! of them other work disturbed, and [`outliers`] which of
+//! of them other work disturbed, [`passes`] which of these count, and [`outliers`] which of
 //! them stand apart. [`Findings`] is all of that of one run, [`across_worlds`] lays
 //! several side by side. [`statistics`] has the arithmetic.
 
@@ -26,6 +26,7 @@ pub mod latency_breakdown;
 pub mod outliers;
 pub mod paired;
 pub mod pareto;
+pub mod passes;
 pub mod predicted;
 pub mod ranking;
 mod resolution;

@@ -1,10 +1,11 @@
 //! Means and changes with their 95 % intervals.
 //!
-//! Means have Student's t interval [Student1908]; where outliers would decide
-//! them, [`Estimator`] takes trimmed ones. A change is that of a ratio
+//! Means have Student's t interval [Student1908]; where outliers or disturbances would
+//! decide them, [`Estimator`] takes trimmed ones. A change is that of a ratio
 //! of means ([`Contrast`]), whose logarithm is assumed to be normal. Several
 //! comparisons are judged together by Holm's procedure [Holm1979].
 
+mod bootstrap;
 mod contrast;
 mod jackknife;
 mod planning;
@@ -22,9 +23,9 @@ pub use separation::{Separation, separation};
 pub use trimmed::{Estimator, Trimmed};
 pub(crate) use trimmed::{OUTLIER, median, scores};
 
-/// Trials that cannot exclude a change of this percentage decide nothing: it is as
-/// large as the baseline itself.
-pub const WIDE: f64 = 100.0;
+/// An interval of a change that holds 0 and is wider than this percentage, the baseline
+/// itself, is no result.
+const WIDE: f64 = 100.0;
 
 /// A closed interval. As JSON it is its two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -64,10 +65,10 @@ impl Interval {
         self.half() <= 1e-5 * figures.abs()
     }
 
-    /// Whether it holds 0 and, in per cent, also a change by the whole baseline:
-    /// then its trials decide nothing.
-    pub fn decides_nothing(self) -> bool {
-        self.holds(0.0) && self.reach() > WIDE
+    /// Whether a change with this interval, in per cent, is no result: the interval holds
+    /// 0 and is wider than the baseline.
+    pub fn is_no_result(self) -> bool {
+        self.holds(0.0) && self.high - self.low > WIDE
     }
 
     /// How far it reaches from 0, to either side.
@@ -100,6 +101,10 @@ pub struct Mean {
     /// no interval: how far off it is nobody has measured.
     #[serde(skip)]
     pub is_predicted: bool,
+    /// Whether it is approximate: other work on the machine disturbed some of the values,
+    /// or some of those that it is compared with.
+    #[serde(skip)]
+    pub is_approximate: bool,
     /// Of a trimmed mean, how it differs from the mean of all values.
     #[serde(skip)]
     pub trimmed: Option<Trimmed>,
@@ -170,6 +175,7 @@ pub fn mean(values: &[f64]) -> Option<Mean> {
         freedom: n - 1.0,
         ci95: variance.and_then(|variance| interval(mean, variance, n - 1.0)),
         is_predicted: false,
+        is_approximate: false,
         trimmed: None,
     })
 }

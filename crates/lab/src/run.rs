@@ -46,7 +46,7 @@ pub trait Progress {
     /// The trial `latest` is in the journal; `trials` holds all trials of `plan`
     /// so far, each once.
     fn done(&mut self, plan: &Plan, trials: &[Trial], latest: &Trial);
-    /// `trials` disturbed trials are run again.
+    /// `trials` disturbed trials are run again, or more if they are disturbed once more.
     fn again(&mut self, trials: usize);
     /// The run is complete or stops early.
     fn end(&mut self);
@@ -178,7 +178,7 @@ impl Bench {
             .map(|(_, slot)| slot)
             .collect();
         let failed = |trial: &Trial| retry && trial.failure.is_some();
-        let mut again = further(plan, folder.trials(), 1, failed);
+        let mut again = further(plan, folder.trials(), failed);
         if shard.is_some() && !again.is_empty() {
             let places = Places::of(plan);
             again.retain(|slot| places.of_trial(&slot.id()).is_some_and(ours));

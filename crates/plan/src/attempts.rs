@@ -4,13 +4,7 @@
 //! disturbed depends on the machine alone and is decided before the result is
 //! looked at, so the choice of an attempt is independent of its values.
 
-use std::collections::BTreeMap;
-use std::mem;
-
 use crate::{DisturbedPass, Flag, Trial};
-
-/// The fewest undisturbed values of a cell that stand alone: one has no interval.
-const FEWEST: usize = 2;
 
 /// The trial that `attempts` at one repeat of a cell yield together; `None`
 /// without attempts.
@@ -78,54 +72,6 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
         }
     }
     Some(trial)
-}
-
-/// Removes the values of disturbed passes from `trials` of all cells, one trial
-/// for each repeat, where a cell has other values.
-///
-/// A metric of a cell keeps its disturbed values only if fewer than half of the
-/// cell's values, or fewer than two, are undisturbed: then the figure is one of a disturbed machine
-/// and must show its spread.
-pub fn leave_out_disturbed(trials: &mut [Trial]) {
-    if !trials.iter().any(Trial::is_disturbed) {
-        return;
-    }
-    let mut cells: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    for (position, trial) in trials.iter().enumerate() {
-        if trial.failure.is_none() {
-            let cell = trial.factors.to_string();
-            cells.entry(cell).or_default().push(position);
-        }
-    }
-    for positions in cells.into_values() {
-        if !positions
-            .iter()
-            .any(|&position| trials[position].is_disturbed())
-        {
-            continue;
-        }
-        // By metric: the number of its values, and of the disturbed ones.
-        let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
-        for &position in &positions {
-            let trial = &trials[position];
-            for metric in trial.metrics.keys() {
-                let [all, disturbed] = counts.entry(metric.to_owned()).or_default();
-                *all += 1;
-                *disturbed += usize::from(trial.is_disturbed_in(metric));
-            }
-        }
-        let enough = |metric: &str| {
-            counts.get(metric).is_some_and(|[all, disturbed]| {
-                disturbed * 2 <= *all && *all - *disturbed >= FEWEST
-            })
-        };
-        for position in positions {
-            let trial = &mut trials[position];
-            let mut metrics = mem::take(&mut trial.metrics);
-            metrics.retain(|metric| !(enough(metric) && trial.is_disturbed_in(metric)));
-            trial.metrics = metrics;
-        }
-    }
 }
 
 /// Whether `pass` of `trial` was disturbed.
@@ -211,43 +157,6 @@ mod tests {
         let one = combined(&[failed.clone(), second]).unwrap();
         assert_eq!((one.failure, one.metrics["delay"]), (None, 5.0));
         assert!(combined(&[failed]).unwrap().failure.is_some());
-    }
-
-    #[test]
-    fn disturbed_values_are_left_out_unless_they_are_most() {
-        let run = |disturbed: usize| -> Vec<Trial> {
-            let mut trials: Vec<Trial> = (1..=8)
-                .map(|repeat| Trial {
-                    repeat,
-                    ..attempt(1, [900.0, 5.0], &[])
-                })
-                .collect();
-            for trial in &mut trials[..disturbed] {
-                trial.disturbed.push(pass("throughput", &["throughput"]));
-            }
-            leave_out_disturbed(&mut trials);
-            trials
-        };
-        let count = |trials: &[Trial], metric: &str| {
-            let has = |trial: &&Trial| trial.metrics.contains_key(metric);
-            trials.iter().filter(has).count()
-        };
-        for (disturbed, kept) in [(0, 8), (1, 7), (4, 4), (5, 8), (8, 8)] {
-            let trials = run(disturbed);
-            assert_eq!(count(&trials, "throughput"), kept, "{disturbed}");
-            assert_eq!(count(&trials, "delay"), 8, "another pass");
-        }
-    }
-
-    #[test]
-    fn a_single_undisturbed_value_does_not_stand_alone() {
-        let mut trials = vec![
-            attempt(1, [600.0, 5.0], &["throughput"]),
-            attempt(1, [900.0, 5.0], &[]),
-        ];
-        leave_out_disturbed(&mut trials);
-        let metrics = trials.iter().map(|trial| trial.metrics.len());
-        assert_eq!(metrics.collect::<Vec<_>>(), [2, 2]);
     }
 
     #[test]

@@ -144,7 +144,7 @@ fn document(
         },
         Block::Paragraphs(Style::Answer, lines),
     ];
-    if headline::mostly_disturbed(found).is_none() && count > 0 {
+    if count > 0 {
         head.push(Block::Table(rows.table(count, width)));
     }
     let mut below = vec![head::finished(found)];

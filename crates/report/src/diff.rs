@@ -6,7 +6,6 @@ use std::path::Path;
 use analysis::Findings;
 use analysis::certificate::word;
 use analysis::compare::{Comparison, Difference, Shift, diff};
-use analysis::statistics::WIDE;
 use plan::Plan;
 use plan::metric::Metric;
 
@@ -16,7 +15,6 @@ use crate::plots::Frame;
 use crate::plots::changes::between_runs;
 use crate::rows::{aligned, factor_cells, factor_names};
 use crate::section::certificate;
-use crate::section::headline::mostly_disturbed;
 use crate::section::metrics::no_script;
 
 /// A run to compare with another one.
@@ -95,7 +93,7 @@ fn metrics(found: &Findings<'_>, shifts: &[Shift]) -> Section {
         let rows = of_metric
             .iter()
             .flat_map(|shift| [&shift.before, &shift.after]);
-        let note = figure::trimmed(rows);
+        let note = figure::notes(rows);
         let figure = between_runs(&frame, metric);
         blocks.extend(figure.map(|figure| Block::Page(vec![Block::Figure(figure)])));
         blocks.push(Block::Table(table(found.plan, &of_metric)));
@@ -147,18 +145,9 @@ pub(super) fn shifts(first: &Findings<'_>, second: &Findings<'_>) -> Vec<Shift> 
     diff((first.plan, first.trials), (second.plan, second.trials))
 }
 
-/// The summary with the doubts about both runs. Where other work disturbed most
-/// trials of one there is no figure.
+/// The summary with the doubts about both runs.
 fn headline(shifts: &[Shift], runs: [&Run<'_>; 2]) -> String {
     let named = ["A", "B"].into_iter().zip(runs);
-    let mostly = |(name, run): (&str, &Run<'_>)| {
-        let doubt = mostly_disturbed(&run.found)?;
-        Some(format!("{name}: {doubt}"))
-    };
-    let disturbed: Vec<String> = named.clone().filter_map(mostly).collect();
-    if !disturbed.is_empty() {
-        return format!("No figure: {}.", disturbed.join("; "));
-    }
     let doubts = named.flat_map(|(name, run)| {
         let doubts = run.found.certificate.doubts.iter();
         doubts.map(move |doubt| format!("{name}: {doubt}"))
@@ -200,7 +189,9 @@ fn sentence(plan: &Plan, shifts: &[Shift]) -> String {
         .map(|shift| {
             let setting = plan.labelled(&shift.after.factors);
             let change = figure::change_percent(&shift.after);
-            format!("{} at {setting} {change}", shift.after.metric.name)
+            let note = figure::passes([&shift.after]);
+            let note = note.map_or_else(String::new, |note| format!(" ({note})"));
+            format!("{} at {setting} {change}{note}", shift.after.metric.name)
         })
         .collect();
     if primary.is_empty() {
@@ -208,13 +199,17 @@ fn sentence(plan: &Plan, shifts: &[Shift]) -> String {
             .into();
     }
     if found.is_empty() {
-        let widest = primary
+        let of_goodput = primary
             .iter()
             .filter(|shift| shift.after.metric.name == "throughput");
-        let margins = widest.filter_map(|shift| shift.after.change?.excluded_above);
+        let margins = of_goodput.clone();
+        let margins = margins.filter_map(|shift| shift.after.change?.excluded_above);
         let margin = margins.reduce(f64::max);
-        let margin = margin.map_or_else(String::new, |margin| match margin > WIDE {
-            true => " (in goodput these trials decide nothing in some cells)".to_owned(),
+        let is_open = of_goodput
+            .into_iter()
+            .any(|shift| shift.after.is_no_result());
+        let margin = margin.map_or_else(String::new, |margin| match is_open {
+            true => " (in goodput some cells have no result)".to_owned(),
             false => {
                 format!(" (in goodput one above {margin:.2} % would have shown in each cell)")
             }

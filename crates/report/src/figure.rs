@@ -1,8 +1,11 @@
 //! Formats numbers for readers, with no more digits than are significant.
 
+use std::fmt;
+
 use analysis::compare::{Comparison, NotFound};
 use analysis::decomposition::Part;
 use analysis::pareto::{Front, Point};
+use analysis::passes::Passes;
 use analysis::statistics::{Interval, Mean};
 use plan::{Factors, Level, Plan};
 use units::Rate;
@@ -14,43 +17,122 @@ const WHOLE: f64 = 100.0;
 const MOST_PLACES: usize = 6;
 
 /// The words behind a figure of trials without spread, and in place of an
-/// interval that decides nothing.
+/// interval of a change that is no result.
 const EXACT: &str = "exact";
 const TOO_WIDE: &str = "[too wide]";
 
-/// The mark of a trimmed mean; [`trimmed`] explains it.
-const TRIMMED: &str = "†";
+/// The words for a change that is no result.
+const NO_RESULT: &str = "no result: the interval is wider than the baseline";
 
-/// A mean with half its interval, such as `749 ± 2`, or `749 ± 2 †` if it is a
-/// trimmed one.
+/// The marks of a trimmed mean and of an approximate result; [`notes`] explains them.
+const TRIMMED: &str = "†";
+const APPROXIMATE: &str = "≈";
+
+/// A mean with half its interval, such as `749 ± 2`; `749 ± 2 †` if it is a trimmed one,
+/// `749 ± 2 ≈` if it is approximate.
 pub(super) fn mean(comparison: &Comparison) -> String {
     let Some(mean) = comparison.mean else {
         return String::new();
+    };
+    let mark = match (mean.is_approximate, mean.trimmed) {
+        (true, _) => format!(" {APPROXIMATE}"),
+        (false, Some(_)) => format!(" {TRIMMED}"),
+        (false, None) => String::new(),
     };
     if mean.trimmed.is_none()
         && mean
             .ci95
             .is_some_and(|interval| interval.is_exact(mean.mean))
     {
-        return exact(mean.mean, comparison.resolution);
+        return format!("{}{mark}", exact(mean.mean, comparison.resolution));
     }
     let half = mean.ci95.map(Interval::half);
     let places = places(comparison.resolution, half, mean.mean);
     match half {
-        Some(half) => {
-            let mark = mean
-                .trimmed
-                .map_or_else(String::new, |_| format!(" {TRIMMED}"));
-            format!("{:.places$} ± {}{mark}", mean.mean, up(half, places))
-        }
-        None => format!("{:.places$}", mean.mean),
+        Some(half) => format!("{:.places$} ± {}{mark}", mean.mean, up(half, places)),
+        None => format!("{:.places$}{mark}", mean.mean),
     }
 }
 
-/// The note below a table that explains the mark, if `rows` of one metric have trimmed means:
-/// how many of their trials are outliers.
+/// As [`mean`], without a mark.
+pub(super) fn unmarked_mean(comparison: &Comparison) -> String {
+    let text = mean(comparison);
+    let bare = [TRIMMED, APPROXIMATE]
+        .iter()
+        .find_map(|mark| text.strip_suffix(mark));
+    bare.map_or(&*text, str::trim_end).to_owned()
+}
+
+/// The note below a table of `rows` of one metric: the marks of its means, and trials that
+/// do not count.
+pub(super) fn notes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
+    let rows: Vec<&Comparison> = rows.into_iter().filter(|row| row.mean.is_some()).collect();
+    let (approximate, others): (Vec<&Comparison>, Vec<&Comparison>) =
+        rows.iter().partition(|row| row.is_approximate());
+    let together = |rows: &[&Comparison]| {
+        let passes = rows.iter().map(|row| row.passes);
+        passes.fold(Passes::default(), Passes::and)
+    };
+    let notes = [
+        trimmed(others.iter().copied()),
+        approximately(together(&approximate), !approximate.is_empty())
+            .map(|note| format!("{APPROXIMATE} {note}")),
+        counting(together(&others)),
+    ];
+    let notes: Vec<String> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// The trials behind the changes of `rows`, in words; `None`: all of them count, and none is
+/// disturbed.
+pub(super) fn passes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
+    let (approximate, others): (Vec<&Comparison>, Vec<&Comparison>) =
+        rows.into_iter().partition(|row| row.is_approximate());
+    let together = |rows: &[&Comparison]| {
+        let passes = rows.iter().map(|row| row.compared);
+        passes.fold(Passes::default(), Passes::and)
+    };
+    approximately(together(&approximate), !approximate.is_empty())
+        .or_else(|| counting(together(&others)))
+}
+
+/// The trials behind the changes of `rows`, as [`passes`], where [`marked`] tells the
+/// approximate ones apart.
+pub(super) fn marked_passes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
+    let (approximate, others): (Vec<&Comparison>, Vec<&Comparison>) =
+        rows.into_iter().partition(|row| row.is_approximate());
+    let note = passes(approximate).map(|note| format!("{APPROXIMATE} {note}"));
+    let notes: Vec<String> = note.into_iter().chain(passes(others)).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+/// A word about a change, with the mark of an approximate one.
+pub(super) fn marked(word: &impl fmt::Display, comparison: &Comparison) -> String {
+    match comparison.is_approximate() {
+        true => format!("{word} {APPROXIMATE}"),
+        false => word.to_string(),
+    }
+}
+
+fn approximately(passes: Passes, is_approximate: bool) -> Option<String> {
+    let (disturbed, all) = (passes.disturbed, passes.all());
+    is_approximate.then(|| match disturbed {
+        0 => "approximate, as cells that it is compared with".to_owned(),
+        _ => format!("approximate: other work disturbed {disturbed} of {all} trials"),
+    })
+}
+
+fn counting(passes: Passes) -> Option<String> {
+    let (used, all) = (passes.used, passes.all());
+    let text = || format!("{used} of {all} trials; other work disturbed the rest");
+    (used < all).then(text)
+}
+
+/// The explanation of the mark of trimmed means, if some of `rows` are such: how many of
+/// their trials are outliers.
 pub(super) fn trimmed<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
     let means = rows.into_iter().filter_map(|row| row.mean);
+    let means = means.filter(|mean| !mean.is_approximate);
     let trimmed = means.filter_map(|mean| Some((mean.n, mean.trimmed?.outliers)));
     let (trials, outliers) = trimmed.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))?;
     let are = if outliers == 1 {
@@ -90,7 +172,7 @@ pub(super) fn change(comparison: &Comparison) -> String {
             let text = exact(percent, comparison.resolution_percent);
             with_sign(percent, text)
         }
-        Some(interval) if interval.decides_nothing() => {
+        Some(interval) if interval.is_no_result() => {
             format!("{} {TOO_WIDE}", with_sign(percent, rough(percent)))
         }
         Some(Interval { low, high }) => format!(
@@ -125,7 +207,7 @@ pub(super) fn percent_in(percent: f64, interval: Interval) -> String {
         let places = places(None, None, percent).min(2);
         return format!("{} % {EXACT}", signed(percent, places));
     }
-    if interval.decides_nothing() {
+    if interval.is_no_result() {
         return format!("{} % {TOO_WIDE}", with_sign(percent, rough(percent)));
     }
     let Interval { low, high } = interval;
@@ -151,7 +233,7 @@ pub(super) fn none_found(comparison: &Comparison) -> String {
         Some(NotFound::Together(comparisons)) => {
             format!("no difference found: {}", beyond_chance(comparisons))
         }
-        Some(NotFound::DecidesNothing) => "these trials decide nothing".into(),
+        Some(NotFound::NoResult) => NO_RESULT.into(),
         Some(NotFound::Chance) | None => "no difference found".into(),
     }
 }
@@ -408,11 +490,11 @@ mod tests {
     }
 
     #[test]
-    fn what_decides_nothing_and_what_is_exact_says_so() {
+    fn what_is_no_result_and_what_is_exact_says_so() {
         let wide = compared(&[1.0, 60.0], &[2.0, 50.0]);
         assert_eq!(change(&wide), "-15 [too wide]");
         assert_eq!(change_percent(&wide), "-15 % [too wide]");
-        assert_eq!(none_found(&wide), "these trials decide nothing");
+        assert_eq!(none_found(&wide), NO_RESULT);
         let same = compared(&[10.0, 10.0], &[12.564_606, 12.564_606]);
         assert_eq!(mean(&same), "12.565 exact");
         assert_eq!(change(&same), "+25.65 exact");

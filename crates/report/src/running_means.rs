@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::compare::{Comparison, by_cell, estimator, in_cell};
+use analysis::compare::{Comparison, by_cell, estimators, in_cell};
 use plan::metric::Metric;
 use plan::{Cell, Level, Plan, Trial};
 
@@ -40,14 +40,14 @@ pub fn running_means(plan: &Plan, trials: &[Trial], rows: usize, width: usize) -
     };
     let names = names(plan, &begun[..shown]);
     let columns = metrics.iter().map(|metric| {
-        let estimator = estimator(plan, metric, &by_cell);
+        let estimators = estimators(plan, metric, &by_cell);
         let cells = begun[..shown].iter().map(|&cell| {
             in_cell(
                 plan,
                 metric,
                 (cell, &plan.cells[cell]),
                 &by_cell[cell],
-                estimator,
+                estimators[cell],
             )
         });
         let cells: Vec<Comparison> = cells.collect();

@@ -92,7 +92,7 @@ fn tables(all: &AcrossWorlds) -> Section {
     let of_metric = |metric: &'static Metric| {
         let heading = Block::subheading(title(all, metric));
         let rows = all.comparisons.iter().filter(|row| row.metric == metric);
-        let note = crate::figure::trimmed(rows).map(|note| Block::paragraph(Style::Note, note));
+        let note = crate::figure::notes(rows).map(|note| Block::paragraph(Style::Note, note));
         [Some(heading), Some(Block::Table(table(all, metric))), note]
             .into_iter()
             .flatten()

@@ -24,7 +24,6 @@ use record::{PLAN, read_plan, write_plan};
 pub use shard::Shard;
 
 use crate::journal::{Journal, StoredEvidence};
-use plan::attempts::leave_out_disturbed;
 use plan::{EvidenceStore, Factors, Plan, Resumed, RunFacts, Trial};
 use units::Time;
 
@@ -190,7 +189,7 @@ impl Folder {
     }
 
     /// Reads a folder without changing it: the text of the plan, the facts of
-    /// the run, and the complete trials.
+    /// the run, and the complete trials, each the combination of its attempts.
     pub fn read(path: &Path) -> Result<(String, RunFacts, Vec<Trial>)> {
         Self::read_in(&open(path)?)
     }
@@ -198,9 +197,7 @@ impl Folder {
     /// Reads an open folder as [`Folder::read`].
     pub fn read_in(files: &Files) -> Result<(String, RunFacts, Vec<Trial>)> {
         let (text, record) = read_plan(files)?;
-        let mut trials = trials(files)?.combined();
-        leave_out_disturbed(&mut trials);
-        Ok((text, record.facts, trials))
+        Ok((text, record.facts, trials(files)?.combined()))
     }
 
     /// The folder's path.
@@ -230,10 +227,9 @@ impl Folder {
         self.attempts.sort(into_order);
     }
 
-    /// Removes the values of disturbed passes from the trials in memory, where
-    /// undisturbed ones remain; the journal stays as it is. The run is complete.
-    pub fn leave_out_disturbed(&mut self) {
-        leave_out_disturbed(self.attempts.trials_mut());
+    /// Changes the trials in memory; the journal stays as it is. The run is complete.
+    pub fn change(&mut self, change: impl FnOnce(&mut [Trial])) {
+        change(self.attempts.trials_mut());
     }
 
     /// Whether this repeat of a cell has finished, successfully or not.

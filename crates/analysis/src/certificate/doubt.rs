@@ -22,7 +22,8 @@ pub struct Doubt {
 /// Why figures are doubtful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Other work on the machine disturbed every attempt at trials.
+    /// Other work on the machine disturbed values that count, because too few others
+    /// remain.
     Disturbed,
     /// An end host used a whole CPU, so the host was measured and not the link.
     HostBound,
@@ -32,10 +33,15 @@ pub enum Reason {
 
 impl Doubt {
     /// The doubt for this reason about `trials`, of which it must concern
-    /// more than a tenth.
+    /// more than a tenth. A single disturbed value that counts is enough: without it the
+    /// results would be others.
     pub fn of<'a>(reason: Reason, trials: impl IntoIterator<Item = &'a Trial>) -> Option<Self> {
         let doubt = Self::counted(reason, trials);
-        (doubt.trials * MANY > doubt.of).then_some(doubt)
+        let many = match reason {
+            Reason::Disturbed => 1,
+            Reason::HostBound | Reason::BelowLimit => doubt.of / MANY + 1,
+        };
+        (doubt.trials >= many).then_some(doubt)
     }
 
     /// As [`Doubt::of`], but it is enough that more than a tenth of the trials of
@@ -55,11 +61,6 @@ impl Doubt {
             .then(|| Self::counted(reason, trials.iter().copied()))
     }
 
-    /// Whether it is about more than half of the trials.
-    pub const fn is_about_most(self) -> bool {
-        2 * self.trials > self.of
-    }
-
     /// The finished trials that the reason concerns, however few.
     pub fn counted<'a>(reason: Reason, trials: impl IntoIterator<Item = &'a Trial>) -> Self {
         let finished = trials.into_iter().filter(|trial| trial.failure.is_none());
@@ -76,7 +77,7 @@ impl fmt::Display for Doubt {
         match reason {
             Reason::Disturbed => write!(
                 f,
-                "other work disturbed {trials} of {of} trials; repeat on an idle machine"
+                "approximate results: other work disturbed {trials} of {of} trials; repeat on an idle machine"
             ),
             Reason::HostBound => write!(
                 f,
@@ -92,7 +93,10 @@ impl fmt::Display for Doubt {
 
 fn is_about(reason: Reason, trial: &Trial) -> bool {
     match reason {
-        Reason::Disturbed => trial.is_disturbed(),
+        Reason::Disturbed => {
+            let mut values = trial.metrics.keys();
+            trial.is_disturbed() && values.any(|metric| trial.is_disturbed_in(metric))
+        }
         Reason::HostBound => has(trial, Flag::CpuBound),
         Reason::BelowLimit => has(trial, Flag::BelowLimit),
     }

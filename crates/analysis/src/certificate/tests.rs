@@ -132,11 +132,10 @@ fn ten(flag: &str, flagged_trials: usize) -> Vec<Trial> {
 }
 
 #[test]
-fn more_than_a_tenth_of_disturbed_trials_is_a_doubt_and_no_fault() {
+fn a_disturbed_value_that_counts_is_a_doubt_and_no_fault() {
     for (disturbed, state) in [
         (0, State::Passed),
-        (1, State::Passed),
-        (2, State::Doubtful),
+        (1, State::Doubtful),
         (10, State::Doubtful),
     ] {
         let certificate = certify(&facts(), &ten("disturbed", disturbed));
@@ -147,13 +146,15 @@ fn more_than_a_tenth_of_disturbed_trials_is_a_doubt_and_no_fault() {
     let doubts: Vec<String> = certificate.doubts.iter().map(Doubt::to_string).collect();
     assert_eq!(
         doubts,
-        ["other work disturbed 3 of 10 trials; repeat on an idle machine"]
+        ["approximate results: other work disturbed 3 of 10 trials; repeat on an idle machine"]
     );
-    let most = |disturbed| {
-        let certificate = certify(&facts(), &ten("disturbed", disturbed));
-        certificate.doubts[0].is_about_most()
-    };
-    assert!(!most(5) && most(6));
+    let mut left_out = ten("disturbed", 3);
+    for trial in &mut left_out[..3] {
+        trial.metrics.retain(|_| false);
+    }
+    let certificate = certify(&facts(), &left_out);
+    assert_eq!(certificate.state(), State::Passed);
+    assert!(certificate.notes[0].starts_with("disturbed: "));
 }
 
 #[test]
@@ -165,7 +166,7 @@ fn one_cell_whose_host_was_measured_is_a_doubt_however_many_others_there_are() {
     let trials: Vec<Trial> = others.chain(ten("cpu-bound", 2)).collect();
     let certificate = certify(&facts(), &trials);
     assert_eq!(certificate.state(), State::Doubtful);
-    let doubt = certificate.doubt(Reason::HostBound).unwrap();
+    let doubt = certificate.doubts[0];
     assert_eq!((doubt.trials, doubt.of), (2, 40));
     let words = doubt.to_string();
     let begin = "the host was measured, not the link";
@@ -178,21 +179,11 @@ fn one_cell_whose_host_was_measured_is_a_doubt_however_many_others_there_are() {
         .collect();
     let certificate = certify(&facts(), &slow);
     assert_eq!(certificate.state(), State::Doubtful);
-    let doubt = certificate.doubt(Reason::BelowLimit).unwrap();
+    let doubt = certificate.doubts[0];
     assert_eq!(
         doubt.to_string(),
         "goodput is below half of what links, windows and hosts allow in 2 of 40 trials; look at timeouts"
     );
-    // As many disturbed trials are few.
-    let trials: Vec<Trial> = trials
-        .into_iter()
-        .map(|mut trial| {
-            let renamed = trial.flags.iter().map(|_| "disturbed".to_owned());
-            trial.flags = renamed.collect();
-            trial
-        })
-        .collect();
-    assert_eq!(certify(&facts(), &trials).state(), State::Passed);
 }
 
 #[test]

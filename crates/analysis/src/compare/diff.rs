@@ -3,7 +3,7 @@
 use plan::metric::{Metric, measured};
 use plan::{Factors, Plan, Trial};
 
-use super::{Comparison, baseline, decide, estimator, hold, in_cell};
+use super::{Comparison, baseline, decide, estimators, hold, in_cell};
 use crate::statistics::{Contrast, Estimator};
 
 /// One metric in a cell that both runs measured.
@@ -32,7 +32,7 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
         .filter(|metric| both(metric.name));
     metrics
         .flat_map(|metric| {
-            let estimators = estimators(metric, first, second);
+            let estimators = [first, second].map(|run| of_run(metric, run));
             let of_cell = |plan: &Plan, trials: &[Trial], position: usize, estimator: Estimator| {
                 let cell = &plan.cells[position];
                 let trials = of_factors(trials, &cell.factors);
@@ -45,9 +45,16 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
                 .enumerate()
                 .filter_map(|(position, cell)| {
                     let twin = twin(first.0, &cell.factors)?;
+                    // Two runs on machines are estimated alike.
+                    let own = [estimators[0][twin], estimators[1][position]];
+                    let both = own[0].max(own[1]);
+                    let [before, after] = [first.0, second.0].map(|plan| {
+                        let is_live = plan.world.profile().depends_on_machine;
+                        if is_live { both } else { Estimator::Mean }
+                    });
                     let pair = (
-                        of_cell(first.0, first.1, twin, estimators[0]),
-                        of_cell(second.0, second.1, position, estimators[1]),
+                        of_cell(first.0, first.1, twin, before),
+                        of_cell(second.0, second.1, position, after),
                     );
                     (pair.0.n > 0 && pair.1.n > 0).then_some(pair)
                 });
@@ -76,28 +83,11 @@ pub fn diff(first: (&Plan, &[Trial]), second: (&Plan, &[Trial])) -> Vec<Shift> {
         .collect()
 }
 
-/// The estimator of each run: of runs that depend on the machine the same one, by
-/// the values of both.
-fn estimators(
-    metric: &Metric,
-    first: (&Plan, &[Trial]),
-    second: (&Plan, &[Trial]),
-) -> [Estimator; 2] {
-    let of_run = |(plan, trials): (&Plan, &[Trial])| {
-        let cells = plan.cells.iter();
-        let cells = cells.map(|cell| of_factors(trials, &cell.factors));
-        estimator(plan, metric, &cells.collect::<Vec<_>>())
-    };
-    let runs = [first, second];
-    let own = runs.map(of_run);
-    let is_live = |(plan, _): (&Plan, &[Trial])| plan.world.profile().depends_on_machine;
-    match own.contains(&Estimator::TrimmedMean) {
-        true => runs.map(|run| match is_live(run) {
-            true => Estimator::TrimmedMean,
-            false => Estimator::Mean,
-        }),
-        false => own,
-    }
+/// The estimators of the cells of a run.
+fn of_run(metric: &Metric, (plan, trials): (&Plan, &[Trial])) -> Vec<Estimator> {
+    let cells = plan.cells.iter();
+    let cells = cells.map(|cell| of_factors(trials, &cell.factors));
+    estimators(plan, metric, &cells.collect::<Vec<_>>())
 }
 
 fn of_factors<'a>(trials: &'a [Trial], factors: &Factors) -> Vec<&'a Trial> {

@@ -1,4 +1,4 @@
-use plan::attempts::{combined, leave_out_disturbed};
+use plan::attempts::combined;
 use plan::synthetic::{Normal, cell, factors, plan, trial};
 use plan::{DisturbedPass, Plan};
 use rand::Rng as _;
@@ -7,6 +7,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::*;
 use crate::compare::{Difference, compare};
+use crate::passes::{leave_out_disturbed, next_attempt};
 
 #[test]
 fn repeated_trials_and_those_left_are_counted() {
@@ -80,38 +81,32 @@ impl Busy {
     }
 
     /// A run of `plan` with the trials of its cells lasting `seconds`, as the
-    /// program runs it: the disturbed trials again in rounds, while patience
-    /// lasts.
+    /// program runs it: disturbed trials again where values are missing, while
+    /// patience lasts.
     fn run(&mut self, plan: &Plan, seconds: impl Fn(i64) -> f64) -> Vec<Trial> {
-        let mtus = || {
-            plan.cells
-                .iter()
-                .filter_map(|cell| mtu(cell.factors.level("mtu")?))
-        };
+        let mtus = plan.cells.iter();
+        let mtus: Vec<i64> = mtus
+            .filter_map(|cell| mtu(cell.factors.level("mtu")?))
+            .collect();
+        let repeats = plan.repeat as usize;
         let mut attempts: Vec<Vec<Trial>> = Vec::new();
-        for repeat in 1..=plan.repeat {
-            for mtu in mtus() {
+        for &mtu in &mtus {
+            for repeat in 1..=plan.repeat {
                 attempts.push(vec![self.attempt(mtu, repeat, 1, seconds(mtu))]);
             }
         }
-        let mut left = plan.patience.further_trials(attempts.len());
-        loop {
-            let is_open = |all: &&mut Vec<Trial>| all.iter().all(Trial::is_disturbed);
-            let mut any = false;
-            for all in attempts.iter_mut().filter(is_open).take(left) {
-                let (last, number) = (&all[0], all[all.len() - 1].attempt + 1);
-                let mtu = mtu(last.factors.level("mtu").unwrap()).unwrap();
-                let further = self.attempt(mtu, last.repeat, number, seconds(mtu));
-                all.push(further);
-                left -= 1;
-                any = true;
-            }
-            if !any {
-                break;
-            }
-        }
         let mut trials: Vec<Trial> = attempts.iter().filter_map(|all| combined(all)).collect();
-        leave_out_disturbed(&mut trials);
+        for _ in 0..plan.patience.further_trials(trials.len()) {
+            let Some((next, _)) = next_attempt(plan, &trials) else {
+                break;
+            };
+            let mtu = mtus[next.cell];
+            let further = self.attempt(mtu, next.repeat, next.attempt, seconds(mtu));
+            let place = next.cell * repeats + next.repeat as usize - 1;
+            attempts[place].push(further);
+            trials[place] = combined(&attempts[place]).unwrap();
+        }
+        leave_out_disturbed(plan, &mut trials);
         trials
     }
 }

@@ -5,10 +5,11 @@
 //! is replaced by the nearest one that is not [TukeyMcLaughlin1963]. Two of them
 //! are compared as two means are, with fewer degrees of freedom [Yuen1974].
 
+use super::bootstrap::bootstrapped;
 use super::{Mean, count, interval, mean};
 
 /// The number of values for each one that is left out at each end: a fifth.
-const TRIMMED_AT_EACH_END: usize = 5;
+pub(super) const TRIMMED_AT_EACH_END: usize = 5;
 
 /// The minimum number of values for a trimmed mean. Of five values three would
 /// remain; without outliers their interval is much wider than that of the mean.
@@ -33,12 +34,15 @@ const NORMAL: f64 = 0.6745;
 ///
 /// It is the same for all of them, because the mean and the trimmed mean of a
 /// skewed distribution differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Estimator {
     /// The arithmetic mean.
     #[default]
     Mean,
     TrimmedMean,
+    /// The trimmed mean with a bootstrapped interval, of values of which other work on
+    /// the machine disturbed some: it is approximate.
+    Approximate,
 }
 
 /// How a trimmed mean differs from the mean of all values.
@@ -73,21 +77,24 @@ impl Estimator {
     }
 
     /// The estimate of `values` with its interval; `None` without values, or
-    /// with NaN. Of fewer than six values, and of equal ones, it is the mean.
+    /// with NaN. Of few values, and of equal ones, it is the mean.
     pub fn estimate(self, values: &[f64]) -> Option<Mean> {
         let plain = mean(values)?;
+        let has_spread = plain.variance.is_some_and(|variance| variance > 0.0);
         let trimmed = match self {
-            Self::TrimmedMean if plain.variance.is_some_and(|variance| variance > 0.0) => {
-                trimmed_mean(values)
-            }
-            Self::TrimmedMean | Self::Mean => None,
+            Self::TrimmedMean if has_spread => trimmed_mean(values),
+            Self::Approximate if has_spread => bootstrapped(values),
+            Self::Approximate | Self::TrimmedMean | Self::Mean => None,
         };
-        Some(trimmed.unwrap_or(plain))
+        Some(Mean {
+            is_approximate: self == Self::Approximate,
+            ..trimmed.unwrap_or(plain)
+        })
     }
 }
 
 /// The trimmed mean of at least six values.
-fn trimmed_mean(values: &[f64]) -> Option<Mean> {
+pub(super) fn trimmed_mean(values: &[f64]) -> Option<Mean> {
     if values.len() < FEWEST_TRIMMED {
         return None;
     }
@@ -110,6 +117,7 @@ fn trimmed_mean(values: &[f64]) -> Option<Mean> {
         freedom,
         ci95: interval(estimate, variance, freedom),
         is_predicted: false,
+        is_approximate: false,
         trimmed: Some(Trimmed {
             plain,
             outliers: count_outliers(values),
@@ -117,7 +125,7 @@ fn trimmed_mean(values: &[f64]) -> Option<Mean> {
     })
 }
 
-fn count_outliers(values: &[f64]) -> usize {
+pub(super) fn count_outliers(values: &[f64]) -> usize {
     let scores = scores(values, 0.0).into_iter();
     scores.filter(|score| score.abs() > OUTLIER).count()
 }

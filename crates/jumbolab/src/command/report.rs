@@ -6,6 +6,7 @@ use analysis::Findings;
 use analysis::across_worlds::across_worlds;
 use analysis::certificate::State;
 use analysis::compare::without_cell;
+use analysis::passes::leave_out_disturbed;
 use anyhow::{Context, Result, anyhow, bail};
 use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
@@ -104,6 +105,7 @@ impl<'a> ReadRun<'a> {
             );
         }
         facts.leave_out(&mut plan, &trials);
+        leave_out_disturbed(&plan, &mut trials);
         if plan.world.profile().runs_side_by_side {
             lab::run::sort(&plan, &mut trials);
         }

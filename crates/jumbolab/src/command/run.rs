@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use analysis::Findings;
 use analysis::certificate::certify;
 use analysis::completion::complete;
+use analysis::passes::leave_out_disturbed;
 use anyhow::{Context, Result, bail};
 use experiment::Experiment;
 use lab::run::{Bench, How, sort};
@@ -146,7 +147,7 @@ impl Measured {
         let notes = notes.unwrap_or_else(|error| vec![format!("{error:#}")]);
         notes.iter().for_each(|note| output::say(note));
         drop(progress);
-        folder.leave_out_disturbed();
+        folder.change(|trials| leave_out_disturbed(&plan, trials));
         if plan.world.profile().runs_side_by_side {
             folder.sort(|trials| sort(&plan, trials));
         }

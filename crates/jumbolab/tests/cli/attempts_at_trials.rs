@@ -53,6 +53,28 @@ fn a_resumed_run_repeats_failed_trials_on_request_only() {
     assert_eq!(attempts(), both, "none has failed");
 }
 
+#[test]
+fn a_run_whose_interval_is_wider_than_the_baseline_ends_with_1_and_says_what_to_do() {
+    let dir = Dir::new();
+    dir.write("program.toml", PROGRAM);
+    // Both cells have 1 in every other repeat, and 100 in the others.
+    let tool = r#"n=$(cat n || echo 0); echo $((n + 1)) >n
+test $((n / 2 % 2)) = 0 && echo '{"rate": 1}' || echo '{"rate": 100}'"#;
+    dir.write("tool.sh", tool);
+    let run = dir.run("run program.toml --repeat 4 -o r");
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "no result for goodput: the interval is wider than the baseline",
+        "Run more trials (--repeat 16), or run on an idle machine.",
+    ] {
+        assert!(words.contains(said), "`{said}` is not in: {words}");
+    }
+    let lines = dir.run("report r --json").json();
+    let state = &lines.last().unwrap()["state"];
+    assert_eq!(state, "failed");
+}
+
 /// A flow over a link whose frames may be 100 ms late.
 const FLOW: &str = "\
 format = 1

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use analysis::passes::next_attempt;
 use anyhow::{Context, Result, bail};
 use live::clock::{self, Epoch};
 use live::interrupt;
@@ -14,7 +15,7 @@ use plan::{DisturbedPass, Plan, Setting, Trial};
 use units::{Seed, Span};
 
 use super::job::Job;
-use super::order::{Slot, further as further_attempts};
+use super::order::Slot;
 use super::{TrialSink, settings};
 use crate::agent::Failure;
 use crate::interrupted;
@@ -40,7 +41,7 @@ pub(super) fn ready(plan: &Plan) -> Result<Netns> {
     Ok(netns)
 }
 
-/// Runs `slots` in their order, then the disturbed trials again.
+/// Runs `slots` in their order, then disturbed trials again where their values are missed.
 pub(super) fn run(
     world: &mut dyn RealTime,
     slots: &[Slot],
@@ -56,8 +57,8 @@ pub(super) fn run(
     repeat_disturbed(world, sink)
 }
 
-/// Runs the disturbed trials again, in rounds, each in random order, as long as
-/// the patience of the plan lasts.
+/// Runs disturbed trials again where undisturbed values are missing, one after the other,
+/// as long as the patience of the plan lasts.
 fn repeat_disturbed(world: &mut dyn RealTime, sink: &mut TrialSink<'_>) -> Result<()> {
     let patience = sink.plan.patience;
     let (begun, time) = (clock::monotonic(), world.waits_left());
@@ -66,23 +67,22 @@ fn repeat_disturbed(world: &mut dyn RealTime, sink: &mut TrialSink<'_>) -> Resul
     let mut left = patience
         .further_trials(sink.plan.expected_trials())
         .saturating_sub(further.sum());
-    for round in 2.. {
-        let slots = further_attempts(sink.plan, sink.folder.trials(), round, Trial::is_disturbed);
-        if slots.is_empty() {
+    // Attempts that were announced. An attempt that is disturbed again is one more.
+    let mut announced = 0;
+    while left > 0 && clock::monotonic().since(begun) < Some(time) {
+        let Some((next, missing)) = next_attempt(sink.plan, sink.folder.trials()) else {
             break;
+        };
+        if interrupt::asked() {
+            return Err(interrupted());
         }
-        sink.progress.again(slots.len().min(left));
-        for slot in slots {
-            let late = clock::monotonic().since(begun) >= Some(time);
-            if left == 0 || late {
-                return Ok(());
-            }
-            if interrupt::asked() {
-                return Err(interrupted());
-            }
-            one(world, slot, sink)?;
-            left -= 1;
+        if announced == 0 {
+            announced = missing.min(left);
+            sink.progress.again(announced);
         }
+        one(world, next.into(), sink)?;
+        announced -= 1;
+        left -= 1;
     }
     Ok(())
 }

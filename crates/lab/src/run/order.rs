@@ -1,5 +1,6 @@
 //! The trials of a plan and their order.
 
+use analysis::passes::Further;
 use plan::{Cell, Plan, Trial, trial_id};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,6 +16,21 @@ pub(super) struct Slot {
     pub(super) repeat: u32,
     /// Which attempt at this repeat, from 1.
     pub(super) attempt: u32,
+}
+
+impl From<Further> for Slot {
+    fn from(further: Further) -> Self {
+        let Further {
+            cell,
+            repeat,
+            attempt,
+        } = further;
+        Self {
+            cell,
+            repeat,
+            attempt,
+        }
+    }
 }
 
 impl Slot {
@@ -105,14 +121,8 @@ pub(super) fn order(plan: &Plan) -> impl Iterator<Item = Slot> {
 }
 
 /// The next attempts at the trials of `plan` that `wanted` selects, in the order
-/// of `trials` and shuffled like a block of [`order`]. `round` makes each round
-/// differ.
-pub(super) fn further(
-    plan: &Plan,
-    trials: &[Trial],
-    round: u32,
-    wanted: impl Fn(&Trial) -> bool,
-) -> Vec<Slot> {
+/// of `trials` and shuffled like a block of [`order`].
+pub(super) fn further(plan: &Plan, trials: &[Trial], wanted: impl Fn(&Trial) -> bool) -> Vec<Slot> {
     let measured = |cell: &usize| {
         let cell = plan.cells.get(*cell);
         cell.is_some_and(|cell| cell.setting.is_ok())
@@ -128,7 +138,7 @@ pub(super) fn further(
     };
     let wanted = trials.iter().filter(|trial| wanted(trial));
     let mut slots: Vec<Slot> = wanted.filter_map(next).collect();
-    let seed = Seed::derive(plan.seed, &format!("order/{round}"));
+    let seed = Seed::derive(plan.seed, "order/retry");
     slots.shuffle(&mut ChaCha8Rng::seed_from_u64(seed.get()));
     slots
 }
@@ -164,7 +174,7 @@ mod tests {
         let mut trials = trials[..2].to_vec();
         trials[0].id = trial_id(0, 1).into();
         trials[1].id = trial_id(0, plan.repeat + 1).into();
-        let again = further(&plan, &trials, 1, |_| true);
+        let again = further(&plan, &trials, |_| true);
         let expected = Slot {
             cell: 0,
             repeat: 1,

@@ -148,11 +148,11 @@ impl<'a> Rows<'a> {
             factor_names(plan).into_iter().partition(varies);
         let compare = &plan.compare;
         let baseline = text(&compare.factor, &compare.baseline);
-        let means = aligned(shown.iter().copied().map(Some), mean);
+        let means = aligned(shown.iter().copied().map(Some), figure::unmarked_mean);
         let changes = aligned(shown.iter().copied().map(Some), figure::change);
         let papers = layout.paper && shown.iter().any(|row| row.published.claim.is_some());
         let bases: Vec<Option<&Comparison>> = shown.iter().map(|row| self.baseline(row)).collect();
-        let bases = aligned(bases, mean);
+        let bases = aligned(bases, figure::unmarked_mean);
 
         let mut columns = vec![Column::new(names.first().cloned().unwrap_or_default())];
         columns.extend(names.iter().skip(1).map(Column::new));
@@ -234,19 +234,26 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A mean without the mark of a trimmed one: the sentences name it.
-fn mean(row: &Comparison) -> String {
-    figure::mean(row).trim_end_matches(" †").to_owned()
-}
-
 /// The line below a table that leaves out `rows` rows.
 fn more(rows: usize) -> Option<String> {
     let plural = if rows == 1 { "" } else { "s" };
     (rows > 0).then(|| format!("and {rows} more row{plural}: --full or the page"))
 }
 
-/// One verdict: on the published change, or else on the difference.
+/// One verdict: on the published change, or else on the difference; and whether it is
+/// approximate.
 fn remark(row: &Comparison) -> Remark {
+    let verdict = verdict(row);
+    match row.is_approximate() && !verdict.words.is_empty() {
+        true => Remark {
+            words: format!("approximate: {}", verdict.words),
+            ..verdict
+        },
+        false => verdict,
+    }
+}
+
+fn verdict(row: &Comparison) -> Remark {
     if let Some(judgement) = row.judgement.as_ref()
         && row.published.claim.is_some()
     {

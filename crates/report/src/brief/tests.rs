@@ -98,7 +98,7 @@ fn the_short_report_of_every_shipped_experiment_has_at_most_forty_lines() {
             assert!(text.contains("Changes") || has_own_table, "{name}:\n{text}");
             let answers = text.split(" Changes").next().unwrap();
             assert!(
-                answers.contains(" Doubtful: other work disturbed"),
+                answers.contains(" Doubtful: approximate results: other work disturbed"),
                 "{name}:\n{text}"
             );
         }

@@ -62,7 +62,7 @@ fn a_run_held_against_itself_has_not_changed() {
 }
 
 #[test]
-fn a_disturbed_run_makes_the_change_doubtful_or_leaves_no_figure() {
+fn a_disturbed_run_makes_the_change_doubtful_and_approximate() {
     let disturbed = |count: usize| {
         report(|_, trials, _| {
             for trial in &mut trials[..count] {
@@ -75,13 +75,13 @@ fn a_disturbed_run_makes_the_change_doubtful_or_leaves_no_figure() {
         sentence.map(str::trim).collect::<Vec<_>>().join(" ")
     };
     let some = sentence(disturbed(2).0);
-    let doubt = " (doubtful: B: other work disturbed 2 of 8 trials; repeat on an idle machine).";
+    let doubt = " (doubtful: B: approximate results: other work disturbed 2 of 8 trials; repeat on an idle machine).";
     assert!(some.ends_with(doubt), "{some}");
-    let most = sentence(disturbed(8).0);
-    assert_eq!(
-        most,
-        "No figure: B: other work disturbed 8 of 8 trials; repeat on an idle machine."
-    );
+    let (text, json) = disturbed(8);
+    let note = "≈ approximate: other work disturbed 8 of 16 trials";
+    assert!(text.contains(note), "{text}");
+    let is_approximate = |line: &String| line.contains(r#""approximate":true"#);
+    assert!(json.iter().any(is_approximate), "{json:?}");
 }
 
 #[test]

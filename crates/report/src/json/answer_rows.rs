@@ -21,6 +21,9 @@ pub(super) struct AnswerRow<'a> {
     change_percent: Option<f64>,
     change_ci95: Option<[f64; 2]>,
     finding: String,
+    /// Absent if it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    approximate: bool,
     #[serde(rename = "where")]
     place: Option<&'a str>,
     /// Why the row is left out.
@@ -47,6 +50,7 @@ fn measured(line: Line<'_>) -> AnswerRow<'_> {
             .and_then(|change| change.ci95)
             .map(|interval| [interval.low, interval.high]),
         finding: Finding::of(line.comparison).to_string(),
+        approximate: line.comparison.is_approximate(),
         ..bare(line.row)
     }
 }
@@ -70,6 +74,7 @@ fn bare(row: &ReportRow) -> AnswerRow<'_> {
         change_percent: None,
         change_ci95: None,
         finding: String::new(),
+        approximate: false,
         place: row.place.as_deref(),
         reason: None,
     }

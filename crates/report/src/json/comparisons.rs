@@ -105,7 +105,7 @@ fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a>
         trials_to_settle: comparison.trials_to_settle,
         split: comparison.decomposition.as_ref().map(parts),
         model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
-        estimate: Estimate::of(comparison.mean.as_ref()),
+        estimate: Estimate::of_cell(comparison),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Common parts of JSON lines.
 
+use analysis::compare::Comparison;
 use analysis::statistics::Mean;
 use plan::{Flag, Trial};
 use serde::Serialize;
@@ -10,17 +11,27 @@ pub(crate) fn json_line(object: &impl Serialize) -> String {
         .expect("a line holds only strings, numbers and maps with string keys")
 }
 
-/// Further fields of a mean that is a trimmed one; none of any other.
-#[derive(Serialize)]
+/// Further fields of a mean that is a trimmed or an approximate one, or does not count all
+/// trials; none of any other.
+#[derive(Default, Serialize)]
 pub(super) struct Estimate {
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<&'static str>,
-    /// The mean of all trials.
+    /// The mean of all values.
     #[serde(skip_serializing_if = "Option::is_none")]
     plain_mean: Option<f64>,
-    /// The number of outliers among the trials.
+    /// The number of outliers among the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     outliers: Option<usize>,
+    /// Whether it is approximate; absent if it is not.
+    #[serde(skip_serializing_if = "is_not")]
+    approximate: bool,
+    /// The number of values that other work disturbed.
+    #[serde(skip_serializing_if = "is_none")]
+    disturbed: usize,
+    /// The number of trials that do not count because other work disturbed them.
+    #[serde(skip_serializing_if = "is_none")]
+    left_out: usize,
 }
 
 impl Estimate {
@@ -30,8 +41,35 @@ impl Estimate {
             estimate: trimmed.map(|_| "trimmed mean"),
             plain_mean: trimmed.map(|trimmed| trimmed.plain),
             outliers: trimmed.map(|trimmed| trimmed.outliers),
+            approximate: mean.is_some_and(|mean| mean.is_approximate),
+            ..Self::default()
         }
     }
+
+    /// The estimate of a cell, with the number of its trials.
+    pub(super) fn of_cell(cell: &Comparison) -> Self {
+        Self {
+            disturbed: cell.passes.disturbed,
+            left_out: cell.passes.left_out,
+            ..Self::of(cell.mean.as_ref())
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_not(is: &bool) -> bool {
+    !*is
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// Whether a flag of `trial` fails the certificate; unknown flags do.

@@ -144,7 +144,8 @@ mod tests {
         trials[1].failure = Some("timed out".into());
         let doubtful = object(&trials);
         assert_eq!(doubtful["state"], "passed with doubts");
-        let doubt = "other work disturbed 1 of 7 trials; repeat on an idle machine";
+        let doubt =
+            "approximate results: other work disturbed 1 of 7 trials; repeat on an idle machine";
         assert_eq!(doubtful["certificate"]["doubts"], json!([doubt]));
         assert_eq!(
             doubtful["counts"],

@@ -36,6 +36,9 @@ struct Line<'a> {
     /// Present if one of the means is a trimmed one.
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<[&'static str; 2]>,
+    /// Present if the change is approximate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approximate: Option<bool>,
 }
 
 fn line(shift: &Shift) -> Line<'_> {
@@ -63,5 +66,6 @@ fn line(shift: &Shift) -> Line<'_> {
         gain_change_ci95: shift.gain.and_then(|gain| gain.interval(0.95)),
         plain_mean: is_any.then(|| both.map(|cell| cell.mean.map(plain))),
         estimate: is_any.then(|| both.map(name)),
+        approximate: shift.after.is_approximate().then_some(true),
     }
 }

@@ -90,6 +90,6 @@ fn of_world<'a>(name: &'a str, run: &Run<'_>, row: Option<&'a Comparison>) -> Of
         difference: row.and_then(|row| row.difference),
         verdict: judgement.map(|judgement| judgement.verdict),
         reason: judgement.map(|judgement| judgement.reason.as_str()),
-        estimate: Estimate::of(mean.as_ref()),
+        estimate: row.map(Estimate::of_cell).unwrap_or_default(),
     }
 }

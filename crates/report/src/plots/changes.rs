@@ -327,7 +327,7 @@ fn published(rows: &[Row<'_>]) -> Option<Value> {
 /// The hover text of a change: the whole interval, also where the axis cuts it.
 fn about(row: &Row<'_>) -> String {
     let Interval { low, high } = row.interval;
-    let cut = match row.interval.decides_nothing() {
+    let cut = match row.interval.is_no_result() {
         true => format!(
             " ({} to {} %)",
             figure::four_digits(low),

@@ -36,7 +36,7 @@ impl Range {
             return None;
         }
         let mut halves: Vec<f64> = (intervals.iter())
-            .filter(|interval| !interval.decides_nothing())
+            .filter(|interval| !interval.is_no_result())
             .map(|interval| interval.half())
             .collect();
         halves.sort_by(f64::total_cmp);

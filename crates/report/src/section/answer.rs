@@ -102,6 +102,10 @@ fn change(comparison: Option<&Comparison>) -> Cell {
         (Some(Difference::NotFound), _) => (Tone::Neutral, figure::none_found(comparison)),
         (Some(Difference::Unknown) | None, _) => (Tone::Neutral, "too few trials".to_owned()),
     };
+    let words = match comparison.is_approximate() {
+        true => format!("approximate: {words}"),
+        false => words,
+    };
     let text = figure::change(comparison);
     let (percent, interval) = match change.percent {
         None => ("-", "no per cent of 0"),

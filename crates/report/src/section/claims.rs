@@ -268,6 +268,10 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
     let cell = figure::cell(plan, &held.factors);
     let (metric, unit) = (&judged.claim.metric, judged.unit);
     let measured = figure::four_digits(held.mean.mean);
+    let verdict = match held.mean.is_approximate {
+        true => format!("approximate: {}", held.verdict),
+        false => held.verdict.to_string(),
+    };
     let bound = match (&judged.claim.expected, held.other) {
         (Expected::Than { than, by, .. }, Some(other)) => {
             let by = match *by {
@@ -301,7 +305,6 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
             Over::Mean => String::new(),
             Over::Each | Over::Any => format!(", claimed {}", least(higher, percent)),
         };
-        let verdict = held.verdict;
         return format!("{cell}: {metric} {measured} {unit}{bound}; {change}{claimed}: {verdict}");
     }
     let interval = held.interval.map_or_else(
@@ -320,7 +323,6 @@ fn setting(plan: &Plan, judged: &Judged<'_>, held: &Held) -> String {
             format!("; {what} [{low}, {high}]")
         },
     );
-    let verdict = held.verdict;
     format!("{cell}: {metric} {measured} {unit}{bound}{interval}: {verdict}")
 }
 

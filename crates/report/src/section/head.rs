@@ -40,9 +40,7 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let rate = found.facts.auto_rate.as_ref().map(auto_rate);
     let notes = not_measured.into_iter().chain(rate);
     blocks.extend(notes.map(|line| Block::paragraph(Style::Note, line)));
-    if headline::mostly_disturbed(found).is_none() {
-        blocks.push(Block::Page(answer::blocks(found)));
-    }
+    blocks.push(Block::Page(answer::blocks(found)));
     blocks
 }
 
@@ -141,7 +139,7 @@ pub(crate) fn unmeasured(found: &Findings<'_>) -> Option<String> {
         more => format!(" and {more} more settings"),
     };
     Some(format!(
-        "No trial of {}{more} finished: nothing can be said about it.",
+        "No result for {}{more}: no trial finished. Run the failed trials again with --resume --retry.",
         first.factors
     ))
 }

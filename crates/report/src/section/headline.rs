@@ -1,36 +1,29 @@
 //! The headline of a run: the answer to its question, in sentences.
 
 use analysis::Findings;
-use analysis::certificate::{Doubt, Reason};
 use analysis::verdict::Verdict;
 
 use crate::section::summary::{self, Subject};
 use crate::section::{ranking, rivals, rows, scores};
 
-/// The sentences of JSON: all cells, levels as written. Where other work disturbed
-/// most trials there is no figure, and the only sentence says why.
+/// The sentences of JSON: all cells, levels as written.
 pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
-    if let Some(doubt) = mostly_disturbed(found) {
-        return vec![format!("No figure: {doubt}.")];
-    }
     if rows::are_declared(found.plan) {
-        return rows::sentences(found);
+        return of_rows(found);
     }
     let mut sentences = summary::sentences(found, &Subject::of_run(found.plan));
     sentences.extend(summary::verdicts(found));
     sentences.extend(rivals::answers(found, |_, level| level.to_string()));
+    sentences.extend(no_result(found));
     sentences
 }
 
 /// The answer to the question of the experiment, for people. Scores, a ranking, and rival
 /// explanations are the whole answer if the experiment names no metric of it.
 pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
-    if let Some(doubt) = mostly_disturbed(found) {
-        return vec![format!("No figure: {doubt}.")];
-    }
     let plan = found.plan;
     if rows::are_declared(plan) {
-        return rows::sentences(found);
+        return of_rows(found);
     }
     let mut others = scores::answer(found);
     others.extend(ranking::answer(found));
@@ -43,7 +36,32 @@ pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
     }
     let mut sentences = summary::sentences(found, &Subject::of_headline(found));
     sentences.extend(others);
+    sentences.extend(no_result(found));
     sentences
+}
+
+/// The answer of an experiment that declares rows.
+fn of_rows(found: &Findings<'_>) -> Vec<String> {
+    let mut sentences = rows::sentences(found);
+    sentences.extend(no_result(found));
+    sentences
+}
+
+/// What to do about a run without a result.
+fn no_result(found: &Findings<'_>) -> Option<String> {
+    let plan = found.plan;
+    // The interval of four times as many trials is half as wide.
+    let more = plan.repeat.saturating_mul(4);
+    let idle = match plan.world.profile().depends_on_machine {
+        true => ", or run on an idle machine",
+        false => "",
+    };
+    let line = || {
+        format!(
+            "No result: the interval of every change holds 0 and is wider than the baseline. Run more trials (--repeat {more}){idle}."
+        )
+    };
+    found.is_without_result().then(line)
 }
 
 /// The question of the experiment, else its title.
@@ -110,10 +128,4 @@ pub(crate) fn not_predicted(found: &Findings<'_>) -> Option<String> {
         .map(|(why, metrics)| format!("{} ({why})", metrics.join(", ")))
         .collect();
     (!parts.is_empty()).then(|| format!("Not predicted: {}.", parts.join("; ")))
-}
-
-/// The doubt about a run of which other work disturbed most trials.
-pub(crate) fn mostly_disturbed(found: &Findings<'_>) -> Option<Doubt> {
-    let doubt = found.certificate.doubt(Reason::Disturbed)?;
-    doubt.is_about_most().then_some(doubt)
 }

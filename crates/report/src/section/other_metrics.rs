@@ -70,7 +70,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
 fn whole(found: &Findings<'_>, metrics: &[&'static Metric], order: &[usize]) -> Vec<Block> {
     let notes = metrics.iter().filter_map(|metric| {
         let rows = order.iter().filter_map(|&cell| found.find(metric, cell));
-        Some(format!("{}: {}", metric.name, figure::trimmed(rows)?))
+        Some(format!("{}: {}", metric.name, figure::notes(rows)?))
     });
     let notes: Vec<String> = notes.collect();
     let note = (!notes.is_empty()).then(|| Block::paragraph(Style::Note, notes.join("; ")));

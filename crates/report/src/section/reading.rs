@@ -47,6 +47,11 @@ const TRIMMED: &str = "†: a metric with an outlier far beyond all spread has t
      trials or more, without the lowest and the highest fifth of their trials; intervals and comparisons are by the \
      Winsorized variance (Yuen). The section on outliers has the mean of all trials where there are some.";
 
+/// Explains approximate results, if the report has some.
+const APPROXIMATE: &str = "≈: other work on the machine disturbed so many trials of the compared cells that fewer than five others \
+     remain in one of them. All trials count, without the lowest and the highest fifth of five or more; intervals and comparisons are by \
+     the bootstrap.";
+
 /// The remark on figures of closed forms.
 const PREDICTED: &str = "Predicted by closed forms from headers, rates, delays, losses and the costs of hosts that [host] \
      gives; nothing was sent or simulated. A figure has no interval: how far a measurement is from it only a measurement says.";
@@ -101,6 +106,9 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
     ];
     if figure::trimmed(comparisons).is_some() {
         lines.push(TRIMMED.to_owned());
+    }
+    if comparisons.iter().any(Comparison::is_approximate) {
+        lines.push(APPROXIMATE.to_owned());
     }
     let has = |is_so: &dyn Fn(&Setting) -> bool| {
         let mut settings = plan.cells.iter().map(|cell| cell.setting.as_ref());

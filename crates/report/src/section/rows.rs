@@ -193,8 +193,15 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
     let left_out = reasons
         .into_iter()
         .map(|(why, names)| format!("Left out: {} ({why}).", names.join("; ")));
+    let passes = figure::marked_passes(lines.iter().map(|line| line.comparison));
+    let passes = passes.map(|passes| format!("{passes}."));
     let parts = lines.iter().filter_map(|line| parts(found.plan, line));
-    parts.chain(left_out).chain(hosts(found.plan)).collect()
+    passes
+        .into_iter()
+        .chain(parts)
+        .chain(left_out)
+        .chain(hosts(found.plan))
+        .collect()
 }
 
 /// The share of headers in a change of goodput, where it is known.
@@ -314,7 +321,7 @@ fn table(plan: &Plan, lines: &[Line<'_>], columns: Columns) -> Table {
         cells.push(Cell::figure(percent));
         cells.push(Cell::Text(interval));
         let finding = Finding::of(line.comparison);
-        let remark = Remark::new(finding.tone(), finding.to_string());
+        let remark = Remark::new(finding.tone(), figure::marked(&finding, line.comparison));
         cells.push(Cell::Remarks(vec![remark]));
         cells
     });
@@ -371,7 +378,7 @@ fn page_table(plan: &Plan, lines: &[Line<'_>]) -> Table {
         cells.push(Cell::Change {
             percent,
             interval,
-            words: finding.to_string(),
+            words: figure::marked(&finding, line.comparison),
             tone: finding.tone(),
         });
         cells

@@ -28,7 +28,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         let rows = study_rows(plan, &found.comparisons, metric);
         let published = rows.iter().any(|row| row.published.value.is_some());
         let heading = heading(plan, table, metric);
-        let note = figure::trimmed(rows.iter().copied());
+        let note = figure::notes(rows.iter().copied());
         let note = note.map(|note| Block::paragraph(Style::Note, note));
         let folded = (rows.len() > MOST_ROWS && !published).then(|| {
             let heading = format!("{heading}, by {}", plan.compare.factor);

@@ -94,9 +94,10 @@ fn together(found: &Findings<'_>, subject: &Subject<'_>, level: &Level) -> Vec<S
             counted(count(Difference::Unknown), "too few trials to say"),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let note = in_brackets(figure::passes(rows));
         (!parts.is_empty()).then(|| {
             format!(
-                "{} {all} settings{}, {}, {words}: {}{caveats}{doubts}.",
+                "{} {all} settings{}, {}, {words}: {}{note}{caveats}{doubts}.",
                 opening(plan, &settings, plan.world.profile().words.among),
                 subject.selection(),
                 subject.comparison(level),
@@ -134,13 +135,17 @@ fn sentence(
     level: &Level,
 ) -> Option<String> {
     let (plan, comparisons) = (found.plan, &found.comparisons);
-    let answers: Vec<String> = subject
+    let with_note = |words: &str, comparison: &Comparison| {
+        let answer = answer(plan, words, comparison)?;
+        Some((answer, in_brackets(figure::passes([comparison]))))
+    };
+    let answers: Vec<(String, String)> = subject
         .metrics
         .iter()
         .filter_map(|(metric, words)| {
             let of_cell =
                 |other: &&Comparison| other.cell == position && other.metric.name == *metric;
-            answer(plan, words, comparisons.iter().find(of_cell)?)
+            with_note(words, comparisons.iter().find(of_cell)?)
         })
         .collect();
     // If the experiment names its metrics, they include those of flows or not.
@@ -149,9 +154,9 @@ fn sentence(
     let of_flows = comparisons.iter().filter(here);
     let of_flows = of_flows.filter_map(|comparison| {
         let flow = comparison.metric.name.strip_prefix("delay/")?;
-        answer(plan, &format!("delay of {flow}"), comparison)
+        with_note(&format!("delay of {flow}"), comparison)
     });
-    let answers: Vec<String> = answers.into_iter().chain(of_flows).collect();
+    let answers: Vec<(String, String)> = answers.into_iter().chain(of_flows).collect();
     let setting = cell.setting.as_ref().ok()?;
     let link = slowest(setting).map_or_else(
         || "links without a rate".to_owned(),
@@ -166,7 +171,7 @@ fn sentence(
             "{} {link}, {place}{}: {}{}{}.",
             opening(plan, &[position], plan.world.profile().words.alone),
             subject.comparison(level),
-            answers.join("; "),
+            joined(&answers),
             caveats(plan, &[position]),
             match subject.repeats_doubts() {
                 true => doubtful(found, &[position]),
@@ -176,12 +181,35 @@ fn sentence(
     })
 }
 
+/// Answers with the notes behind them. A note that all of them have stands once, at the end.
+fn joined(answers: &[(String, String)]) -> String {
+    let mut notes = answers.iter().map(|(_, note)| note.as_str());
+    let first = notes.next().unwrap_or_default();
+    let common = if notes.all(|note| note == first) {
+        first
+    } else {
+        ""
+    };
+    let answers = answers.iter().map(|(answer, note)| match common {
+        "" => format!("{answer}{note}"),
+        _ => answer.clone(),
+    });
+    let answers: Vec<String> = answers.collect();
+    format!("{}{common}", answers.join("; "))
+}
+
+/// A note as the end of an answer.
+fn in_brackets(note: Option<String>) -> String {
+    note.map_or_else(String::new, |note| format!(" ({note})"))
+}
+
 /// A sentence about one metric; `None` if it was not measured.
 fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
     Some(match comparison.difference? {
         Difference::Found => {
             let change = figure::change_percent(comparison);
-            let trimmed = comparison.mean.and_then(|mean| mean.trimmed);
+            let trimmed = comparison.mean.filter(|mean| !mean.is_approximate);
+            let trimmed = trimmed.and_then(|mean| mean.trimmed);
             let trimmed = trimmed.map_or("", |_| " (trimmed means)");
             format!("{words} {change}{trimmed}{}", composition(plan, comparison))
         }
@@ -199,8 +227,8 @@ fn answer(plan: &Plan, words: &str, comparison: &Comparison) -> Option<String> {
                 let chance = figure::beyond_chance(comparisons);
                 format!("{words} {change}, {chance}")
             }
-            Some(NotFound::DecidesNothing) => {
-                format!("these trials decide nothing about {words}")
+            Some(NotFound::NoResult) => {
+                format!("no result for {words}: the interval is wider than the baseline")
             }
             Some(NotFound::Chance) | None => format!("no difference in {words} found"),
         },
@@ -290,6 +318,8 @@ pub(crate) fn counts(verdicts: impl Iterator<Item = Verdict> + Clone) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::certificate::State;
+    use analysis::passes::leave_out_disturbed;
     use plan::Trial;
     use plan::synthetic::{facts, study};
 
@@ -321,22 +351,51 @@ mod tests {
     }
 
     #[test]
-    fn every_sentence_of_a_disturbed_run_says_so() {
+    fn a_sentence_says_that_its_result_is_approximate_and_no_other_does() {
         let sentences = sentences_of(|trial| flagged(trial, "disturbed", "offloads=off", 1));
         assert_eq!(sentences.len(), 3);
-        let doubt = " (doubtful: other work disturbed 2 of 8 trials; repeat on an idle machine).";
-        for sentence in sentences {
-            assert!(sentence.ends_with(doubt), "{sentence}");
-        }
+        let note = " (approximate: other work disturbed 2 of 4 trials).";
+        assert!(sentences[0].ends_with(note), "{}", sentences[0]);
+        assert!(
+            sentences[0].contains("goodput +4.3 % [3."),
+            "{}",
+            sentences[0]
+        );
+        assert!(!sentences[1].contains("approximate"), "{}", sentences[1]);
     }
 
     #[test]
-    fn a_run_of_which_most_is_disturbed_has_no_figure() {
-        let sentences = sentences_of(|trial| trial.flags.push("disturbed".to_owned()));
-        assert_eq!(
-            sentences,
-            ["No figure: other work disturbed 8 of 8 trials; repeat on an idle machine."]
-        );
+    fn a_sentence_says_how_many_trials_its_result_uses() {
+        let (plan, mut trials) = study();
+        let template = trials.clone();
+        for repeat in 3..=8 {
+            let further = template.iter().filter(|trial| trial.repeat == 1);
+            trials.extend(further.cloned().map(|trial| Trial { repeat, ..trial }));
+        }
+        for trial in &mut trials {
+            flagged(trial, "disturbed", "offloads=off", 1);
+            flagged(trial, "disturbed", "offloads=off", 5);
+        }
+        leave_out_disturbed(&plan, &mut trials);
+        let facts = facts();
+        let found = Findings::of(&plan, &trials, &facts);
+        let sentences = crate::section::headline::sentences(&found);
+        let note = " (12 of 16 trials; other work disturbed the rest).";
+        assert!(sentences[0].ends_with(note), "{}", sentences[0]);
+        assert!(!sentences[1].contains("trials"), "{}", sentences[1]);
+        assert_eq!(found.state(), State::Passed);
+    }
+
+    #[test]
+    fn a_note_that_all_answers_have_stands_once() {
+        let note = || " (approximate)".to_owned();
+        let one = ("goodput +1 %".to_owned(), note());
+        let other = ("CPU -2 %".to_owned(), note());
+        let both = [one.clone(), other];
+        assert_eq!(joined(&both), "goodput +1 %; CPU -2 % (approximate)");
+        let differing = [one, ("CPU -2 %".to_owned(), String::new())];
+        assert_eq!(joined(&differing), "goodput +1 % (approximate); CPU -2 %");
+        assert_eq!(joined(&[]), "");
     }
 
     #[test]

@@ -67,7 +67,8 @@ fn doubts_end_with_0_and_if_strict_with_1() {
     let dir = changed("1500", r#""flags":["disturbed"]"#, false);
     let (codes, run) = reported(&dir);
     assert_eq!(codes, [Some(0), Some(1)]);
-    let doubt = "other work disturbed 1 of 4 trials; repeat on an idle machine";
+    let doubt =
+        "approximate results: other work disturbed 1 of 4 trials; repeat on an idle machine";
     assert_eq!(run["state"], "passed with doubts");
     assert_eq!(run["certificate"]["doubts"], json!([doubt]));
     let text = dir.run("report r").fine().stdout;

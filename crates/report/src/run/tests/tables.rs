@@ -135,7 +135,8 @@ fn doubts_are_on_the_first_screen_and_below_the_certificate() {
     let (plan, mut trials) = study();
     trials[0].flags.push("disturbed".into());
     let report = terminal(&plan, &trials, None, 200);
-    let doubt = "other work disturbed 1 of 8 trials; repeat on an idle machine";
+    let doubt =
+        "approximate results: other work disturbed 1 of 8 trials; repeat on an idle machine";
     for part in [
         format!("left out; certificate passed with doubts: {doubt}."),
         format!("\nCertificate: passed with doubts\n  doubt: {doubt}\n"),
@@ -153,8 +154,7 @@ fn a_cell_of_which_every_trial_failed_is_named() {
         trial.failure = Some("timed out".into());
     }
     let report = terminal(&plan, &trials, None, 200);
-    let said =
-        "No trial of scenario=LU-LU offloads=off mtu=1500 finished: nothing can be said about it.";
+    let said = "No result for scenario=LU-LU offloads=off mtu=1500: no trial finished. Run the failed trials again with --resume --retry.";
     assert!(report.contains(said), "{report}");
 }
 
