@@ -281,10 +281,15 @@ fn verdict(row: &Comparison) -> Remark {
         (Some(Difference::Found), _) => Remark::new(Tone::Bad, "worse"),
         (Some(Difference::NotFound), _) => {
             let whole = figure::none_found(row);
-            let reason = whole.strip_prefix("no difference found");
+            let words = ["no difference found", "no result"];
+            let split = words.iter().find_map(|words| {
+                let reason = whole.strip_prefix(words)?;
+                Some((*words, reason))
+            });
+            let (words, reason) = split.unwrap_or((&whole, ""));
             Remark {
-                detail: reason.unwrap_or_default().to_owned(),
-                ..Remark::new(Tone::Neutral, "no difference found")
+                detail: reason.to_owned(),
+                ..Remark::new(Tone::Neutral, words)
             }
         }
         (Some(Difference::Unknown), _) => Remark::new(Tone::Neutral, "too few trials"),

@@ -108,6 +108,25 @@ fn the_short_report_of_every_shipped_experiment_has_at_most_forty_lines() {
 }
 
 #[test]
+fn a_row_without_a_result_says_so_in_the_table() {
+    let (plan, mut trials) = study();
+    for trial in &mut trials {
+        let value = if trial.repeat == 1 { 10.0 } else { 900.0 };
+        trial.metrics.insert("cpu_total", value);
+    }
+    let facts = facts();
+    let found = Findings::of(&plan, &trials, &facts);
+    let text = brief(&found, Places::default(), 120);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("no result for CPU per gigabyte: the interval"),
+        "{text}"
+    );
+    assert!(words.contains("[too wide] no result"), "{text}");
+}
+
+#[test]
 fn the_rows_of_the_answer_come_first_and_others_are_counted() {
     let (plan, trials) = study();
     let facts = facts();
