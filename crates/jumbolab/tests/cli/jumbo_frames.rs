@@ -90,7 +90,7 @@ fn levels_and_cases_can_be_chosen() {
     let run = "run jumbo-frames --on sim --repeat 2 --set case=full-link";
     let text = dir.run(&format!("{run} --set mtu=1500,4000,9000 -o r"));
     let text = text.fine().stdout;
-    let levels = text.lines().filter(|line| line.contains("goodput"));
+    let levels = text.lines().filter(|line| line.contains("goodput, Mbit/s"));
     assert_eq!(levels.count(), 2, "{text}");
     assert!(!text.contains("Left out"), "{text}");
 }

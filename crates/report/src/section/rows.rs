@@ -195,7 +195,11 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
         .map(|(why, names)| format!("Left out: {} ({why}).", names.join("; ")));
     let passes = figure::marked_passes(lines.iter().map(|line| line.comparison));
     let passes = passes.map(|passes| format!("{passes}."));
-    let parts = lines.iter().filter_map(|line| parts(found.plan, line));
+    let level = advised(found);
+    let advised = lines
+        .iter()
+        .filter(|line| Some(line.level) == level.as_ref());
+    let parts = advised.filter_map(|line| parts_of(found.plan, line));
     passes
         .into_iter()
         .chain(parts)
@@ -205,7 +209,7 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
 }
 
 /// The share of headers in a change of goodput, where it is known.
-fn parts(plan: &Plan, line: &Line<'_>) -> Option<String> {
+fn parts_of(plan: &Plan, line: &Line<'_>) -> Option<String> {
     line.comparison.decomposition?;
     let is_change = matches!(
         Finding::of(line.comparison),
