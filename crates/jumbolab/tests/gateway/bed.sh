@@ -63,6 +63,13 @@ forwarding() {
         set_in $node net.ipv6.conf.all.forwarding=1
     done
 }
+# Keeps this shell, what it starts from now on, and the gateways on one processor. The kernel
+# queues packets by processor: those of a process that moves can overtake each other.
+stay() {
+    local process processor
+    processor=$(awk '/^Cpus_allowed_list/ { split($2, allowed, "[-,]"); print allowed[1] }' /proc/$$/status)
+    for process in $$ $ga $gb; do taskset -apc "$processor" "$process" >/dev/null; done
+}
 # Makes the core one link, so that the gateways are neighbours: 192.0.2.1 and 192.0.2.2.
 one_link() {
     local end

@@ -17,6 +17,7 @@ mod tap;
 mod traffic;
 
 use std::process::{Command, Stdio};
+use std::sync::{PoisonError, RwLock};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -29,15 +30,37 @@ struct Seen {
     logs: [Vec<Value>; 2],
 }
 
+/// Seconds after which a script that takes a few is taken to hang.
+const HANGS: u64 = 300;
+
+/// Rings of AF_XDP lock memory, of which a user has a share. A test of rings has it alone;
+/// elsewhere gateways do without a ring if they must.
+static LOCKED_MEMORY: RwLock<()> = RwLock::new(());
+
 /// Runs `script` behind the bed of namespaces, as root of a user namespace.
 #[track_caller]
 fn see(script: &str) -> Seen {
-    see_for(script, 50)
+    see_for(script, HANGS)
 }
 
-/// The same, of a script that takes at most so many seconds.
+/// The same, while no other test runs.
+#[track_caller]
+fn see_alone(script: &str) -> Seen {
+    let _alone = LOCKED_MEMORY
+        .write()
+        .unwrap_or_else(PoisonError::into_inner);
+    run(script, HANGS)
+}
+
+/// The same, of a script that hangs after so many seconds.
 #[track_caller]
 fn see_for(script: &str, seconds: u64) -> Seen {
+    let _together = LOCKED_MEMORY.read().unwrap_or_else(PoisonError::into_inner);
+    run(script, seconds)
+}
+
+#[track_caller]
+fn run(script: &str, seconds: u64) -> Seen {
     let most = seconds.to_string();
     let folder = TempDir::new().unwrap();
     let bed = include_str!("bed.sh");

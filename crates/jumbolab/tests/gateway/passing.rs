@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::{see, see_for};
+use super::see;
 
 /// Octets of IP, UDP and a bundle of one packet around it.
 const AROUND: u64 = 38;
@@ -78,16 +78,13 @@ fn tcp_and_datagrams_pass_on_every_path_and_senders_learn_what_fits() {
             })
             .collect();
         let cells = cells.concat();
-        let seen = see_for(
-            &format!(
-                "{CELL}{prepare}
-                INSIDE='{inside}'
-                {cells}
-                cell 9000 '9000>4000' own
-                cell 9000/1500 9000 own\n"
-            ),
-            200,
-        );
+        let seen = see(&format!(
+            "{CELL}{prepare}
+            INSIDE='{inside}'
+            {cells}
+            cell 9000 '9000>4000' own
+            cell 9000/1500 9000 own\n"
+        ));
         seen.conserved();
         let mut objects = seen.objects().into_iter();
         while let Some(cell) = objects.next() {

@@ -2,7 +2,10 @@
 
 send HOST PORT COUNT FLOWS GAP_US: datagrams of 20 to 1000 octets (to LARGEST, a variable of
 the environment) over FLOWS source ports
-receive PORT SECONDS: prints what came until SECONDS passed without a further datagram
+carry HOST PORT COUNT FLOWS: the same without a gap, and never more on their way than every
+socket has room for, however late the other end gets a processor
+receive PORT SECONDS [COUNT]: prints what came until SECONDS passed without a further datagram,
+or until COUNT came; the file came.PORT has the number
 flood HOST PORT COUNT: random octets
 capture INTERFACE COUNT FILE: keeps the IPv4 datagrams to the port of bundles that come
 frames INTERFACE COUNT FILE: keeps the frames with MPLS labels that come, as pcap
@@ -12,6 +15,7 @@ again HOST FILE: sends them once more, with the addresses that they have
 
 import hashlib
 import json
+import mmap
 import os
 import random
 import socket
@@ -21,6 +25,10 @@ import time
 
 MAGIC = b"gate"
 LARGEST = int(os.environ.get("LARGEST", "1000"))
+# Datagrams on their way. By default Linux gives a socket 208 KiB.
+WINDOW = 64
+# Seconds after which a datagram on its way is taken for lost.
+LOST = 30
 
 
 def family(host):
@@ -49,7 +57,30 @@ def send(host, port, count, flows, gap):
     say({"sent": count * flows})
 
 
-def receive(port, patience):
+def carry(host, port, count, flows):
+    sockets = [socket.socket(family(host), socket.SOCK_DGRAM) for _ in range(flows)]
+    came = counter(port)
+    for sent in range(count * flows):
+        until = time.monotonic() + LOST
+        while sent - int.from_bytes(came, "little") >= WINDOW:
+            if time.monotonic() > until:
+                sys.exit(f"of {sent} datagrams to {host}, some are lost")
+            time.sleep(0.0002)
+        number, flow = divmod(sent, flows)
+        sockets[flow].sendto(payload(flow, number), (host, port))
+    say({"sent": count * flows})
+
+
+def counter(port):
+    """A number that processes share, of eight octets."""
+    file = os.open(f"came.{port}", os.O_RDWR | os.O_CREAT)
+    os.ftruncate(file, 8)
+    return mmap.mmap(file, 8)
+
+
+def receive(port, patience, count=sys.maxsize):
+    came = counter(port)
+    came[:] = bytes(8)
     one = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
     one.bind(("::", port))
@@ -57,10 +88,11 @@ def receive(port, patience):
     print("ready", flush=True)
     received, damaged, misordered, latest = 0, 0, 0, {}
     try:
-        while True:
+        while received < count:
             octets, _ = one.recvfrom(65536)
             flow, number = struct.unpack("!II", octets[4:12])
             received += 1
+            came[:] = received.to_bytes(8, "little")
             one.settimeout(patience)
             damaged += octets != payload(flow, number)
             misordered += number <= latest.get(flow, -1)
@@ -151,8 +183,10 @@ def again(host, file):
 command, arguments = sys.argv[1], sys.argv[2:]
 if command == "send":
     send(arguments[0], *map(int, arguments[1:]))
+elif command == "carry":
+    carry(arguments[0], *map(int, arguments[1:]))
 elif command == "receive":
-    receive(int(arguments[0]), float(arguments[1]))
+    receive(int(arguments[0]), float(arguments[1]), *map(int, arguments[2:]))
 elif command == "flood":
     flood(arguments[0], *map(int, arguments[1:]))
 elif command == "capture":

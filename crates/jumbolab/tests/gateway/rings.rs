@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::see;
+use super::see_alone;
 
 /// Gateways that send to their hosts as `WAY` says, and links to the hosts that carry
 /// packets larger than a piece of a ring.
@@ -25,10 +25,11 @@ END
 begin_a() { configure ga 192.0.2.1 198.51.100.1 10.2.0.0/24; begin ga --config ga.toml; }
 begin_b() { configure gb 198.51.100.1 192.0.2.1 10.1.0.0/24; begin gb --config gb.toml; }
 checked() { # COUNT
-    in_node b python3 "$PROBE" receive 5001 2 >received &
+    stay
+    in_node b python3 "$PROBE" receive 5001 30 $((4 * $1)) >received &
     receiver=$!
-    for try in $(seq 500); do if grep -q ready received; then break; fi; sleep 0.01; done
-    in_node a python3 "$PROBE" send 10.2.0.2 5001 $1 4 200 >/dev/null
+    for try in $(seq 2000); do if grep -q ready received; then break; fi; sleep 0.01; done
+    in_node a python3 "$PROBE" carry 10.2.0.2 5001 $1 4 >/dev/null
     wait $receiver
     cat received
 }
@@ -44,7 +45,7 @@ fn paths(log: &[Value]) -> Vec<&Value> {
 #[test]
 fn each_path_keeps_octets_and_order_and_works_again_after_kill_9_and_a_flap() {
     for path in ["xdp", "packet"] {
-        let seen = see(&format!(
+        let seen = see_alone(&format!(
             "{GATEWAYS}
             WAY='path = \"{path}\"'
             # Large ones among the small ones, which do not fit a ring.
@@ -74,7 +75,7 @@ fn each_path_keeps_octets_and_order_and_works_again_after_kill_9_and_a_flap() {
 
 #[test]
 fn where_another_program_holds_the_queue_a_gateway_says_so() {
-    let seen = see(&format!(
+    let seen = see_alone(&format!(
         "{GATEWAYS}
         WAY='path = \"xdp\"'
         begin_a
@@ -106,7 +107,7 @@ carriage = \"ip\"'
 
 #[test]
 fn what_waits_in_a_ring_while_an_interface_is_down_is_counted_at_the_end() {
-    let seen = see(&format!(
+    let seen = see_alone(&format!(
         "{GATEWAYS}
         WAY='path = \"xdp\"'
         begin_a; begin_b

@@ -102,13 +102,16 @@ fn one_message_finds_room_in_any_socket_and_its_repeats_do_not() {
         sizes: vec![60_000],
         octets: 60_000,
         receive_buffer: Some(Bytes::new(8_192)),
+        // A busy machine delays answers, and a repeat would find no room.
+        retransmit_after: Span::from_secs(30),
+        deadline: Span::from_secs(30),
         ..over(Transport::Udp, Answer::Acknowledgement)
     };
     let (asked, answered) = run(&prompt);
     assert_eq!((asked.stalls.len(), answered.dropped), (0, 0));
-    // The answering end delays messages beyond the asking end's deadline.
+    // The answering end reads so late that repeats come in the meantime.
     let slow = RequestResponse {
-        pause: Span::from_millis(60),
+        pause: Span::from_secs(1),
         retransmit_after: Span::from_millis(5),
         ..prompt
     };
