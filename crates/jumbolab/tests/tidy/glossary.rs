@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::project::{read, rust_files, table};
+use crate::project::{rust_files, table};
 use crate::source::{Source, cited, is_identifier};
 
 const GLOSSARY: &str = "docs/glossary.md";
@@ -76,7 +76,7 @@ fn names_use_no_retired_word() {
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
     for file in rust_files() {
-        for (name, line) in names(&read(&file)) {
+        for (name, line) in names(&Source::of_file(&file).code) {
             for word in words(&name) {
                 let Some((retired, term)) = RETIRED.iter().find(|(retired, _)| *retired == word)
                 else {
@@ -115,7 +115,8 @@ fn names_are_cut_into_words() {
     assert_eq!(words("begin_luck"), ["begin", "luck"]);
     assert_eq!(words("WayOutcome"), ["way", "outcome"]);
     assert_eq!(words("MOST_WAYS"), ["most", "ways"]);
-    let found = names("fn f(luck: u8) { // way\n let s = \"witness\"; g!(tally); }");
+    let source = Source::of("fn f(luck: u8) { // way\n let s = \"witness\"; g!(tally); }");
+    let found = names(&source.code);
     let found: Vec<_> = found
         .iter()
         .map(|(name, line)| (&name[..], *line))
@@ -133,9 +134,8 @@ fn names_are_cut_into_words() {
     assert_eq!(found, expected);
 }
 
-/// The identifiers of a file, those in macros too, with their lines.
-fn names(text: &str) -> Vec<(String, usize)> {
-    let code = Source::of(text).code;
+/// The identifiers of code, those in macros too, with their lines.
+fn names(code: &str) -> Vec<(String, usize)> {
     let lines = code.lines().enumerate();
     let names = lines.flat_map(|(at, line)| {
         let words = line.split(|letter| !is_identifier(letter));

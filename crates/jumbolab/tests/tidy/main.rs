@@ -218,7 +218,7 @@ fn nothing_is_left_to_do() {
             let folder = file.trim_end_matches("/mod.rs");
             problems.push(format!("{file}:1: move it to {folder}.rs"));
         }
-        let source = Source::of(&read(&file));
+        let source = Source::of_file(&file);
         for (number, line) in (1..).zip(source.code.lines()) {
             for left in ["todo!", "unimplemented!", "dbg!"]
                 .iter()
@@ -235,7 +235,7 @@ fn nothing_is_left_to_do() {
 fn worlds_are_named_where_they_are_dispatched_and_nowhere_else() {
     let mut problems = Vec::new();
     for file in rust_files().filter(|file| !is_test(file)) {
-        let source = Source::of(&read(&file));
+        let source = Source::of_file(&file);
         let allowed = NAMES_WORLDS.contains(&file.as_str());
         let lines = lines_without_tests(&source.code);
         let mut named = (1..).zip(source.code.lines().take(lines));
@@ -276,7 +276,7 @@ fn unsafe_code_lives_in_one_crate() {
     let home = format!("crates/{UNSAFE}/");
     let mut problems = Vec::new();
     for file in rust_files().filter(|file| !file.starts_with(&home) && !is_test(file)) {
-        let source = Source::of(&read(&file));
+        let source = Source::of_file(&file);
         for (number, line) in (1..).zip(source.code.lines()) {
             if line
                 .split(|c: char| !is_identifier(c))
@@ -317,9 +317,8 @@ fn calls_outside<'a>(calls: &'a [&'a str]) -> Vec<(String, usize, &'a str)> {
         |file: &String| file.contains("/src/") && !file.starts_with(&home) && !is_test(file);
     let mut found = Vec::new();
     for file in rust_files().filter(is_of_the_program) {
-        let text = read(&file);
-        let source = Source::of(&text);
-        let lines = lines_without_tests(&text);
+        let source = Source::of_file(&file);
+        let lines = lines_without_tests(&read(&file));
         for (number, line) in (1..).zip(source.code.lines().take(lines)) {
             let made = calls.iter().filter(|call| has_call(line, call));
             found.extend(made.map(|call| (file.clone(), number, *call)));
@@ -371,7 +370,7 @@ fn every_cited_source_is_listed() {
     let mut problems = Vec::new();
     for file in files() {
         let text = match file.rsplit_once('.') {
-            Some((_, "rs")) => Source::of(&read(&file)).prose,
+            Some((_, "rs")) => Source::of_file(&file).prose.clone(),
             Some((folder, "toml")) if folder.starts_with("experiments/") => read(&file),
             Some((folder, "md")) if folder.starts_with("docs/") => read(&file),
             _ => continue,

@@ -1,5 +1,10 @@
 //! Splits a Rust file into code, prose and citations.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::project::{read, rust_files};
+
 /// A Rust file split into code and prose. Each has blanks in place of the
 /// other's characters.
 #[derive(Default)]
@@ -9,7 +14,18 @@ pub(crate) struct Source {
     pub(crate) prose: String,
 }
 
+/// The Rust files of the project: to split them takes longer than all that is asked of them.
+static ALL: LazyLock<BTreeMap<String, Source>> = LazyLock::new(|| {
+    let split = |file: String| (file.clone(), Source::of(&read(&file)));
+    rust_files().map(split).collect()
+});
+
 impl Source {
+    /// A Rust file of the project.
+    pub(crate) fn of_file(file: &str) -> &'static Self {
+        &ALL[file]
+    }
+
     pub(crate) fn of(text: &str) -> Self {
         let mut source = Self::default();
         let mut rest = text;
