@@ -404,7 +404,7 @@ fn a_sweep_that_would_never_end_is_refused() {
 
 #[test]
 fn a_refusal_stays_short_whatever_is_refused() {
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(10_000);
     let sets = [
         format!("mtu={long}"),
         format!("mtu=1500,{long}"),
@@ -420,7 +420,7 @@ fn a_refusal_stays_short_whatever_is_refused() {
 
 #[test]
 fn a_run_of_more_than_a_million_trials_is_refused() {
-    let levels = ["1500"; 5_000].join(",");
+    let levels = ["1500"; 500].join(",");
     let error = planned(SMALL, &[&format!("mtu={levels}"), "repeat=100000"]).unwrap_err();
     let line = format!("{error:#}");
     for part in ["repeat = 100000", "more than 1000000", "at most "] {

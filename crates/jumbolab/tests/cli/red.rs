@@ -189,17 +189,18 @@ const ERRORS: f64 = 3.08;
 fn growing_traffic_meets_what_it_meets_in_ns2() {
     let dir = Dir::new();
     let queues = "--set queue=red,ared,reddf,droptail";
-    dir.run(&format!("run red-increase -o r {queues}")).fine();
+    dir.run(&format!("run red-increase --repeat 20 -o r {queues}"))
+        .fine();
     let lines = dir.run("report r --json").fine().json().with("cell");
     let mut apart = Vec::new();
     for (queue, theirs) in NS2 {
         let line = lines.of(&[("queue", queue)]);
-        assert_eq!(line["n"], 40);
+        assert_eq!(line["n"], 20);
         for (field, (mean, deviation)) in FIELDS.iter().zip(theirs) {
             let ours = line.figure(field);
             let [low, high] = [0, 1].map(|end| line[format!("{field}_ci95")][end].as_f64());
-            // The interval is 2.02 standard errors to each side, by Student's t.
-            let error = (high.unwrap() - low.unwrap()) / 4.04;
+            // The interval is 2.09 standard errors to each side, by Student's t.
+            let error = (high.unwrap() - low.unwrap()) / 4.18;
             let both = (error.powi(2) + f64::powi(deviation, 2) / 5.0).sqrt();
             let may_be = 0.5 * deviation + ERRORS * both;
             if (ours - mean).abs() > may_be {

@@ -32,14 +32,14 @@ fn named(points: &[Point], seed: u64, truth: impl Fn(&Point) -> bool) -> Vec<usi
         .collect()
 }
 
-/// Of 100 seeds: what decides is named in all but five at most, and nothing is
-/// named that does not in all but ten (the level is 5 %; eleven of 100 would be
-/// seen with a probability of 1 %).
+/// Of 40 seeds: what decides is named in all but two at most, and nothing is
+/// named that does not in all but six (the level is 5 %; seven of 40 would be
+/// seen with a probability below 1 %).
 #[test]
 fn a_planted_study_is_seen_through() {
     let space = Space::new(SIZES.to_vec());
     let (mut missed, mut wrong) = ([0; 4], [0; 4]);
-    for seed in 0..100 {
+    for seed in 0..40 {
         let points: Vec<Point> = Design::new(&space, Seed::new(seed), &[])
             .take(224)
             .collect();
@@ -71,10 +71,10 @@ fn a_planted_study_is_seen_through() {
         }
     }
     assert!(
-        missed.iter().all(|&missed| missed <= 5),
+        missed.iter().all(|&missed| missed <= 2),
         "missed {missed:?}"
     );
-    assert!(wrong.iter().all(|&wrong| wrong <= 10), "wrong {wrong:?}");
+    assert!(wrong.iter().all(|&wrong| wrong <= 6), "wrong {wrong:?}");
 }
 
 #[test]

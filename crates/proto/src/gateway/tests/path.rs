@@ -107,10 +107,10 @@ fn a_path_that_shrinks_and_grows_is_followed_and_packets_are_not_refused_meanwhi
     way.run(SECOND * 5, 2);
     assert_eq!(way.found(), [9_000; 2]);
     way.mtu = 4_000;
-    way.run(SECOND * 10, 2);
+    way.run(SECOND * 10, 1);
     assert_eq!(way.found(), [4_000; 2]);
     way.mtu = 9_000;
-    way.run(SECOND * 12, 2);
+    way.run(SECOND * 12, 1);
     assert_eq!(way.found(), [9_000; 2]);
     // An interruption says nothing about sizes.
     way.mtu = 0;

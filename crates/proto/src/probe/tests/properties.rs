@@ -111,7 +111,7 @@ proptest! {
 
 /// The share of seeds with a wrong report.
 fn wrong(path: &Path, settings: &Settings, is_right: impl Fn(&PathReport) -> bool) -> f64 {
-    const SEEDS: u32 = 400;
+    const SEEDS: u32 = 100;
     let wrong = (0..SEEDS).filter(|&seed| {
         let report = investigate(path, settings.clone(), u64::from(seed));
         !is_right(&report)
