@@ -56,8 +56,8 @@ fn wrong_bits_take_from_large_frames_what_lost_frames_leave_them() {
     dir.run(&format!(
         "run mtu-and-loss -o r {short} --set impairment=p2,e7"
     ))
-    .fine();
-    let lines = dir.run("report r --json").fine().json().with("model");
+    .ran();
+    let lines = dir.run("report r --json").ran().json().with("model");
     let gain = |impairment: &str| {
         let line = lines.of(&[("impairment", impairment), ("mtu", "9000")]);
         line.figure("change_percent")

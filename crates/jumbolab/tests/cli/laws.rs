@@ -33,12 +33,12 @@ fn a_results_folder_keeps_the_values_that_flows_draw_from() {
     dir.write("flows.toml", FLOWS);
     dir.write("sizes.txt", "# seen\n40\n576\n1500\n1500\n");
     dir.write("gaps.txt", "0.020\n21ms\n");
-    dir.run("run flows.toml --on sim -o first").fine();
+    dir.run("run flows.toml --on sim -o first").ran();
     fs::rename(dir.path().join("first"), dir.path().join("moved")).unwrap();
     fs::remove_file(dir.path().join("gaps.txt")).unwrap();
 
-    dir.run("report moved").fine();
-    dir.run("run moved/plan.toml --on sim -o again").fine();
+    dir.run("report moved").ran();
+    dir.run("run moved/plan.toml --on sim -o again").ran();
     assert_eq!(dir.trials("again", 4), dir.trials("moved", 4));
 
     dir.run("run flows.toml --on sim").refused(&[
