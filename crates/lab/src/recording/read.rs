@@ -37,7 +37,7 @@ pub struct Recorded {
     pub directions: [Traced; 2],
     /// Whether it goes to its end. One that was cut, by a full disk or a killed
     /// program, has in each direction the packets up to the first whose fate is
-    /// missing, and the decisions until the last of them arrived.
+    /// missing, and the decisions before the last of them arrived.
     pub is_whole: bool,
 }
 
@@ -252,8 +252,9 @@ fn shown(text: &str) -> Cow<'_, str> {
 
 impl Traced {
     /// Leaves out what the fates of missing packets may have changed: the packets
-    /// that came after the first missing one, and the decisions after its
-    /// predecessor came.
+    /// that came after the first missing one, and the decisions from the instant on
+    /// at which its predecessor came: the missing one may have come at that same
+    /// instant, and have driven others out of the queue.
     fn cut(&mut self) {
         let before = self.reseeds.first().map_or(0, |chance| chance.after);
         // A damaged number may be the largest there is.
@@ -266,7 +267,7 @@ impl Traced {
             return;
         };
         for (_, decision) in &mut self.packets {
-            *decision = decision.filter(|decision| decision.at <= end);
+            *decision = decision.filter(|decision| decision.at < end);
         }
     }
 }
