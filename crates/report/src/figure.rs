@@ -96,14 +96,24 @@ pub(super) fn passes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Opti
         .or_else(|| counting(together(&others)))
 }
 
-/// The trials behind the changes of `rows`, as [`passes`], where [`marked`] tells the
-/// approximate ones apart.
-pub(super) fn marked_passes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
+/// What [`marked`] means, and whether other rows leave trials out. A trial may have figures
+/// of several rows, so it states no numbers.
+pub(super) fn marked_passes<'a>(
+    rows: impl IntoIterator<Item = &'a Comparison>,
+) -> Option<String> {
     let (approximate, others): (Vec<&Comparison>, Vec<&Comparison>) =
         rows.into_iter().partition(|row| row.is_approximate());
-    let note = passes(approximate).map(|note| format!("{APPROXIMATE} {note}"));
-    let notes: Vec<String> = note.into_iter().chain(passes(others)).collect();
-    (!notes.is_empty()).then(|| notes.join("; "))
+    let mark = (!approximate.is_empty()).then(|| {
+        format!(
+            "{APPROXIMATE} approximate: other work disturbed so many trials of the row that all of them count."
+        )
+    });
+    let rest = passes(others).map(|_| match mark {
+        Some(_) => "Other rows use their undisturbed trials alone.".to_owned(),
+        None => "Rows use their undisturbed trials alone.".to_owned(),
+    });
+    let notes: Vec<String> = mark.into_iter().chain(rest).collect();
+    (!notes.is_empty()).then(|| notes.join(" "))
 }
 
 /// A word about a change, with the mark of an approximate one.

@@ -11,6 +11,7 @@ use plan::{COPY, Cell as PlanCell, Hosts, Level, Plan, ReportRow};
 use units::Span;
 
 use crate::document::{Block, Cell, Column, Fit, Remark, Style, Table};
+use crate::section::auto_rate::auto_rate;
 use crate::section::summary::{self, Subject};
 use crate::{figure, terminal};
 pub(crate) use finding::{Finding, advice};
@@ -145,19 +146,19 @@ pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
     }
 }
 
-/// The answer of a page and of a whole report: table, advice, what is left out, and what
+/// The answer of a page and of a whole report: advice, table, what is left out, and what
 /// to type next.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
     let lines = lines(found);
-    let mut blocks = Vec::new();
+    let advice = advice(found, &lines).into_iter();
+    let advice = advice.map(|advice| Block::paragraph(Style::Answer, advice));
+    let mut blocks: Vec<Block> = advice.collect();
     if !lines.is_empty() {
         let whole = Block::Table(table(plan, &lines, Columns::All));
         blocks.push(Block::Terminal(vec![whole]));
         blocks.push(Block::Page(vec![Block::Table(page_table(plan, &lines))]));
     }
-    let advice = advice(found, &lines).into_iter();
-    blocks.extend(advice.map(|advice| Block::paragraph(Style::Answer, advice)));
     blocks.push(Block::Paragraphs(Style::Note, notes(found)));
     blocks.push(Block::Verbatim(next(plan)));
     blocks
@@ -193,15 +194,15 @@ pub(crate) fn notes(found: &Findings<'_>) -> Vec<String> {
     let left_out = reasons
         .into_iter()
         .map(|(why, names)| format!("Left out: {} ({why}).", names.join("; ")));
+    let rate = found.facts.auto_rate.as_ref().map(auto_rate);
     let passes = figure::marked_passes(lines.iter().map(|line| line.comparison));
-    let passes = passes.map(|passes| format!("{passes}."));
     let level = advised(found);
     let advised = lines
         .iter()
         .filter(|line| Some(line.level) == level.as_ref());
     let parts = advised.filter_map(|line| parts_of(found.plan, line));
-    passes
-        .into_iter()
+    rate.into_iter()
+        .chain(passes)
         .chain(parts)
         .chain(left_out)
         .chain(hosts(found.plan))
