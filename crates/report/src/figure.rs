@@ -98,9 +98,7 @@ pub(super) fn passes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Opti
 
 /// What [`marked`] means, and whether other rows leave trials out. A trial may have figures
 /// of several rows, so it states no numbers.
-pub(super) fn marked_passes<'a>(
-    rows: impl IntoIterator<Item = &'a Comparison>,
-) -> Option<String> {
+pub(super) fn marked_passes<'a>(rows: impl IntoIterator<Item = &'a Comparison>) -> Option<String> {
     let (approximate, others): (Vec<&Comparison>, Vec<&Comparison>) =
         rows.into_iter().partition(|row| row.is_approximate());
     let mark = (!approximate.is_empty()).then(|| {
