@@ -286,6 +286,9 @@ fn jumbo_frames_measures_each_case_and_answers_in_one_table() {
     let rows = run["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 9, "{}", outcome.stdout);
     for row in rows {
-        assert!(row["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{row}");
+        let mean = row.figure("mean");
+        // So short a transfer can cost less than a tick of CPU accounting.
+        let is_plausible = mean > 0.0 || (row["metric"] == "cpu_total" && mean == 0.0);
+        assert!(is_plausible, "{row}");
     }
 }
