@@ -8,6 +8,7 @@ use analysis::Findings;
 use analysis::certificate::Doubt;
 use analysis::compare::{Comparison, Difference, NotFound, baseline};
 use analysis::decomposition::slowest;
+use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Cell, Factors, Level, Plan};
 
@@ -241,15 +242,20 @@ pub(crate) fn composition(plan: &Plan, comparison: &Comparison) -> String {
     if let Some(note) = framing_note(plan, comparison) {
         return format!(" ({note})");
     }
-    let (Some(decomposition), Some(percent)) = (
-        comparison.decomposition,
-        comparison.change.and_then(|change| change.percent),
-    ) else {
+    let (Some(decomposition), Some(change)) = (comparison.decomposition, comparison.change) else {
         return String::new();
     };
+    let Some(percent) = change.percent else {
+        return String::new();
+    };
+    let framing = decomposition.framing_percent;
+    let may_be_all = |interval: Interval| (interval.low..=interval.high).contains(&framing);
     let headers = match decomposition.framing_share(percent) {
-        Some(share) if share > 1.0 / NEARLY_ALL => "less than header arithmetic alone gives",
-        Some(share) if share >= NEARLY_ALL => "nearly all of it header arithmetic",
+        Some(share) if (NEARLY_ALL..=1.0 / NEARLY_ALL).contains(&share) => {
+            "nearly all of it header arithmetic"
+        }
+        _ if change.ci95.is_some_and(may_be_all) => "which header arithmetic alone may explain",
+        Some(share) if share > 1.0 => "less than header arithmetic alone gives",
         Some(share) if share >= MOST => "most of it header arithmetic",
         Some(share) if share > 0.0 => "the smaller part of it header arithmetic",
         _ => "against header arithmetic",

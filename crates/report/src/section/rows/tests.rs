@@ -132,6 +132,21 @@ fn a_change_of_goodput_on_a_full_link_has_its_share_of_headers() {
 }
 
 #[test]
+fn a_change_whose_interval_holds_the_share_of_headers_is_not_told_from_it() {
+    let rows = vec![row("a", "throughput", Some("here"))];
+    for (change, said) in [
+        (7.5, "which header arithmetic alone may explain"),
+        (4.8, "which header arithmetic alone may explain"),
+        (30.0, "the smaller part of it header arithmetic"),
+    ] {
+        let (plan, trials) = run(&[("a", change, 2.0)], rows.clone());
+        let facts = facts();
+        let notes = notes(&Findings::of(&plan, &trials, &facts));
+        assert!(notes[0].contains(said), "{notes:?}");
+    }
+}
+
+#[test]
 fn simulated_hosts_say_what_they_take_and_how_to_fit_them() {
     let (mut plan, _) = run(&[("a", 6.0, 0.2)], Vec::new());
     assert_eq!(hosts(&plan), None);
