@@ -60,7 +60,7 @@ fn carriage(carriage: &Carriage) -> Check {
     match fastest.rate_mbit < USUAL {
         true => filled.noted_with(
             format!(
-                "jumbolab run os-comparison --set rate={}mbit",
+                "jumbolab run jumbo-frames --set rate={}mbit",
                 fastest.rate_mbit
             ),
             "or use fewer links, or stop other processes",

@@ -25,7 +25,7 @@ fn netns(facts: &Facts) -> Check {
         }
         Attempt::Lost(problem) => {
             return check(&format!("building a test bed failed: {problem}")).missing(
-                "jumbolab run os-comparison --repeat 1",
+                "jumbolab run jumbo-frames --repeat 1",
                 "to see the failing step",
             );
         }
@@ -40,7 +40,7 @@ fn netns(facts: &Facts) -> Check {
     });
     if let Some(problem) = failed {
         return check(problem).missing(
-            "jumbolab run os-comparison --repeat 1",
+            "jumbolab run jumbo-frames --repeat 1",
             "once the items missing below are installed",
         );
     }
