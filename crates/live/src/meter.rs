@@ -20,6 +20,8 @@ pub struct Machine {
     processors: u64,
     /// Length of a tick, the unit of the other fields.
     tick: Span,
+    /// User mode, whatever the priority.
+    user: u64,
     idle: u64,
     softirq: u64,
     steal: u64,
@@ -36,6 +38,8 @@ pub struct MachineUse {
     pub elapsed: Span,
     /// Processor time that was not idle, of all processors together, without steal.
     pub busy: Span,
+    /// Processor time of programs in user mode.
+    pub user: Span,
     /// Processor time in soft interrupts, which do most of the network processing.
     pub softirq: Span,
     /// Processor time that the hypervisor gave to other machines.
@@ -75,6 +79,7 @@ impl Machine {
     pub fn and(self, other: Self) -> Self {
         Self {
             processors: self.processors + other.processors,
+            user: self.user + other.user,
             idle: self.idle + other.idle,
             softirq: self.softirq + other.softirq,
             steal: self.steal + other.steal,
@@ -109,6 +114,7 @@ impl Machine {
             taken,
             tick,
             processors: lines.count() as u64,
+            user: column(0)? + column(1)?,
             idle: column(3)? + column(4)?,
             softirq: column(5)? + column(6)?,
             steal: column(7).unwrap_or_default(),
@@ -127,6 +133,7 @@ impl Machine {
         MachineUse {
             elapsed,
             busy: elapsed * self.processors - since(self.idle, earlier.idle) - steal,
+            user: since(self.user, earlier.user),
             softirq: since(self.softirq, earlier.softirq),
             steal,
             // The counters have 32 bits and wrap around.
@@ -164,6 +171,8 @@ pub struct Process {
     /// Time on a processor, in user and kernel mode, including interrupts during that
     /// time.
     pub cpu: Span,
+    /// The part of it in user mode.
+    pub user: Span,
     /// Time in which the process was runnable but had no processor.
     pub waited: Span,
 }
@@ -182,6 +191,7 @@ impl Process {
             .map_or(Span::ZERO, Span::from_nanos);
         Ok(Self {
             cpu: span(usage.user_time()) + span(usage.system_time()),
+            user: span(usage.user_time()),
             waited,
         })
     }
@@ -192,6 +202,7 @@ impl Sub for Process {
     fn sub(self, earlier: Self) -> Self {
         Self {
             cpu: self.cpu - earlier.cpu,
+            user: self.user - earlier.user,
             waited: self.waited - earlier.waited,
         }
     }
@@ -209,14 +220,15 @@ mod tests {
     #[test]
     fn busy_time_is_what_was_neither_idle_nor_stolen() {
         let tick = Span::from_millis(10);
-        let before = "cpu  10 0 10 100 0 0 5 0 0 0\ncpu0 5 0 5 50 0 0 5 0 0 0\ncpu1 5 0 5 50 0 0 0 0 0 0\nintr 1\nprocs_running 9\n";
+        let before = "cpu  8 2 10 100 0 0 5 0 0 0\ncpu0 5 0 5 50 0 0 5 0 0 0\ncpu1 5 0 5 50 0 0 0 0 0 0\nintr 1\nprocs_running 9\n";
         let after =
-            "cpu  30 0 20 200 10 0 15 20 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\nprocs_running 3\n";
+            "cpu  18 12 20 200 10 0 15 20 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\nprocs_running 3\n";
         let at = |text, nanos| Machine::parse(text, Time::from_nanos(nanos), tick).unwrap();
         let used = at(after, 1_000_000_000).since(&at(before, 0));
         // 2 s of processor time, 1.1 s idle or waiting, 0.2 s stolen.
         assert_eq!(used.busy, Span::from_millis(700));
         assert_eq!(used.softirq, Span::from_millis(100));
+        assert_eq!(used.user, Span::from_millis(200));
         assert_eq!((used.processors, used.running), (2, 2));
     }
 

@@ -54,6 +54,8 @@ pub(super) struct Disturbance {
     /// CPU time of both ends, of this process and of the stall meter; `None`: the programs of the
     /// user are not known.
     pub(super) ours: Option<Span>,
+    /// The largest part of that time that may be in user mode.
+    pub(super) ours_in_user_mode: Span,
     /// The stalls of the CPU with the longest ones.
     pub(super) stalled: Span,
     /// The longer time for which an end was runnable and had no CPU.
@@ -158,6 +160,7 @@ impl Before {
         Ok(Disturbance {
             machine,
             ours: Some(sender.cpu + receiver.cpu + ours.cpu + stalls.cpu),
+            ours_in_user_mode: sender.user + receiver.user + ours.user + stalls.cpu,
             stalled: stalls.total,
             waited: sender.waited.max(receiver.waited),
             // The kernel's counters have 32 bits and wrap around.
@@ -184,16 +187,35 @@ impl Disturbance {
         ratio(self.machine.steal, all)
     }
 
-    /// A lower bound for the number of CPUs used by others meanwhile. Soft
-    /// interrupts during our processes are in both totals. 0 if our own
+    /// A lower bound for the number of CPUs used by others meanwhile. 0 if our own
     /// processes are not known.
     pub(super) fn others(&self) -> f64 {
-        let Some(ours) = self.ours else { return 0.0 };
+        ratio(self.unexplained(), self.machine.elapsed)
+    }
+
+    /// The CPU time of the machine, without that of others if they disturbed the pass: at
+    /// least what they used in user mode.
+    pub(super) fn busy(&self) -> Span {
+        let machine = &self.machine;
+        if self.ours.is_none() || self.reason().is_none() {
+            return machine.busy;
+        }
+        let others = machine.user - (self.ours_in_user_mode + self.of_emulator());
+        machine.busy - others.max(self.unexplained())
+    }
+
+    /// The CPU time that nothing of ours explains. Soft interrupts during our processes
+    /// are in both totals.
+    fn unexplained(&self) -> Span {
+        let Some(ours) = self.ours else {
+            return Span::ZERO;
+        };
+        self.machine.busy - (self.machine.softirq + ours + self.of_emulator())
+    }
+
+    fn of_emulator(&self) -> Span {
         let emulator = self.emulator.as_ref();
-        let emulator = emulator.map_or(Span::ZERO, |report| report.cpu);
-        let known = self.machine.softirq + ours + emulator;
-        let others = self.machine.busy.as_secs_f64() - known.as_secs_f64();
-        others.max(0.0) / self.machine.elapsed.as_secs_f64()
+        emulator.map_or(Span::ZERO, |report| report.cpu)
     }
 
     /// By how much slews may have bent the line of both clocks' offset.
@@ -222,11 +244,13 @@ impl Disturbance {
         let (all, more) = (&mut self.machine, &later.machine);
         all.elapsed += more.elapsed;
         all.busy += more.busy;
+        all.user += more.user;
         all.softirq += more.softirq;
         all.steal += more.steal;
         all.backlog_drops += more.backlog_drops;
         all.running = all.running.max(more.running);
         self.ours = self.ours.zip(later.ours).map(|(ours, more)| ours + more);
+        self.ours_in_user_mode += later.ours_in_user_mode;
         self.stalled += later.stalled;
         self.waited += later.waited;
         self.drops += later.drops;

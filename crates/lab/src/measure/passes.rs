@@ -77,8 +77,10 @@ impl Measurements {
             measurements.take_echoed(echoed);
         }
         if let Some((ends, used)) = &passes.metered {
-            measurements.take_metered(ends, used);
-            let hosts = passes.of(Pass::Cpu).map(|disturbance| &disturbance.hosts);
+            let disturbance = passes.of(Pass::Cpu);
+            let busy = disturbance.map_or(used.busy, Disturbance::busy);
+            measurements.take_metered(ends, used, busy);
+            let hosts = disturbance.map(|disturbance| &disturbance.hosts);
             measurements.take_host_use(hosts.map_or(&[], Vec::as_slice), Some(ends.1.octets));
         }
         measurements.take_over_time(passes);
@@ -227,7 +229,8 @@ impl Measurements {
         }
     }
 
-    fn take_metered(&mut self, (sent, received): &Ends, used: &MachineUse) {
+    /// `busy` is the CPU time of the machine without that of others.
+    fn take_metered(&mut self, (sent, received): &Ends, used: &MachineUse, busy: Span) {
         let octets = received.octets;
         self.put("throughput_long", received.goodput.as_ref().map(megabits));
         let again = sent
@@ -235,7 +238,7 @@ impl Measurements {
             .as_ref()
             .map(|tcp| 100.0 * count(tcp.retransmitted) / count(tcp.segments));
         self.put("retransmitted_long", again);
-        self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));
+        self.put("cpu_total", Some(per_gigabyte(busy, octets)));
         self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
         for (end, process) in [("sender", sent.process), ("receiver", received.process)] {
             let share = |cpu: Span| Some(100.0 * ratio(cpu, used.elapsed));
@@ -255,7 +258,11 @@ impl Measurements {
         let all = used.elapsed * used.processors;
         let waited = sent.process.waited.max(received.process.waited);
         self.note("cpu_octets", json!(octets.get()));
-        self.note("cpu_seconds", json!(used.busy.as_secs_f64()));
+        self.note("cpu_seconds", json!(busy.as_secs_f64()));
+        if busy < used.busy {
+            let others = used.busy - busy;
+            self.note("cpu_of_others_seconds", json!(others.as_secs_f64()));
+        }
         self.note("cpu_tick_seconds", json!(meter::tick().as_secs_f64()));
         self.note("cpu_window_seconds", json!(used.elapsed.as_secs_f64()));
         self.note("cpu_busy_percent", json!(100.0 * ratio(used.busy, all)));

@@ -104,6 +104,7 @@ pub(super) fn tcp() -> TcpState {
 pub(super) fn ends() -> Ends {
     let process = |secs| Process {
         cpu: Span::from_secs(secs),
+        user: Span::from_millis(300 * secs),
         waited: Span::ZERO,
     };
     let sent = Sent {
@@ -138,6 +139,7 @@ pub(super) const fn machine() -> MachineUse {
     MachineUse {
         elapsed: Span::from_secs(10),
         busy: Span::from_secs(5),
+        user: Span::from_secs(1),
         softirq: Span::from_millis(500),
         steal: Span::ZERO,
         backlog_drops: 0,
@@ -151,6 +153,7 @@ pub(super) fn disturbance() -> Disturbance {
     Disturbance {
         machine: machine(),
         ours: Some(Span::from_millis(3_100)),
+        ours_in_user_mode: Span::from_millis(950),
         stalled: Span::ZERO,
         waited: Span::ZERO,
         drops: 0,

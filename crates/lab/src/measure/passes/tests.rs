@@ -121,6 +121,27 @@ fn processors_that_worked_for_others_are_what_nothing_of_ours_explains() {
 }
 
 #[test]
+fn what_others_used_in_user_mode_is_no_cost_of_a_disturbed_pass() {
+    let busy = |busy: u64, user: u64, emulator: u64| {
+        let mut disturbance = passes().disturbance;
+        disturbance.machine.busy = Span::from_millis(busy);
+        disturbance.machine.user = Span::from_millis(user);
+        disturbance.emulator = Some(Report {
+            cpu: Span::from_millis(emulator),
+            ..Report::default()
+        });
+        disturbance.busy()
+    };
+    // Ours are 3.1 s, 0.95 s of them in user mode, and 0.5 s of soft interrupts.
+    assert_eq!(busy(5_000, 1_000, 0), Span::from_millis(5_000), "idle");
+    assert_eq!(busy(20_000, 15_950, 0), Span::from_millis(3_600));
+    assert_eq!(busy(20_000, 17_950, 0), Span::from_millis(3_000));
+    assert_eq!(busy(20_000, 17_950, 400), Span::from_millis(3_400));
+    // Their kernel mode is known where nothing of ours explains it.
+    assert_eq!(busy(20_000, 1_000, 0), Span::from_millis(3_600));
+}
+
+#[test]
 fn a_trial_of_which_nothing_can_be_counted_has_failed() {
     let (size, message) = (Bytes::new(1_000), Bytes::new(100));
     let mut passes = passes();

@@ -89,8 +89,10 @@ impl Meters for BedMeters<'_> {
 
     fn coordinator(&self) -> Result<Process> {
         let own = Process::sample()?;
+        let gateways = self.gateways.used()?;
         Ok(Process {
-            cpu: own.cpu + self.gateways.used()?,
+            cpu: own.cpu + gateways,
+            user: own.user + gateways,
             ..own
         })
     }
