@@ -249,6 +249,13 @@ fn the_template_plans_and_gives_the_defaults_of_the_format() {
 }
 
 #[test]
+fn every_file_of_the_folder_is_listed_in_its_order() {
+    let order = include_str!("../../../experiments/order");
+    let names: Vec<&str> = shipped().map(|shipped| shipped.name).collect();
+    assert!(order.lines().eq(names.iter().copied()), "{names:?}");
+}
+
+#[test]
 fn the_page_describes_every_key() {
     let page = include_str!("../../../docs/experiments.md");
     let plan = plan(TEMPLATE, &[]);
