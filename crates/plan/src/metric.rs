@@ -50,37 +50,13 @@ pub enum Better {
 /// metric. JSON and `trials.parquet` contain every metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
-    /// In a table of its own (one of the 2019 study's tables
-    /// [Praptodiyono2019]) and in the sentences of the answer.
-    Table(Table),
+    /// In a table of its own and in the sentences of the answer.
+    First,
     /// In the compact table of other metrics.
     Compact,
     /// Only in JSON, unless an experiment names the metric in
     /// `compare.metrics`.
     Json,
-}
-
-/// The tables of the 2019 study that print values [Praptodiyono2019].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Table {
-    /// Table 2.
-    Rtt = 2,
-    /// Table 3.
-    Jitter = 3,
-    /// Table 4.
-    Throughput = 4,
-    /// Table 5.
-    Cpu = 5,
-}
-
-impl Table {
-    /// The tables in the study's order.
-    pub const ALL: [Self; 4] = [Self::Rtt, Self::Jitter, Self::Throughput, Self::Cpu];
-
-    /// The table's number in the study.
-    pub const fn number(self) -> u8 {
-        self as u8
-    }
 }
 
 /// The smallest difference that the instrument can resolve.
@@ -129,12 +105,9 @@ pub fn is_possible(name: &str, value: f64) -> bool {
 }
 
 impl Metric {
-    /// The metric's table in the 2019 study [Praptodiyono2019], if it has one.
-    pub const fn table(&self) -> Option<Table> {
-        match self.shown {
-            Shown::Table(table) => Some(table),
-            Shown::Compact | Shown::Json => None,
-        }
+    /// Whether reports show the metric first, unless the experiment names others.
+    pub fn is_shown_first(&self) -> bool {
+        self.shown == Shown::First
     }
 
     /// Whether the metric belongs to a single flow (`delay/NAME`).
@@ -166,10 +139,10 @@ impl Metric {
         }
     }
 
-    /// Shows the metric in a table of the 2019 study.
-    const fn of_table(self, table: Table) -> Self {
+    /// Shows the metric first.
+    const fn first(self) -> Self {
         Self {
-            shown: Shown::Table(table),
+            shown: Shown::First,
             ..self
         }
     }

@@ -104,7 +104,7 @@ impl Plan {
     /// Whether a report shows `metric` first.
     pub fn leads(&self, metric: &Metric) -> bool {
         match self.leading.is_empty() {
-            true => metric.table().is_some(),
+            true => metric.is_shown_first(),
             false => self.leading.iter().any(|name| name == metric.name),
         }
     }

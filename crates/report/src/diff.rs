@@ -76,7 +76,7 @@ fn metrics(found: &Findings<'_>, shifts: &[Shift]) -> Section {
     let frame = Frame::of(found.plan, found.trials, &after);
     let metrics = shifts.iter().map(|shift| shift.after.metric);
     let mut metrics: Vec<&'static Metric> =
-        metrics.filter(|metric| metric.table().is_some()).collect();
+        metrics.filter(|metric| metric.is_shown_first()).collect();
     metrics.dedup();
     let mut blocks = vec![Block::Page(vec![
         Block::heading("Changes"),
@@ -171,7 +171,7 @@ const MOST_NAMED: usize = 6;
 fn sentence(plan: &Plan, shifts: &[Shift]) -> String {
     let primary: Vec<&Shift> = shifts
         .iter()
-        .filter(|shift| shift.after.metric.table().is_some())
+        .filter(|shift| shift.after.metric.is_shown_first())
         .collect();
     let mut changed: Vec<&Shift> = primary
         .iter()

@@ -3,57 +3,38 @@
 use analysis::compare::{Comparison, find};
 use analysis::decomposition::framing_uncounted;
 use analysis::predicted;
-use plan::metric::{Metric, Shown, Table};
+use plan::metric::{Metric, Shown};
 use plan::{Factors, Level, Plan};
 
 use crate::document::{Cell, Column};
 use crate::figure;
 
-/// The study to which the numbers of [`Table`] refer.
-const NUMBERED: &str = "Praptodiyono2019";
-
-/// The metrics with tables of their own: those that the plan names; or those
-/// with tables in the study, in their order, and other metrics with published
-/// values.
-/// published of.
-pub(super) fn study_metrics(
-    plan: &Plan,
-    comparisons: &[Comparison],
-) -> Vec<(Option<Table>, &'static Metric)> {
+/// The metrics with tables of their own: those that the plan names; or those that are shown
+/// first, and others with published values.
+pub(super) fn first_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
     if !plan.leading.is_empty() {
         let measured = |name: &String| metrics_of(comparisons).find(|metric| metric.name == name);
-        let leading = plan.leading.iter().filter_map(measured);
-        return leading.map(|metric| (metric.table(), metric)).collect();
+        return plan.leading.iter().filter_map(measured).collect();
     }
-    let of_table = |table: &Table| {
-        let table = *table;
-        metrics_of(comparisons)
-            .filter(move |metric| metric.table() == Some(table))
-            .map(move |metric| (Some(table), metric))
-    };
+    let first = metrics_of(comparisons).filter(|metric| metric.is_shown_first());
     let published = metrics_of(comparisons)
-        .filter(|metric| metric.table().is_none() && is_published(comparisons, metric))
-        .map(|metric| (None, metric));
-    Table::ALL
-        .iter()
-        .flat_map(of_table)
-        .chain(published)
-        .collect()
+        .filter(|metric| !metric.is_shown_first() && is_published(comparisons, metric));
+    first.chain(published).collect()
 }
 
-/// The measured metrics of the compact table: those with a table in the study,
+/// The measured metrics of the compact table: those that are otherwise shown first,
 /// others of the catalogue, those of flows, and those of windows.
 pub(super) fn other_metrics(plan: &Plan, comparisons: &[Comparison]) -> Vec<&'static Metric> {
-    let of_study = study_metrics(plan, comparisons);
+    let first = first_metrics(plan, comparisons);
     let rank = |metric: &&'static Metric| match metric.shown {
-        Shown::Table(_) => 0,
+        Shown::First => 0,
         Shown::Compact if metric.is_of_window() => 3,
         Shown::Compact if metric.is_of_flow() => 2,
         Shown::Compact | Shown::Json => 1,
     };
     let mut others: Vec<&'static Metric> = metrics_of(comparisons)
         .filter(|metric| metric.shown != Shown::Json)
-        .filter(|metric| of_study.iter().all(|(_, other)| other != metric))
+        .filter(|metric| !first.contains(metric))
         .collect();
     others.sort_by_key(rank);
     others
@@ -182,23 +163,17 @@ pub(super) fn kinds(plan: &Plan) -> Vec<Kind> {
 }
 
 /// The heading of the table of `metric`.
-pub(super) fn heading(plan: &Plan, table: Option<Table>, metric: &Metric) -> String {
+pub(super) fn heading(plan: &Plan, metric: &Metric) -> String {
     let sources: Vec<&str> = plan
         .published
         .iter()
         .filter(|published| published.metric == metric.name)
         .map(|published| published.source.as_str())
         .collect();
-    let mut published = plan.published.iter();
-    let numbered = published.any(|row| row.source.contains(NUMBERED));
-    let number = match table.filter(|_| numbered) {
-        Some(table) => format!("Table {}. ", table.number()),
-        None => String::new(),
-    };
     let against = sources
         .first()
         .map_or_else(String::new, |source| format!(", held against {source}"));
-    format!("{number}{} ({}){against}", metric.title, metric.unit)
+    format!("{} ({}){against}", metric.title, metric.unit)
 }
 
 /// The metrics that are compared, in the catalogue's order.
@@ -259,8 +234,8 @@ mod tests {
         let plan = plan(vec![cell(factors(1500))], 1, Vec::new());
         let metrics: Vec<(&str, f64)> = METRICS.iter().map(|metric| (metric.name, 1.0)).collect();
         let comparisons = compare(&plan, &[trial(factors(1500), 1, &metrics)]);
-        let of_study = study_metrics(&plan, &comparisons).into_iter();
-        let shown: Vec<&Metric> = (of_study.map(|(_, metric)| metric))
+        let shown: Vec<&Metric> = first_metrics(&plan, &comparisons)
+            .into_iter()
             .chain(other_metrics(&plan, &comparisons))
             .collect();
         for metric in METRICS {

@@ -233,9 +233,9 @@ fn shown(all: &AcrossWorlds) -> Vec<&'static Metric> {
 
 /// The heading of the table of `metric`.
 fn title(all: &AcrossWorlds, metric: &Metric) -> String {
-    match metric.table() {
-        Some(table) => heading(&all.plan, Some(table), metric),
-        None => format!("{} ({})", metric.title, metric.unit),
+    match metric.is_shown_first() {
+        true => heading(&all.plan, metric),
+        false => format!("{} ({})", metric.title, metric.unit),
     }
 }
 

@@ -1,6 +1,6 @@
 //! All metrics except those of single stages of a round trip.
 
-use super::{Metric, Resolution, STAMP, Table};
+use super::{Metric, Resolution, STAMP};
 use crate::metric::Better::{Higher, Lower};
 
 /// The CPU time of one process is exact: getrusage(2) returns microseconds, and
@@ -16,7 +16,7 @@ pub const METRICS: &[Metric] = &[
         "Round-trip time",
         "mean time from writing a message to its echo by the receiver; for simulated TCP flows: mean of the senders' round-trip samples",
     )
-    .of_table(Table::Rtt)
+    .first()
     .with_resolution(STAMP)
     .of_flows(),
     lower(
@@ -25,7 +25,7 @@ pub const METRICS: &[Metric] = &[
         "Jitter",
         "mean |delay - mean delay| over the messages, as the 2019 study defines it",
     )
-    .of_table(Table::Jitter)
+    .first()
     .with_resolution(STAMP)
     .of_flows(),
     higher(
@@ -34,7 +34,7 @@ pub const METRICS: &[Metric] = &[
         "Throughput",
         "rate of payload between the kernel's receive stamps, after an uncounted pre-roll",
     )
-    .of_table(Table::Throughput)
+    .first()
     // Two frames of average size in 5 MB: which frame carries the first and the
     // last stamp is random.
     .with_resolution(Resolution::Percent(0.2))
@@ -45,7 +45,7 @@ pub const METRICS: &[Metric] = &[
         "CPU, whole machine",
         "busy CPU seconds of the whole machine per 10^9 octets of payload",
     )
-    .of_table(Table::Cpu)
+    .first()
     .with_resolution(Resolution::CpuTick),
     lower(
         "cpu_programs",
@@ -60,7 +60,7 @@ pub const METRICS: &[Metric] = &[
         "CPU utilisation, sender",
         "CPU time of the sending process alone during the metered transfer; 100 % is one CPU",
     )
-    .of_table(Table::Cpu)
+    .first()
     .with_resolution(PROCESS),
     lower(
         "cpu_receiver",
@@ -68,7 +68,7 @@ pub const METRICS: &[Metric] = &[
         "CPU utilisation, receiver",
         "CPU time of the receiving process alone during the metered transfer; 100 % is one CPU",
     )
-    .of_table(Table::Cpu)
+    .first()
     .with_resolution(PROCESS),
     lower(
         "cpu_sender_high",

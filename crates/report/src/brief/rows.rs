@@ -9,7 +9,7 @@ use plan::metric::{Better, Metric};
 
 use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 use crate::figure;
-use crate::rows::{aligned, factor_names, study_metrics};
+use crate::rows::{aligned, factor_names, first_metrics};
 use crate::section::summary::{self, Subject};
 use crate::section::{ranking, scores};
 use crate::terminal;
@@ -58,8 +58,7 @@ impl<'a> Rows<'a> {
         let subject = Subject::of_headline(found);
         let mut metrics: Vec<&'static Metric> = Vec::new();
         let named: Vec<&Metric> = subject.metrics().filter_map(Metric::named).collect();
-        let of_study = study_metrics(plan, &found.comparisons).into_iter();
-        for metric in (named.iter().copied()).chain(of_study.map(|(_, metric)| metric)) {
+        for metric in (named.iter().copied()).chain(first_metrics(plan, &found.comparisons)) {
             if !metrics.contains(&metric) {
                 metrics.push(metric);
             }

@@ -90,9 +90,9 @@ mod tests {
     #[test]
     fn ids_are_words_in_lower_case_and_unique() {
         let mut ids = Ids::default();
-        let heading = "Table 4. Throughput (Mbit/s), held against X";
-        assert_eq!(ids.of("tables", heading), "tables-table-4-throughput");
-        assert_eq!(ids.of("tables", heading), "tables-table-4-throughput-2");
+        let heading = "Throughput (Mbit/s), held against X";
+        assert_eq!(ids.of("tables", heading), "tables-throughput");
+        assert_eq!(ids.of("tables", heading), "tables-throughput-2");
         assert_eq!(ids.of("", "\"><b>µ</b>"), "b-b");
         assert_eq!(ids.of("a", "…"), "a");
     }

@@ -7,7 +7,7 @@ use plan::metric::{Better, Metric};
 
 use crate::document::{Block, Cell, Column, Fit, Style, Table, Tone};
 use crate::figure;
-use crate::rows::study_metrics;
+use crate::rows::first_metrics;
 use crate::section::summary::Subject;
 use crate::series::{Series, series};
 
@@ -33,10 +33,9 @@ pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
                 .is_some_and(|row| row.change.is_some())
         })
     };
-    let metrics = study_metrics(plan, &found.comparisons).into_iter();
     let named = subject.metrics().filter_map(Metric::named);
     let mut shown: Vec<&'static Metric> = Vec::new();
-    for metric in named.chain(metrics.map(|(_, metric)| metric)) {
+    for metric in named.chain(first_metrics(plan, &found.comparisons)) {
         if !shown.contains(&metric) && measured(&metric) {
             shown.push(metric);
         }

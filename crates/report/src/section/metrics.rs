@@ -6,7 +6,7 @@ use plan::metric::Metric;
 use crate::document::{Block, Figure, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
-use crate::rows::{is_zero, study_metrics};
+use crate::rows::{first_metrics, is_zero};
 
 /// The explanation of the plots.
 const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small ones single trials: an open cross carries a note, such as other work on the processors, an X a fault; of a cell's others the first 500 are shown. Open diamonds are published figures. An arrow ends an interval that goes on beyond the axis. Changes are against the baseline, a row each: a filled symbol where a difference was found. A click on a name in the legend hides or shows it; a pointer on a symbol says what it is.";
@@ -20,8 +20,7 @@ pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
         return None;
     }
     let frame = Frame::of(plan, found.trials, comparisons);
-    let metrics = study_metrics(plan, comparisons).into_iter();
-    let metrics = metrics.map(|(_, metric)| metric);
+    let metrics = first_metrics(plan, comparisons).into_iter();
     let metrics = metrics.filter(|metric| !is_zero(comparisons, metric));
     let figures = drawn(&frame, metrics);
     if figures.is_empty() {

@@ -7,8 +7,8 @@ use crate::document::{Block, Cell, Column, Fit, Section, Style, Table};
 use crate::figure;
 use crate::plots::Frame;
 use crate::rows::{
-    aligned, factor_cells, factor_names, is_zero, metric_column, other_metrics, rows_in_order,
-    study_metrics,
+    aligned, factor_cells, factor_names, first_metrics, is_zero, metric_column, other_metrics,
+    rows_in_order,
 };
 use crate::section::crosstab::MOST_ROWS;
 use crate::section::metrics::drawn;
@@ -17,11 +17,10 @@ use crate::section::metrics::drawn;
 /// Metrics that were zero in every trial share one line.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (plan, comparisons) = (found.plan, &found.comparisons);
-    let of_study = study_metrics(plan, comparisons).into_iter();
     let others = other_metrics(plan, comparisons);
     let (zero, metrics): (Vec<&Metric>, Vec<&Metric>) =
         (others.into_iter()).partition(|metric| is_zero(comparisons, metric));
-    let zero = (of_study.map(|(_, metric)| metric))
+    let zero = (first_metrics(plan, comparisons).into_iter())
         .filter(|metric| is_zero(comparisons, metric))
         .chain(zero);
     let zero: Vec<&str> = zero.map(|metric| metric.name).collect();

@@ -10,7 +10,7 @@ use plan::{Factors, Plan};
 use crate::document::{Block, Cell, Column, Remark, Section, Style, Table, Tone};
 use crate::figure;
 use crate::rows::{
-    aligned, factor_cells, factor_names, framing_note, heading, model, study_metrics, study_rows,
+    aligned, factor_cells, factor_names, first_metrics, framing_note, heading, model, study_rows,
 };
 use crate::section::crosstab::{self, MOST_ROWS};
 use crate::section::summary;
@@ -19,15 +19,15 @@ use crate::section::summary;
 /// a cross table of the levels of the compared factor.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let plan = found.plan;
-    let metrics = study_metrics(plan, &found.comparisons);
+    let metrics = first_metrics(plan, &found.comparisons);
     if metrics.is_empty() {
         return None;
     }
     let mut blocks = vec![Block::Page(vec![Block::heading("Tables")])];
-    for (table, metric) in metrics {
+    for metric in metrics {
         let rows = study_rows(plan, &found.comparisons, metric);
         let published = rows.iter().any(|row| row.published.value.is_some());
-        let heading = heading(plan, table, metric);
+        let heading = heading(plan, metric);
         let note = figure::notes(rows.iter().copied());
         let note = note.map(|note| Block::paragraph(Style::Note, note));
         let folded = (rows.len() > MOST_ROWS && !published).then(|| {

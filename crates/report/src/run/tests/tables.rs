@@ -91,7 +91,7 @@ Verdicts
       --set network.buffer=100kB,500kB --set host.congestion=cubic,reno would tell whether it survives
     offloads=on mtu=9000: not reproduced; our interval holds 0
 
-Table 4. Throughput (Mbit/s), held against [Praptodiyono2019 Table 4]
+Throughput (Mbit/s), held against [Praptodiyono2019 Table 4]
 scenario  offloads  mtu   Mbit/s    % against 1500     paper  paper %  verdict
 LU-LU     off       1500  948 ± 13                    750.94
 LU-LU     off       9000  989 ± 13  +4.3 [3.6, 5.0]   938.88   +25.03  direction only
@@ -99,7 +99,7 @@ LU-LU     on        1500  996 ± 13                    750.94           framing 
 LU-LU     on        9000  995 ± 13  -0.1 [-0.8, 0.6]  938.88   +25.03  not reproduced: no difference found above 0.52
                                                                        %; framing not counted by the bucket
 
-Table 5. CPU utilisation, sender (%), held against [Praptodiyono2019 Table 5]
+CPU utilisation, sender (%), held against [Praptodiyono2019 Table 5]
 scenario  offloads  mtu   %            % against 1500        paper %  verdict
 LU-LU     off       1500  0.80 ± 0.02
                           1.60 ± 0.03                                 with all softirq
