@@ -6,7 +6,7 @@
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -18,7 +18,16 @@ use super::*;
 use crate::clock::Epoch;
 use crate::transfer::{Echo, Received, Receiver, Transfer, send};
 
+/// The senders, also those that are not of the trial.
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// A loopback address of this receiver alone: tests that run meanwhile may take the ports of
+/// another.
+fn own_address() -> IpAddr {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let [of_process, _, _, _] = std::process::id().to_le_bytes();
+    Ipv4Addr::new(127, 70, of_process, NEXT.fetch_add(1, Ordering::Relaxed)).into()
+}
 
 /// Octets of a message, and of all messages.
 const MESSAGE: u64 = 1_000;
@@ -27,7 +36,7 @@ const SIZE: u64 = 200 * MESSAGE;
 fn transfer(protocol: Transport, timeout: Span) -> Transfer {
     Transfer {
         protocol,
-        address: HERE,
+        address: own_address(),
         preroll: Bytes::ZERO,
         preroll_message: Bytes::new(MESSAGE),
         size: Bytes::new(SIZE),
@@ -75,7 +84,7 @@ impl Running {
     }
 
     fn connect(&self) -> TcpStream {
-        TcpStream::connect((HERE, self.port)).unwrap()
+        TcpStream::connect((self.transfer.address, self.port)).unwrap()
     }
 
     /// A UDP socket connected to the receiver.
@@ -83,16 +92,17 @@ impl Running {
         let socket = UdpSocket::bind((HERE, 0)).unwrap();
         let patience = Some(Duration::from_secs(20));
         socket.set_read_timeout(patience).unwrap();
-        socket.connect((HERE, self.port)).unwrap();
+        socket.connect((self.transfer.address, self.port)).unwrap();
         socket
     }
 
     /// The results, after which nobody listens at the port.
     fn end(self) -> Result<Received> {
         let result = self.thread.join().unwrap();
-        let refused = TcpStream::connect((HERE, self.port)).unwrap_err();
+        let at = (self.transfer.address, self.port);
+        let refused = TcpStream::connect(at).unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
-        UdpSocket::bind((HERE, self.port)).expect("the port is free");
+        UdpSocket::bind(at).expect("the port is free");
         result
     }
 }
@@ -308,7 +318,7 @@ fn the_token_is_one_segment_and_opens_the_window_by_one_at_most() {
     let socket = OwnedFd::from(running.connect());
     let info = || tcp_info::tcp_info(socket.as_fd()).unwrap();
     let window = info().tcpi_snd_cwnd;
-    let to = SocketAddr::new(HERE, running.port);
+    let to = SocketAddr::new(running.transfer.address, running.port);
     show(
         &socket,
         Transport::Tcp,
