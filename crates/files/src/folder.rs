@@ -2,27 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use nix::dir::Dir;
-use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat, renameat};
-use nix::sys::stat::{Mode, fstatat, mkdirat};
-use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::input::{at_most, too_large};
-
-/// The permissions of new files and folders, less the umask.
-const FILE_MODE: Mode = Mode::from_bits_truncate(0o666);
-const PRIVATE_MODE: Mode = Mode::from_bits_truncate(0o600);
-/// The flags of a file that must not exist.
-const NEW: OFlag = OFlag::O_WRONLY
-    .union(OFlag::O_CREAT)
-    .union(OFlag::O_EXCL)
-    .union(OFlag::O_CLOEXEC);
-const FOLDER_MODE: Mode = Mode::from_bits_truncate(0o777);
+use crate::system::{Handle, Kind, Open, has_other_names};
 
 /// The maximum number of temporary files of one name and process that earlier
 /// crashes may have left.
@@ -31,7 +16,7 @@ const MOST_LEFT: u32 = 1_000;
 /// An open folder. Names are those of its direct entries.
 #[derive(Debug)]
 pub struct Folder {
-    folder: File,
+    folder: Handle,
     path: PathBuf,
 }
 
@@ -42,10 +27,8 @@ impl Folder {
     /// # Errors
     /// It does not exist or is not a folder.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let folder = nix::fcntl::open(here(path), flags, Mode::empty())?;
         Ok(Self {
-            folder: folder.into(),
+            folder: Handle::open(here(path))?,
             path: path.to_owned(),
         })
     }
@@ -78,21 +61,12 @@ impl Folder {
 
     /// Whether that path still leads to this folder: nobody removed, renamed or replaced it.
     pub fn is_in_place(&self) -> bool {
-        let found = fs::metadata(here(&self.path));
-        let same = |found: fs::Metadata, own: fs::Metadata| {
-            (found.dev(), found.ino()) == (own.dev(), own.ino())
-        };
-        found.is_ok_and(|found| self.folder.metadata().is_ok_and(|own| same(found, own)))
+        self.folder.is_at(here(&self.path))
     }
 
     /// Whether the entry `name` still is the open file `file`.
     pub fn is_still(&self, name: &str, file: &File) -> bool {
-        let found = fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW);
-        found.is_ok_and(|found| {
-            let is_same =
-                |own: fs::Metadata| (found.st_dev, found.st_ino) == (own.dev(), own.ino());
-            file.metadata().is_ok_and(is_same)
-        })
+        self.folder.is_still(name, file)
     }
 
     /// Opens the folder `name` in this one, and creates it if needed.
@@ -104,10 +78,8 @@ impl Folder {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let folder = openat(&self.folder, name, flags, Mode::empty());
         Ok(Self {
-            folder: folder.map_err(|error| not_followed(error, name))?.into(),
+            folder: self.folder.folder(name)?,
             path: self.path.join(name),
         })
     }
@@ -118,7 +90,7 @@ impl Folder {
     /// Something of that name exists, or it cannot be created.
     pub fn create_folder(&self, name: &str) -> io::Result<()> {
         single(name)?;
-        Ok(mkdirat(&self.folder, name, FOLDER_MODE)?)
+        self.folder.create_folder(name)
     }
 
     /// Creates the file `name` for writing.
@@ -126,7 +98,7 @@ impl Folder {
     /// # Errors
     /// Something of that name exists, or it cannot be created.
     pub fn create_new(&self, name: &str) -> io::Result<File> {
-        self.file(name, NEW, FILE_MODE)
+        self.file(name, Open::New)
     }
 
     /// Creates the file `name` for writing, for its owner alone.
@@ -134,7 +106,7 @@ impl Folder {
     /// # Errors
     /// As [`Folder::create_new`].
     pub(crate) fn create_private(&self, name: &str) -> io::Result<File> {
-        self.file(name, NEW, PRIVATE_MODE)
+        self.file(name, Open::NewPrivate)
     }
 
     /// Opens the file `name` for appending, and creates it if needed.
@@ -142,10 +114,9 @@ impl Folder {
     /// # Errors
     /// It is not an ordinary file with a single name, or cannot be written.
     pub fn append(&self, name: &str) -> io::Result<File> {
-        let flags = OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT;
-        let file = self.ordinary(name, flags)?;
+        let file = self.file(name, Open::Append)?;
         // A second name may be outside of the folder.
-        if file.metadata()?.nlink() > 1 {
+        if has_other_names(&file)? {
             return Err(io::Error::other(format!(
                 "{name} has other hard links; replace it by a copy"
             )));
@@ -175,7 +146,7 @@ impl Folder {
     /// # Errors
     /// It is not an ordinary file, or cannot be read.
     pub fn open_file(&self, name: &str) -> io::Result<File> {
-        self.ordinary(name, OFlag::O_RDONLY)
+        self.file(name, Open::Read)
     }
 
     /// Replaces the file `name` atomically: its new content is written to a
@@ -186,9 +157,7 @@ impl Folder {
     /// content cannot be written; the old file then stays.
     pub fn replace(&self, name: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
         let place = || self.path.join(name).display().to_string();
-        if let Some(kind) = self.kind(name)
-            && !kind.is_replaceable()
-        {
+        if self.folder.kind(name) == Some(Kind::Other) {
             anyhow::bail!(
                 "cannot write {}: not a regular file; name another one",
                 place()
@@ -198,7 +167,7 @@ impl Folder {
             let (mut file, temporary) = self.temporary(name)?;
             let written = write(&mut file).and_then(|()| {
                 file.sync_all()?;
-                renameat(&self.folder, temporary.as_str(), &self.folder, name)?;
+                self.folder.rename(&temporary, name)?;
                 Ok(())
             });
             if written.is_err() {
@@ -218,7 +187,7 @@ impl Folder {
 
     /// Whether there is an entry `name`, which may be a link to nothing.
     pub fn holds(&self, name: &str) -> bool {
-        self.kind(name).is_some()
+        self.folder.kind(name).is_some()
     }
 
     /// Removes the file or link `name`.
@@ -227,7 +196,7 @@ impl Folder {
     /// It does not exist or cannot be removed.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         single(name)?;
-        Ok(unlinkat(&self.folder, name, UnlinkatFlags::NoRemoveDir)?)
+        self.folder.remove(name)
     }
 
     /// Removes the empty folder `name`.
@@ -236,7 +205,7 @@ impl Folder {
     /// It is not an empty folder, or cannot be removed.
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
         single(name)?;
-        Ok(unlinkat(&self.folder, name, UnlinkatFlags::RemoveDir)?)
+        self.folder.remove_folder(name)
     }
 
     /// The names of its entries in order, without those that are not UTF-8.
@@ -244,13 +213,7 @@ impl Folder {
     /// # Errors
     /// It cannot be read.
     pub fn names(&self) -> io::Result<Vec<String>> {
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let mut entries = Dir::from_fd(openat(&self.folder, ".", flags, Mode::empty())?)?;
-        let mut names = Vec::new();
-        for entry in entries.iter() {
-            let name = entry?.file_name().to_str().map(str::to_owned);
-            names.extend(name.ok().filter(|name| name != "." && name != ".."));
-        }
+        let mut names = self.folder.names()?;
         names.sort_unstable();
         Ok(names)
     }
@@ -260,7 +223,7 @@ impl Folder {
     /// # Errors
     /// The disk reports an error.
     pub fn sync(&self) -> io::Result<()> {
-        self.folder.sync_all()
+        self.folder.sync()
     }
 
     /// A new temporary file for the next content of `name`, and its name.
@@ -279,30 +242,9 @@ impl Folder {
         )))
     }
 
-    /// Opens an ordinary file. A pipe would block without O_NONBLOCK, which
-    /// does nothing to ordinary files [open(2)].
-    fn ordinary(&self, name: &str, flags: OFlag) -> io::Result<File> {
-        let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let file = self.file(name, flags, FILE_MODE);
-        match file {
-            // A pipe or a socket without a reader.
-            Err(error) if error.raw_os_error() == Some(Errno::ENXIO as i32) => {
-                Err(not_ordinary(name))
-            }
-            Ok(file) if !file.metadata()?.is_file() => Err(not_ordinary(name)),
-            file => file,
-        }
-    }
-
-    fn file(&self, name: &str, flags: OFlag, mode: Mode) -> io::Result<File> {
+    fn file(&self, name: &str, how: Open) -> io::Result<File> {
         single(name)?;
-        let file = openat(&self.folder, name, flags, mode);
-        Ok(file.map_err(|error| not_followed(error, name))?.into())
-    }
-
-    fn kind(&self, name: &str) -> Option<Kind> {
-        let found = fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
-        Some(Kind(found.st_mode))
+        self.folder.file(name, how)
     }
 }
 
@@ -314,44 +256,20 @@ fn here(path: &Path) -> &Path {
     }
 }
 
-/// The type of an entry, of the bits of its mode [inode(7)].
-struct Kind(nix::libc::mode_t);
-
-impl Kind {
-    /// Whether a rename may replace it: a file, or a link itself.
-    fn is_replaceable(&self) -> bool {
-        use nix::libc::{S_IFLNK, S_IFMT, S_IFREG};
-        [S_IFREG, S_IFLNK].contains(&(self.0 & S_IFMT))
-    }
-}
+/// Characters that no name has: separators, of any system, and the colon of Windows.
+#[cfg(windows)]
+const NOT_IN_NAMES: [char; 4] = ['/', '\\', ':', '\0'];
+#[cfg(not(windows))]
+const NOT_IN_NAMES: [char; 2] = ['/', '\0'];
 
 /// Refuses names that lead out of a folder.
 fn single(name: &str) -> io::Result<()> {
-    if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
+    if name.is_empty() || name.contains(NOT_IN_NAMES) || name == "." || name == ".." {
         let why = format!("{} is not the name of a file", name.escape_debug());
         return Err(io::Error::new(ErrorKind::InvalidInput, why));
     }
     Ok(())
 }
 
-/// The error of opening `name`, in words where it is a link.
-fn not_followed(error: Errno, name: &str) -> io::Error {
-    match error {
-        // Of a folder, a link is ENOTDIR [open(2)].
-        Errno::ELOOP | Errno::ENOTDIR | Errno::EMLINK => io::Error::other(format!(
-            "{name} is a symbolic link or of another kind, and links are not followed here; \
-             replace it by what it stands for"
-        )),
-        error => error.into(),
-    }
-}
-
-fn not_ordinary(name: &str) -> io::Error {
-    io::Error::new(
-        ErrorKind::InvalidInput,
-        format!("{name} is not an ordinary file; remove it"),
-    )
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

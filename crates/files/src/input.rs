@@ -2,24 +2,11 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use nix::fcntl::OFlag;
-use nix::sys::stat::Mode;
-use nix::unistd::{Uid, User, geteuid};
 use zeroize::Zeroizing;
 
-/// All permissions of the group and of others [inode(7)].
-const OF_OTHERS: u32 = 0o077;
-
-/// The permission of the group to read, which also stands for a list of single readers
-/// [acl(5)].
-const READ_BY_GROUP: u32 = 0o040;
-
-/// The variable that names the folder in which systemd hands over credentials
-/// [systemd.exec(5)].
-const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
+use crate::system::{self, is_private, refuse_shared};
 
 /// The octets that are read at once of a line at an offset.
 const BLOCK: usize = 1 << 14;
@@ -50,9 +37,7 @@ pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
 /// corrects this.
 pub fn read_secret(path: &Path, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     let file = open_regular(path)?;
-    let found = file.metadata()?;
-    let credentials = std::env::var_os(CREDENTIALS).map(PathBuf::from);
-    refuse_shared(path, &found, geteuid().as_raw(), credentials.as_deref())?;
+    refuse_shared(path, &file.metadata()?)?;
     // One allocation: a growing one leaves copies behind.
     let mut octets = Zeroizing::new(vec![0; most + 1]);
     let mut length = 0;
@@ -71,34 +56,6 @@ pub fn read_secret(path: &Path, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     }
 }
 
-/// Refuses the file of a secret that others than `user` and root can open; `credentials` is
-/// the folder of a service manager.
-fn refuse_shared(
-    path: &Path,
-    found: &fs::Metadata,
-    user: u32,
-    credentials: Option<&Path>,
-) -> io::Result<()> {
-    let (owner, mode) = (found.uid(), found.permissions().mode());
-    let others = match credentials.is_some() && path.parent() == credentials {
-        // The service manager lists the user of the service as a reader.
-        true => OF_OTHERS & !READ_BY_GROUP,
-        false => OF_OTHERS,
-    };
-    let path = path.display();
-    let why = if owner != user && owner != 0 {
-        let new = User::from_uid(Uid::from_raw(user)).ok().flatten();
-        let new = new.map_or_else(|| user.to_string(), |user| user.name);
-        let sudo = if user == 0 { "" } else { "sudo " };
-        format!("it belongs to another user; type: {sudo}chown {new} {path}; chmod 600 {path}")
-    } else if mode & others != 0 {
-        format!("other users may read or change it; type: chmod 600 {path}")
-    } else {
-        return Ok(());
-    };
-    Err(io::Error::new(ErrorKind::PermissionDenied, why))
-}
-
 /// Opens a file that the user named, which may be a pipe.
 ///
 /// # Errors
@@ -107,21 +64,12 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Opens a regular file that the user named. A pipe would block without O_NONBLOCK, which does nothing to
-/// regular files [open(2)].
+/// Opens a regular file that the user named. A pipe does not make its reader wait.
 ///
 /// # Errors
 /// It cannot be read, or is another kind of file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-    let file: File = nix::fcntl::open(path, flags, Mode::empty())?.into();
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            "it is not a regular file; name one",
-        )),
-    }
+    system::open_regular(path)
 }
 
 /// Reads a file as [`read`], as text.
@@ -149,8 +97,7 @@ pub fn read_text_of(path: &Path, most: u64) -> io::Result<(String, Metadata)> {
 /// in hexadecimal digits or base64.
 pub fn may_be_secret(path: &Path, text: &str) -> bool {
     let found = fs::metadata(path);
-    text.lines().nth(2).is_none()
-        && found.is_ok_and(|found| found.is_file() && found.permissions().mode() & OF_OTHERS == 0)
+    text.lines().nth(2).is_none() && found.is_ok_and(|found| found.is_file() && is_private(&found))
 }
 
 fn text(octets: Vec<u8>) -> io::Result<String> {
@@ -229,6 +176,25 @@ impl<R: Read> Lines<R> {
     }
 }
 
+/// Fills `octets` from `offset` on.
+///
+/// # Errors
+/// The file ends before, or cannot be read.
+pub fn read_exact_at(file: &File, mut octets: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !octets.is_empty() {
+        match system::read_at(file, octets, offset) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                octets = &mut octets[read..];
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 /// The line of `file` that begins at `offset`, without its newline.
 ///
 /// # Errors
@@ -238,7 +204,7 @@ pub fn line_at(file: &File, offset: u64, longest: u64) -> io::Result<Vec<u8>> {
     loop {
         let read = line.len();
         line.resize(read + BLOCK.max(read), 0);
-        let more = file.read_at(&mut line[read..], offset + read as u64)?;
+        let more = system::read_at(file, &mut line[read..], offset + read as u64)?;
         line.truncate(read + more);
         let length = (&line[read..]).skip_until(b'\n')?;
         if line[..read + length].ends_with(b"\n") {
@@ -259,84 +225,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endless_file_is_refused_with_its_limit() {
-        let error = read(Path::new("/dev/zero"), 1 << 20).unwrap_err();
-        assert_eq!(error.to_string(), "it is larger than 1 MiB, the limit");
-        assert_eq!(
-            at_most(&b"abc"[..], 3).unwrap().as_deref(),
-            Some(&b"abc"[..])
-        );
-        assert_eq!(at_most(&b"abcd"[..], 3).unwrap(), None);
-        let text = read_text(Path::new("/dev/null"), 0).unwrap();
-        assert_eq!(text, "");
-    }
-
-    #[test]
-    fn the_file_of_a_secret_is_its_owners_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        let mut file = crate::create_private(&path).unwrap();
-        io::Write::write_all(&mut file, b"octets").unwrap();
-        assert_eq!(*read_secret(&path, 6).unwrap(), b"octets");
-        assert!(may_be_secret(&path, "octets"));
-        assert!(!may_be_secret(&path, "one\ntwo\nthree"));
-        let large = read_secret(&path, 5).unwrap_err().to_string();
-        assert_eq!(large, "it is larger than 5 octets, the limit");
-        assert!(crate::create_private(&path).is_err());
-        for mode in [0o604, 0o620, 0o602, 0o640, 0o610] {
-            file.set_permissions(fs::Permissions::from_mode(mode))
-                .unwrap();
-            let error = read_secret(&path, 6).unwrap_err().to_string();
-            assert!(error.contains("type: chmod 600"), "{error}");
-            assert!(!may_be_secret(&path, "octets"));
-        }
-    }
-
-    #[test]
-    fn the_secret_of_another_user_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("key");
-        let found = crate::create_private(&path).unwrap().metadata().unwrap();
-        assert!(refuse_shared(&path, &found, found.uid(), None).is_ok());
-        // What root owns is refused to nobody.
-        let refused = refuse_shared(&path, &found, 4_001, None);
-        match found.uid() {
-            0 => assert!(refused.is_ok()),
-            _ => {
-                let error = refused.unwrap_err().to_string();
-                assert!(error.contains("type: sudo chown 4001 "), "{error}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_service_manager_lists_its_reader_in_the_place_of_the_group() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("west.key");
-        let file = crate::create_private(&path).unwrap();
-        let refused = |mode, credentials: &Path| {
-            file.set_permissions(fs::Permissions::from_mode(mode))
-                .unwrap();
-            let found = file.metadata().unwrap();
-            refuse_shared(&path, &found, found.uid(), Some(credentials)).is_err()
-        };
-        assert!(!refused(0o440, folder.path()));
-        assert!(refused(0o444, folder.path()));
-        assert!(refused(0o460, folder.path()));
-        assert!(refused(0o440, Path::new("/run/credentials/other")));
-    }
-
-    #[test]
-    fn what_must_be_a_regular_file_never_makes_its_reader_wait() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pipe");
-        nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
-        for path in [&path, folder.path(), Path::new("/dev/zero")] {
-            let error = read_secret(path, 6).unwrap_err().to_string();
-            assert_eq!(error, "it is not a regular file; name one");
-            let error = read_regular_text(path, 6).unwrap_err().to_string();
-            assert_eq!(error, "it is not a regular file; name one");
-        }
+    fn what_is_larger_than_its_limit_is_refused() {
+        let octets = |most| at_most(&b"abc"[..], most).unwrap();
+        assert_eq!(octets(3).as_deref(), Some(&b"abc"[..]));
+        assert_eq!(octets(2), None);
     }
 
     /// The lines of `text`, or the refusal.

@@ -2,15 +2,11 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use nix::errno::Errno;
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
-use nix::sys::stat::Mode;
 
-use crate::Folder;
+use crate::{Folder, system};
 
 /// Creates the folder at `path`, and those above it.
 ///
@@ -72,23 +68,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
 /// created.
 pub fn open_sink(path: &Path) -> io::Result<File> {
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => {
-            // A pipe without a reader would make its writer wait [open(2)].
-            let flags = OFlag::O_WRONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-            let file: File = match nix::fcntl::open(path, flags, Mode::empty()) {
-                Err(Errno::ENXIO) => {
-                    let why = "nobody reads from it; start its reader first";
-                    return Err(io::Error::new(ErrorKind::BrokenPipe, why));
-                }
-                opened => opened?.into(),
-            };
-            if file.metadata()?.is_file() {
-                return Err(ErrorKind::AlreadyExists.into());
-            }
-            let flags = OFlag::from_bits_retain(fcntl(&file, FcntlArg::F_GETFL)?);
-            fcntl(&file, FcntlArg::F_SETFL(flags & !OFlag::O_NONBLOCK))?;
-            Ok(file)
-        }
+        Ok(found) if !found.is_file() => system::open_device(path),
         _ => create_new(path),
     }
 }
@@ -112,8 +92,7 @@ pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Resu
 
 /// Whether two paths lead to the same file.
 pub fn are_same(first: &Path, second: &Path) -> bool {
-    let file = |path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
-    matches!((file(first), file(second)), (Ok(first), Ok(second)) if first == second)
+    system::are_same(first, second)
 }
 
 /// The folder of a path and its last name.
@@ -125,32 +104,5 @@ fn parts(path: &Path) -> io::Result<(&Path, &str)> {
             ErrorKind::InvalidInput,
             "this is not the name of a file in UTF-8",
         )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Read as _, Write as _};
-
-    use super::*;
-
-    #[test]
-    fn a_pipe_is_written_to_if_it_has_a_reader_and_makes_nobody_wait() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("pipe");
-        nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
-        let error = open_sink(&path).unwrap_err().to_string();
-        assert!(error.contains("nobody reads from it"), "{error}");
-        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK;
-        let mut reader: File = nix::fcntl::open(&path, flags, Mode::empty())
-            .unwrap()
-            .into();
-        let mut writer = open_sink(&path).unwrap();
-        writer.write_all(b"line").unwrap();
-        let flags = fcntl(&writer, FcntlArg::F_GETFL).unwrap();
-        assert!(!OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK));
-        let mut octets = [0; 4];
-        reader.read_exact(&mut octets).unwrap();
-        assert_eq!(&octets, b"line");
     }
 }

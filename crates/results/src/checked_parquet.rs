@@ -11,7 +11,6 @@ mod runs;
 mod thrift;
 
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -219,7 +218,7 @@ fn footer(file: &File, length: u64) -> Result<Vec<u8>> {
     let damaged = "it is not a whole Parquet file";
     let mut tail = [0; 8];
     let end = length.checked_sub(12).context(damaged)? + 4;
-    file.read_exact_at(&mut tail, end)?;
+    files::read_exact_at(file, &mut tail, end)?;
     ensure!(&tail[4..] == MAGIC, damaged);
     let size = u64::from(u32::from_le_bytes([tail[0], tail[1], tail[2], tail[3]]));
     ensure!(
@@ -229,7 +228,7 @@ fn footer(file: &File, length: u64) -> Result<Vec<u8>> {
     );
     let start = end.checked_sub(size).context(damaged)?;
     let mut footer = vec![0; usize::try_from(size)?];
-    file.read_exact_at(&mut footer, start)?;
+    files::read_exact_at(file, &mut footer, start)?;
     Ok(footer)
 }
 

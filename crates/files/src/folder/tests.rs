@@ -1,6 +1,8 @@
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::symlink;
 
+use nix::sys::stat::Mode;
+
 use super::*;
 
 /// A folder, and a file outside of it that must stay as it is.

@@ -1,7 +1,6 @@
 //! A column of a row group, page by page.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -128,7 +127,7 @@ impl Column {
         }
         let size = LARGEST_HEAD.min(chunk.end - chunk.next);
         let mut head = vec![0; usize::try_from(size)?];
-        file.read_exact_at(&mut head, chunk.next)?;
+        files::read_exact_at(file, &mut head, chunk.next)?;
         let (head, length) = Value::read(&head).context("the head of a page is damaged")?;
         let damaged = "the head of a page is damaged";
         let place = chunk.next + length as u64;
@@ -169,7 +168,7 @@ impl Column {
     /// Reads a page, whose sizes are within the limits.
     pub(super) fn take(&mut self, page: Page, file: &File) -> Result<()> {
         let mut packed = vec![0; page.packed];
-        file.read_exact_at(&mut packed, page.place)?;
+        files::read_exact_at(file, &mut packed, page.place)?;
         let content = match self.chunk.is_packed {
             false => packed,
             // Without values there may be nothing to unpack.
