@@ -21,6 +21,7 @@ from ._commands import (
 )
 from ._errors import Interrupted, JumbolabError, VersionMismatch
 from ._program import program, version
+from ._rankings import Printed, apart, front, nearest
 from ._results import Results
 from ._search import sweep_search
 from ._sweep import Sweep, sweep
@@ -33,13 +34,17 @@ __all__ = [
     "Interrupted",
     "JumbolabError",
     "Plan",
+    "Printed",
     "Results",
     "Sweep",
     "Value",
     "VersionMismatch",
     "Worlds",
+    "apart",
+    "front",
     "list",
     "load",
+    "nearest",
     "plan",
     "predict",
     "program",
