@@ -6,8 +6,8 @@
 //! that no correction for their number is needed [Berger1982]. A change in per
 //! cent may also be claimed of at least one setting, or of the mean.
 //!
-//! Alternatives exclude each other, such as interpretations of a text: a claim that
-//! names some is judged for each of them alone.
+//! Alternatives exclude each other, such as interpretations of a text or rival
+//! explanations: a claim that names some is judged for each of them alone.
 
 mod alternatives;
 mod changed;
@@ -18,7 +18,7 @@ use crate::compare::{Comparison, NOT_HERE};
 use crate::statistics::{Interval, Mean, difference};
 use crate::verdict::Verdict;
 pub(crate) use alternatives::alternatives;
-pub use alternatives::{Alternative, Alternatives, Needs, is_stated, where_it_holds};
+pub use alternatives::{Alternative, Alternatives, is_stated, overall, where_it_holds};
 pub use changed::Average;
 use changed::Changed;
 
@@ -76,8 +76,8 @@ pub fn judged<'a>(plan: &'a Plan, comparisons: &[Comparison]) -> Vec<Judged<'a>>
 
 /// One claim, judged by `comparisons`.
 fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> Judged<'a> {
-    let (named, needs) = Needs::of(plan, &claim.text, &claim.alternatives);
-    let Some(needs) = needs else {
+    let named = &claim.alternatives.factors;
+    if named.is_empty() {
         let InAll {
             unit,
             settings,
@@ -93,7 +93,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
             alternatives: None,
             verdict,
         };
-    };
+    }
     let of = |levels: Factors| {
         let here = in_all(&within(claim, &levels), comparisons);
         let alternative = Alternative {
@@ -106,7 +106,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
         };
         (alternative, here.settings, here.unit)
     };
-    let judged = alternatives::levels(plan, &claim.cells, &named);
+    let judged = alternatives::levels(plan, &claim.cells, named);
     let judged: Vec<_> = judged.into_iter().map(of).collect();
     let unit = judged.iter().map(|(.., unit)| *unit);
     let unit = unit.max_by_key(|unit| unit.len()).unwrap_or_default();
@@ -115,7 +115,7 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
         .map(|(alternative, settings, _)| (alternative, settings))
         .unzip();
     let settings: Vec<Held> = settings.into_iter().flatten().collect();
-    let alternatives = Alternatives { needs, each };
+    let alternatives = Alternatives { each };
     Judged {
         claim,
         unit,
@@ -128,15 +128,15 @@ fn judge<'a>(plan: &Plan, claim: &'a Assertion, comparisons: &[Comparison]) -> J
 }
 
 /// A claim that needs all of its settings.
-pub(crate) struct InAll {
+struct InAll {
     unit: &'static str,
     settings: Vec<Held>,
     average: Option<Average>,
-    pub(crate) verdict: Verdict,
+    verdict: Verdict,
 }
 
 /// The claim at these levels alone.
-pub(crate) fn within(claim: &Assertion, levels: &Factors) -> Assertion {
+fn within(claim: &Assertion, levels: &Factors) -> Assertion {
     let mut here = claim.clone();
     let levels = levels.0.iter();
     here.cells
@@ -145,7 +145,7 @@ pub(crate) fn within(claim: &Assertion, levels: &Factors) -> Assertion {
 }
 
 /// One claim, which needs all of its settings.
-pub(crate) fn in_all(claim: &Assertion, comparisons: &[Comparison]) -> InAll {
+fn in_all(claim: &Assertion, comparisons: &[Comparison]) -> InAll {
     let rows: Vec<&Comparison> = comparisons
         .iter()
         .filter(|row| row.metric.name == claim.metric)

@@ -26,6 +26,9 @@ pub use diff::{Shift, diff};
 /// if there is none.
 const LEVEL: f64 = 0.05;
 
+/// From how many cells on a plan compares only the metrics that it names.
+const MANY_CELLS: usize = 1_000;
+
 /// How the reason of a cell begins that this world cannot measure, once.
 pub(crate) const NOT_HERE: &str = "not measured here: ";
 
@@ -241,18 +244,18 @@ pub fn without_cell<'a>(plan: &Plan, trials: &'a [Trial]) -> Option<&'a Trial> {
     })
 }
 
-/// The metrics that were measured or published, in the catalogue's order. A
-/// ranking has more metrics than a table can show; then only those with claims
-/// or published values.
+/// The metrics that were measured or published, in the catalogue's order. Many cells with
+/// all of them are more rows than a report can show: then only those that lead or are claimed.
 fn metrics(plan: &Plan, trials: &[Trial]) -> Vec<&'static Metric> {
-    let mut metrics = match plan.ranking {
-        None => measured(trials),
-        Some(_) => Vec::new(),
-    };
-    let of_claims = plan.claims.iter().map(|claim| &claim.metric);
-    let of_claims = of_claims.filter(|_| plan.ranking.is_some());
-    let published = plan.published.iter().map(|published| &published.metric);
-    for name in published.chain(of_claims) {
+    let mut metrics = measured(trials);
+    if plan.cells.len() > MANY_CELLS && !plan.leading.is_empty() {
+        let is_claimed = |metric: &Metric| {
+            let mut claims = plan.claims.iter();
+            claims.any(|claim| claim.metric == metric.name)
+        };
+        metrics.retain(|metric| plan.leads(metric) || is_claimed(metric));
+    }
+    for name in plan.published.iter().map(|published| &published.metric) {
         if let Some(metric) = Metric::named(name)
             && !metrics.contains(&metric)
         {

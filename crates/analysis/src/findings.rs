@@ -14,9 +14,6 @@ use crate::disturbances::Disturbances;
 use crate::latency_breakdown::{Group, groups};
 use crate::outliers::{Outlier, outliers};
 use crate::paired::{Paired, paired};
-use crate::pareto::{Front, fronts};
-use crate::ranking::{Ranked, ranked};
-use crate::rivals;
 use crate::scores::{Score, scores};
 use crate::sizes::{self, Curve, curves};
 
@@ -41,10 +38,6 @@ pub struct Findings<'a> {
     pub complete: bool,
     /// The claims of the plan with their verdicts.
     pub claims: Vec<claims::Judged<'a>>,
-    /// The Pareto fronts that the plan asks for.
-    pub fronts: Vec<Front<'a>>,
-    /// The ranked settings, nearest first.
-    pub ranking: Vec<Ranked>,
     /// Paired changes of cells against their baseline.
     pub paired: Vec<Paired<'a>>,
     /// Times of messages by their size.
@@ -53,8 +46,6 @@ pub struct Findings<'a> {
     pub steps: Vec<sizes::Judged<'a>>,
     /// How often a prober was right, in the cells that know the faults of their paths.
     pub scores: Vec<Score>,
-    /// Rival explanations of what the study asserts.
-    pub rivals: Vec<rivals::Judged<'a>>,
     /// Round trips that were taken apart, by the size of their messages.
     pub latency_breakdown: Vec<Group>,
     /// Outliers among the trials of each cell.
@@ -77,11 +68,8 @@ impl<'a> Findings<'a> {
             disturbances: Disturbances::of(trials),
             complete: complete(plan, trials),
             claims: claims::judged(plan, &comparisons),
-            fronts: fronts(plan, &comparisons),
-            ranking: ranked(plan, trials),
             paired: paired(plan, trials),
             steps: sizes::judged(plan, &curves),
-            rivals: rivals::judged(plan, &comparisons, &curves),
             latency_breakdown: groups(plan, &comparisons),
             outliers: outliers(plan, &by_cell),
             scores: scores(&by_cell),

@@ -2,10 +2,9 @@
 //! crate accesses neither files nor clocks.
 //!
 //! [`mod@compare`] holds each cell against its baseline, [`verdict`] holds the
-//! change against what a study printed, and [`claims`], [`paired`], [`pareto`],
-//! [`ranking`] and [`sizes`] against what it asserts otherwise, and [`rivals`] asks which
-//! explanation matches all of it; [`scores`] counts how often a prober was right; [`latency_breakdown`]
-//! groups round trips that were taken apart, [`decomposition`] tells
+//! change against what a study printed, and [`claims`], [`paired`]
+//! and [`sizes`] against what it asserts otherwise; [`scores`] counts how often a prober was
+//! right; [`latency_breakdown`] groups round trips that were taken apart, [`decomposition`] tells
 //! what a gain is made of, [`details`] has time series and distributions, [`certificate`] whether the trials can be trusted,
 //! [`completion`] whether there are enough of them, [`disturbances`] how many
 //! of them other work disturbed, [`passes`] which of these count, and [`outliers`] which of
@@ -25,12 +24,9 @@ mod findings;
 pub mod latency_breakdown;
 pub mod outliers;
 pub mod paired;
-pub mod pareto;
 pub mod passes;
 pub mod predicted;
-pub mod ranking;
 mod resolution;
-pub mod rivals;
 pub mod robustness;
 pub mod scores;
 pub mod sizes;

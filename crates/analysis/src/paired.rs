@@ -48,7 +48,7 @@ pub fn paired<'a>(plan: &'a Plan, trials: &[Trial]) -> Vec<Paired<'a>> {
 }
 
 /// The mean difference of `other` from `base` over the repeats of both.
-pub(crate) fn differences(base: &BTreeMap<u32, f64>, other: &BTreeMap<u32, f64>) -> Vec<f64> {
+fn differences(base: &BTreeMap<u32, f64>, other: &BTreeMap<u32, f64>) -> Vec<f64> {
     let pairs = base.iter();
     pairs
         .filter_map(|(repeat, own)| Some(other.get(repeat)? - own))

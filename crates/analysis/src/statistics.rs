@@ -7,9 +7,7 @@
 
 mod bootstrap;
 mod contrast;
-mod jackknife;
 mod planning;
-mod separation;
 pub mod steps;
 mod trimmed;
 
@@ -17,9 +15,7 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 pub use contrast::{Contrast, mean_percent};
-pub use jackknife::Jackknife;
 pub use planning::trials_to_narrow;
-pub use separation::{Separation, separation};
 pub use trimmed::{Estimator, Trimmed};
 pub(crate) use trimmed::{OUTLIER, median, scores};
 

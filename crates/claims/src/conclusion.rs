@@ -55,7 +55,7 @@ impl Conclusion {
     pub(crate) const fn meaning(self) -> &'static str {
         match self {
             Self::Measured(Verdict::Reproduced) => {
-                "a run of ours shows it, where the paper leaves something open in every interpretation; of rival causes one is sufficient"
+                "a run of ours shows it, where the paper leaves something open in every interpretation"
             }
             Self::Measured(Verdict::InSome) => {
                 "the paper leaves open what was run, and a run of ours shows it in some of the interpretations only"

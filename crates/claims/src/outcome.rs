@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::arithmetic;
 use crate::conclusion::Conclusion;
-use crate::record::{Line, Measured, OfClaim, OfFigure, OfRivals, Record, Robustness};
-use crate::register::{Claim, Evidence, Paper, Rivals, Run};
+use crate::record::{Line, Measured, OfAlternative, OfClaim, OfFigure, Record, Robustness};
+use crate::register::{Claim, Evidence, Paper, Run};
 
 mod alternatives;
 
@@ -124,7 +124,7 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
     if let Some(search) = &robustness {
         with_shares(&mut alternatives, search);
     }
-    let figure = with_places(figure, &alternatives, verdict);
+    let figure = with_places(figure, &alternatives);
     Ok(Outcome {
         record: Some(record),
         elsewhere: elsewhere(&claim.evidence, record, records),
@@ -138,10 +138,10 @@ fn outcome<'a>(paper: &'a Paper, claim: &'a Claim, records: &'a [Record]) -> Res
 }
 
 /// A figure, and in which of several alternatives the claim holds.
-fn with_places(figure: String, alternatives: &[Alternative], verdict: Verdict) -> String {
+fn with_places(figure: String, alternatives: &[Alternative]) -> String {
     match alternatives {
         [] | [_] => figure,
-        several => format!("{figure}; {}", places(several, verdict)),
+        several => format!("{figure}; {}", places(several)),
     }
 }
 
@@ -158,7 +158,7 @@ fn elsewhere(evidence: &Evidence, record: &Record, records: &[Record]) -> Vec<El
         (verdict != Verdict::NotMeasured).then(|| Elsewhere {
             world: other.run.world.clone(),
             verdict,
-            figure: with_places(figure, &alternatives, verdict),
+            figure: with_places(figure, &alternatives),
         })
     });
     measured.collect()
@@ -260,13 +260,16 @@ fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String, Vec
             }
             _ => None,
         }),
-        Evidence::Rivals(wanted) => lines.find_map(|line| match line {
-            Line::Rivals(one) if one.rivals == wanted.rivals => {
-                let (verdict, figure) = of_rivals(one, wanted);
-                Some((verdict, figure, Vec::new()))
-            }
-            _ => None,
-        }),
+        Evidence::Claims(wanted) => {
+            let claims = wanted
+                .claims
+                .iter()
+                .map(|text| alternatives_of(record, text));
+            let claims: Vec<&[OfAlternative]> = claims.collect::<Option<_>>()?;
+            let (figure, alternatives) = alternatives::of_all(&claims);
+            let verdict = alternatives::verdict(&alternatives);
+            Some((verdict, figure, alternatives))
+        }
         Evidence::Figure(wanted) => {
             let about = lines.filter_map(|line| match line {
                 Line::Figure(one)
@@ -287,6 +290,17 @@ fn look_up(evidence: &Evidence, record: &Record) -> Option<(Verdict, String, Vec
         }
         _ => None,
     }
+}
+
+/// The alternatives of a claim in words or about a step; `None` if the record has no such
+/// claim, or the claim has none.
+fn alternatives_of<'a>(record: &'a Record, text: &str) -> Option<&'a [OfAlternative]> {
+    let found = record.verdicts.iter().find_map(|line| match line {
+        Line::Claim(one) if one.claim == text => Some(&one.alternatives),
+        Line::Jump(one) if one.jump == text => Some(&one.alternatives),
+        _ => None,
+    });
+    found.map(Vec::as_slice).filter(|all| !all.is_empty())
 }
 
 fn has(cell: &BTreeMap<String, Level>, wanted: &BTreeMap<String, Level>) -> bool {
@@ -330,36 +344,6 @@ fn of_claim(one: &OfClaim) -> String {
         _ if !one.alternatives.is_empty() => range,
         settings => format!("{range}; holds in {} of {settings}", one.holds),
     }
-}
-
-/// The verdict of the claimed explanation, or of the best one: it has to give every
-/// sentence.
-fn of_rivals(one: &OfRivals, wanted: &Rivals) -> (Verdict, String) {
-    let is_claimed = |level: &Level| {
-        let claimed = wanted.explanation.as_ref();
-        claimed.is_none_or(|claimed| claimed.is_same(level))
-    };
-    let claimed = one.explanations.iter();
-    let claimed = claimed.filter(|explanation| is_claimed(&explanation.level));
-    let verdicts = claimed.map(|explanation| match explanation {
-        all if all.reproduced == one.sentences => Verdict::Reproduced,
-        some if some.contradicted > 0 => Verdict::NotReproduced,
-        none if none.reproduced == 0 => Verdict::NotMeasured,
-        _ => Verdict::Inconclusive,
-    });
-    let verdicts: Vec<Verdict> = verdicts.collect();
-    let best = [
-        Verdict::Reproduced,
-        Verdict::Inconclusive,
-        Verdict::NotReproduced,
-    ];
-    let best = best.into_iter().find(|best| verdicts.contains(best));
-    let counts = one.explanations.iter();
-    let counts: Vec<String> = counts
-        .map(|explanation| format!("{} {}", explanation.level, explanation.reproduced))
-        .collect();
-    let figure = format!("{} of {} sentences", counts.join(", "), one.sentences);
-    (best.unwrap_or(Verdict::NotMeasured), figure)
 }
 
 fn of_figures(about: &[&OfFigure]) -> String {

@@ -14,11 +14,9 @@ mod lines;
 mod measured;
 
 pub(crate) use cells::OfCell;
-use judged::{of_claim, of_figure, of_jump, of_rivals, subject};
-#[cfg(test)]
-pub(crate) use lines::Explanation;
+use judged::{of_claim, of_figure, of_jump, subject};
 pub use lines::Robustness;
-pub(crate) use lines::{Line, Named, OfAlternative, OfClaim, OfFigure, OfRivals};
+pub(crate) use lines::{Line, Named, OfAlternative, OfClaim, OfFigure};
 pub(crate) use measured::Measured;
 use measured::measured;
 
@@ -30,8 +28,7 @@ const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 #[serde(deny_unknown_fields)]
 pub struct Record {
     pub run: Header,
-    /// One a claim, a claim about a step, a published figure of a cell, and a set of
-    /// rival explanations.
+    /// One a claim, a claim about a step, and a published figure of a cell.
     pub verdicts: Vec<Line>,
     /// The figures of each cell; none in records of older versions.
     #[serde(default)]
@@ -117,7 +114,6 @@ impl Record {
         let jumps = jumps.map(Line::Jump);
         let figures = found.comparisons.iter();
         let figures = figures.filter_map(|comparison| of_figure(plan, comparison));
-        let rivals = found.rivals.iter().map(of_rivals).map(Line::Rivals);
         Self {
             run: Header {
                 variant: variant.map(str::to_owned),
@@ -132,7 +128,6 @@ impl Record {
             verdicts: claims
                 .chain(jumps)
                 .chain(figures.map(Line::Figure))
-                .chain(rivals)
                 .collect(),
             figures: cells::of_cells(found),
             robustness: Vec::new(),

@@ -76,8 +76,8 @@ pub enum Evidence {
     Jump(Jump),
     /// A published figure of an experiment.
     Figure(Figure),
-    /// Rival explanations of what an experiment shows.
-    Rivals(Rivals),
+    /// Several claims of an experiment, which one of their alternatives has to meet.
+    Claims(Claims),
     /// A comparison with values that the paper itself prints.
     Tables(Tables),
     /// A calculation from standards or from settings, which needs no experiment.
@@ -152,15 +152,12 @@ evidence! {
         #[serde(default)]
         world: Option<String>,
     }
-    /// Rival explanations: whether one of them gives all that the study says.
-    Rivals {
+    /// Several claims with the same alternatives.
+    Claims {
         /// The experiment.
         experiment: String,
-        /// The text of the question there.
-        rivals: String,
-        /// The explanation that is claimed; none: that there is one.
-        #[serde(default)]
-        explanation: Option<Level>,
+        /// The texts of the claims there, in words or about steps.
+        claims: Vec<String>,
         /// The variant of the run.
         #[serde(default)]
         variant: Option<String>,
@@ -197,7 +194,7 @@ impl Evidence {
             Self::Claim(one) => (&one.experiment, &one.variant, &one.world),
             Self::Jump(one) => (&one.experiment, &one.variant, &one.world),
             Self::Figure(one) => (&one.experiment, &one.variant, &one.world),
-            Self::Rivals(one) => (&one.experiment, &one.variant, &one.world),
+            Self::Claims(one) => (&one.experiment, &one.variant, &one.world),
             _ => return None,
         };
         Some(Run {
@@ -222,7 +219,7 @@ impl Evidence {
             Self::Claim(_) => "claim",
             Self::Jump(_) => "jump",
             Self::Figure(_) => "published figure",
-            Self::Rivals(_) => "rivals",
+            Self::Claims(_) => "claims",
             Self::Tables(_) => "tables",
             Self::Calculation(_) => "calculation",
             Self::Sentence(_) => "sentence",

@@ -20,15 +20,12 @@ mod law;
 mod listed;
 mod named_hosts;
 mod on;
-mod pareto;
 mod published;
 mod quantity;
-mod ranking;
 mod reader;
 mod report;
 mod resolved;
 mod retired;
-mod rivals;
 mod shipped;
 mod short_names;
 mod slow_link;
@@ -326,10 +323,7 @@ impl Experiment {
         let paired = sweep::paired(&mut reader, world)?;
         let rows = published::rows(&mut reader, &factors, &aliases, &compare)?;
         let claims = claims::claims(&mut reader, &factors, &aliases)?;
-        let tradeoffs = pareto::tradeoffs(&mut reader, &factors, &aliases)?;
-        let ranking = ranking::ranking(&mut reader)?;
         let steps = steps::steps(&mut reader, &factors, &aliases)?;
-        let rivals = rivals::rivals(&mut reader, &factors, &aliases, &claims, &steps)?;
         let entries = unstated::entries(&mut reader, &aliases)?;
         listed::read(&mut reader)?;
         let report = report::report(&mut reader, &factors, &aliases, &compare)?;
@@ -370,10 +364,7 @@ impl Experiment {
             paired: &paired,
             rows: &rows,
             claims: &claims,
-            tradeoffs: &tradeoffs,
-            ranking: ranking.as_ref(),
             steps: &steps,
-            rivals: &rivals,
             unstated: &unstated,
             report: &report,
         };
@@ -398,10 +389,7 @@ impl Experiment {
                 .filter_map(|row| row.against(&compare))
                 .collect(),
             claims,
-            tradeoffs,
-            ranking,
             steps,
-            rivals,
             unstated,
             report,
             compare,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use plan::{
-    Alternatives, Assertion, Compare, Expected, Factors, Level, Ranking, Report, ReportFigure,
-    ReportRow, Rivals, Shows, StepClaim, Tolerance, Tradeoff, Unstated, World,
+    Alternatives, Assertion, Compare, Expected, Factors, Level, Report, ReportFigure, ReportRow,
+    Shows, StepClaim, Tolerance, Unstated, World,
 };
 
 use super::aliases::Aliases;
@@ -34,10 +34,7 @@ pub(super) struct Resolved<'a> {
     pub(super) paired: &'a [String],
     pub(super) rows: &'a [Row],
     pub(super) claims: &'a [Assertion],
-    pub(super) tradeoffs: &'a [Tradeoff],
-    pub(super) ranking: Option<&'a Ranking>,
     pub(super) steps: &'a [StepClaim],
-    pub(super) rivals: &'a [Rivals],
     pub(super) unstated: &'a [Unstated],
     pub(super) report: &'a Report,
 }
@@ -88,17 +85,8 @@ impl Resolved<'_> {
         for claim in self.claims {
             writer.claim(claim);
         }
-        for tradeoff in self.tradeoffs {
-            writer.tradeoff(tradeoff);
-        }
-        if let Some(ranking) = self.ranking {
-            writer.ranking(ranking);
-        }
         for step in self.steps {
             writer.step(step);
-        }
-        for rivals in self.rivals {
-            writer.rivals(rivals);
         }
         for setting in self.unstated {
             writer.unstated(setting);
@@ -298,44 +286,6 @@ impl Writer {
             self.pair("alternatives", &words(&own.factors));
         }
         self.lists("stated", &own.stated);
-    }
-
-    fn rivals(&mut self, rivals: &Rivals) {
-        self.line("");
-        self.line("[[rivals]]");
-        self.pair("text", &quoted(&rivals.text));
-        self.pair("factor", &quoted(&rivals.factor));
-        for (key, names) in [("claims", &rivals.claims), ("published", &rivals.published)] {
-            self.pair(key, &words(names));
-        }
-    }
-
-    fn tradeoff(&mut self, tradeoff: &Tradeoff) {
-        self.line("");
-        self.line("[[pareto]]");
-        for (key, metric) in ["x", "y"].into_iter().zip(&tradeoff.metrics) {
-            self.pair(key, &quoted(metric));
-        }
-        let within: Vec<String> = tradeoff.within.iter().map(|name| quoted(name)).collect();
-        if !within.is_empty() {
-            self.pair("within", &format!("[{}]", within.join(", ")));
-        }
-    }
-
-    fn ranking(&mut self, ranking: &Ranking) {
-        self.table("ranking");
-        self.pair("text", &quoted(&ranking.text));
-        self.pair("source", &quoted(&ranking.source));
-        if !ranking.countings.is_empty() {
-            self.pair("ways", &words(&ranking.countings));
-        }
-        for figure in &ranking.figures {
-            self.line("");
-            self.line("[[ranking.figure]]");
-            self.pair("metrics", &words(&figure.metrics));
-            self.pair("value", &number(figure.value));
-            self.pair("gap", &number(figure.gap));
-        }
     }
 
     fn step(&mut self, claim: &StepClaim) {

@@ -18,7 +18,6 @@ mod listed;
 mod load;
 mod on;
 mod queues;
-mod ranking;
 mod refused;
 mod report;
 mod shared;

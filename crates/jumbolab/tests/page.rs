@@ -264,7 +264,7 @@ queue_size,measured (Mbit/s),verdict
 
 /// Pages of other kinds: the commands that write one into the folder `r`, and
 /// parts of it that no other kind has.
-const KINDS: [(&str, &[&str], &[&str]); 9] = [
+const KINDS: [(&str, &[&str], &[&str]); 7] = [
     (
         "worlds",
         &[
@@ -289,23 +289,11 @@ const KINDS: [(&str, &[&str], &[&str]); 9] = [
         &["By size"],
     ),
     (
-        "fronts",
-        &["run jumbogen-scaling -o r --repeat 2 --set traffic=flood2k --set frame=1500"],
-        &["id=\"front-"],
-    ),
-    (
         "latency breakdown",
         &[
             "run latency-breakdown -o r --repeat 1 --set size=64,3000 --set link=emulated --set network.lateness=1min --set mtu=1500 --set messages=20",
         ],
         &["Where the time goes"],
-    ),
-    (
-        "ranking",
-        &[
-            "run aqm-readings -o r --repeat 2 --set packets=3000B --set buffer=20 --set count=frames --set law=text --set min_rto=200ms --set long=open --set duration=6s --set h1=0s..3s --set h2=3s..6s --set all=0s..6s --set stagger=20ms --set small_flows=5 --set small_start=3s",
-        ],
-        &["<h2>Ranking"],
     ),
     (
         "changes",
@@ -335,8 +323,8 @@ const KINDS: [(&str, &[&str], &[&str]); 9] = [
     ),
 ];
 
-/// A ranking is a table, and a search shows its answers as strips.
-const WITHOUT_PLOTS: [&str; 2] = ["ranking", "search"];
+/// A search shows its answers as strips.
+const WITHOUT_PLOTS: [&str; 1] = ["search"];
 
 /// The run of [`RUN`] in the folder `live`.
 const RUN_BESIDE: &str = "run os-comparison --repeat 2 -o live --set mtu=1500,9000 --set scenario=LU-LU \

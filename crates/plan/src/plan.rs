@@ -41,14 +41,8 @@ pub struct Plan {
     pub published: Vec<Published>,
     /// Claims of studies that state no value.
     pub claims: Vec<Assertion>,
-    /// Pairs of metrics whose trade-off is reported.
-    pub tradeoffs: Vec<Tradeoff>,
-    /// Values of a study whose settings are unknown, to rank the cells by.
-    pub ranking: Option<Ranking>,
     /// Claims of studies about message sizes at which times jump.
     pub steps: Vec<StepClaim>,
-    /// Rival explanations of what a study asserts.
-    pub rivals: Vec<Rivals>,
     /// Settings that the source does not state.
     pub unstated: Vec<Unstated>,
     /// How reports present the results.
@@ -158,7 +152,8 @@ pub struct Published {
     pub source: String,
 }
 
-/// Settings that exclude each other, such as interpretations of a text.
+/// Settings that exclude each other, such as interpretations of a text or rival
+/// explanations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alternatives {
     /// The factors whose levels, in each combination, are the alternatives.
@@ -263,58 +258,6 @@ pub enum Over {
     Any,
     /// The mean over the settings.
     Mean,
-}
-
-/// Two metrics whose Pareto-optimal settings a report lists.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tradeoff {
-    /// The metrics' names in reports: horizontal axis, vertical axis.
-    pub metrics: [String; 2],
-    /// Factors with equal levels among cells that compete.
-    pub within: Vec<String>,
-}
-
-/// Rival explanations of the claims of a study: the levels of one factor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rivals {
-    /// The subject of the explanations, one line.
-    pub text: String,
-    pub factor: String,
-    /// The sentences to explain: the texts of claims and of steps.
-    pub claims: Vec<String>,
-    /// The metrics whose published changes are to be explained as well.
-    pub published: Vec<String>,
-}
-
-/// Values that a study prints for a setting that it does not fully state. The
-/// cells at the baseline of the compared factor are ranked by their distance
-/// from these values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ranking {
-    /// A description of the values, in one line.
-    pub text: String,
-    /// The place where the values are printed, such as `[Mulahuwaish s3.D]`.
-    pub source: String,
-    /// Names of the possible counting methods of the study; empty: one unnamed
-    /// method.
-    pub countings: Vec<String>,
-    /// The printed values, at least one.
-    pub figures: Vec<Target>,
-}
-
-/// A printed value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Target {
-    /// The metric of each counting method, by report name; a single one if the
-    /// method is unnamed.
-    pub metrics: Vec<String>,
-    /// The unit of all these metrics.
-    pub unit: &'static str,
-    /// The printed value.
-    pub value: f64,
-    /// The printed difference at another level of the compared factor, not 0.
-    /// Distances are stated in multiples of it.
-    pub gap: f64,
 }
 
 /// A setting that a study does not state.

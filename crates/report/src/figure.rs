@@ -4,9 +4,8 @@ use std::fmt;
 
 use analysis::compare::{Comparison, NotFound};
 use analysis::decomposition::Part;
-use analysis::pareto::{Front, Point};
 use analysis::passes::Passes;
-use analysis::statistics::{Interval, Mean};
+use analysis::statistics::Interval;
 use plan::{Factors, Level, Plan};
 use units::Rate;
 
@@ -284,36 +283,6 @@ pub(super) fn cell(plan: &Plan, factors: &Factors) -> String {
             || measured().any(|cell| cell.factors.level(name) != Some(level))
     });
     plan.labelled(&Factors(shown.cloned().collect()))
-}
-
-/// The two metrics of a Pareto front, and the levels within which cells compete.
-pub(super) fn front(front: &Front<'_>) -> String {
-    let [first, second] = front.metrics.map(|metric| metric.title);
-    match front.within.0.is_empty() {
-        true => format!("{first} against {second}"),
-        false => format!("{first} against {second}, {}", front.within),
-    }
-}
-
-/// A setting of a front with its two values.
-pub(super) fn point(plan: &Plan, front: &Front<'_>, point: &Point) -> String {
-    let own = point.factors.0.iter();
-    let own = own.filter(|factor| !front.within.0.contains(factor));
-    let cell = cell(plan, &Factors(own.cloned().collect()));
-    let figures = front.metrics.iter().zip(&point.means);
-    let figures = figures.map(|(metric, mean)| format!("{} {}", with_half(mean), metric.unit));
-    let figures: Vec<String> = figures.collect();
-    format!("{cell}: {}", figures.join(", "))
-}
-
-/// A mean with four digits, and half its interval.
-fn with_half(mean: &Mean) -> String {
-    let figure = four_digits(mean.mean);
-    match mean.ci95 {
-        Some(interval) if interval.is_exact(mean.mean) => format!("{figure} {EXACT}"),
-        Some(interval) => format!("{figure} ± {}", four_digits(interval.half())),
-        None => figure,
-    }
 }
 
 /// Factors as text, such as `offloads off, protocol udp`.

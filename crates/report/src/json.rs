@@ -5,12 +5,9 @@ mod cells;
 mod claims;
 mod comparisons;
 mod curves;
-mod fronts;
 mod line;
 mod over_time;
 mod paired;
-mod ranking;
-mod rivals;
 mod run;
 mod shifts;
 mod worlds;
@@ -22,18 +19,15 @@ pub use run::{Paths, run_json};
 pub use shifts::changes_json;
 pub use worlds::worlds_json;
 
-/// One object a metric and cell, then one a cell, then those of claims, rival
-/// explanations, fronts, curves, flows and links over time, the ranking and differences run by run, without line ends.
+/// One object a metric and cell, then one a cell, then those of claims, curves, flows and
+/// links over time, and differences run by run, without line ends.
 pub fn json_lines(found: &Findings<'_>) -> Vec<String> {
     [
         comparisons::lines(found),
         cells::lines(found),
         claims::lines(&found.claims),
-        rivals::lines(&found.rivals),
-        fronts::lines(&found.fronts),
         curves::lines(&found.curves),
         over_time::lines(found),
-        ranking::lines(found.plan, &found.ranking),
         paired::lines(found),
     ]
     .concat()

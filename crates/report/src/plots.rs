@@ -9,7 +9,6 @@ pub(crate) mod areas;
 pub(crate) mod changes;
 mod clip;
 pub(crate) mod delays;
-pub(crate) mod fronts;
 mod marks;
 pub(crate) mod metrics;
 mod panels;

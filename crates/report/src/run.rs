@@ -7,26 +7,22 @@ use analysis::Findings;
 use crate::document::{Block, Document, Section};
 use crate::section::{
     certificate, citation, claims, delays, head, latency_breakdown, metrics, other_metrics,
-    outliers, paired, pareto, ranking, reading, redrawn, rivals, scores, sizes, study, test_bed,
-    time_series, verdicts,
+    outliers, paired, reading, redrawn, scores, sizes, study, test_bed, time_series, verdicts,
 };
 
 /// A function that describes a section; `None` if it has no content.
 type Describe = fn(&Findings<'_>) -> Option<Section>;
 
 /// The sections of a report, in order.
-const SECTIONS: [Describe; 22] = [
+const SECTIONS: [Describe; 19] = [
     // What was claimed, or known, and what came of it.
     scores::section,
     claims::section,
     verdicts::section,
-    rivals::section,
-    ranking::section,
     // Plots, those of the question first.
     latency_breakdown::section,
     redrawn::section,
     metrics::section,
-    pareto::section,
     sizes::section,
     time_series::section,
     delays::section,

@@ -45,7 +45,7 @@ pub enum Asked {
 pub fn questions(plan: &Plan) -> Vec<Question> {
     let mut questions = Vec::new();
     for (at, claim) in plan.claims.iter().enumerate() {
-        let of = claims::alternatives(plan, &claim.text, &claim.alternatives, &claim.cells);
+        let of = claims::alternatives(plan, &claim.alternatives, &claim.cells);
         let place = (claim.text.clone(), claim.source.clone());
         ask(
             &mut questions,
@@ -56,7 +56,7 @@ pub fn questions(plan: &Plan) -> Vec<Question> {
         );
     }
     for (at, step) in plan.steps.iter().enumerate() {
-        let of = claims::alternatives(plan, &step.text, &step.alternatives, &step.cells);
+        let of = claims::alternatives(plan, &step.alternatives, &step.cells);
         let place = (step.text.clone(), step.source.clone());
         ask(
             &mut questions,
@@ -178,9 +178,7 @@ pub fn metrics(plan: &Plan) -> BTreeSet<String> {
         let upper = metric.attribution().map(|upper| upper.name.to_owned());
         std::iter::once(metric.name.to_owned()).chain(upper)
     });
-    let ranked = plan.ranking.iter().flat_map(|ranking| &ranking.figures);
-    let ranked = ranked.flat_map(|figure| figure.metrics.clone());
-    of_claims.chain(of_figures).chain(ranked).collect()
+    of_claims.chain(of_figures).collect()
 }
 
 /// The name of the evidence that the questions need: the times by size, where steps
@@ -197,10 +195,8 @@ pub fn cells(plan: &Plan) -> Vec<usize> {
             claims::has(factors, &claim.cells) || is_partner(plan, claim, factors)
         };
         let of_figure = |metric: &&Metric| published_figures(plan, metric, factors).is_any();
-        let is_ranked = plan.ranking.is_some() && baseline(plan, factors) == Some(cell);
         let of_step = |step: &StepClaim| claims::has(factors, &step.cells);
-        is_ranked
-            || plan.steps.iter().any(of_step)
+        plan.steps.iter().any(of_step)
             || plan.claims.iter().any(of_claim)
             || published(plan).iter().any(of_figure)
     };
@@ -291,17 +287,11 @@ struct Place {
     cells: Vec<usize>,
 }
 
-/// The readings of a plan's printed values, and where they are measured. A plan
-/// that ranks has one for each of its ways of counting and cells. Any other has
-/// one for each cell that figures are printed for besides its baseline, and takes
-/// equal rows of `[[published]]` for one that may have been counted in either
-/// metric.
+/// The readings of a plan's printed values, and where they are measured: one for each
+/// cell that figures are printed for besides its baseline. Equal rows of `[[published]]`
+/// are one that may have been counted in either metric.
 pub fn readings(plan: &Plan) -> Readings {
-    let found = match &plan.ranking {
-        Some(_) => ranked(plan),
-        None => printed(plan),
-    };
-    let (readings, places) = found.into_iter().unzip();
+    let (readings, places) = printed(plan).into_iter().unzip();
     Readings { readings, places }
 }
 
@@ -346,45 +336,6 @@ impl Readings {
         let of_reading = |places: &Vec<Place>| places.iter().map(of_place).collect();
         self.places.iter().map(of_reading).collect()
     }
-}
-
-fn ranked(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
-    let Some(ranking) = &plan.ranking else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for (cell, own) in plan.cells.iter().enumerate() {
-        if own.setting.is_err() || baseline(plan, &own.factors) != Some(cell) {
-            continue;
-        }
-        for counting in 0..ranking.countings.len().max(1) {
-            let mut reading = Reading {
-                name: match ranking.countings.get(counting) {
-                    Some(counting) => format!("{}, counted in {counting}", own.factors),
-                    None => own.factors.to_string(),
-                },
-                terms: Vec::new(),
-            };
-            let mut places = Vec::new();
-            for figure in &ranking.figures {
-                let metric = figure
-                    .metrics
-                    .get(counting)
-                    .and_then(|name| Metric::named(name));
-                let Some(metric) = metric else { continue };
-                reading.terms.push(Term {
-                    printed: vec![figure.value],
-                    scales: vec![figure.gap.abs()],
-                });
-                places.push(Place {
-                    metrics: vec![metric.name],
-                    cells: vec![cell],
-                });
-            }
-            found.push((reading, places));
-        }
-    }
-    found
 }
 
 fn printed(plan: &Plan) -> Vec<(Reading, Vec<Place>)> {
@@ -454,8 +405,8 @@ pub fn levels(plan: &Plan, point: &[usize]) -> Vec<(String, Level)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::synthetic::{cell, factors, study, trial};
-    use plan::{OfStep, Ranking, Sign, Target};
+    use plan::synthetic::study;
+    use plan::{OfStep, Sign};
 
     #[test]
     fn a_claimed_step_is_asked_of_the_cells_that_have_its_sizes() {
@@ -502,49 +453,5 @@ mod tests {
             trial.metrics.retain(|name| metrics.contains(name));
         }
         assert_eq!(super::answers(&plan, &questions, &fewer), answers);
-    }
-    #[test]
-    fn a_ranking_is_read_once_for_each_counting_of_each_baseline() {
-        let cells = vec![cell(factors(1500)), cell(factors(9000))];
-        let mut plan = plan::synthetic::plan(cells, 1, Vec::new());
-        let figure = |metrics: [&str; 2], value, gap| Target {
-            metrics: metrics.map(str::to_owned).into(),
-            unit: "",
-            value,
-            gap,
-        };
-        plan.ranking = Some(Ranking {
-            text: String::new(),
-            source: String::new(),
-            countings: vec!["frames".into(), "packets".into()],
-            figures: vec![
-                figure(["loss", "retransmissions"], 8.0, -2.0),
-                figure(["throughput", "throughput"], 90.0, 5.0),
-            ],
-        });
-        let found = readings(&plan);
-        let names: Vec<&str> = (found.readings().iter())
-            .map(|reading| reading.name.as_str())
-            .collect();
-        let expected = [
-            "mtu=1500, counted in frames",
-            "mtu=1500, counted in packets",
-        ];
-        assert_eq!(names, expected);
-        for reading in found.readings() {
-            let terms = reading.terms.iter();
-            let terms: Vec<_> = terms
-                .map(|term| (term.printed[0], term.scales[0]))
-                .collect();
-            assert_eq!(terms, [(8.0, 2.0), (90.0, 5.0)]);
-        }
-        let metrics = [
-            ("loss", 7.0),
-            ("retransmissions", 6.0),
-            ("throughput", 91.0),
-        ];
-        let measured = found.measured(&plan, &[trial(factors(1500), 1, &metrics)]);
-        let of = |loss: f64| Some(vec![vec![vec![loss]], vec![vec![91.0]]]);
-        assert_eq!(measured, [of(7.0), of(6.0)]);
     }
 }

@@ -4,7 +4,7 @@ use plan::setting::Network;
 use plan::{Factors, OfStep, Plan, Sign, StepClaim};
 
 use super::Curve;
-use crate::claims::{Alternative, Alternatives, Needs, is_stated, together};
+use crate::claims::{Alternative, Alternatives, is_stated, together};
 use crate::statistics::steps::Jump;
 use crate::verdict::Verdict;
 
@@ -39,10 +39,10 @@ pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
             (curve.factors.clone(), verdict, why)
         });
         let curves: Vec<(Factors, Verdict, String)> = curves.collect();
-        let (named, needs) = Needs::of(plan, &claim.text, &claim.alternatives);
+        let named = &claim.alternatives.factors;
         let of = |levels: Factors| {
             let mut own = curves.clone();
-            own.retain(|(factors, ..)| factors.only(&named) == levels);
+            own.retain(|(factors, ..)| factors.only(named) == levels);
             let verdicts = || own.iter().map(|(_, verdict, _)| *verdict);
             let holding = verdicts().filter(|verdict| *verdict == Verdict::Reproduced);
             Alternative {
@@ -54,16 +54,15 @@ pub fn judged<'a>(plan: &'a Plan, curves: &[Curve<'_>]) -> Vec<Judged<'a>> {
                 levels,
             }
         };
-        let alternatives = needs.map(|needs| {
+        let alternatives = (!named.is_empty()).then(|| {
             let mut levels: Vec<Factors> = Vec::new();
             for (factors, ..) in &curves {
-                let own = factors.only(&named);
+                let own = factors.only(named);
                 if !levels.contains(&own) {
                     levels.push(own);
                 }
             }
             Alternatives {
-                needs,
                 each: levels.into_iter().map(of).collect(),
             }
         });

@@ -248,7 +248,6 @@ proptest! {
                 ratio.interval(0.9);
             }
         }
-        separation(&one, 1.0);
         let points: Vec<[f64; 2]> = one.iter().zip(&other).map(|(x, y)| [*x, *y]).collect();
         steps::steps(&steps::jumps(&points, 3, 1e-3), 3);
         let rising: Vec<[f64; 2]> = (0..).map(f64::from).zip(&other).map(|(x, y)| [x, *y]).collect();

@@ -1,6 +1,6 @@
 //! Alternatives of a claim that exclude each other, and where it holds.
 
-use analysis::claims::{Needs, where_it_holds};
+use analysis::claims::{overall, where_it_holds};
 use analysis::verdict::Verdict;
 use serde::Serialize;
 
@@ -52,12 +52,49 @@ pub(super) fn of_figures(about: &[&OfFigure]) -> Vec<Alternative> {
     found.into_iter().map(one).collect()
 }
 
-/// The overall verdict of a published figure: of the alternatives that the paper states,
+/// The alternatives of several claims, and how many of the claims each gives: one has to
+/// give all of them.
+pub(super) fn of_all(claims: &[&[OfAlternative]]) -> (String, Vec<Alternative>) {
+    let one = |first: &OfAlternative| {
+        let own = claims.iter().map(|each| {
+            let own = each.iter().find(|other| other.name == first.name);
+            own.map_or(Verdict::NotMeasured, |own| own.verdict)
+        });
+        let own: Vec<Verdict> = own.collect();
+        let given = own.iter().filter(|one| **one == Verdict::Reproduced);
+        let alternative = Alternative {
+            name: first.name.clone(),
+            stated: first.stated,
+            verdict: given_all(&own),
+            robustness: None,
+        };
+        (format!("{} {}", first.name, given.count()), alternative)
+    };
+    let first = claims.first().copied().unwrap_or_default();
+    let (counts, alternatives): (Vec<String>, Vec<_>) = first.iter().map(one).unzip();
+    let figure = format!("{} of {} claims", counts.join(", "), claims.len());
+    (figure, alternatives)
+}
+
+/// Whether an alternative with these verdicts gives every claim.
+fn given_all(verdicts: &[Verdict]) -> Verdict {
+    use Verdict::{DirectionOnly, Inconclusive, NotMeasured, NotReproduced, Reproduced};
+    let are = |wanted| verdicts.iter().all(|one| *one == wanted);
+    let contradicts = |one: &Verdict| matches!(one, NotReproduced | DirectionOnly);
+    match verdicts.iter().any(contradicts) {
+        true => NotReproduced,
+        false if are(Reproduced) => Reproduced,
+        false if are(NotMeasured) => NotMeasured,
+        false => Inconclusive,
+    }
+}
+
+/// The overall verdict of several alternatives: of the alternatives that the paper states,
 /// else of all.
 pub(super) fn verdict(alternatives: &[Alternative]) -> Verdict {
     let some_stated = alternatives.iter().any(|one| one.stated);
     let counted = alternatives.iter().filter(|one| one.stated || !some_stated);
-    Needs::Each.verdict(counted.map(|one| one.verdict))
+    overall(counted.map(|one| one.verdict))
 }
 
 /// Adds the shares that a search recorded of each alternative.
@@ -72,7 +109,7 @@ pub(super) fn with_shares(alternatives: &mut [Alternative], search: &Admissible<
 
 /// Where a claim holds and where not, with the shares: `holds in A (51 % of 165 settings);
 /// not in B`.
-pub(super) fn places(alternatives: &[Alternative], overall: Verdict) -> String {
+pub(super) fn places(alternatives: &[Alternative]) -> String {
     let named = |one: &Alternative| {
         let stated = one.stated.then(|| "as stated".to_owned());
         let share = one
@@ -86,8 +123,7 @@ pub(super) fn places(alternatives: &[Alternative], overall: Verdict) -> String {
         (name, one.verdict)
     };
     let each: Vec<_> = alternatives.iter().map(named).collect();
-    let some_stated = alternatives.iter().any(|one| one.stated);
-    where_it_holds(&each, overall, some_stated)
+    where_it_holds(&each)
 }
 
 #[cfg(test)]
@@ -106,7 +142,7 @@ mod tests {
 
     #[test]
     fn it_says_where_a_claim_holds_with_its_share_and_where_not() {
-        use Verdict::{DirectionOnly, InSome, Inconclusive, NotReproduced, Reproduced};
+        use Verdict::{DirectionOnly, Inconclusive, NotReproduced, Reproduced};
         let all = [
             of("oldest frame", Reproduced, Some((51.4, 165))),
             of("arriving frame", NotReproduced, Some((9.6, 165))),
@@ -114,27 +150,68 @@ mod tests {
             of("no frame", DirectionOnly, None),
         ];
         assert_eq!(
-            places(&all, InSome),
+            places(&all),
             "holds in oldest frame (51 % of 165 settings); not in arriving frame (10 % of 165 settings); \
              another size in no frame; undecided in any frame"
-        );
-        // Of rival causes one is sufficient.
-        assert_eq!(
-            places(&all[1..], NotReproduced),
-            "not in arriving frame (10 % of 165 settings); another size in no frame; undecided in any frame"
-        );
-        assert_eq!(
-            places(&all, Reproduced),
-            "by 1 of 4: oldest frame (51 % of 165 settings)"
         );
         // What the paper states decides.
         let mut stated = all[..2].to_vec();
         stated[0].stated = true;
         assert_eq!(verdict(&stated), Reproduced);
         assert_eq!(
-            places(&stated, Reproduced),
+            places(&stated),
             "holds in oldest frame (as stated, 51 % of 165 settings); not in arriving frame (10 % of 165 settings)"
         );
+    }
+
+    #[test]
+    fn one_alternative_has_to_give_every_claim() {
+        use Verdict::{
+            DirectionOnly, InSome, Inconclusive, NotMeasured, NotReproduced, Reproduced,
+        };
+        let claim = |verdicts: [Verdict; 5]| {
+            let names = ["a", "b", "c", "d", "e"].into_iter().zip(verdicts);
+            let one = |(name, verdict): (&str, Verdict)| OfAlternative {
+                name: name.to_owned(),
+                cell: std::collections::BTreeMap::new(),
+                stated: false,
+                verdict,
+                holds: 0,
+                settings: 1,
+            };
+            names.map(one).collect::<Vec<_>>()
+        };
+        let one = claim([
+            Reproduced,
+            Reproduced,
+            Reproduced,
+            NotMeasured,
+            DirectionOnly,
+        ]);
+        let other = claim([
+            NotReproduced,
+            Reproduced,
+            Inconclusive,
+            NotMeasured,
+            Reproduced,
+        ]);
+        let (figure, found) = of_all(&[&one[..], &other[..]]);
+        assert_eq!(figure, "a 1, b 2, c 1, d 0, e 1 of 2 claims");
+        let verdicts: Vec<_> = found.iter().map(|one| one.verdict).collect();
+        assert_eq!(
+            verdicts,
+            [
+                NotReproduced,
+                Reproduced,
+                Inconclusive,
+                NotMeasured,
+                NotReproduced
+            ]
+        );
+        assert_eq!(verdict(&found), InSome);
+        // Each claim is given by one of them, and both by none.
+        let [one, other] = [one, other].map(|each| [each[0].clone(), each[4].clone()]);
+        assert_eq!(verdict(&of_all(&[&one[..], &other[..]]).1), NotReproduced);
     }
 
     #[test]

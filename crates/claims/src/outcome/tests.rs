@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::*;
-use crate::record::{Explanation, recorded};
+use crate::record::recorded;
 use crate::register::papers;
 
 /// The least number of claims of each paper.
@@ -59,9 +59,14 @@ fn what_a_claim_refers_to_is_in_the_experiment() {
                 let metrics = texts(&experiment(&one.experiment), "published", "metric");
                 assert!(metrics.contains(&one.metric), "{id}: {metrics:#?}");
             }
-            Evidence::Rivals(one) => {
-                let texts = texts(&experiment(&one.experiment), "rivals", "text");
-                assert!(texts.contains(&one.rivals), "{id}: {texts:#?}");
+            Evidence::Claims(one) => {
+                let experiment = experiment(&one.experiment);
+                let texts = ["claim", "jump"].map(|table| texts(&experiment, table, "text"));
+                let texts = texts.concat();
+                assert!(
+                    one.claims.iter().all(|text| texts.contains(text)),
+                    "{id}: {texts:#?}"
+                );
             }
             _ => {}
         }
@@ -179,49 +184,6 @@ fn a_cell_has_the_levels_that_are_asked_for() {
     assert!(has(&own, &cell(&[("mtu", 9000)])));
     assert!(!has(&own, &cell(&[("mtu", 1500)])));
     assert!(!has(&own, &cell(&[("rate", 1)])));
-}
-
-#[test]
-fn an_explanation_has_to_give_every_sentence() {
-    use Verdict::{Inconclusive, NotMeasured, NotReproduced, Reproduced};
-    let of = |counts: &[(&str, usize, usize)], claimed: Option<&str>| {
-        let explanations = counts.iter().map(|&(level, reproduced, contradicted)| {
-            let level = Level::Text(level.to_owned());
-            Explanation {
-                level,
-                reproduced,
-                contradicted,
-            }
-        });
-        let one = OfRivals {
-            rivals: "why".to_owned(),
-            sentences: 3,
-            explanations: explanations.collect(),
-        };
-        let wanted = Rivals {
-            experiment: String::new(),
-            rivals: "why".to_owned(),
-            explanation: claimed.map(|level| Level::Text(level.to_owned())),
-            variant: None,
-            world: None,
-        };
-        of_rivals(&one, &wanted)
-    };
-    let counts = [("a", 2, 1), ("b", 3, 0), ("c", 2, 0), ("d", 0, 0)];
-    assert_eq!(
-        of(&counts, None),
-        (Reproduced, "a 2, b 3, c 2, d 0 of 3 sentences".to_owned())
-    );
-    for (level, verdict) in [
-        ("a", NotReproduced),
-        ("b", Reproduced),
-        ("c", Inconclusive),
-        ("d", NotMeasured),
-    ] {
-        assert_eq!(of(&counts, Some(level)).0, verdict, "{level}");
-    }
-    // Each sentence is given by one of them, and all by none.
-    assert_eq!(of(&counts[..1], None).0, NotReproduced);
 }
 
 /// The root mean square of the standard deviations of single trials in per cent of their

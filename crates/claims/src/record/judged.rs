@@ -6,10 +6,10 @@ use analysis::claims::{Alternative, Alternatives, Held, Judged, is_stated};
 use analysis::compare::Comparison;
 use analysis::robustness::findings::Asked as SearchOf;
 use analysis::robustness::questions::Asked;
-use analysis::{rivals, sizes};
+use analysis::sizes;
 use plan::{Level, Plan};
 
-use super::lines::{Explanation, Named, OfAlternative, OfClaim, OfFigure, OfJump, OfRivals};
+use super::lines::{Named, OfAlternative, OfClaim, OfFigure, OfJump};
 use super::measured::{Measured, measured, rounded};
 
 /// The metric and the cell of a published change; of any of several the levels that
@@ -106,20 +106,6 @@ pub(super) fn of_jump(plan: &Plan, judged: &sizes::Judged<'_>) -> Option<OfJump>
         seen: format!("{seen}{among}"),
         alternatives: of_alternatives(plan, judged.alternatives.as_ref()),
     })
-}
-
-pub(super) fn of_rivals(judged: &rivals::Judged<'_>) -> OfRivals {
-    let alternatives = judged.alternatives.iter().enumerate();
-    let explanations = alternatives.map(|(at, level)| Explanation {
-        level: level.clone(),
-        reproduced: judged.explained(at),
-        contradicted: judged.contradicted(at),
-    });
-    OfRivals {
-        rivals: judged.rivals.text.clone(),
-        sentences: judged.sentences.len(),
-        explanations: explanations.collect(),
-    }
 }
 
 /// The verdict of a published figure, where something was measured.

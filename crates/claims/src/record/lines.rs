@@ -18,8 +18,6 @@ pub enum Line {
     Jump(OfJump),
     /// Of a published figure.
     Figure(OfFigure),
-    /// Of rival explanations.
-    Rivals(OfRivals),
 }
 
 /// The verdict of a claim in words.
@@ -116,30 +114,6 @@ pub struct Named {
     pub name: String,
     /// Whether the source states it; if it states none, all of them count.
     pub stated: bool,
-}
-
-/// The verdicts of rival explanations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OfRivals {
-    /// The question.
-    pub rivals: String,
-    /// The number of sentences that they have to explain.
-    pub sentences: usize,
-    /// The explanations, in the order of the experiment.
-    pub explanations: Vec<Explanation>,
-}
-
-/// One of several rival explanations.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Explanation {
-    /// The level of the factor.
-    pub level: Level,
-    /// The number of sentences that are reproduced with it.
-    pub reproduced: usize,
-    /// The number of sentences that it contradicts.
-    pub contradicted: usize,
 }
 
 /// In which share of the admissible settings something holds.

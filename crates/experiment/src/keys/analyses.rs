@@ -1,106 +1,9 @@
-//! Keys of the analyses beyond comparisons: fronts, rankings, jumps, rival
-//! explanations and unstated settings.
+//! Keys of the analyses beyond comparisons: jumps and unstated settings.
 
 use super::support::everywhere;
 use super::{DefaultValue, Effect, Key, Section};
 
 pub(super) const SECTIONS: &[Section] = &[
-    Section {
-        tables: &["pareto"],
-        kinds: &[],
-        about: "Two metrics that pull apart: the report names and draws the settings to which no other one is preferable [Pareto1906].",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "x",
-                kind: "metric",
-                default: DefaultValue::Required,
-                meaning: "One metric, as reports name it; which direction is better belongs to it.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "y",
-                kind: "metric",
-                default: DefaultValue::Required,
-                meaning: "The other one.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "within",
-                kind: "list of factors",
-                default: DefaultValue::Follows("none: all cells compete"),
-                meaning: r#"Factors of which only cells with the same levels compete, `["mix"]`."#,
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-        ],
-    },
-    Section {
-        tables: &["ranking"],
-        kinds: &[],
-        about: "Figures of a study that does not tell all of its settings, and which cells come nearest to them, see [below](#ranking-of-settings).",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "text",
-                kind: "one line",
-                default: DefaultValue::Required,
-                meaning: "The metric of the figures.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "source",
-                kind: "citation",
-                default: DefaultValue::Required,
-                meaning: r#"Where they are printed: `"[Key s4]"`."#,
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "ways",
-                kind: "list of names",
-                default: DefaultValue::Follows("one, without a name"),
-                meaning: r#"Names of the ways in which the study may have counted: `["frames", "packets"]`."#,
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-        ],
-    },
-    Section {
-        tables: &["ranking.figure"],
-        kinds: &[],
-        about: "One table for each figure; at least one.",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "metrics",
-                kind: "list of metrics",
-                default: DefaultValue::Required,
-                meaning: "The metric that it is, as reports name it; or as many as there are `ways`, in their order, of one unit.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "value",
-                kind: "number",
-                default: DefaultValue::Required,
-                meaning: "The figure.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "gap",
-                kind: "number, not 0",
-                default: DefaultValue::Required,
-                meaning: "The printed change at the other level that the study compares; negative for a fall.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-        ],
-    },
     Section {
         tables: &["jump"],
         kinds: &[],
@@ -176,46 +79,6 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`up`, `down` or `none`",
                 default: DefaultValue::Required,
                 meaning: "Where the step leads.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-        ],
-    },
-    Section {
-        tables: &["rivals"],
-        kinds: &[],
-        about: "Explanations of which at most one is true: the levels of a factor. The report says which of them match all sentences that they are to explain.",
-        worlds: everywhere(),
-        keys: &[
-            Key {
-                name: "text",
-                kind: "one line",
-                default: DefaultValue::Required,
-                meaning: "The text of the observations to be explained.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "factor",
-                kind: "name of a factor",
-                default: DefaultValue::Required,
-                meaning: "The factor whose levels are the explanations: it is swept. A sentence is judged over the cells of one level at a time.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "claims",
-                kind: "list of texts",
-                default: DefaultValue::Follows("all of them"),
-                meaning: "The sentences: each the `text` of a `[[claim]]` or `[[jump]]`.",
-                worlds: everywhere(),
-                effect: Effect::None,
-            },
-            Key {
-                name: "published",
-                kind: "list of metrics",
-                default: DefaultValue::Follows("none"),
-                meaning: "Metrics whose published changes are to be explained as well.",
                 worlds: everywhere(),
                 effect: Effect::None,
             },

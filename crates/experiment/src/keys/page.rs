@@ -10,16 +10,13 @@ use super::table::sections;
 use super::{DefaultValue, Key, Section, Support, Takes, Worlds};
 
 /// The tables whose rows are written as lists, each with its own heading.
-pub(super) const LISTS: [&str; 12] = [
+pub(super) const LISTS: [&str; 9] = [
     "published",
     "report.row",
     "report.figure",
     "report.figure.points",
     "claim",
-    "pareto",
-    "ranking.figure",
     "jump",
-    "rivals",
     "unstated",
     "stated",
     "irrelevant",

@@ -94,7 +94,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Follows(
                     "those of the study's tables, and what figures are published of",
                 ),
-                meaning: "The metrics of this study, by their names in docs/formats.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table.",
+                meaning: "The metrics of this study, by their names in docs/formats.md. They have sentences, tables and plots of their own, in this order; `until`, outliers and open questions are about them. All other metrics are in one table; with more than 1000 cells they are in `trials.parquet` alone.",
                 worlds: everywhere(),
                 effect: Effect::None,
             },
@@ -287,7 +287,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 name: "alternatives",
                 kind: "list of factors",
                 default: DefaultValue::Absent,
-                meaning: r#"Swept factors whose levels exclude each other, such as interpretations of the text: `["queue"]`. The claim is judged for each combination of their levels, over all other settings. It is `reproduced` if it holds in all combinations, `reproduced in some interpretations` if in some. A claim without this key that a `[[rivals]]` lists is judged for each explanation, and one is sufficient."#,
+                meaning: r#"Swept factors whose levels exclude each other, such as interpretations of the text or rival explanations: `["queue"]`. The claim is judged for each combination of their levels, over all other settings. It is `reproduced` if it holds in all combinations, `reproduced in some interpretations` if in some."#,
                 worlds: everywhere(),
                 effect: Effect::None,
             },

@@ -1,6 +1,6 @@
 //! `[[claim]]` and `[links.NAME.losses]`.
 
-use plan::{Expected, Level, Over, Tradeoff};
+use plan::{Expected, Level, Over};
 
 use super::simulated::{refused, sim};
 
@@ -137,38 +137,6 @@ fn what_is_no_claim_or_no_window_of_losses_is_refused() {
 }
 
 #[test]
-fn a_trade_off_is_read_written_into_the_plan_and_refused_by_name() {
-    let with = |rest: &str| format!("{CLAIMED}[[pareto]]\nx = \"delay\"\n{rest}");
-    let plan = sim(&with("y = \"throughput\"\nwithin = [\"flood\"]\n"), &[]);
-    let tradeoff = Tradeoff {
-        metrics: ["delay", "throughput"].map(str::to_owned),
-        within: vec!["flood".into()],
-    };
-    assert_eq!(plan.tradeoffs, [tradeoff]);
-    let again = sim(&plan.text, &[]);
-    assert_eq!(
-        (&again.tradeoffs, &again.hash),
-        (&plan.tradeoffs, &plan.hash)
-    );
-    for (rest, why) in [
-        (
-            "y = \"delay\"\n",
-            "31: pareto.y = \"delay\": a metric is not weighed against itself; write another one",
-        ),
-        (
-            "y = \"dilay\"\n",
-            "31: pareto.y = \"dilay\": unknown metric; did you mean `delay`?; docs/formats.md lists them",
-        ),
-        (
-            "y = \"throughput\"\nwithin = [\"network.rate\"]\n",
-            "32: pareto.within = [\"network.rate\"]: `network.rate` is not swept; [sweep] lists the factors",
-        ),
-    ] {
-        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
-    }
-}
-
-#[test]
 fn a_tolerance_has_a_reason_and_is_written_into_the_plan() {
     let with = |rest: &str| CLAIMED.replace("by = 2", &format!("by = 2\n{rest}"));
     let plan = sim(
@@ -256,33 +224,6 @@ fn printed_means_say_of_how_many_trials_they_are_and_how_far_these_spread() {
             "experiments/x.toml:29: published.{missing} is missing; write for instance {example}"
         );
         refused(&with(&others.join("\n")), &[], &why);
-    }
-}
-
-#[test]
-fn rival_explanations_name_a_swept_factor_and_known_sentences() {
-    let with = |rest: &str| format!("{CLAIMED}[[rivals]]\ntext = \"why\"\n{rest}");
-    let plan = sim(&with("factor = \"flood\"\npublished = [\"delay\"]"), &[]);
-    let rivals = &plan.rivals[0];
-    assert_eq!(rivals.factor, "flood");
-    assert_eq!(rivals.claims, ["large packets lose more"]);
-    let again = sim(&plan.text, &[]);
-    assert_eq!((&again.rivals, &again.hash), (&plan.rivals, &plan.hash));
-    for (rest, why) in [
-        (
-            "factor = \"network.rate\"",
-            "31: rivals.factor = \"network.rate\": it is not swept; [sweep] lists the factors",
-        ),
-        (
-            "factor = \"flood\"\nclaims = [\"other\"]",
-            "32: rivals.claims = [\"other\"]: no [[claim]] or [[jump]] has the text `other`",
-        ),
-        (
-            "factor = \"flood\"\npublished = [\"dilay\"]",
-            "32: rivals.published = [\"dilay\"]: unknown metric dilay; did you mean `delay`?; docs/formats.md lists them",
-        ),
-    ] {
-        refused(&with(rest), &[], &format!("experiments/x.toml:{why}"));
     }
 }
 

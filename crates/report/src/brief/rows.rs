@@ -10,8 +10,8 @@ use plan::metric::{Better, Metric};
 use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 use crate::figure;
 use crate::rows::{aligned, factor_names, first_metrics};
+use crate::section::scores;
 use crate::section::summary::{self, Subject};
-use crate::section::{ranking, scores};
 use crate::terminal;
 
 /// The columns behind the factors, fewer on a narrow terminal.
@@ -91,25 +91,19 @@ impl<'a> Rows<'a> {
 
     /// The number of rows.
     pub(super) fn count(&self) -> usize {
-        let scored = scores::rows(self.found);
-        match scored.max(self.found.ranking.len()) {
+        match scores::rows(self.found) {
             0 => self.rows.len(),
-            settings => settings,
+            scored => scored,
         }
     }
 
     /// The first `count` rows in the order of the report, for a terminal of `width`
     /// columns, and the number of the others.
     pub(super) fn table(&self, count: usize, width: u16) -> Table {
-        let ranked = |means| ranking::table(self.found, count, means);
         let fits = |table: &Table| terminal::line_width(table, width) <= usize::from(width);
         let scored = |labels| scores::table(self.found, count, labels);
-        let own = [scored(true), ranked(true)]
-            .into_iter()
-            .flatten()
-            .find(fits);
-        let own = own.or_else(|| scored(false)).or_else(|| ranked(false));
-        if let Some(table) = own {
+        let own = scored(true).filter(fits);
+        if let Some(table) = own.or_else(|| scored(false)) {
             return Table {
                 more: more(self.count() - table.rows.len()),
                 ..table

@@ -40,12 +40,10 @@ fn trials(plan: &Plan) -> Vec<Trial> {
     let published = plan.published.iter().map(|row| row.metric.as_str());
     let claimed = plan.claims.iter().map(|claim| claim.metric.as_str());
     let named = plan.leading.iter().chain(&plan.report.metrics);
-    let ranked = plan.ranking.iter().flat_map(|ranking| &ranking.figures);
-    let ranked = ranked.flat_map(|figure| &figure.metrics);
     let always = ["throughput", "cpu_total", "rtt"];
     let metrics: BTreeSet<&str> = published
         .chain(claimed)
-        .chain(named.chain(ranked).map(String::as_str))
+        .chain(named.map(String::as_str))
         .chain(always)
         .collect();
     let mut noise = Normal::new(7);
@@ -103,7 +101,7 @@ fn the_short_report_of_every_shipped_experiment_has_at_most_forty_lines() {
             );
             let last = format!("{} Doubtful: see above.", words(&first));
             assert!(text.ends_with(&last), "{name}:\n{text}");
-            let has_own_table = plan.ranking.is_some() || !found.scores.is_empty();
+            let has_own_table = !found.scores.is_empty();
             assert!(text.contains("Changes") || has_own_table, "{name}:\n{text}");
             let answers = text.split(" Changes").next().unwrap();
             assert!(

@@ -184,7 +184,7 @@ fn holds(plan: &Plan, judged: &Judged<'_>) -> String {
     {
         return match judged.settings.is_empty() {
             true => String::new(),
-            false => format!(", {}", places(plan, alternatives, judged.verdict)),
+            false => format!(", {}", places(plan, alternatives)),
         };
     }
     match judged.settings.len() {
@@ -194,7 +194,7 @@ fn holds(plan: &Plan, judged: &Judged<'_>) -> String {
 }
 
 /// The alternatives in which a claim holds, and the others.
-fn places(plan: &Plan, alternatives: &Alternatives, overall: Verdict) -> String {
+fn places(plan: &Plan, alternatives: &Alternatives) -> String {
     let named = |one: &Alternative| {
         let stated = one.is_stated.then(|| "as stated".to_owned());
         let partly = one.settings > 1 && one.verdict != Verdict::Reproduced;
@@ -208,8 +208,7 @@ fn places(plan: &Plan, alternatives: &Alternatives, overall: Verdict) -> String 
         (name, one.verdict)
     };
     let each: Vec<_> = alternatives.each.iter().map(named).collect();
-    let some_stated = alternatives.each.iter().any(|one| one.is_stated);
-    where_it_holds(&each, overall, some_stated)
+    where_it_holds(&each)
 }
 
 /// The tolerance of a claim of equality, if it has one and a setting has no

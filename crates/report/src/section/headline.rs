@@ -4,7 +4,7 @@ use analysis::Findings;
 use analysis::verdict::Verdict;
 
 use crate::section::summary::{self, Subject};
-use crate::section::{ranking, rivals, rows, scores};
+use crate::section::{rows, scores};
 
 /// The sentences of JSON: all cells, levels as written.
 pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
@@ -13,29 +13,24 @@ pub(crate) fn sentences(found: &Findings<'_>) -> Vec<String> {
     }
     let mut sentences = summary::sentences(found, &Subject::of_run(found.plan));
     sentences.extend(summary::verdicts(found));
-    sentences.extend(rivals::answers(found, |_, level| level.to_string()));
     sentences.extend(no_result(found));
     sentences
 }
 
-/// The answer to the question of the experiment, for people. Scores, a ranking, and rival
-/// explanations are the whole answer if the experiment names no metric of it.
+/// The answer to the question of the experiment, for people. Scores are the whole answer if
+/// the experiment names no metric of it.
 pub(crate) fn answer(found: &Findings<'_>) -> Vec<String> {
     let plan = found.plan;
     if rows::are_declared(plan) {
         return of_rows(found);
     }
-    let mut others = scores::answer(found);
-    others.extend(ranking::answer(found));
-    others.extend(rivals::answers(found, |factor, level| {
-        plan.label(factor, level)
-    }));
+    let scores = scores::answer(found);
     let asks = plan.report.question.is_some() && plan.report.metrics.is_empty();
-    if asks && !others.is_empty() {
-        return others;
+    if asks && !scores.is_empty() {
+        return scores;
     }
     let mut sentences = summary::sentences(found, &Subject::of_headline(found));
-    sentences.extend(others);
+    sentences.extend(scores);
     sentences.extend(no_result(found));
     sentences
 }

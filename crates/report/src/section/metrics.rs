@@ -15,10 +15,6 @@ const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small 
 /// every trial, and are published nowhere, their table says so.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let (plan, comparisons) = (found.plan, &found.comparisons);
-    // With rankings, single metrics may have nothing to show.
-    if plan.ranking.is_some() && comparisons.is_empty() {
-        return None;
-    }
     let frame = Frame::of(plan, found.trials, comparisons);
     let metrics = first_metrics(plan, comparisons).into_iter();
     let metrics = metrics.filter(|metric| !is_zero(comparisons, metric));

@@ -442,18 +442,3 @@ fn every_plot_has_a_place_and_every_place_a_plot() {
         assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
     }
 }
-
-#[test]
-fn a_trade_off_is_drawn_with_every_setting_and_its_front() {
-    let (mut plan, trials) = flagged_study();
-    plan.tradeoffs = vec![plan::Tradeoff {
-        metrics: ["cpu_sender", "throughput"].map(str::to_owned),
-        within: Vec::new(),
-    }];
-    let page = page(&plan, &trials, &facts());
-    assert!(page.contains("id=\"front-0\""));
-    let plots = plots_of(&page);
-    let shown: Vec<usize> = traces(&plots, "front-0").iter().map(points).collect();
-    assert_eq!(shown.iter().sum::<usize>(), 4);
-    assert!(shown[1] > 0);
-}
