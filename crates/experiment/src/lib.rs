@@ -25,7 +25,6 @@ mod quantity;
 mod reader;
 mod report;
 mod resolved;
-mod retired;
 mod shipped;
 mod short_names;
 mod slow_link;
@@ -76,8 +75,6 @@ pub struct Experiment {
     tree: Table,
     /// The start of the file.
     place: Origin,
-    /// One line for each retired name that it uses.
-    notices: Vec<String>,
     /// The file that it was loaded from.
     file: Option<Metadata>,
     /// Whether it is in a results folder, which may come from somebody else.
@@ -108,13 +105,10 @@ impl Experiment {
             line: 1,
         };
         read_format(&mut Reader::new(&tree, "", place.clone()))?;
-        let mut notices = retired::replace_keys(&mut tree);
         let aliases = Aliases::read(&tree, &place)?;
         published::remember_comparison(&mut tree);
         unstated::write_first(&mut tree, &aliases, &place)?;
-        notices.extend(retired::replace_values(&mut tree));
         Ok(Self {
-            notices,
             tree,
             place,
             file: None,
@@ -142,7 +136,6 @@ impl Experiment {
     pub fn load(name_or_path: &str) -> Result<Self> {
         let found = shipped::found(name_or_path)?;
         let mut experiment = Self::parse(&found.text, &found.place)?;
-        experiment.notices.extend(found.notice);
         experiment.file = found.file;
         Ok(experiment)
     }
@@ -151,11 +144,6 @@ impl Experiment {
     /// it was open. `None` of a shipped experiment.
     pub const fn file(&self) -> Option<&Metadata> {
         self.file.as_ref()
-    }
-
-    /// One line for each retired name that was written, with the current name.
-    pub fn notices(&self) -> &[String] {
-        &self.notices
     }
 
     /// Applies an argument `key=value` of `--set`. The key is an alias or a
@@ -173,9 +161,7 @@ impl Experiment {
                 "write key=value, for instance mtu=1500,9000",
             ));
         };
-        let (key, notice) = retired::key(key.trim(), &origin);
-        let key = key.as_ref();
-        self.notices.extend(notice);
+        let key = key.trim();
         let aliases = Aliases::read(&self.tree, &self.place)?;
         let path = aliases.resolve(key).map_err(|why| fault(&origin, why))?;
         let unit = aliases.unit(key);
@@ -248,9 +234,8 @@ impl Experiment {
     pub fn key_of(&self, argument: &str) -> Result<String> {
         let origin = Origin::Set(one_line(argument).into());
         let key = argument.split('=').next().unwrap_or_default();
-        let (key, _) = retired::key(key.trim(), &origin);
         let aliases = Aliases::read(&self.tree, &self.place)?;
-        let path = aliases.resolve(&key);
+        let path = aliases.resolve(key.trim());
         Ok(path.map_err(|why| fault(&origin, why))?.to_string())
     }
 
@@ -418,9 +403,7 @@ impl Experiment {
     fn put(&mut self, place: &KeyPath, node: Node) -> Result<()> {
         let origin = node.origin.clone();
         let put = self.tree.put(&place.0, node);
-        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))?;
-        self.notices.extend(retired::replace_values(&mut self.tree));
-        Ok(())
+        put.map_err(|key| fault(&origin, format!("{place}: `{key}` is no table")))
     }
 
     /// Costs of hosts that an argument sets are not those of a study.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::reader::near;
 use super::tree::{Value, one_line};
-use super::{Experiment, LARGEST_FILE, retired};
+use super::{Experiment, LARGEST_FILE};
 
 /// A commented experiment to start from.
 pub const TEMPLATE: &str = include_str!("../../../experiments/template.toml");
@@ -64,8 +64,6 @@ pub(super) struct Found {
     pub(super) place: String,
     pub(super) text: Cow<'static, str>,
     pub(super) file: Option<Metadata>,
-    /// The present name, if a retired one was asked for.
-    pub(super) notice: Option<String>,
 }
 
 /// Finds the shipped experiment of this name, or reads the file at this path.
@@ -77,19 +75,16 @@ pub(super) fn found(name_or_path: &str) -> Result<Found> {
             place: name_or_path.to_owned(),
             text: text.into(),
             file: Some(file),
-            notice: None,
         });
     }
-    let (name, notice) = retired::experiment(name_or_path);
-    if let Some((name, text)) = text(name) {
+    if let Some((name, text)) = text(name_or_path) {
         return Ok(Found {
             place: format!("experiments/{name}.toml"),
             text: text.into(),
             file: None,
-            notice,
         });
     }
-    let hint = match near(name, SHIPPED.iter().map(|(name, _)| *name)).as_slice() {
+    let hint = match near(name_or_path, SHIPPED.iter().map(|(name, _)| *name)).as_slice() {
         [] => String::new(),
         names => format!("; did you mean {}?", names.join(" or ")),
     };

@@ -158,9 +158,6 @@ fn study(args: &Robustness) -> Result<Study> {
     if let Some(seed) = args.seed {
         experiment.set(&format!("trials.seed={seed}"))?;
     }
-    for notice in experiment.notices() {
-        output::say(notice);
-    }
     let world = match &args.on {
         Some(named) => named.parse()?,
         None => experiment.world()?.unwrap_or_default(),

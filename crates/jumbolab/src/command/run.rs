@@ -41,10 +41,6 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         return replay::run(args).map(done);
     }
     let experiment = written(args)?;
-    experiment
-        .notices()
-        .iter()
-        .for_each(|notice| output::say(notice));
     let worlds = worlds::asked(args, &experiment)?;
     let [world] = worlds.as_slice() else {
         return worlds::run(args, &experiment, &worlds);

@@ -19,9 +19,6 @@ pub(crate) fn run(args: Shell) -> Result<Ending> {
     for assignment in &args.set {
         experiment.set(assignment)?;
     }
-    for notice in experiment.notices() {
-        output::say(notice);
-    }
     let plan = lab::world::plan(experiment, shell::WORLD)?;
     let (setting, note) = shell::choose(&plan)?;
     let command = match args.command.is_empty() {

@@ -19,9 +19,6 @@ pub(crate) fn run(args: &Show) -> Result<()> {
     if args.template {
         return output::print(&copy(&text));
     }
-    for notice in experiment.notices() {
-        output::say(notice);
-    }
     let mut shown = coloured(&text);
     shown.push_str(&short_names(&experiment.short_names()?, named));
     output::print_coloured(&shown)

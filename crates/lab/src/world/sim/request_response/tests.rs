@@ -141,7 +141,7 @@ fn a_connection_shares_its_links_too() {
 
 #[test]
 fn what_is_lost_is_sent_again_and_costs_that_time() {
-    let sizes = "protocol = \"udp\"\nfrom = 1000\nto = 1019\nstep = 1\nat = 1000\nsize = \"100kB\"\nagain = \"10ms\"\n";
+    let sizes = "protocol = \"udp\"\nfrom = 1000\nto = 1019\nstep = 1\nat = 1000\nsize = \"100kB\"\nretransmit_after = \"10ms\"\n";
     let idle = mean_time(&measured(1, 1_500, "", sizes));
     let lossy = mean_time(&measured(1, 1_500, "loss = \"20%\"", sizes));
     // Message and answer arrive with 0.8^2: 1 / 0.64 - 1 times 10 ms.
