@@ -176,25 +176,6 @@ impl<R: Read> Lines<R> {
     }
 }
 
-/// Fills `octets` from `offset` on.
-///
-/// # Errors
-/// The file ends before, or cannot be read.
-pub fn read_exact_at(file: &File, mut octets: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !octets.is_empty() {
-        match system::read_at(file, octets, offset) {
-            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(read) => {
-                octets = &mut octets[read..];
-                offset += read as u64;
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 /// The line of `file` that begins at `offset`, without its newline.
 ///
 /// # Errors

@@ -19,8 +19,8 @@ mod system;
 
 pub use folder::Folder;
 pub use input::{
-    Lines, line_at, may_be_secret, open, open_regular, read, read_exact_at, read_regular_text,
-    read_secret, read_text, read_text_of,
+    Lines, line_at, may_be_secret, open, open_regular, read, read_regular_text, read_secret,
+    read_text, read_text_of,
 };
 pub use output::{
     append, are_same, create_folder, create_new, create_private, open_sink, remove, remove_folder,

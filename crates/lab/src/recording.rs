@@ -1,7 +1,6 @@
 //! Recordings: the fate of every frame on an emulated link, as a CSV file for
 //! replay (docs/formats.md).
 
-mod excerpt;
 mod read;
 
 use std::fs::File;
@@ -15,8 +14,6 @@ use queue::Reason;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-pub use excerpt::excerpt;
-pub(crate) use excerpt::{Flows, excerpt_of};
 pub(crate) use read::ended_text;
 pub use read::{Decision, Input, Recorded, Traced};
 

@@ -11,7 +11,7 @@ use proto::link::{Arrival, Event, Link, Settings};
 use queue::{Packet, Spec, View};
 use units::{Bytes, Seed, Span, Time};
 
-use crate::recording::{Decision, Flows, Recorded, Traced, excerpt_of};
+use crate::recording::{Decision, Recorded, Traced};
 pub use settings::{Variant, variants};
 
 /// The agreement of one direction's replay under the recorded settings with the
@@ -67,16 +67,11 @@ pub fn reproduce(recorded: &Recorded, direction: usize) -> Result<Agreement> {
     Ok(agreement)
 }
 
-/// One direction as recorded; with the packets about its first loss or mark if
-/// `has_window`.
-///
-/// # Errors
-/// The recording drops a packet without a reason.
-pub fn recorded(recorded: &Recorded, direction: usize, has_window: bool) -> Result<ReplayedQueue> {
-    let traced = &recorded.directions[direction];
-    let packets = traced.packets.iter();
+/// One direction as recorded.
+pub fn recorded(recorded: &Recorded, direction: usize) -> ReplayedQueue {
+    let packets = recorded.directions[direction].packets.iter();
     let decided = packets.map(|(arrival, decision)| (arrival, *decision));
-    queue(decided, &traced.settings, direction, has_window)
+    queue(decided, direction, None)
 }
 
 /// One direction on a link with `settings`, as [`recorded`].
@@ -88,44 +83,28 @@ pub fn replay_with(
     recorded: &Recorded,
     direction: usize,
     variant: &Variant,
-    has_window: bool,
 ) -> Result<ReplayedQueue> {
     let traced = &recorded.directions[direction];
     let settings = &variant.directions[direction];
     let decisions = drive(settings, traced, recorded.origin)?;
     let arrivals = traced.packets.iter().map(|(arrival, _)| arrival);
     let decided = arrivals.zip(decisions.into_iter().map(Some));
-    Ok(ReplayedQueue {
-        settings: Some(variant.name.clone()),
-        ..queue(decided, settings, direction, has_window)?
-    })
+    Ok(queue(decided, direction, Some(variant.name.clone())))
 }
 
 fn queue<'a>(
     decided: impl Iterator<Item = (&'a Arrival, Option<Decision>)> + Clone,
-    settings: &Settings,
     direction: usize,
-    has_window: bool,
-) -> Result<ReplayedQueue> {
+    settings: Option<String>,
+) -> ReplayedQueue {
     let (fates, waits) = summary::summary(decided.clone());
-    let window = match has_window {
-        false => None,
-        true => {
-            let mut flows = Flows::default();
-            let part = excerpt_of(decided.clone(), &mut flows, Time::ZERO)?;
-            let all = decided.clone().count() as u64;
-            Some(flows.window(direction, part, all))
-        }
-    };
-    Ok(ReplayedQueue {
+    ReplayedQueue {
         direction,
-        settings: None,
-        discipline: settings.queue.clone(),
+        settings,
         fates,
         waits,
         over_time: summary::over_time(decided),
-        window,
-    })
+    }
 }
 
 /// The decisions of a link with `settings` about the packets of `traced`, in

@@ -19,7 +19,6 @@ mod named_hosts;
 mod patience;
 mod plan;
 mod printed;
-pub mod queue_recording;
 pub mod replayed_gateway;
 pub mod replayed_link;
 mod report;

@@ -2,10 +2,8 @@
 //! have done under other settings.
 
 use proto::link::Fate;
-use queue::{Reason, Spec};
+use queue::Reason;
 use units::{Span, Time};
-
-use crate::queue_recording::QueueWindow;
 
 /// A recorded link and its replays.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,15 +27,11 @@ pub struct ReplayedQueue {
     pub direction: usize,
     /// The settings that differ from the recorded ones; `None`: as recorded.
     pub settings: Option<String>,
-    /// The queue's discipline.
-    pub discipline: Spec,
     /// The numbers of packets by outcome.
     pub fates: Fates,
     /// How long the packets that were transmitted had waited.
     pub waits: Waits,
     pub over_time: QueueOverTime,
-    /// The packets about the first loss or mark, where they are kept.
-    pub window: Option<QueueWindow>,
 }
 
 /// The numbers of packets by fate.

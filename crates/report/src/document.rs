@@ -5,7 +5,6 @@ use analysis::certificate::State;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::replay::Replay;
 use crate::topology::Topology;
 
 /// A complete report, rendered by [`crate::html`] and [`crate::text`].
@@ -49,8 +48,6 @@ pub(crate) enum Block {
     Figure(Figure),
     /// The test beds of a plan. A terminal has none.
     TestBeds(Vec<Topology>),
-    /// Recorded queues, packet by packet. A terminal has none.
-    Replay(Replay),
     /// Strips of coloured columns. A terminal has none.
     Picture(Picture),
     /// Blocks that a reader unfolds on the page. A terminal leaves them out.

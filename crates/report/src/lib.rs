@@ -14,7 +14,6 @@ mod page;
 mod plots;
 mod predict;
 mod probe;
-mod replay;
 mod replayed_gateway;
 mod replayed_link;
 mod robustness;
@@ -40,7 +39,6 @@ pub use predict::{
 pub use probe::{
     Probed, of_path, path_change_json, path_change_sentence, path_json, path_sentence,
 };
-pub use replay::replayed_from;
 pub use replayed_gateway::of_gateway_replay;
 pub use replayed_link::of_replay;
 pub use robustness::{of_robustness, robustness_json};

@@ -7,7 +7,6 @@ use proto::link::Fate;
 
 use crate::document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table};
 use crate::plots::replayed::{over_time, waits};
-use crate::replay::{ShownQueue, replays};
 use crate::section::metrics::no_script;
 
 /// How the arrivals of a replay are meant.
@@ -43,12 +42,7 @@ pub fn of_replay(link: &ReplayedLink) -> Document {
         badges: vec![badge],
     };
     let answer = Block::Paragraphs(Style::Answer, answers);
-    let sections = [
-        Some(table_of(link)),
-        plots(link),
-        replay(link),
-        Some(method()),
-    ];
+    let sections = [Some(table_of(link)), plots(link), Some(method())];
     Document {
         title: format!("Replay of {}", link.recording),
         head: std::iter::once(head).chain([answer]).chain(cut).collect(),
@@ -170,21 +164,6 @@ fn plots(link: &ReplayedLink) -> Option<Section> {
         id: "plots-section",
         blocks: vec![Block::Page(blocks)],
     })
-}
-
-/// The queues that kept packets, packet by packet.
-fn replay(link: &ReplayedLink) -> Option<Section> {
-    let shown = link.queues.iter().filter_map(|queue| {
-        let window = queue.window.as_ref()?;
-        (!window.packets.is_empty()).then(|| ShownQueue {
-            name: format!("{}, {}", name(queue), direction(queue.direction)),
-            discipline: Some(queue.discipline.clone()),
-            window,
-            after: "",
-        })
-    });
-    let shown: Vec<ShownQueue<'_>> = shown.collect();
-    (!shown.is_empty()).then(|| replays(&shown))
 }
 
 fn method() -> Section {

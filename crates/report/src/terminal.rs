@@ -80,7 +80,6 @@ impl Screen {
             | Block::Figure(_)
             | Block::Picture(_)
             | Block::TestBeds(_)
-            | Block::Replay(_)
             | Block::Fold { .. } => {}
         }
     }

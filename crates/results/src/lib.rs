@@ -3,15 +3,12 @@
 //! A [`folder`] holds the resolved plan and a [`journal`] with one line per
 //! finished trial, the authoritative record of a run. [`trials`] exports the
 //! journal as one table, in Parquet or CSV. [`decode`] reads the packet logs of
-//! the traffic tools, [`queue_recording`] recordings of simulated queues,
-//! [`csv_rows`] tables that others made.
+//! the traffic tools, [`csv_rows`] tables that others made.
 
-mod checked_parquet;
 pub mod csv_rows;
 pub mod decode;
 pub mod folder;
 pub mod journal;
-pub mod queue_recording;
 pub mod table;
 pub mod trials;
 

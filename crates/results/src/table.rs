@@ -11,8 +11,6 @@ use std::io::Write;
 
 use anyhow::{Result, ensure};
 
-#[cfg(all(test, feature = "parquet"))]
-pub(crate) use form::write_columns;
 pub(crate) use form::{HAS_PARQUET, write_parts};
 pub use form::{write_table, write_table_in};
 

@@ -15,7 +15,7 @@ use report::{Document, Places};
 use serde_json::{Value, json};
 use units::Time;
 
-use super::page::{self, MOST_QUEUES};
+use super::page;
 use super::printed;
 use super::run::RESULTS;
 use crate::args::Run;
@@ -57,17 +57,9 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let mut queues = Vec::new();
     for direction in 0..recorded.directions.len() {
         agreements.push(replay::reproduce(&recorded, direction)?);
-        // Packets of the direction in which most went; there are more than a page can hold.
-        let most = usize::from(
-            recorded.directions[1].packets.len() > recorded.directions[0].packets.len(),
-        );
-        let has_window = |place: usize| direction == most && place < MOST_QUEUES;
-        queues.push(replay::recorded(&recorded, direction, has_window(0))?);
-        for (place, variant) in (1..).zip(&variants) {
-            let has_window = has_window(place);
-            queues.push(replay::replay_with(
-                &recorded, direction, variant, has_window,
-            )?);
+        queues.push(replay::recorded(&recorded, direction));
+        for variant in &variants {
+            queues.push(replay::replay_with(&recorded, direction, variant)?);
         }
     }
     let link = ReplayedLink {

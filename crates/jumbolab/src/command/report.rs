@@ -162,7 +162,7 @@ fn alone(args: &Report, read: &ReadRun<'_>) -> Result<Ending> {
     let ending = ending(args, std::slice::from_ref(&run));
     let Run { folder, found } = run;
     let write = || {
-        let document = page::report(&found, &read.files);
+        let document = report::of_run(&found, Some(read.files.path()));
         let page = page::write(&read.files, report::PAGE, &report::html(&document));
         (document, page)
     };

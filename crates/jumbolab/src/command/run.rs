@@ -173,7 +173,7 @@ impl Measured {
         let files = self.folder.files();
         let write = || {
             let found = self.found();
-            let document = page::report(&found, files);
+            let document = report::of_run(&found, Some(files.path()));
             let page = page::write(files, report::PAGE, &report::html(&document));
             (found, document, page)
         };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::contents::Ids;
 use super::{picture, table};
 use crate::document::{Badge, Block, Figure, List, ListKind, Section, Style, Table};
-use crate::{replay, topology};
+use crate::topology;
 
 /// The digits of a number in a plot, more than a screen has pixels.
 const DIGITS: usize = 7;
@@ -82,7 +82,6 @@ impl Renderer {
             Block::TestBeds(beds) => {
                 html! { @for bed in beds { (topology::svg::figure(bed)) } }
             }
-            Block::Replay(own) => replay::figure(own),
             Block::Picture(own) => picture::picture(own),
             Block::Fold {
                 summary,

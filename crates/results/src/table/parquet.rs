@@ -79,7 +79,7 @@ impl Column {
 }
 
 /// Writes a table as one row group.
-pub(crate) fn write_columns(columns: &[Column], output: &mut (impl Write + Send)) -> Written<()> {
+fn write_columns(columns: &[Column], output: &mut (impl Write + Send)) -> Written<()> {
     let mut file = writer(columns, output)?;
     let mut group = file.next_row_group()?;
     for column in columns {

@@ -1,8 +1,5 @@
 //! Properties of all readers of this crate: whatever stands in a file, it is read or refused.
 
-use std::fs::File;
-use std::io::{Seek as _, Write as _};
-
 use proptest::prelude::*;
 
 /// A change of a file.
@@ -86,51 +83,6 @@ fn changed(bytes: &[u8], changes: &[(prop::sample::Index, Change)]) -> Vec<u8> {
         }
     }
     bytes
-}
-
-fn file_of(bytes: &[u8]) -> File {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(bytes).unwrap();
-    file.rewind().unwrap();
-    file
-}
-
-mod parquet {
-    use std::sync::OnceLock;
-
-    use plan::queue_recording::Excerpt;
-    use units::Time;
-
-    use super::*;
-    use crate::queue_recording::{tests::recording, window};
-    use crate::table::write_columns;
-
-    fn valid() -> &'static [u8] {
-        static VALID: OnceLock<Vec<u8>> = OnceLock::new();
-        VALID.get_or_init(|| {
-            let flow = |number: i64| format!("flow {}", number % 3);
-            let drops = |number: i64| (number % 7 == 0).then(|| format!("{number} full 9 early"));
-            let mut bytes = Vec::new();
-            write_columns(&recording(60, &flow, &drops), &mut bytes).unwrap();
-            bytes
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn a_recorded_queue_is_read_or_refused(changes in changes(), from in any::<u64>()) {
-            let read = window(file_of(&changed(valid(), &changes)), Time::from_picos(from));
-            if let Err(error) = &read {
-                let line = format!("{error:#}");
-                prop_assert!(!line.contains('\n'), "{line}");
-            }
-            if let Ok(Some(window)) = read {
-                prop_assert!(window.packets.len() <= Excerpt::BEFORE + Excerpt::AFTER);
-                prop_assert!(window.packets.iter().all(|packet| packet.flow < window.flows.len()));
-                prop_assert!(window.decided.is_none_or(|place| place < window.packets.len()));
-            }
-        }
-    }
 }
 
 mod journals {
@@ -237,12 +189,6 @@ mod journals {
                 Ok(trials) => {
                     prop_assert!(trials.iter().all(is_sound));
                     crate::trials::csv(&trials, |_| Ok(())).unwrap();
-                    let files = files::Folder::open(path).unwrap();
-                    // What a journal names is looked for in the folder alone.
-                    for trial in &trials {
-                        let queue = crate::queue_recording::read(&files, trial, units::Time::ZERO);
-                        prop_assert!(queue.is_ok_and(|queue| queue.is_none()));
-                    }
                 }
             }
         }
