@@ -4,15 +4,13 @@
 //! No socket sends a datagram above 65 527 octets, so whole packets are written,
 //! headers included; any UDP socket receives them. A [`JumboPath`] is the path that
 //! carries them. [`carry`] proves that each arrives as one packet and unchanged,
-//! [`measure`] determines their rate, delay and cost, and [`malformed`] the kernel's
-//! reactions to invalid ones.
+//! [`measure`] determines their rate, delay and cost.
 
 mod capture;
 mod carry;
 mod end;
 mod jumbo_path;
 mod limits;
-mod malformed;
 mod measure;
 mod message;
 mod stream;
@@ -21,7 +19,6 @@ pub use carry::{Carried, Carrying, carry};
 pub use end::{Listener, Sent, send};
 pub use jumbo_path::{Between, JumboPath};
 pub use limits::{LARGEST, LEAST_MTU};
-pub use malformed::{Ended, malformed};
 pub use measure::{HeaderSource, Measured, Measuring, measure};
 pub use message::{Arrived, LEAST};
 pub use stream::{LARGEST_SUPER, ORDINARY_SUPER, super_packets};

@@ -1,6 +1,6 @@
 //! Pinning of a thread to a processor.
 
-use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::error::{During, Result};
@@ -14,26 +14,17 @@ pub(crate) struct Pinned {
 }
 
 impl Pinned {
-    /// Pins the thread to its current processor.
-    pub(crate) fn here() -> Result<Self> {
-        let here = sched_getcpu().during(|| "staying on one processor")?;
-        Self::only(here, || "staying on one processor".to_owned())
-    }
-
     /// Pins the thread to the processor of this number.
     ///
     /// # Errors
     /// The machine has no such processor, or does not allow it to this thread.
     pub(crate) fn to(processor: u32) -> Result<Self> {
+        let operation = || format!("running on processor {processor}");
         let number = usize::try_from(processor).unwrap_or(usize::MAX);
-        Self::only(number, || format!("running on processor {processor}"))
-    }
-
-    fn only(processor: usize, operation: impl Fn() -> String) -> Result<Self> {
-        let before = sched_getaffinity(CALLER).during(&operation)?;
+        let before = sched_getaffinity(CALLER).during(operation)?;
         let mut one = CpuSet::new();
-        one.set(processor).during(&operation)?;
-        sched_setaffinity(CALLER, &one).during(&operation)?;
+        one.set(number).during(operation)?;
+        sched_setaffinity(CALLER, &one).during(operation)?;
         Ok(Self { before })
     }
 }
@@ -50,12 +41,15 @@ const CALLER: Pid = Pid::from_raw(0);
 
 #[cfg(test)]
 mod tests {
+    use nix::sched::sched_getcpu;
+
     use super::*;
 
     #[test]
     fn a_thread_stays_on_one_processor_and_has_all_of_them_back() {
         let before = sched_getaffinity(CALLER).unwrap();
-        let pinned = Pinned::here().unwrap();
+        let here = sched_getcpu().unwrap();
+        let pinned = Pinned::to(here.try_into().unwrap()).unwrap();
         let now = sched_getaffinity(CALLER).unwrap();
         let count = |set: &CpuSet| {
             (0..CpuSet::count())
@@ -63,7 +57,7 @@ mod tests {
                 .count()
         };
         assert_eq!(count(&now), 1);
-        assert_eq!(now.is_set(sched_getcpu().unwrap()), Ok(true));
+        assert_eq!(now.is_set(here), Ok(true));
         drop(pinned);
         assert_eq!(sched_getaffinity(CALLER).unwrap(), before);
     }

@@ -34,9 +34,6 @@ pub(crate) struct Jumbogram {
         conflicts_with = "host"
     )]
     pub(crate) capture: Option<PathBuf>,
-    /// Send malformed jumbograms over loopback, each with one error, and print how the kernel handles them.
-    #[arg(long, conflicts_with_all = ["jumbogram", "host"], conflicts_with_all = OF_FLOWS)]
-    pub(crate) malformed: bool,
 }
 
 /// The network that jumbograms cross.

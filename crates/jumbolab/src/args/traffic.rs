@@ -102,7 +102,7 @@ pub(crate) struct Recv {
 #[command(after_help = SEND_NOTES)]
 pub(crate) struct Send {
     /// Name or address of the receiving host.
-    #[arg(required_unless_present_any = ["jumbogram", "malformed"])]
+    #[arg(required_unless_present = "jumbogram")]
     pub(crate) host: Option<String>,
 
     /// Control port of the receiver.

@@ -1,4 +1,4 @@
-//! `jumbolab send --jumbogram`, `send --malformed` and `recv --jumbogram`.
+//! `jumbolab send --jumbogram` and `recv --jumbogram`.
 
 mod text;
 
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use anyhow::{Result, anyhow, bail, ensure};
 use live::jumbogram::{
     Between, Carrying, HeaderSource as Live, JumboPath, LARGEST, LEAST, Listener, Measured,
-    Measuring, carry, malformed as try_all, measure, send as send_to, super_packets,
+    Measuring, carry, measure, send as send_to, super_packets,
 };
 use live::{clock, interrupt};
 use units::{Bytes, Span, Time};
@@ -75,7 +75,7 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
             let whole = whole.count() as u64;
             if whole != carried.sent {
                 output::complain(&anyhow!(
-                    "only {whole} of {} messages arrived complete and unchanged; `jumbolab send --malformed` shows how the kernel handles jumbograms",
+                    "only {whole} of {} messages arrived complete and unchanged",
                     carried.sent
                 ));
                 return Ok(Ending::Unsound);
@@ -108,11 +108,6 @@ pub(crate) fn send(text: &str, args: &Send) -> Result<Ending> {
             false => Ending::Unsound,
         },
     )
-}
-
-/// Shows the kernel's treatment of malformed jumbograms.
-pub(crate) fn malformed(json: bool) -> Result<()> {
-    output::print(&text::ended(&try_all()?, json))
 }
 
 /// Receives jumbograms until a stop request.

@@ -15,13 +15,10 @@ use units::Seed;
 use super::jumbogram;
 use super::traffic::{self, Host, Printer, Results, secret};
 use crate::args::Send;
-use crate::exit::{Ending, done};
+use crate::exit::Ending;
 use crate::output;
 
 pub(crate) fn run(args: &Send) -> Result<Ending> {
-    if args.jumbo.malformed {
-        return jumbogram::malformed(args.json).map(done);
-    }
     if let Some(size) = &args.jumbo.jumbogram {
         return jumbogram::send(size, args);
     }

@@ -9,6 +9,7 @@ mod hosts;
 mod jumbograms;
 mod kernel_tcp;
 mod links;
+mod malformed;
 pub(crate) mod probe;
 mod readme;
 mod runs;

@@ -124,7 +124,7 @@ fn count(counters: &[(String, u64)], name: &str) -> u64 {
 }
 
 /// The counters of IPv6 in a namespace, in the kernel's order.
-pub(super) fn counters(namespace: &Namespace) -> Result<Vec<(String, u64)>> {
+fn counters(namespace: &Namespace) -> Result<Vec<(String, u64)>> {
     let text = namespace.within(|| {
         fs::read_to_string("/proc/thread-self/net/snmp6").during(|| "reading the counters of IPv6")
     })?;

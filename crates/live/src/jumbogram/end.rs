@@ -143,16 +143,6 @@ impl Listener {
         Ok(arrived.map(|arrived| (arrived, from)))
     }
 
-    /// The octets of the next datagram from any program.
-    ///
-    /// # Errors
-    /// As [`Listener::next`].
-    pub(super) fn any(&mut self, timeout: Span) -> Result<Option<&[u8]>> {
-        self.wait_at_most(timeout)?;
-        let received = self.receive()?;
-        Ok(received.map(|(length, _)| &self.buffer[..length]))
-    }
-
     fn wait_at_most(&self, timeout: Span) -> Result<()> {
         let timeout = Duration::from_nanos(timeout.as_nanos().max(1_000));
         let set = self.socket.set_read_timeout(Some(timeout));

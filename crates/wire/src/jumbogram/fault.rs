@@ -1,7 +1,5 @@
 //! Faults of packets, and the error messages that their senders get.
 
-use core::fmt;
-
 use super::{at, place};
 use crate::protocol::ipv6::option::{self, Unknown, unknown};
 
@@ -137,16 +135,5 @@ impl Fault {
             _ => return Answer::Discard,
         };
         Answer::ParameterProblem { code, pointer }
-    }
-}
-
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Discard => f.write_str("dropped"),
-            Self::ParameterProblem { code, pointer } => {
-                write!(f, "parameter problem {code} at {pointer}")
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use live::jumbogram::{Arrived, Carried, Ended, Measured, Sent};
+use live::jumbogram::{Arrived, Carried, Measured, Sent};
 use serde_json::{Value, json};
 use units::Span;
 
@@ -139,62 +139,6 @@ pub(super) fn arrived(one: &Arrived, from: SocketAddr, as_json: bool) -> String 
     value["kind"] = "jumbogram-received".into();
     value["from"] = from.ip().to_string().into();
     line(&value)
-}
-
-/// The results of malformed variants.
-pub(super) fn ended(all: &[Ended], as_json: bool) -> String {
-    if as_json {
-        let of_each = |one: &Ended| {
-            line(&json!({
-                "kind": "malformed-jumbogram",
-                "what": one.name,
-                "asked": one.asked.to_string(),
-                "source": one.source,
-                "seen": seen(one),
-                "as_asked": one.as_asked(),
-            }))
-        };
-        return all.iter().map(of_each).collect();
-    }
-    let mut text =
-        String::from("| malformed in | required | by | observed | |\n|---|---|---|---|---|\n");
-    for one in all {
-        let _ = writeln!(
-            text,
-            "| {} | {} | [{}] | {} | {} |",
-            one.name,
-            one.asked,
-            one.source,
-            seen(one),
-            if one.as_asked() {
-                "as required"
-            } else {
-                "NOT as required"
-            }
-        );
-    }
-    let right = all.iter().filter(|one| one.as_asked()).count();
-    let _ = writeln!(text, "\n{right} of {} handled as required", all.len());
-    text
-}
-
-fn seen(one: &Ended) -> String {
-    let error = one.error.map(|(kind, code, pointer)| match kind {
-        4 => format!("parameter problem {code} at {pointer}"),
-        _ => format!("ICMPv6 type {kind} code {code}"),
-    });
-    let counters = one.counters.iter().map(|(name, count)| match count {
-        1 => (*name).to_owned(),
-        _ => format!("{name} {count}"),
-    });
-    let delivered = one
-        .delivered
-        .map(|octets| format!("delivered, {octets} octets"));
-    let all: Vec<String> = error.into_iter().chain(counters).chain(delivered).collect();
-    match all.is_empty() {
-        true => "nothing".to_owned(),
-        false => all.join(", "),
-    }
 }
 
 fn of_arrived(one: &Arrived) -> Value {
