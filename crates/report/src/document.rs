@@ -5,8 +5,6 @@ use analysis::certificate::State;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::topology::Topology;
-
 /// A complete report, rendered by [`crate::html`] and [`crate::text`].
 pub struct Document {
     /// The title of the page.
@@ -46,8 +44,8 @@ pub(crate) enum Block {
     Table(Table),
     /// Plots; omitted on a terminal.
     Figure(Figure),
-    /// The test beds of a plan. A terminal has none.
-    TestBeds(Vec<Topology>),
+    /// A drawing; omitted on a terminal.
+    Svg(Svg),
     /// Strips of coloured columns. A terminal has none.
     Picture(Picture),
     /// Blocks that a reader unfolds on the page. A terminal leaves them out.
@@ -224,6 +222,19 @@ pub(crate) enum Shade {
     Missing,
     /// One value, by its position and the number of values.
     Value(usize, usize),
+}
+
+/// A drawing as SVG.
+pub(crate) struct Svg {
+    /// The title; may be empty.
+    pub(crate) title: String,
+    /// The drawing in words.
+    pub(crate) alternative: String,
+    /// Its elements, for a wide page and for a narrow one.
+    pub(crate) wide: String,
+    pub(crate) narrow: String,
+    /// Lines below it.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Plots with what they show.

@@ -46,7 +46,7 @@ pub use run::of_run;
 pub use running_means::running_means;
 pub use section::auto_rate::auto_rate;
 pub use terminal::text;
-pub use topology::{topology_drawing, topology_text};
+pub use topology::{topology_lines, topology_text};
 pub use worlds::of_worlds;
 
 /// The file name of the page in a results folder.

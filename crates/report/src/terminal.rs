@@ -79,7 +79,7 @@ impl Screen {
             Block::Page(_)
             | Block::Figure(_)
             | Block::Picture(_)
-            | Block::TestBeds(_)
+            | Block::Svg(_)
             | Block::Fold { .. } => {}
         }
     }

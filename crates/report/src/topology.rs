@@ -1,5 +1,5 @@
-//! The test bed of a plan as a picture: nodes, links and flows. [`of`] derives
-//! it from the settings of the cells; [`text`] and [`svg`] draw it.
+//! The test bed of a plan: nodes, links and flows. [`of`] derives it from the settings of
+//! the cells; [`svg`] draws it for the page, and [`list`] lists its links for a terminal.
 
 mod collapse;
 mod faults;
@@ -7,19 +7,21 @@ mod flows;
 mod hosts;
 mod layout;
 mod link;
+mod list;
 mod property;
-pub(crate) mod svg;
-mod text;
+mod svg;
 
 use std::collections::BTreeSet;
 
 use plan::setting::Role;
 use plan::{Cell, Plan, Setting};
 
-pub(crate) use property::Property;
+pub use list::{topology_lines, topology_text};
+use property::Property;
+pub(crate) use svg::figure;
 
-/// The most test beds of a plan that are drawn.
-const MOST_DRAWN: usize = 6;
+/// The most test beds of a plan that are shown.
+const MOST_SHOWN: usize = 6;
 
 /// The test bed of those cells of a plan whose nodes and links are alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,9 +62,17 @@ pub(crate) struct Link {
     pub(crate) properties: Vec<Property>,
 }
 
+impl Link {
+    /// Its properties in words, but for usual ones.
+    fn words(&self) -> Vec<String> {
+        let properties = self.properties.iter();
+        properties.filter_map(Property::shown).collect()
+    }
+}
+
 impl Node {
-    /// The name in a drawing: `sender`, `sender1 ... sender40`.
-    pub(crate) fn title(&self) -> String {
+    /// The name: `sender`, `sender1 ... sender40`.
+    fn title(&self) -> String {
         let name = &self.name;
         match self.numbers.as_slice() {
             [] => name.clone(),
@@ -74,7 +84,7 @@ impl Node {
 
     /// The lines below the name: the number of nodes if it differs between
     /// cells, and the properties.
-    pub(crate) fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let several = (self.numbers.len() > 1).then(|| {
             let count = |(first, last): &(usize, usize)| (last + 1 - first).to_string();
             let counts = self.numbers.iter().map(count).collect();
@@ -122,21 +132,7 @@ pub(crate) fn of(plan: &Plan) -> Vec<Topology> {
             }
             topology
         });
-    named.take(MOST_DRAWN).collect()
-}
-
-/// The drawings of `plan` as text of at most `width` columns; empty if there is
-/// nothing to draw.
-pub fn topology_text(plan: &Plan, width: usize) -> String {
-    let drawn: Vec<String> = of(plan).iter().map(|one| text::drawn(one, width)).collect();
-    drawn.join("\n")
-}
-
-/// The first drawing of `plan` without the words that belong to it, in lines of at
-/// most `width` columns; empty if it does not fit.
-pub fn topology_drawing(plan: &Plan, width: usize) -> Vec<String> {
-    let first = of(plan).into_iter().next();
-    first.map_or_else(Vec::new, |first| text::picture(&first, width))
+    named.take(MOST_SHOWN).collect()
 }
 
 fn of_cell(plan: &Plan, setting: &Setting) -> Topology {
@@ -219,24 +215,8 @@ impl Topology {
         { all }.any(Property::varies) || self.nodes.iter().any(|node| node.numbers.len() > 1)
     }
 
-    /// The links in words, those with equal properties in one line.
-    pub(crate) fn link_lines(&self) -> Vec<String> {
-        let words = |link: &Link| -> Vec<String> {
-            let shown = link.properties.iter();
-            shown.filter_map(Property::shown).collect()
-        };
-        let links = self.links.iter();
-        lines(links.map(|link| (link.name.clone(), words(link))))
-    }
-
-    /// The functions of nodes besides forwarding; nodes with the same functions share a line.
-    pub(crate) fn node_lines(&self) -> Vec<String> {
-        let nodes = self.nodes.iter();
-        lines(nodes.map(|node| (node.title(), node.notes())))
-    }
-
     /// The lines about hosts and flows, and the meaning of the mark.
-    pub(crate) fn other_lines(&self) -> Vec<String> {
+    fn other_lines(&self) -> Vec<String> {
         let hosts: Vec<String> = self.hosts.iter().filter_map(Property::shown).collect();
         let hosts = (!hosts.is_empty()).then(|| format!("Hosts: {}", hosts.join("; ")));
         let flows = self.flows.iter().filter_map(Property::shown);
@@ -245,22 +225,6 @@ impl Topology {
             .then(|| format!("{} differs between cells", property::MARK));
         hosts.into_iter().chain(flows).chain(mark).collect()
     }
-}
-
-/// Names with words about them, those with equal words in one line. Names without
-/// words are left out.
-fn lines(named: impl Iterator<Item = (String, Vec<String>)>) -> Vec<String> {
-    let mut lines: Vec<(Vec<String>, String)> = Vec::new();
-    for (name, words) in named.filter(|(_, words)| !words.is_empty()) {
-        let words = words.join("; ");
-        match lines.iter_mut().find(|(_, other)| *other == words) {
-            Some((names, _)) if names.contains(&name) => {}
-            Some((names, _)) => names.push(name),
-            None => lines.push((vec![name], words)),
-        }
-    }
-    let line = |(names, words): (Vec<String>, String)| format!("{}: {words}", names.join(", "));
-    lines.into_iter().map(line).collect()
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ use crate::progress::Progress;
 /// Where results go unless `-o` says otherwise.
 pub(super) const RESULTS: &str = "results";
 
-/// The most columns of a drawn test bed.
-const WIDEST_DRAWING: u16 = 100;
+/// The most columns of a list of links.
+const WIDEST_LIST: u16 = 100;
 
 pub(crate) fn run(args: &Run) -> Result<Ending> {
     if args.template {
@@ -257,13 +257,12 @@ impl Measured {
 
 /// The output of `--dry-run`: the title, the test bed, the trials, and what is done outside.
 fn dry_run(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> String {
-    let width = output::width().min(WIDEST_DRAWING);
-    let drawn = report::topology_text(plan, width.into());
+    let links = report::topology_text(plan, output::width().min(WIDEST_LIST));
     let trials = dry_run::summary(plan);
     let (title, trials) = trials.split_once('\n').unwrap_or_default();
     let outside = consent::listed(plan, named);
     let rate = auto_rate::announced(experiment, plan);
-    format!("{title}\n\n{drawn}\n{trials}{rate}{outside}")
+    format!("{title}\n\n{links}\n{trials}{rate}{outside}")
 }
 
 /// The object of `--dry-run --json`: what would run, and which program would run it.

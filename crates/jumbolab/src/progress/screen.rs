@@ -1,4 +1,4 @@
-//! The view of a run on a terminal: the test bed, a bar, the trial in progress and
+//! The view of a run on a terminal: the links, a bar, the trial in progress and
 //! the means so far. It scrolls away below other messages, and needs no mode of the
 //! terminal: nothing has to be restored, however the program ends.
 
@@ -20,13 +20,13 @@ const SHARE: u64 = 20;
 /// The fewest columns with room for a bar.
 const WIDE: usize = 70;
 
-/// The divisor of the terminal's lines that limits the drawing of the test bed.
-const DRAWING: usize = 3;
+/// The divisor of the terminal's lines that limits the list of links.
+const LINKS: usize = 3;
 
 /// The lines besides those of the means: the bar, the trial, and a line to spare.
 const OTHERS: usize = 3;
 
-/// The contents of a terminal below the test bed, from top to bottom.
+/// The contents of a terminal below the links, from top to bottom.
 pub(super) struct Screen {
     all: MultiProgress,
     bar: ProgressBar,
@@ -40,12 +40,13 @@ impl Screen {
     pub(super) fn new(plan: &Plan) -> Self {
         let all = MultiProgress::new();
         let (width, height) = output::size_of(io::stderr());
-        let drawing = report::topology_drawing(plan, width.saturating_sub(1));
-        let drawing = match drawing.len() <= height / DRAWING {
-            true => drawing,
+        let columns = u16::try_from(width.saturating_sub(1)).unwrap_or(u16::MAX);
+        let links = report::topology_lines(plan, columns);
+        let links = match links.len() <= height / LINKS {
+            true => links,
             false => Vec::new(),
         };
-        for line in drawing {
+        for line in links {
             // This fails only without a reader.
             let _ = all.println(output::one_line(&line));
         }

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::contents::Ids;
 use super::{picture, table};
 use crate::document::{Badge, Block, Figure, List, ListKind, Section, Style, Table};
-use crate::topology;
 
 /// The digits of a number in a plot, more than a screen has pixels.
 const DIGITS: usize = 7;
@@ -79,9 +78,7 @@ impl Renderer {
             Block::List(own) => list(own),
             Block::Table(own) => self.table(own),
             Block::Figure(own) => self.figure(own),
-            Block::TestBeds(beds) => {
-                html! { @for bed in beds { (topology::svg::figure(bed)) } }
-            }
+            Block::Svg(own) => picture::svg(own),
             Block::Picture(own) => picture::picture(own),
             Block::Fold {
                 summary,

@@ -1,11 +1,24 @@
-//! Pictures as inline SVG: strips of coloured columns, one below the other.
+//! Drawings as inline SVG, and strips of coloured columns, one below the other.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
-use crate::document::{Picture, Shade};
+use crate::document::{Picture, Shade, Svg};
 
 /// The height of a strip, in the units of its width: one for each column.
 const HEIGHT: usize = 1;
+
+/// A drawing with its title and the lines below it.
+pub(super) fn svg(svg: &Svg) -> Markup {
+    html! {
+        figure.drawing {
+            @if !svg.title.is_empty() { figcaption { b { (svg.title) } } }
+            @for (class, elements) in [("wide", &svg.wide), ("narrow", &svg.narrow)] {
+                div class=(class) role="img" aria-label=(svg.alternative) { (PreEscaped(elements)) }
+            }
+            ul.note { @for line in &svg.notes { li { (line) } } }
+        }
+    }
+}
 
 /// A picture with its title.
 pub(super) fn picture(picture: &Picture) -> Markup {

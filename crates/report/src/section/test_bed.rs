@@ -1,4 +1,4 @@
-//! The test bed as a picture, on the page only.
+//! The test bed as a drawing, on the page only.
 
 use analysis::Findings;
 
@@ -8,11 +8,12 @@ use crate::topology;
 /// The nodes, links and flows of the plan.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let beds = topology::of(found.plan);
-    (!beds.is_empty()).then(|| Section {
-        id: "test-bed",
-        blocks: vec![Block::Page(vec![
-            Block::heading("Test bed"),
-            Block::TestBeds(beds),
-        ])],
+    (!beds.is_empty()).then(|| {
+        let drawings = beds.iter().map(topology::figure).map(Block::Svg);
+        let blocks = std::iter::once(Block::heading("Test bed")).chain(drawings);
+        Section {
+            id: "test-bed",
+            blocks: vec![Block::Page(blocks.collect())],
+        }
     })
 }

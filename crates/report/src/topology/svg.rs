@@ -6,6 +6,7 @@ use plan::setting::Role;
 
 use super::layout::Layout;
 use super::{Link, Node, Topology};
+use crate::document::Svg;
 
 /// The width of a letter and the height of a line, in pixels. A letter of the
 /// page's font is narrower on average.
@@ -27,35 +28,35 @@ enum Heading {
 }
 
 /// A picture with its text alternative, and the lines that belong to it.
-pub(crate) fn figure(topology: &Topology) -> Markup {
-    html! {
-        figure.topology {
-            @if !topology.cells.is_empty() { figcaption { b { (topology.cells) } } }
-            div.wide { (picture(topology, Heading::Right)) }
-            div.narrow { (picture(topology, Heading::Down)) }
-            ul.note { @for line in topology.other_lines() { li { (line) } } }
-        }
+pub(crate) fn figure(topology: &Topology) -> Svg {
+    Svg {
+        title: topology.cells.clone(),
+        alternative: alternative(topology),
+        wide: picture(topology, Heading::Right).into_string(),
+        narrow: picture(topology, Heading::Down).into_string(),
+        notes: topology.other_lines(),
     }
 }
 
 /// The drawing in words.
 fn alternative(topology: &Topology) -> String {
-    let names: Vec<String> = topology.nodes.iter().map(Node::title).collect();
-    let link = |link: &Link| format!("{} to {}", names[link.ends[0]], names[link.ends[1]]);
+    let link = |link: &Link| {
+        let [from, to] = link.ends.map(|node| topology.nodes[node].title());
+        format!(
+            "{} from {from} to {to}, {}",
+            link.name,
+            link.words().join(", ")
+        )
+    };
     let links: Vec<String> = topology.links.iter().map(link).collect();
-    format!(
-        "Test bed. Links: {}. {}.",
-        links.join(", "),
-        topology.link_lines().join(". ")
-    )
+    format!("Test bed. Links: {}.", links.join("; "))
 }
 
 fn picture(topology: &Topology, heading: Heading) -> Markup {
     let drawing = Drawing::of(topology, heading);
     let ([left, top], [width, height]) = drawing.extent();
     html! {
-        svg viewBox={ (left) " " (top) " " (width) " " (height) } width=(width) height=(height)
-            role="img" aria-label=(alternative(topology)) {
+        svg.network viewBox={ (left) " " (top) " " (width) " " (height) } width=(width) height=(height) {
             @for path in &drawing.paths { polyline points=(path) {} }
             @for Boxed { corner: [x, y], size: [w, h], node, lines } in &drawing.boxes {
                 rect class=(class(node.role)) x=(x) y=(y) width=(w) height=(h)

@@ -10,55 +10,50 @@ fn plan(keys: &str) -> Plan {
     lab::world::plan(experiment, "sim".parse::<World>().unwrap()).unwrap()
 }
 
-fn drawn(keys: &str, width: usize) -> String {
-    topology_text(&plan(keys), width)
-}
-
 const TRANSFER: &str = "[traffic]\nkind = \"transfer\"\nsize = \"5MB\"\necho = \"off\"\n";
 
 #[test]
-fn a_pair_is_two_boxes_and_a_value_that_differs_between_cells_is_marked() {
-    let text = drawn(
-        &format!(
-            "[network]\nrate = \"1500kbit\"\ndelay = \"20ms\"\n{TRANSFER}[sweep]\n\"network.mtu\" = [1500, 4000, 9000]\n"
-        ),
-        100,
+fn links_are_listed_and_a_value_that_differs_between_cells_is_marked() {
+    let keys = format!(
+        "[network]\nrate = \"1500kbit\"\ndelay = \"20ms\"\n{TRANSFER}[sweep]\n\"network.mtu\" = [1500, 4000, 9000]\n"
     );
     assert_eq!(
-        text,
+        topology_text(&plan(&keys), 100),
         "\
-┌────────┐ 1.5 Mbit/s            ┌──────────┐
-│ sender ├───────────────────────┤ receiver │
-└────────┘ MTU 1500, 4000, 9000* └──────────┘
-  sender-receiver: 1.5 Mbit/s; MTU 1500, 4000, 9000*; delay 20 ms; queue drop-tail; buffer 500 kB
+Test bed
+link             rate        MTU                delay
+sender-receiver  1.5 Mbit/s  1500, 4000, 9000*  20 ms
+  sender-receiver: queue drop-tail; buffer 500 kB
   Hosts: IPv6; congestion control cubic
   sender → receiver: 5 MB over TCP
   Messages of 1428 B
   * differs between cells
 "
     );
+    assert_eq!(
+        topology_lines(&plan(&keys), 45),
+        [
+            "link            rate       MTU              …",
+            "sender-receiver 1.5 Mbit/s 1500, 4000, 9000*…",
+        ]
+    );
 }
 
 #[test]
-fn equal_routers_of_a_chain_are_one_box() {
+fn equal_routers_of_a_chain_are_one_node() {
     let keys = format!(
         "[network]\nshape = \"chain\"\nstages = 12\nrate = \"1gbit\"\n{TRANSFER}[sweep]\n\"network.mtu\" = [9000]\n"
     );
-    let text = drawn(&keys, 80);
-    let picture: Vec<&str> = text.lines().take(3).collect();
-    assert_eq!(
-        picture,
-        [
-            "┌────────┐ 1 Gbit/s ┌──────────────────────┐ 1 Gbit/s ┌──────────┐",
-            "│ sender ├──────────┤ router1 ... router12 ├──────────┤ receiver │",
-            "└────────┘ MTU 9000 └──────────────────────┘ MTU 9000 └──────────┘",
-        ]
-    );
-    assert!(text.contains("router1 ... router12: links between them are alike"));
+    let plan = plan(&keys);
+    let beds = of(&plan);
+    let titles: Vec<String> = beds[0].nodes.iter().map(Node::title).collect();
+    assert_eq!(titles, ["sender", "router1 ... router12", "receiver"]);
+    let text = topology_text(&plan, 80);
+    assert!(text.contains("  router1 ... router12: links between them are alike\n"));
 }
 
 #[test]
-fn forty_senders_at_one_router_are_one_box() {
+fn forty_senders_at_one_router_are_one_node() {
     let keys = "\
 [network]
 shape = \"dumbbell\"
@@ -76,22 +71,9 @@ count = 40
 [sweep]
 \"network.mtu\" = [1500]
 ";
-    let text = drawn(keys, 100);
-    let titles: Vec<&str> = text
-        .lines()
-        .nth(1)
-        .unwrap()
-        .split(['│', '├', '┤'])
-        .collect();
-    assert_eq!(
-        [titles[1], titles[3], titles[5], titles[7]],
-        [
-            " sender1 ... sender40 ",
-            " left ",
-            " right ",
-            " receiver1 ... receiver40 "
-        ]
-    );
+    let text = topology_text(&plan(keys), 100);
+    let is_sender = |line: &&str| line.contains("sender1 ... sender40 - left");
+    assert_eq!(text.lines().filter(is_sender).count(), 1, "{text}");
     assert!(
         text.contains("bulk: sender* → receiver*, 40 × TCP"),
         "{text}"
@@ -99,22 +81,24 @@ count = 40
 }
 
 #[test]
-fn listed_nodes_meet_where_their_links_do() {
+fn nodes_beside_the_longest_path_stand_at_its_ends() {
     let experiment = Experiment::load("red-increase").unwrap();
     let plan = lab::world::plan(experiment, "sim".parse().unwrap()).unwrap();
-    let text = topology_text(&plan, 100);
-    let picture: Vec<&str> = text.lines().take(7).collect();
-    assert_eq!(
-        picture.join("\n"),
-        "\
-┌────┐ 10 Mbit/s                               10 Mbit/s  ┌────┐
-│ s1 ├────────────┐                          ┌────────────┤ s3 │
-└────┘ MTU 1500   │ ┌────┐ 1.5 Mbit/s ┌────┐ │ MTU 1500   └────┘
-                  ├─┤ r1 ├────────────┤ r2 ├─┤
-┌────┐ 10 Mbit/s  │ └────┘ MTU 1500   └────┘ │ 10 Mbit/s  ┌────┐
-│ s2 ├────────────┘                          └────────────┤ s4 │
-└────┘ MTU 1500                                MTU 1500   └────┘"
-    );
+    let bed = &of(&plan)[0];
+    let layout = layout::Layout::of(bed);
+    assert_eq!(layout.columns, 4);
+    let places: Vec<_> = bed.nodes.iter().zip(layout.places).collect();
+    for (name, place) in [
+        ("s1", (0, 0)),
+        ("s2", (0, 2)),
+        ("r1", (1, 1)),
+        ("r2", (2, 1)),
+        ("s3", (3, 0)),
+        ("s4", (3, 2)),
+    ] {
+        let found = places.iter().find(|(node, _)| node.name == name);
+        assert_eq!(found.unwrap().1, place, "{name}");
+    }
 }
 
 #[test]
@@ -134,14 +118,13 @@ fn the_edges_of_a_domain_say_what_they_gather() {
             if is_edge { &notes[..] } else { &[] }
         );
     }
-    assert_eq!(
-        beds[0].node_lines(),
-        [format!("in, out: {}", notes.join("; "))]
-    );
+    let text = topology_text(&plan, 100);
+    let line = format!("  in, out: {}\n", notes.join("; "));
+    assert!(text.contains(&line), "{text}");
 }
 
 #[test]
-fn cells_with_other_nodes_have_a_drawing_of_their_own() {
+fn cells_with_other_nodes_are_a_test_bed_of_their_own() {
     let keys = format!(
         "[network]\nshape = \"chain\"\nrate = \"1gbit\"\nmtu = 1500\n{TRANSFER}[sweep]\n\"network.stages\" = [1, 2]\n"
     );
@@ -150,7 +133,7 @@ fn cells_with_other_nodes_have_a_drawing_of_their_own() {
 }
 
 #[test]
-fn every_shipped_experiment_has_a_drawing_within_the_columns() {
+fn every_shipped_experiment_is_listed_within_the_columns_and_drawn() {
     for shipped in experiment::shipped() {
         let name = shipped.name;
         let mut experiment = Experiment::load(name).unwrap();
@@ -166,11 +149,22 @@ fn every_shipped_experiment_has_a_drawing_within_the_columns() {
         for width in [60, 80, 100] {
             let text = topology_text(&plan, width);
             let widest = text.lines().map(|line| line.chars().count()).max();
-            assert!(widest > Some(20) && widest <= Some(width), "{name}: {text}");
+            assert!(
+                widest > Some(20) && widest <= Some(width.into()),
+                "{name}: {text}"
+            );
         }
         for bed in of(&plan) {
-            let picture = svg::figure(&bed).into_string();
-            assert!(picture.contains("role=\"img\" aria-label=\"Test bed. Links: "));
+            let svg = figure(&bed);
+            assert!(svg.alternative.starts_with("Test bed. Links: "));
+            for drawing in [svg.wide, svg.narrow] {
+                assert_eq!(drawing.matches("<rect").count(), bed.nodes.len(), "{name}");
+                assert_eq!(
+                    drawing.matches("<polyline").count(),
+                    bed.links.len(),
+                    "{name}"
+                );
+            }
         }
     }
 }
