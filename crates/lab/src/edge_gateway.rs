@@ -193,7 +193,7 @@ pub(crate) fn serve() -> Result<()> {
         if let Err(error) = gateway.run_until(clock::monotonic() + LOOK) {
             return answer(&Err(error.to_string()));
         }
-        if !live::is_readable(io::stdin().as_fd())? {
+        if !live::socket::is_readable(io::stdin().as_fd())? {
             continue;
         }
         line.clear();

@@ -7,10 +7,11 @@
 mod fuzz;
 mod keys;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use anyhow::{Result, anyhow};
 use experiment::WrittenLaw;
+use live::socket;
 use live::traffic::{
     Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
 };
@@ -195,16 +196,19 @@ fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Opti
     let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
     let path_mtu = keys.word("path_mtu", "machine", PATH_MTUS)?;
     Ok(Options {
-        bind,
-        device: keys.text("device").map(str::to_owned),
-        dscp: keys.dscp("dscp")?.unwrap_or(0),
-        ttl: tiny(number("ttl", 1, 255)?),
-        path_mtu,
-        nagle: keys.switch("nagle")?,
-        mss: small(number("mss", 48, 32_767)?),
-        congestion: keys.text("congestion").map(str::to_owned),
-        send_buffer: keys.size("send_buffer")?,
-        receive_buffer,
+        socket: socket::Options {
+            bind: bind.map(|bind| SocketAddr::new(bind, 0)),
+            device: keys.text("device").map(str::to_owned),
+            dscp: keys.dscp("dscp")?.unwrap_or(0),
+            ttl: tiny(number("ttl", 1, 255)?),
+            path_mtu,
+            no_delay: !keys.switch("nagle")?,
+            segment: small(number("mss", 48, 32_767)?),
+            congestion: keys.text("congestion").map(str::to_owned),
+            send_buffer: keys.size("send_buffer")?,
+            receive_buffer,
+            ..socket::Options::default()
+        },
         segmentation: small(number("segmentation", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
         merge: keys.switch("merge")?,
         spin: true,

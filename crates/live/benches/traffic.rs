@@ -7,6 +7,7 @@
 use std::net::{Ipv6Addr, SocketAddr};
 use std::thread;
 
+use jumbolab_live::socket;
 use jumbolab_live::traffic::{
     Flow, Meter, Name, Options, Outcome, Plan, Receiver, SendingRate, Serving, run,
 };
@@ -70,6 +71,10 @@ fn measure(transport: Transport, meter: Meter, size: f64, gap: f64, busy: bool) 
         length: Some(Span::from_secs(2)),
         largest: None,
         options: Options {
+            socket: socket::Options {
+                no_delay: true,
+                ..socket::Options::default()
+            },
             spin: true,
             segmentation: 1,
             busy,

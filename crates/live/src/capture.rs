@@ -2,22 +2,24 @@
 //! flags.
 
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrLike, bind, recv,
-    setsockopt, socket, sockopt,
-};
+use nix::sys::socket::{MsgFlags, recv};
 use units::{Bytes, Framing};
 use wire::frame::{Summary, is_between};
 
 use crate::error::{During, Result};
 use crate::namespace::Namespace;
 use crate::netlink::Route;
+use crate::socket::set_receive_buffer;
+use crate::sys::packet;
 
 /// Octets captured of each frame: the headers.
 const SNAP: usize = 128;
+
+/// Room for frames between two looks.
+const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
 
 /// A listener on one interface.
 pub struct Capture {
@@ -42,7 +44,7 @@ impl Capture {
     /// # Errors
     /// If the kernel refuses a packet socket.
     pub fn open(namespace: &Namespace, interface: &str) -> Result<Self> {
-        Self::of(heard_at(namespace, interface)?, interface)
+        Self::of(heard_at(namespace, interface)?)
     }
 
     /// Captures the frames between two addresses on `interface` of the caller's
@@ -52,18 +54,17 @@ impl Capture {
     /// If the kernel refuses a packet socket, which needs CAP_NET_RAW.
     pub fn here(interface: &str, ends: [IpAddr; 2]) -> Result<Self> {
         let index = Route::open()?.index(interface)?;
-        let all = Self::of(heard(index, interface)?, interface)?;
+        let all = Self::of(heard(index, interface)?)?;
         Ok(Self {
             ends: Some(ends),
             ..all
         })
     }
 
-    fn of(socket: OwnedFd, interface: &str) -> Result<Self> {
+    fn of(socket: OwnedFd) -> Result<Self> {
         // Frames beyond the buffer are missed. The largest frame is still seen, because
         // all frames of a flow are segmented alike.
-        setsockopt(&socket, sockopt::RcvBuf, &(4 << 20))
-            .during(|| format!("listening on {interface}"))?;
+        set_receive_buffer(socket.as_fd(), RECEIVE_BUFFER)?;
         Ok(Self { socket, ends: None })
     }
 
@@ -104,34 +105,7 @@ pub(crate) fn heard_at(namespace: &Namespace, interface: &str) -> Result<OwnedFd
 /// The same for an interface of the caller's namespace by its index.
 fn heard(index: u32, interface: &str) -> Result<OwnedFd> {
     let operation = || format!("listening on {interface}");
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let socket = socket(
-        AddressFamily::Packet,
-        SockType::Raw,
-        flags,
-        SockProtocol::EthAll,
-    )
-    .during(operation)?;
-    bind(socket.as_raw_fd(), &address(index)).during(operation)?;
+    let socket = packet::open(libc::SOCK_RAW).during(operation)?;
+    packet::bind(socket.as_fd(), index, libc::ETH_P_ALL).during(operation)?;
     Ok(socket)
-}
-
-/// The packet-socket address for all protocols on an interface.
-pub(crate) fn address(index: u32) -> LinkAddr {
-    address_for(index, libc::ETH_P_ALL)
-}
-
-/// The address of an interface for frames of one protocol; of none, a socket bound to it
-/// receives nothing [packet(7)].
-pub(crate) fn address_for(index: u32, protocol: libc::c_int) -> LinkAddr {
-    #[expect(unsafe_code, reason = "nix has no constructor for it")]
-    // SAFETY: a zeroed sockaddr_ll is valid, and the length given is its own.
-    unsafe {
-        let mut raw: libc::sockaddr_ll = std::mem::zeroed();
-        raw.sll_family = u16::try_from(libc::AF_PACKET).unwrap_or_default();
-        raw.sll_protocol = u16::try_from(protocol).unwrap_or_default().to_be();
-        raw.sll_ifindex = i32::try_from(index).unwrap_or_default();
-        let length = libc::socklen_t::try_from(size_of::<libc::sockaddr_ll>()).ok();
-        LinkAddr::from_raw((&raw const raw).cast(), length).expect("the family is AF_PACKET")
-    }
 }

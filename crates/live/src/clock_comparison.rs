@@ -11,18 +11,14 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
-    connect, recvmsg, send, socket,
-};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, send};
 use proto::clock_offset::{ClockEstimate, ClockExchange, ClockLine};
 use units::{Span, Time, Transport};
 use wire::control::{Control, LONGEST};
 
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
-use crate::sockets::{address_of, stalled, wait};
-use crate::transfer::{endpoint, stamp_arrivals};
+use crate::socket::{Kind, Options, address_of, connect, open, stalled, stamp_of, wait};
 use crate::trial_token::{self, DataPort, Token};
 
 /// Number of exchanges. There are fewer if they take longer than [`TIMEOUT`].
@@ -77,9 +73,7 @@ impl ClockAnswerer {
     /// # Errors
     /// If the kernel refuses the address.
     pub fn open(address: IpAddr, token: Token) -> Result<Self> {
-        let socket = datagram_socket(address)?;
-        let operation = || format!("opening a port on {address}");
-        bind(socket.as_raw_fd(), &endpoint(address, 0)).during(operation)?;
+        let socket = datagram_socket(address, Some(SocketAddr::new(address, 0)))?;
         let port = address_of(socket.as_fd())?.port();
         Ok(Self {
             data_port: DataPort::of_datagrams(socket, token),
@@ -121,9 +115,9 @@ impl ClockAnswerer {
 /// If it does not answer, or its answers contradict each other.
 pub fn compare(address: IpAddr, token: &Token, port: u16) -> Result<Compared> {
     let to = SocketAddr::new(address, port);
-    let socket = datagram_socket(address)?;
+    let socket = datagram_socket(address, None)?;
     let operation = || format!("comparing the clocks with {address}");
-    connect(socket.as_raw_fd(), &endpoint(address, port)).during(operation)?;
+    connect(&socket, to).during(operation)?;
     trial_token::show(&socket, Transport::Udp, token, to, TIMEOUT)?;
     let deadline = clock::monotonic() + TIMEOUT;
     let mut exchanges = Vec::with_capacity(EXCHANGES);
@@ -167,15 +161,13 @@ fn answer_to(socket: &OwnedFd, asked: u64) -> Result<Option<ClockExchange>> {
 }
 
 /// A UDP socket whose arrivals have timestamps.
-fn datagram_socket(address: IpAddr) -> Result<OwnedFd> {
-    let family = match address {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
+fn datagram_socket(address: IpAddr, bind: Option<SocketAddr>) -> Result<OwnedFd> {
+    let options = Options {
+        bind,
+        stamps: true,
+        ..Options::default()
     };
-    let socket = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
-        .during(|| "opening a socket")?;
-    stamp_arrivals(socket.as_fd())?;
-    Ok(socket)
+    open(Kind::Datagram, address, &options)
 }
 
 /// Sends a message; a failure is like a loss.
@@ -205,11 +197,7 @@ fn receive(socket: &OwnedFd, deadline: Time) -> Result<Option<(Control, u64)>> {
             }
             Err(error) => return Err(error).during(doing),
         };
-        let stamp = message.cmsgs().during(doing)?.find_map(|part| match part {
-            ControlMessageOwned::ScmTimestampsns(stamps) => Some(stamps.system),
-            _ => None,
-        });
-        let at = stamp.map_or_else(clock::wall_nanos, clock::nanos_of_stamp);
+        let at = stamp_of(&message)?.map_or_else(clock::wall_nanos, clock::nanos_of_stamp);
         let length = message.bytes;
         if let Ok(message) = Control::parse(&room[..length]) {
             return Ok(Some((message, at)));

@@ -17,7 +17,7 @@ use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::namespace::Namespace;
 use crate::netlink::{Route, VethEnd};
-use crate::nic;
+use crate::socket;
 use crate::sys::ethtool;
 
 /// The name of the interface's other end.
@@ -141,7 +141,7 @@ impl CoreLink {
                 fs::write(&file, value).during(|| format!("writing {value} to {file}"))?;
             }
         }
-        let control = nic::control()?;
+        let control = socket::control()?;
         let operation = || format!("switching offloads of {near}");
         let features = ethtool::features(control.as_fd(), near).during(operation)?;
         let offloads = { features.iter() }

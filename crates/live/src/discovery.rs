@@ -7,18 +7,15 @@
 mod tcp;
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, connect, getsockname,
-    listen, socket,
-};
+use nix::poll::PollFlags;
+use nix::sys::socket::SockFlag;
 use units::{Bytes, IpVersion, Span, Time, Transport};
 
 use crate::clock;
-use crate::error::{During, Error, Result};
+use crate::error::{During, Result};
+use crate::socket::{self, Kind, Options, address_of, begin_to_connect, listen, open};
 use crate::trial_token::{self, BACKLOG, DataPort, Token};
 
 /// The size of packets is taken as settled if it has not changed for this long. It is
@@ -75,12 +72,14 @@ impl FarEnd {
     /// # Errors
     /// The kernel's.
     pub fn open(task: Task, token: Token) -> Result<Self> {
-        let socket = open(&task)?;
-        let operation = || format!("opening a port on {}", task.to);
-        let any: SockaddrStorage = SocketAddr::new(task.to, 0).into();
-        bind(socket.as_raw_fd(), &any).during(operation)?;
-        let port = port_of(&socket)?;
-        listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
+        let options = Options {
+            bind: Some(SocketAddr::new(task.to, 0)),
+            non_blocking: true,
+            ..Options::default()
+        };
+        let socket = open(Kind::Stream, task.to, &options)?;
+        let port = address_of(socket.as_fd())?.port();
+        listen(&socket, BACKLOG)?;
         let data_port = DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?;
         Ok(Self {
             task,
@@ -114,29 +113,19 @@ impl FarEnd {
 /// # Errors
 /// The kernel's.
 pub fn settle(task: &Task, token: &Token, port: u16) -> Result<Settled> {
-    let socket = open(task)?;
+    let options = Options {
+        non_blocking: true,
+        ..Options::default()
+    };
+    let socket = open(Kind::Stream, task.to, &options)?;
     let to = SocketAddr::new(task.to, port);
     let began = clock::monotonic();
-    let address: SockaddrStorage = to.into();
-    match connect(socket.as_raw_fd(), &address) {
-        Ok(()) | Err(Errno::EINPROGRESS) => {}
-        Err(error) => return Err(error).during(|| format!("connecting to {}", task.to)),
-    }
+    begin_to_connect(&socket, to).during(|| format!("connecting to {}", task.to))?;
     if trial_token::show(&socket, Transport::Tcp, token, to, task.timeout).is_err() {
         // The path does not even carry the token.
         return Ok(SizeHistory::new(began).settled(true));
     }
     tcp::settle(&socket, task, began)
-}
-
-/// A socket that does not block.
-fn open(task: &Task) -> Result<OwnedFd> {
-    let family = match task.to {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    socket(family, SockType::Stream, flags, None).during(|| "opening a socket")
 }
 
 /// Octets of the header of IP.
@@ -147,26 +136,10 @@ const fn ip_header(to: IpAddr) -> Bytes {
     }
 }
 
-/// The port to which a socket is bound.
-fn port_of(socket: &OwnedFd) -> Result<u16> {
-    let bound: SockaddrStorage =
-        getsockname(socket.as_raw_fd()).during(|| "reading the port of a socket")?;
-    let four = bound.as_sockaddr_in().map(|address| address.port());
-    let six = || bound.as_sockaddr_in6().map(|address| address.port());
-    four.or_else(six)
-        .ok_or_else(|| Error::new("reading the port of a socket", "it has none"))
-}
-
 /// Waits until one of `events`, `until`, or for a short time.
-fn wait(socket: &OwnedFd, events: PollFlags, until: Time) -> Result<()> {
-    let left = until.since(clock::monotonic()).unwrap_or_default();
-    let millis = left.min(LONGEST_WAIT).as_nanos().div_ceil(1_000_000);
-    let timeout = PollTimeout::from(u8::try_from(millis).unwrap_or(u8::MAX));
-    let mut watched = [PollFd::new(socket.as_fd(), events)];
-    match poll(&mut watched, timeout) {
-        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
-        Err(error) => Err(error).during(|| "waiting for a socket"),
-    }
+fn wait(connection: &OwnedFd, events: PollFlags, until: Time) -> Result<()> {
+    let soon = until.min(clock::monotonic() + LONGEST_WAIT);
+    socket::wait(connection.as_fd(), events, soon).map(drop)
 }
 
 /// The size of a connection's packets over time.

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use nix::ifaddrs::getifaddrs;
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
+use crate::socket;
 use crate::sys::ethtool;
 
 /// A network interface in the caller's namespace.
@@ -34,9 +34,7 @@ pub struct Interface {
 /// If the kernel does not list them.
 pub fn all() -> Result<Vec<Interface>> {
     let route = Route::open()?;
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let control = socket(AddressFamily::Inet, SockType::Datagram, flags, None)
-        .during(|| "opening a control socket")?;
+    let control = socket::control()?;
     let mut addresses: BTreeMap<String, Vec<IpAddr>> = BTreeMap::new();
     for entry in getifaddrs().during(|| "listing addresses")? {
         let Some(address) = entry.address else {

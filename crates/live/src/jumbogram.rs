@@ -21,4 +21,4 @@ pub use jumbo_path::{Between, JumboPath};
 pub use limits::{LARGEST, LEAST_MTU};
 pub use measure::{HeaderSource, Measured, Measuring, measure};
 pub use message::{Arrived, LEAST};
-pub use stream::{LARGEST_SUPER, ORDINARY_SUPER, super_packets};
+pub use stream::{ORDINARY_SUPER, super_packets};

@@ -10,7 +10,7 @@
 //! CPUs did not do meanwhile. [`stamp`] answers test packets. [`ssh`] starts this program
 //! on other machines, and [`host_changes`] changes their interfaces for the time of a
 //! run. [`machine`], [`nic`], [`stamps`] and [`precision`] describe the machine and the
-//! quality of its clocks.
+//! quality of its clocks. A tool opens its sockets in [`socket`].
 //!
 //! All `unsafe` code of the program is in this crate, each piece with its reason.
 
@@ -55,7 +55,7 @@ pub mod random;
 pub mod request_response;
 mod sandbox;
 pub mod secrecy;
-mod sockets;
+pub mod socket;
 pub mod ssh;
 pub mod stalls;
 pub mod stamp;
@@ -73,6 +73,5 @@ pub use error::{Error, Result};
 pub use listening::listeners;
 pub use namespace::Namespace;
 pub use sandbox::{Refusal, Sandbox, effective_user, privileged};
-pub use sockets::is_readable;
 pub use sys::allocator::Allocator;
 pub use worker::Worker;

@@ -9,21 +9,20 @@ use std::thread::{Builder, JoinHandle};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, poll};
-use nix::sys::socket::{
-    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, accept4, listen, send, setsockopt,
-    socket, sockopt,
-};
+use nix::sys::socket::{MsgFlags, SockFlag, send};
 use units::Span;
 
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
-use crate::sockets::address_of;
-use crate::traffic::bind_to;
+use crate::socket::{Kind, Options, accept, address_of, listen, open};
 
 /// The most octets of a request, and the longest time for one and its response.
 const LONGEST_REQUEST: usize = 8 << 10;
 const TIMEOUT: Span = Span::from_secs(2);
+
+/// Readers that may wait to be accepted.
+const WAITING: i32 = 128;
 
 /// The most readers at a time.
 const MOST_READERS: usize = 32;
@@ -51,21 +50,19 @@ impl Endpoint {
     /// # Errors
     /// The address is not of loopback, or in use.
     pub fn open(address: SocketAddr) -> Result<Self> {
-        let operation = || format!("serving metrics at {address}");
         if !address.ip().is_loopback() {
             let problem =
                 "they are served to this machine only; write an address such as 127.0.0.1:9777";
-            return Err(Error::new(operation(), problem));
+            return Err(Error::new(format!("serving metrics at {address}"), problem));
         }
-        let family = match address {
-            SocketAddr::V4(_) => AddressFamily::Inet,
-            SocketAddr::V6(_) => AddressFamily::Inet6,
+        let options = Options {
+            bind: Some(address),
+            non_blocking: true,
+            reuse_address: true,
+            ..Options::default()
         };
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(family, SockType::Stream, flags, None).during(operation)?;
-        setsockopt(&socket, sockopt::ReuseAddr, &true).during(operation)?;
-        bind_to(&socket, address)?;
-        listen(&socket, Backlog::new(128).during(operation)?).during(operation)?;
+        let socket = open(Kind::Stream, address.ip(), &options)?;
+        listen(&socket, WAITING)?;
         let address = address_of(socket.as_fd())?;
         let text = Arc::<Mutex<String>>::default();
         let stop = Arc::<AtomicBool>::default();
@@ -117,13 +114,9 @@ fn serve(socket: &OwnedFd, text: &Mutex<String>, stop: &Arc<AtomicBool>) {
         let has_arrivals = watched[0].any().unwrap_or(false);
         readers.retain_mut(|reader| reader.advance(text) == Progress::Goes);
         for _ in 0..MOST_READERS * usize::from(has_arrivals) {
-            let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-            let Ok(reader) = accept4(socket.as_raw_fd(), flags) else {
+            let Ok(socket) = accept(socket.as_fd(), SockFlag::SOCK_NONBLOCK) else {
                 break;
             };
-            #[expect(unsafe_code, reason = "nix returns accepted sockets as numbers")]
-            // SAFETY: the kernel has just made this descriptor, which nobody else owns.
-            let socket = unsafe { <OwnedFd as std::os::fd::FromRawFd>::from_raw_fd(reader) };
             if readers.len() == MOST_READERS {
                 // A reader of this machine is served within milliseconds, so the oldest one
                 // asks for nothing.

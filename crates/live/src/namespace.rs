@@ -9,11 +9,11 @@ use std::thread;
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, Signal, signal};
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::unistd::setsid;
 
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
+use crate::socket;
 
 /// An unnamed network namespace: it exists as long as this value or a process in it,
 /// and leaves nothing behind.
@@ -35,17 +35,10 @@ impl Namespace {
         unshare(CloneFlags::CLONE_NEWNET).during(|| "making a network namespace")?;
         let file =
             File::open("/proc/thread-self/ns/net").during(|| "opening /proc/thread-self/ns/net")?;
-        let control = socket(
-            AddressFamily::Inet,
-            SockType::Datagram,
-            SockFlag::SOCK_CLOEXEC,
-            None,
-        )
-        .during(|| "opening a control socket")?;
         Ok(Self {
             file,
             route: Route::open()?,
-            control,
+            control: socket::control()?,
         })
     }
 

@@ -3,15 +3,15 @@
 mod counters;
 
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
-use crate::error::{During, Result};
+use crate::error::Result;
 use crate::netlink::{Listed, Route};
+use crate::socket;
 use crate::sys::ethtool;
 pub use crate::sys::ethtool::{Coalescing, Rings};
 pub use counters::{Counters, Directed};
@@ -55,7 +55,7 @@ pub struct Nic {
 /// # Errors
 /// If there is none.
 pub fn named(name: &str) -> Result<Nic> {
-    let control = control()?;
+    let control = socket::control()?;
     Nic::read(name.to_owned(), &Route::open()?, control.as_fd())
 }
 
@@ -65,7 +65,7 @@ pub fn named(name: &str) -> Result<Nic> {
 /// # Errors
 /// If a socket is refused, or the kernel does not list its interfaces.
 pub fn all() -> Result<Vec<Nic>> {
-    let control = control()?;
+    let control = socket::control()?;
     let route = Route::open()?;
     let mut interfaces = route.interfaces()?;
     interfaces.retain(|one| !one.loopback);
@@ -84,13 +84,6 @@ pub fn all() -> Result<Vec<Nic>> {
         .into_iter()
         .map(|name| Nic::read(name, &route, control.as_fd()))
         .collect()
-}
-
-/// A socket for ioctls.
-pub(crate) fn control() -> Result<OwnedFd> {
-    let flags = SockFlag::SOCK_CLOEXEC;
-    socket(AddressFamily::Inet, SockType::Datagram, flags, None)
-        .during(|| "opening a control socket")
 }
 
 impl Nic {

@@ -8,8 +8,8 @@ use crate::sys::packet::HEADER;
 /// Octets of the largest packet that is not cut, with headers in front of it.
 const LARGEST: usize = 65_600;
 
-/// Octets of the largest super-packet.
-pub(crate) const LARGEST_SUPER: usize = crate::jumbogram::LARGEST_SUPER as usize;
+/// Octets of the largest super-packet that the kernel makes [LinuxUapi if_link.h].
+pub(crate) const LARGEST_SUPER: u32 = 8 * 65_535;
 
 /// Offsets in the header in front of a packet [Virtio s5.1.6].
 mod field {

@@ -44,25 +44,22 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, bind, getsockopt, recv, setsockopt,
-    socket, sockopt,
-};
-use units::Time;
+use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
+use units::{Bytes, Time};
 use wire::protocol::ethernet;
 
-use crate::capture::address_for;
 use crate::clock::Mapping;
 use crate::error::{During, Error, Result};
 use crate::frames::{Frame, Pool};
 use crate::netlink::Route;
 use crate::offload::{Cutter, LARGEST_SUPER};
 use crate::pacing::Source;
+use crate::socket::{set_receive_buffer, take_error};
 use crate::sys::packet::{self, BATCH, HEADER};
 use crate::sys::packet_ring::{Arrival, PacketRing};
 
 /// Octets of frames too large for the ring that may wait in the socket.
-const RECEIVE_BUFFER: usize = 4 << 20;
+const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
 
 /// Octets of framing around a packet: addresses, type, and a VLAN tag that the kernel
 /// left in the frame besides the one that it removed [IEEE802.3 s3.1.1] [IEEE802.1Q].
@@ -72,7 +69,7 @@ const AROUND: usize = 14 + 4;
 const LARGEST_FRAME: usize = 65_600;
 
 /// Octets of the largest super-packet with its framing.
-const LARGEST: usize = AROUND + LARGEST_SUPER;
+const LARGEST: usize = AROUND + LARGEST_SUPER as usize;
 
 /// The GSO type "none" of a virtio header [Virtio s5.1.6].
 const GSO_NONE: u8 = 0;
@@ -170,15 +167,7 @@ impl Port {
         let index = route.index(name)?;
         let mtu = usize::try_from(route.mtu(name)?).unwrap_or(LARGEST_FRAME);
         let operation = || format!("opening {name} for {}", purpose.noun);
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        // Bound to all protocols only after all options are set.
-        let socket = socket(
-            AddressFamily::Packet,
-            SockType::Raw,
-            flags,
-            None::<SockProtocol>,
-        )
-        .during(operation)?;
+        let socket = packet::open(libc::SOCK_RAW).during(operation)?;
         let fd = socket.as_fd();
         packet::switch_on(fd, libc::PACKET_VNET_HDR).during(operation)?;
         packet::switch_on(fd, libc::PACKET_IGNORE_OUTGOING).during(operation)?;
@@ -188,13 +177,10 @@ impl Port {
         }
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true).during(operation)?;
         // Without CAP_NET_ADMIN the kernel may grant less; frames that it drops are counted.
-        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-            setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
-        }
+        set_receive_buffer(fd, RECEIVE_BUFFER)?;
         let ring = PacketRing::open(fd, mtu.min(LARGEST_FRAME - AROUND) + AROUND);
         let ring = ring.during(|| format!("mapping the frames of {name}"))?;
-        let address = address_for(index, way.protocol());
-        bind(socket.as_raw_fd(), &address).during(operation)?;
+        packet::bind(fd, index, way.protocol()).during(operation)?;
         Ok(Self {
             name: name.to_owned(),
             purpose,
@@ -368,10 +354,10 @@ impl Source for Port {
     /// A pending error means that the interface went down. It may come up again, and the
     /// kernel then continues by itself.
     fn clear_error(&self) -> Result<()> {
-        let operation = || self.operation();
-        match getsockopt(&self.socket, sockopt::SocketError).during(operation)? {
-            0 | libc::ENETDOWN => self.check_there(),
-            code => Err(Errno::from_raw(code)).during(operation),
+        match take_error(self.socket.as_fd()) {
+            Ok(()) => self.check_there(),
+            Err(error) if error.raw_os_error() == Some(libc::ENETDOWN) => self.check_there(),
+            error => error.during(|| self.operation()),
         }
     }
 }

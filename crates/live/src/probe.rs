@@ -32,6 +32,7 @@ use units::{Bytes, IpMtu, Seed, Span};
 use crate::clock;
 use crate::error::{Error, Result};
 use crate::random::random;
+use crate::socket::NO_ECHOES;
 use driver::Driver;
 pub use far_end::{FarEnd, Services};
 use outer::Tunnel;
@@ -184,7 +185,7 @@ fn settings(task: &Task, driver: &Driver) -> Settings {
 /// The error for an investigation that cannot begin.
 fn refused(error: &proto::probe::BadSettings, task: &Task, driver: &Driver) -> Error {
     let problem = match task.protocols.as_slice() {
-        [Protocol::Icmp] if !driver.can_echo() => echo::REMEDY.to_owned(),
+        [Protocol::Icmp] if !driver.can_echo() => NO_ECHOES.to_owned(),
         _ => error.to_string(),
     };
     Error::new(format!("probing {}", task.to.ip()), problem)

@@ -16,6 +16,7 @@ use std::net::IpAddr;
 use proto::request_response::{Answer, ReadMode, WriteMode};
 use units::{Bytes, Span, Transport};
 
+use crate::socket::Options;
 pub use answer::Answerer;
 pub use ask::ask;
 
@@ -64,6 +65,20 @@ pub struct RequestResponse {
     pub retransmit_after: Span,
     /// The longest time for all messages.
     pub timeout: Span,
+}
+
+impl RequestResponse {
+    /// The options of either end's socket.
+    fn options(&self) -> Options {
+        Options {
+            send_buffer: self.send_buffer,
+            receive_buffer: self.receive_buffer,
+            congestion: Some(self.congestion.clone()),
+            segment: self.largest_segment,
+            no_delay: !self.nagle,
+            ..Options::default()
+        }
+    }
 }
 
 /// The results of the asking end.

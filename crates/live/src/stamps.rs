@@ -1,22 +1,16 @@
 //! A test of the kernel's receive timestamps over loopback.
 
-pub(crate) mod departing;
-
 use std::io::IoSliceMut;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd};
 
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
-    getsockname, recvmsg, sendto, socket,
-};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, sendto};
 use units::Span;
 
 use crate::clock::{self, Epoch};
 use crate::error::{During, Result};
-use crate::sockets::wait;
-use crate::transfer::{endpoint, stamp_arrivals};
+use crate::socket::{Kind, Options, address_of, open, stamp_of, wait};
 
 /// The longest delay of a datagram over loopback.
 const TIMEOUT: Span = Span::from_millis(200);
@@ -41,14 +35,14 @@ pub struct Stamps {
 /// # Errors
 /// If loopback is down or a socket is refused.
 pub fn try_loopback(count: u64) -> Result<Stamps> {
-    let flags = SockFlag::SOCK_CLOEXEC;
-    let socket = socket(AddressFamily::Inet, SockType::Datagram, flags, None)
-        .during(|| "opening a socket")?;
-    let here = endpoint(Ipv4Addr::LOCALHOST.into(), 0);
-    bind(socket.as_raw_fd(), &here).during(|| "binding to loopback")?;
-    let own: SockaddrStorage =
-        getsockname(socket.as_raw_fd()).during(|| "reading a socket's address")?;
-    stamp_arrivals(socket.as_fd())?;
+    let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let options = Options {
+        bind: Some(SocketAddr::new(here, 0)),
+        stamps: true,
+        ..Options::default()
+    };
+    let socket = open(Kind::Datagram, here, &options)?;
+    let own = SockaddrStorage::from(address_of(socket.as_fd())?);
     clock::sleep(WARM_UP);
     let epoch = Epoch::now();
     // Room for three instants: software, and two of hardware.
@@ -71,15 +65,7 @@ pub fn try_loopback(count: u64) -> Result<Stamps> {
             MsgFlags::empty(),
         )
         .during(|| "receiving over loopback")?;
-        let stamp = message
-            .cmsgs()
-            .during(|| "reading a receive stamp")?
-            .find_map(|part| match part {
-                ControlMessageOwned::ScmTimestampsns(stamps) => {
-                    Some(epoch.time_of_stamp(stamps.system))
-                }
-                _ => None,
-            });
+        let stamp = stamp_of(&message)?.map(|stamp| epoch.time_of_stamp(stamp));
         stamped += u64::from(stamp.is_some());
         delays.extend(stamp.and_then(|stamp| stamp.since(before)));
     }

@@ -16,7 +16,7 @@ mod echo;
 mod echo_tags;
 mod flow;
 mod intervals;
-pub(crate) mod options;
+mod options;
 mod paced;
 mod path_mtu;
 mod receive;
@@ -40,7 +40,6 @@ pub use intervals::{
     SHORTEST_INTERVAL, SentInterval, TcpInterval,
 };
 pub use options::{Options, sizes};
-pub(crate) use options::{bind_to, family, receive_buffer};
 pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
 pub use reverse::LARGEST_REVERSED;
 pub use send::{Departed, Sent, Stall};

@@ -9,8 +9,6 @@ mod acknowledged;
 pub mod latency_breakdown;
 mod receive;
 mod send;
-mod smoothed_rtt;
-mod socket;
 
 use std::net::IpAddr;
 
@@ -22,16 +20,9 @@ pub use wire::message::HEADER_LEN;
 
 use crate::clock::Epoch;
 use crate::meter::Process;
+use crate::socket::{Options, TcpState, UDP_RECEIVE_BUFFER};
 pub use receive::{Receiver, Recorded};
 pub use send::send;
-pub(crate) use smoothed_rtt::SmoothedRtt;
-pub use socket::{
-    UDP_RECEIVE_BUFFER, default_congestion_control, keep_stamping, try_congestion_control,
-};
-pub(crate) use socket::{
-    available_congestion_controls, choose_congestion_control, choose_segment, endpoint,
-    receive_buffer, send_buffer, stamp_arrivals, tcp_state,
-};
 
 /// The receiver's echoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +94,22 @@ impl Transfer {
     fn message_plan(&self) -> MessagePlan {
         MessagePlan::new(self.preroll, self.preroll_message, self.size, self.message)
     }
+
+    /// The options of either end's socket.
+    fn options(&self) -> Options {
+        Options {
+            send_buffer: self.send_buffer,
+            receive_buffer: match self.protocol {
+                Transport::Tcp => self.receive_buffer,
+                Transport::Udp => self.receive_buffer.or(Some(UDP_RECEIVE_BUFFER)),
+            },
+            congestion: Some(self.congestion.clone()),
+            segment: self.largest_segment,
+            no_delay: !self.nagle,
+            non_blocking: true,
+            ..Options::default()
+        }
+    }
 }
 
 /// The sender's results.
@@ -128,22 +135,6 @@ pub struct Sent {
     pub send_buffer: u64,
     /// Processor time of this process.
     pub process: Process,
-}
-
-/// TCP's statistics at the end of a transfer [LinuxUapi tcp.h].
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct TcpState {
-    /// Congestion control in force.
-    pub congestion: String,
-    /// Smoothed round-trip time.
-    pub round_trip: Span,
-    /// Segments sent, retransmissions included.
-    pub segments: u64,
-    /// Segments retransmitted.
-    pub retransmitted: u64,
-    /// The largest segment sent, in octets of payload.
-    pub segment_size: u64,
 }
 
 /// The receiver's results.

@@ -12,20 +12,21 @@
 mod acceptor;
 mod datagrams;
 
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, SockFlag, getsockopt, send, sockopt};
+use nix::sys::socket::{MsgFlags, SockFlag, send};
 pub use proto::trial_token::Token;
 use units::{Span, Time, Transport};
 
 use crate::clock;
 use crate::error::{During, Result};
 use crate::random::random;
-use crate::sockets::{stalled, wait};
-use crate::sys::tcp_info;
+use crate::socket::{stalled, take_error, wait};
+use crate::sys::queued::unacknowledged;
 use acceptor::Acceptor;
 use datagrams::Others;
 
@@ -133,7 +134,7 @@ pub(crate) fn show(
     let deadline = clock::monotonic() + timeout;
     let shown = match transport {
         Transport::Tcp => show_on_stream(socket, token, deadline),
-        Transport::Udp => datagrams::introduce(socket, token, deadline),
+        Transport::Udp => datagrams::introduce(socket, token, deadline).map_err(io::Error::from),
     };
     let operation = || format!("showing the trial's token to {to}");
     match shown.during(operation)? {
@@ -145,7 +146,7 @@ pub(crate) fn show(
 /// Writes the token, and waits until it is acknowledged: a short segment in flight would
 /// hold back a short message if Nagle's algorithm is active [RFC9293 s3.7.4]. Returns
 /// whether it was.
-fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Result<bool> {
+fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> io::Result<bool> {
     let mut left: &[u8] = token.octets();
     while !left.is_empty() {
         match send(socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
@@ -157,18 +158,11 @@ fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> nix::Resul
                     return Ok(false);
                 }
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
-    let unacknowledged = || {
-        let octets = tcp_info::unacknowledged(socket.as_fd());
-        octets.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))
-    };
-    while unacknowledged()? > 0 {
-        match getsockopt(socket, sockopt::SocketError)? {
-            0 => {}
-            code => return Err(Errno::from_raw(code)),
-        }
+    while unacknowledged(socket.as_fd())? > 0 {
+        take_error(socket.as_fd())?;
         if clock::monotonic() >= deadline {
             return Ok(false);
         }

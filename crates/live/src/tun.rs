@@ -17,7 +17,7 @@ use crate::sys::packet::{BATCH, HEADER};
 use crate::sys::tun::{self, Kind};
 
 /// Octets of the largest super-packet behind its virtio header.
-const LARGEST: usize = HEADER + ethernet::HEADER_LEN + LARGEST_SUPER;
+const LARGEST: usize = HEADER + ethernet::HEADER_LEN + LARGEST_SUPER as usize;
 
 /// Packets that may wait to be read; the kernel drops those beyond, and nobody counts them
 /// here. The default of 500 is the traffic of a millisecond.

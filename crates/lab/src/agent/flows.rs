@@ -11,11 +11,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
 use live::meter::Process;
+use live::socket::{self, TcpState};
 use live::traffic::{
     Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, SendingRate,
     Served, Serving, sizes,
 };
-use live::transfer::TcpState;
 use live::trial_token::Token;
 use proto::clock_offset::ClockOffset;
 use proto::control::{FlowBounds, Impossible, Limits, Secret};
@@ -232,12 +232,15 @@ impl Wanted {
             length: Some(self.length),
             largest: None,
             options: Options {
-                path_mtu: self.path_mtu,
-                nagle: self.nagle,
-                congestion: self.stream.then_some(self.congestion),
-                mss: self.largest_segment,
-                send_buffer: self.send_buffer,
-                receive_buffer: self.receive_buffer,
+                socket: socket::Options {
+                    path_mtu: self.path_mtu,
+                    no_delay: !self.nagle,
+                    congestion: Some(self.congestion),
+                    segment: self.largest_segment,
+                    send_buffer: self.send_buffer,
+                    receive_buffer: self.receive_buffer,
+                    ..socket::Options::default()
+                },
                 segmentation: 1,
                 spin: self.watches,
                 drifts: self.drifts,

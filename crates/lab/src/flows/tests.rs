@@ -162,11 +162,11 @@ fn flows_of_a_file_have_what_they_say_and_otherwise_the_options() {
         .map(|(name, keys)| flow(name, keys, HERE, Seed::new(1)).unwrap())
         .collect();
     assert_eq!(
-        (built[0].largest, built[0].options.dscp),
+        (built[0].largest, built[0].options.socket.dscp),
         (Some(Bytes::new(160)), 46)
     );
     assert_eq!(
-        (built[1].largest, built[1].options.nagle),
+        (built[1].largest, !built[1].options.socket.no_delay),
         (Some(Bytes::new(1000)), true)
     );
     assert!(

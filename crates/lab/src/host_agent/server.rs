@@ -12,10 +12,10 @@ use live::host_changes::HostChanges;
 use live::machine::has_program;
 use live::meter::{Machine, Process};
 use live::probe::{Task, investigate};
+use live::socket::{default_congestion_control, try_congestion_control};
 use live::stamp::{RunningReflector, StampReflector};
 use live::testbed::Fragments;
 use live::tool::Tool;
-use live::transfer::{default_congestion_control, try_congestion_control};
 use proto::Protocol;
 use proto::stamp::Limits;
 

@@ -3,7 +3,8 @@
 
 use live::emulator::{DirectionReport, Report};
 use live::meter::{self, MachineUse};
-use live::transfer::{Received, Sent, TcpState};
+use live::socket::TcpState;
+use live::transfer::{Received, Sent};
 use plan::Setting;
 use plan::setting::Link;
 use proto::Goodput;

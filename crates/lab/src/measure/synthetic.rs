@@ -2,7 +2,8 @@
 
 use experiment::Experiment;
 use live::meter::{MachineUse, Process};
-use live::transfer::{Received, Sent, TcpState};
+use live::socket::TcpState;
+use live::transfer::{Received, Sent};
 use plan::command_line::Addresses;
 use plan::setting::Transfer;
 use plan::{Setting, World};

@@ -8,7 +8,7 @@ use analysis::passes::next_attempt;
 use anyhow::{Context, Result, bail};
 use live::clock::{self, Epoch};
 use live::interrupt;
-use live::transfer::try_congestion_control;
+use live::socket::try_congestion_control;
 use plan::command_line::CommandLine;
 use plan::setting::Traffic;
 use plan::{DisturbedPass, Plan, Setting, Trial};

@@ -20,7 +20,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use live::Sandbox;
 use live::clock::Epoch;
-use live::transfer::keep_stamping;
+use live::socket::keep_stamping;
 use plan::Setting;
 use plan::setting::Traffic;
 use serde_json::json;

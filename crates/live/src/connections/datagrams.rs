@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
+use nix::sys::socket::{MsgFlags, send};
 use proto::streaming_recorder::Delays;
 use proto::traffic::{Bursts, Law, PathMtu, Schedule};
 use proto::{FlowRecorder, Summary};
@@ -23,10 +23,10 @@ use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
 use crate::interrupt;
 use crate::pacing::Pacer;
+use crate::socket::{Kind, Options, UDP_RECEIVE_BUFFER, connect, open};
 use crate::sys::inbox::Inbox;
 use crate::sys::option;
-use crate::traffic::options::{self, Options, bind_to, sizes};
-use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
+use crate::traffic::sizes;
 
 /// The longest wait without a look at the signals of the user.
 const LOOK: Span = Span::from_millis(50);
@@ -180,16 +180,14 @@ impl Departures {
 
 impl Flow {
     fn open(spec: Departing) -> Result<Self> {
-        let socket = options::open(Transport::Udp, spec.to.ip())?;
         let options = Options {
+            bind: Some(spec.from),
             path_mtu: spec.path_mtu,
             send_buffer: spec.send_buffer,
             ..Options::default()
         };
-        options.apply(&socket, Some(Transport::Udp), spec.to.ip())?;
-        bind_to(&socket, spec.from)?;
-        connect(socket.as_raw_fd(), &SockaddrStorage::from(spec.to))
-            .during(|| format!("connecting to {}", spec.to))?;
+        let socket = open(Kind::Datagram, spec.to.ip(), &options)?;
+        connect(&socket, spec.to).during(|| format!("connecting to {}", spec.to))?;
         let least = Bytes::new(LEN as u64);
         let (_, most) = sizes(Some(Transport::Udp), spec.to.ip());
         let (gaps, payloads) = (spec.gaps.clone(), spec.payloads.clone());
@@ -288,12 +286,14 @@ struct Flowing {
 
 impl Receiver {
     pub(super) fn open(arriving: &Arriving) -> Result<Self> {
-        let socket = options::open(Transport::Udp, arriving.at.ip())?;
-        let size = arriving.receive_buffer.unwrap_or(UDP_RECEIVE_BUFFER);
-        options::receive_buffer(socket.as_fd(), size)?;
-        options::set_read_timeout(socket.as_fd(), LOOK)?;
-        stamp_arrivals(socket.as_fd())?;
-        bind_to(&socket, arriving.at)?;
+        let options = Options {
+            bind: Some(arriving.at),
+            receive_buffer: arriving.receive_buffer.or(Some(UDP_RECEIVE_BUFFER)),
+            timeout: Some(LOOK),
+            stamps: true,
+            ..Options::default()
+        };
+        let socket = open(Kind::Datagram, arriving.at.ip(), &options)?;
         let peers: Vec<SocketAddr> = arriving.flows.iter().map(|(_, from)| *from).collect();
         Ok(Self {
             strangers: Strangers::beside(&socket, &peers)?,

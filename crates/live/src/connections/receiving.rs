@@ -1,20 +1,17 @@
 //! The receiving end of a connection.
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, Backlog, MsgFlags, SockFlag, SockType, SockaddrStorage, accept4, bind,
-    getpeername, listen, setsockopt, socket, sockopt,
-};
-use units::{Bytes, Time};
+use nix::sys::socket::{MsgFlags, SockFlag};
+use units::Time;
 
 use super::{Incoming, Received};
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
-use crate::sockets::plain;
+use crate::socket::{Kind, Options, accept, listen, open, peer_of, reset_on_close};
 use crate::sys::{option, source_filter};
 
 /// Octets of one read.
@@ -40,21 +37,23 @@ impl Receiving {
     /// Opens the port, which nobody can connect to until [`Receiving::admit`].
     pub(super) fn open(incoming: Incoming) -> Result<Self> {
         let at = incoming.at;
-        let listener = stream(at.is_ipv6())?;
-        let operation = || format!("listening at {at}");
+        let options = Options {
+            bind: Some(at),
+            receive_buffer: incoming.receive_buffer,
+            non_blocking: true,
+            reset_on_close: true,
+            reuse_address: true,
+            ..Options::default()
+        };
+        let listener = open(Kind::Stream, at.ip(), &options)?;
         if let Some(octets) = incoming.window {
             let octets = libc::c_int::try_from(octets).unwrap_or(libc::c_int::MAX);
             let level = libc::IPPROTO_TCP;
             option::set(listener.as_fd(), level, libc::TCP_WINDOW_CLAMP, octets)
                 .during(|| format!("limiting a window to {octets} octets"))?;
         }
-        if let Some(size) = incoming.receive_buffer {
-            setsockopt(&listener, sockopt::RcvBuf, &octets(size)).during(operation)?;
-        }
-        setsockopt(&listener, sockopt::ReuseAddr, &true).during(operation)?;
-        bind(listener.as_raw_fd(), &SockaddrStorage::from(at)).during(operation)?;
-        source_filter::limit_to(listener.as_fd(), None).during(operation)?;
-        listen(&listener, Backlog::MAXCONN).during(operation)?;
+        source_filter::limit_to(listener.as_fd(), None).during(|| format!("listening at {at}"))?;
+        listen(&listener, libc::SOMAXCONN)?;
         Ok(Self {
             listener,
             from: None,
@@ -89,15 +88,10 @@ impl Receiving {
 
     /// The next connection, if it is the flow's; another one is closed.
     fn accept(&mut self) -> Option<OwnedFd> {
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let raw = accept4(self.listener.as_raw_fd(), flags).ok()?;
-        #[expect(unsafe_code, reason = "nix returns a bare number")]
-        // SAFETY: the kernel has just made this descriptor, which nobody else owns.
-        let connection = unsafe { OwnedFd::from_raw_fd(raw) };
+        let connection = accept(self.listener.as_fd(), SockFlag::SOCK_NONBLOCK).ok()?;
         // A connection that is closed in the ordinary way is a little longer in the way.
-        let _ = reset_on_close(&connection);
-        let peer = getpeername::<SockaddrStorage>(connection.as_raw_fd()).ok();
-        if !is_from(peer.as_ref().and_then(plain), self.from) {
+        let _ = reset_on_close(connection.as_fd());
+        if !is_from(peer_of(connection.as_fd()).ok(), self.from) {
             self.closed += 1;
             return None;
         }
@@ -140,31 +134,4 @@ impl Receiving {
 fn is_from(peer: Option<SocketAddr>, from: Option<SocketAddr>) -> bool {
     let of = |one: SocketAddr| (one.ip(), one.port());
     peer.is_some() && peer.map(of) == from.map(of)
-}
-
-/// A TCP socket that does not block, and is reset when it is closed.
-pub(super) fn stream(is_v6: bool) -> Result<OwnedFd> {
-    let family = match is_v6 {
-        true => AddressFamily::Inet6,
-        false => AddressFamily::Inet,
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let socket = socket(family, SockType::Stream, flags, None).during(|| "opening a socket")?;
-    reset_on_close(&socket).during(|| "setting up a socket")?;
-    Ok(socket)
-}
-
-/// Makes the socket discard unsent octets when it is closed, so that no packet of one trial
-/// delays the next one.
-fn reset_on_close(socket: &OwnedFd) -> nix::Result<()> {
-    let linger = libc::linger {
-        l_onoff: 1,
-        l_linger: 0,
-    };
-    setsockopt(socket, sockopt::Linger, &linger)
-}
-
-/// The argument of a socket option.
-pub(super) fn octets(size: Bytes) -> usize {
-    usize::try_from(size.get()).unwrap_or(usize::MAX)
 }

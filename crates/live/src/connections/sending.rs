@@ -3,17 +3,13 @@
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    MsgFlags, Shutdown, SockaddrStorage, bind, connect, send, setsockopt, shutdown, sockopt,
-};
+use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
 use units::{Span, Time};
 
-use super::receiving::{octets, stream};
 use super::{Outgoing, Sent};
 use crate::error::{During, Result};
-use crate::sockets::address_of;
+use crate::socket::{Kind, Options, address_of, begin_to_connect, open};
 use crate::sys::{option, tcp_info};
-use crate::transfer::choose_congestion_control;
 
 /// Octets of one write, and of what waits unsent in the kernel at most (TCP_NOTSENT_LOWAT
 /// [tcp(7)]): a flow that stops has little left to send.
@@ -37,15 +33,18 @@ impl Ready {
     /// If the kernel refuses an option, or has no port.
     pub(super) fn open(outgoing: Outgoing) -> Result<Self> {
         let to = outgoing.to;
-        let socket = stream(to.is_ipv6())?;
-        let operation = || format!("opening a port for a connection to {to}");
-        choose_congestion_control(socket.as_fd(), &outgoing.congestion)?;
-        if let Some(size) = outgoing.send_buffer {
-            setsockopt(&socket, sockopt::SndBuf, &octets(size)).during(operation)?;
-        }
+        let options = Options {
+            bind: Some(outgoing.from),
+            congestion: Some(outgoing.congestion.clone()),
+            send_buffer: outgoing.send_buffer,
+            non_blocking: true,
+            reset_on_close: true,
+            ..Options::default()
+        };
+        let socket = open(Kind::Stream, to.ip(), &options)?;
         let level = libc::IPPROTO_TCP;
-        option::set(socket.as_fd(), level, libc::TCP_NOTSENT_LOWAT, UNSENT).during(operation)?;
-        bind(socket.as_raw_fd(), &SockaddrStorage::from(outgoing.from)).during(operation)?;
+        option::set(socket.as_fd(), level, libc::TCP_NOTSENT_LOWAT, UNSENT)
+            .during(|| format!("opening a port for a connection to {to}"))?;
         Ok(Self { outgoing, socket })
     }
 
@@ -146,10 +145,7 @@ impl Sending {
 
     fn connect(&self) -> Result<()> {
         let to = self.outgoing.to;
-        match connect(self.socket.as_raw_fd(), &SockaddrStorage::from(to)) {
-            Ok(()) | Err(Errno::EINPROGRESS) => Ok(()),
-            Err(error) => Err(error).during(|| format!("connecting to {to}")),
-        }
+        begin_to_connect(&self.socket, to).during(|| format!("connecting to {to}"))
     }
 
     /// The kernel's figures, once the connection has begun.

@@ -1,16 +1,15 @@
 //! Datagrams of strangers at the port at which flows arrive.
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
-use nix::sys::socket::{MsgFlags, SockaddrStorage, bind, setsockopt, sockopt};
-use units::{Span, Transport};
+use nix::sys::socket::{MsgFlags, setsockopt, sockopt};
+use units::Span;
 
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
-use crate::sockets::address_of;
+use crate::socket::{Kind, Options, address_of, bind_to, open};
 use crate::sys::{option, source_filter};
-use crate::traffic::options;
 
 /// The longest time of counting.
 const LONGEST: Span = Span::from_secs(1);
@@ -27,13 +26,13 @@ impl Strangers {
     pub(super) fn beside(socket: &OwnedFd, peers: &[SocketAddr]) -> Result<Self> {
         let doing = || "keeping strangers apart";
         let at = address_of(socket.as_fd())?;
-        let other = options::open(Transport::Udp, at.ip())?;
+        let other = open(Kind::Datagram, at.ip(), &Options::default())?;
         // The first one has the port alone until here, and then shares it with sockets of
         // this user, of which the kernel chooses the first two [socket(7)].
         for socket in [socket, &other] {
             setsockopt(socket, sockopt::ReusePort, &true).during(doing)?;
         }
-        bind(other.as_raw_fd(), &SockaddrStorage::from(at)).during(doing)?;
+        bind_to(&other, at)?;
         source_filter::divide(socket.as_fd(), peers).during(doing)?;
         Ok(Self(other))
     }

@@ -1,13 +1,10 @@
 //! Connections between two hosts that are this one, with strangers.
 
 use std::net::Ipv6Addr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use nix::sys::socket::{SockaddrStorage, bind, connect, getpeername};
-
-use super::receiving::stream;
 use super::*;
-use crate::transfer::default_congestion_control;
+use crate::socket::{Kind, Options, connect, default_congestion_control, open, peer_of};
 
 const OCTETS: u64 = 100_000;
 
@@ -52,10 +49,13 @@ fn sender([from, _]: [IpAddr; 2], to: SocketAddr, length: Span) -> Host {
 
 /// A socket that begins to connect.
 fn stranger(from: SocketAddr, to: SocketAddr) -> OwnedFd {
-    let socket = stream(to.is_ipv6()).unwrap();
-    bind(socket.as_raw_fd(), &SockaddrStorage::from(from)).unwrap();
-    let begun = connect(socket.as_raw_fd(), &SockaddrStorage::from(to));
-    assert_eq!(begun, Err(Errno::EINPROGRESS));
+    let options = Options {
+        bind: Some(from),
+        non_blocking: true,
+        ..Options::default()
+    };
+    let socket = open(Kind::Stream, to.ip(), &options).unwrap();
+    assert_eq!(connect(&socket, to), Err(Errno::EINPROGRESS));
     socket
 }
 
@@ -118,8 +118,8 @@ fn strangers_that_connect_before_and_amid_a_flow_are_refused_and_the_flow_is_who
         let count = strangers.len() as u64;
         assert!(received.refused >= count, "{} {count}", received.refused);
         for one in &strangers {
-            let peer = getpeername::<SockaddrStorage>(one.as_raw_fd());
-            assert_eq!(peer.err(), Some(Errno::ENOTCONN));
+            let error = peer_of(one.as_fd()).unwrap_err();
+            assert_eq!(error.source.raw_os_error(), Some(libc::ENOTCONN));
         }
     }
 }
@@ -130,11 +130,13 @@ fn nobody_else_has_the_port_from_which_a_flow_will_come() {
     let (_receiving, to) = receiver(addresses, Span::from_secs(1));
     let sending = sender(addresses, to, Span::from_secs(1));
     let port = sending.source_ports().unwrap()[0];
-    let socket = stream(false).unwrap();
-    let shared = nix::sys::socket::sockopt::ReuseAddr;
-    nix::sys::socket::setsockopt(&socket, shared, &true).unwrap();
-    let own = SockaddrStorage::from(SocketAddr::new(addresses[0], port));
-    assert_eq!(bind(socket.as_raw_fd(), &own), Err(Errno::EADDRINUSE));
+    let options = Options {
+        bind: Some(SocketAddr::new(addresses[0], port)),
+        reuse_address: true,
+        ..Options::default()
+    };
+    let error = open(Kind::Stream, addresses[0], &options).unwrap_err();
+    assert_eq!(error.source.kind(), std::io::ErrorKind::AddrInUse);
 }
 
 #[test]

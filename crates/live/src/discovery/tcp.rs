@@ -5,26 +5,15 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
+use nix::sys::socket::{MsgFlags, send};
 use units::{Bytes, Time};
 
 use super::{SILENCE, Settled, SizeHistory, Task, ip_header, wait};
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
+use crate::socket::{TCP_HEADER, full_segment, reset_on_close};
 use crate::sys::{option, tcp_info};
-
-/// Octets of a TCP header without options [RFC9293 s3.1].
-const TCP_HEADER: u32 = 20;
-
-/// Octets of the timestamps option with its padding [RFC7323 App A].
-const TIMESTAMPS: u32 = 12;
-
-/// TCPI_OPT_TIMESTAMPS [LinuxUapi tcp.h].
-const HAS_TIMESTAMPS: u8 = 1;
-
-/// TCP_ESTABLISHED [LinuxUapi tcp.h].
-const ESTABLISHED: u8 = 1;
 
 /// The pace of the stream in octets a second: 50 Mbit/s, a hundred segments of 1280
 /// octets in a round trip of 20 ms. The kernel probes with ten segments in flight or
@@ -62,29 +51,16 @@ pub(super) fn settle(socket: &OwnedFd, task: &Task, began: Time) -> Result<Settl
             break;
         }
     }
-    close_at_once(socket)?;
+    // What is not sent is dropped.
+    reset_on_close(socket.as_fd())?;
     Ok(sizes.settled(is_late))
 }
 
 /// The IP packet of a full segment; `None` unless the connection is established.
 fn packet_size(socket: BorrowedFd<'_>, task: &Task) -> Result<Option<Bytes>> {
     let info = tcp_info::tcp_info(socket).during(|| "reading TCP_INFO")?;
-    let timestamps = match info.tcpi_options & HAS_TIMESTAMPS {
-        0 => 0,
-        _ => TIMESTAMPS,
-    };
-    let segment = info.tcpi_snd_mss + timestamps + TCP_HEADER;
-    let size = Bytes::new(segment.into()) + ip_header(task.to);
-    Ok((info.tcpi_state == ESTABLISHED).then_some(size))
-}
-
-/// Makes the close discard what is not sent: a reset follows.
-fn close_at_once(socket: &OwnedFd) -> Result<()> {
-    let linger = libc::linger {
-        l_onoff: 1,
-        l_linger: 0,
-    };
-    setsockopt(socket, sockopt::Linger, &linger).during(|| "closing a connection")
+    let size = full_segment(&info).map(|segment| Bytes::new((TCP_HEADER + segment).into()));
+    Ok(size.map(|size| size + ip_header(task.to)))
 }
 
 /// Reads a connection to its end.

@@ -6,11 +6,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect,
-    getsockopt, recvmsg, setsockopt, socket, sockopt,
-};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg};
 use proto::gateway::Carriage;
+use proto::traffic::PathMtu;
+use units::Bytes;
 use wire::bundle::{PORT, PROTOCOL};
 
 use super::labels::Labels;
@@ -19,13 +18,12 @@ use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
 use crate::pacing::Source;
-use crate::sockets::plain;
+use crate::socket::{self, IpOption, Options, connect, plain, take_error};
 use crate::sys::datagrams::{self, Datagrams, Outgoing};
 use crate::sys::option;
-use crate::traffic::bind_to;
 
 /// Octets of arrivals that may wait in a socket; the kernel may grant less.
-const RECEIVE_BUFFER: usize = 8 << 20;
+const RECEIVE_BUFFER: Bytes = Bytes::new(8 << 20);
 
 /// Octets of the largest payload.
 const LARGEST: usize = 65_535;
@@ -327,65 +325,39 @@ fn claim(here: IpAddr) -> Result<Claim> {
 }
 
 fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
-    let operation = || format!("opening a socket at {} for bundles", kind.here);
-    let family = match kind.here {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let socket = match kind.is_udp {
-        true => socket(family, SockType::Datagram, flags, None::<SockProtocol>),
-        false => crate::sys::option::raw_socket(family as libc::c_int, PROTOCOL)
-            .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0))),
-    }
-    .during(operation)?;
-    let fd = socket.as_fd();
-    // Packets are never fragmented; with probes the kernel's path MTU is ignored [ip(7)].
-    let [four, six] = match probes {
-        true => [libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE],
-        false => [libc::IP_PMTUDISC_DO, libc::IPV6_PMTUDISC_DO],
-    };
-    let options: &[(libc::c_int, libc::c_int, libc::c_int)] = match kind.here {
-        IpAddr::V4(_) => &[
-            (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, four),
-            (libc::IPPROTO_IP, libc::IP_RECVTOS, 1),
-            (libc::IPPROTO_IP, libc::IP_RECVERR, 1),
-        ],
-        IpAddr::V6(_) => &[
-            (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, six),
-            (libc::IPPROTO_IPV6, libc::IPV6_DONTFRAG, 1),
-            (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1),
-            (libc::IPPROTO_IPV6, libc::IPV6_RECVERR, 1),
-        ],
-    };
-    for &(level, name, value) in options {
-        option::set(fd, level, name, value).during(operation)?;
-    }
-    // The administrator may have more than others; counts tell what did not fit.
-    if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
-        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
-    }
-    if let Some(interface) = interface {
-        setsockopt(&socket, sockopt::BindToDevice, &interface.into())
-            .during(|| format!("binding to the interface {interface}"))?;
-    }
     let port = if kind.is_udp { PORT } else { 0 };
-    bind_to(&socket, SocketAddr::new(kind.here, port))?;
+    let options = Options {
+        bind: Some(SocketAddr::new(kind.here, port)),
+        device: interface.map(str::to_owned),
+        // Packets are never fragmented; with probes the kernel's path MTU is ignored [ip(7)].
+        path_mtu: match probes {
+            true => PathMtu::Probe,
+            false => PathMtu::Do,
+        },
+        unfragmented: true,
+        path_errors: true,
+        // Counts tell what did not fit.
+        receive_buffer: Some(RECEIVE_BUFFER),
+        non_blocking: true,
+        ..Options::default()
+    };
+    let transport = match kind.is_udp {
+        true => socket::Kind::Datagram,
+        false => socket::Kind::Raw(PROTOCOL.into()),
+    };
+    let socket = socket::open(transport, kind.here, &options)?;
+    IpOption::SERVICE_OF_ARRIVALS
+        .set(socket.as_fd(), kind.here, 1)
+        .during(|| format!("opening a socket at {} for bundles", kind.here))?;
     Ok(socket)
 }
 
-/// Makes a socket send through the interface `name`: in IPv4 whatever the kernel's routes say,
-/// in IPv6 if a route leads through it [LinuxUapi in.h].
+/// Makes a socket send through the interface `name`.
 fn send_through(socket: &OwnedFd, here: IpAddr, name: &str) -> Result<()> {
-    let operation = || format!("sending bundles through {name}");
     let index = Route::open()?.index(name)?;
-    let (level, option) = match here {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_UNICAST_IF),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_IF),
-    };
-    // The kernel takes the number in network byte order.
-    let value = index.to_be().cast_signed();
-    option::set(socket.as_fd(), level, option, value).during(operation)
+    IpOption::OUTPUT
+        .set(socket.as_fd(), here, index.to_be().cast_signed())
+        .during(|| format!("sending bundles through {name}"))
 }
 
 /// The destination of the packet that met the first error that waits; `None` if the
@@ -405,20 +377,12 @@ fn error_of(socket: &OwnedFd) -> nix::Result<Option<IpAddr>> {
 }
 
 /// The path MTU to an address as the kernel knows it at the moment.
-fn known_path_mtu(to: SocketAddr) -> nix::Result<u32> {
-    let (family, level, name) = match to {
-        SocketAddr::V4(_) => (AddressFamily::Inet, libc::IPPROTO_IP, libc::IP_MTU),
-        SocketAddr::V6(_) => (AddressFamily::Inet6, libc::IPPROTO_IPV6, libc::IPV6_MTU),
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let socket = socket(family, SockType::Datagram, flags, None::<SockProtocol>)?;
-    connect(
-        socket.as_raw_fd(),
-        &SockaddrStorage::from(SocketAddr::new(to.ip(), PORT)),
-    )?;
-    let mtu = option::number(socket.as_fd(), level, name);
-    let mtu = mtu.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
-    u32::try_from(mtu).map_err(|_| Errno::EINVAL)
+fn known_path_mtu(to: SocketAddr) -> Result<u32> {
+    let doing = || format!("looking up the path MTU to {}", to.ip());
+    let socket = socket::open(socket::Kind::Datagram, to.ip(), &Options::default())?;
+    connect(&socket, SocketAddr::new(to.ip(), PORT)).during(doing)?;
+    let mtu = IpOption::MTU.value(socket.as_fd(), to.ip()).during(doing)?;
+    u32::try_from(mtu).map_err(|_| Error::new(doing(), "the kernel states none"))
 }
 
 impl AsFd for CoreSocket {
@@ -430,8 +394,7 @@ impl AsFd for CoreSocket {
 impl Source for CoreSocket {
     /// Errors of the path are read with their destinations; the socket goes on.
     fn clear_error(&self) -> Result<()> {
-        let operation = || "receiving from the core";
-        getsockopt(&self.socket, sockopt::SocketError).during(operation)?;
+        let _ = take_error(self.socket.as_fd());
         Ok(())
     }
 }

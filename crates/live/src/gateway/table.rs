@@ -21,7 +21,7 @@ use super::{NextAs, TableSource};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::netlink::{Followed, KernelRoute};
-use crate::sockets::wait;
+use crate::socket::wait;
 use routes::TunRoutes;
 
 /// Interval of checks whether the thread is to end.

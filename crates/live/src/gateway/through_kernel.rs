@@ -5,17 +5,17 @@
 //! drops what comes from an interface with one of its own addresses as source
 //! [RFC1812 s5.3.8], and a router's errors have just such a source [RFC1812 s4.3.2.4].
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
-use nix::sys::socket::{setsockopt, sockopt};
+use units::Bytes;
 use wire::icmp_error::set_source;
 use wire::ip_packet::addresses;
 
 use crate::error::{During, Result};
 use crate::netlink::Route;
+use crate::socket::{self, IpOption, Kind, Options};
 use crate::sys::datagrams::{self, Outgoing};
-use crate::sys::option;
 
 pub(super) struct ThroughKernel {
     route: Route,
@@ -29,20 +29,24 @@ impl ThroughKernel {
     /// # Errors
     /// If the kernel refuses: it needs CAP_NET_RAW.
     pub(super) fn open() -> Result<Self> {
-        let open = |family, level, name| -> Result<OwnedFd> {
-            let operation = || "opening a socket for packets to the inside";
-            let protocol = u8::try_from(libc::IPPROTO_RAW).unwrap_or(u8::MAX);
-            let socket = option::raw_socket(family, protocol).during(operation)?;
-            option::set(socket.as_fd(), level, name, 1).during(operation)?;
+        let options = Options {
             // Room for what waits while the kernel looks for a host.
-            setsockopt(&socket, sockopt::SndBuf, &(1 << 20)).during(operation)?;
+            send_buffer: Some(Bytes::new(1 << 20)),
+            non_blocking: true,
+            ..Options::default()
+        };
+        let open = |version: IpAddr| -> Result<OwnedFd> {
+            let socket = socket::open(Kind::Raw(libc::IPPROTO_RAW), version, &options)?;
+            IpOption::HEADERS
+                .set(socket.as_fd(), version, 1)
+                .during(|| "opening a socket for packets to the inside")?;
             Ok(socket)
         };
         Ok(Self {
             route: Route::open()?,
             sockets: [
-                open(libc::AF_INET, libc::IPPROTO_IP, libc::IP_HDRINCL)?,
-                open(libc::AF_INET6, libc::IPPROTO_IPV6, libc::IPV6_HDRINCL)?,
+                open(Ipv4Addr::UNSPECIFIED.into())?,
+                open(Ipv6Addr::UNSPECIFIED.into())?,
             ],
         })
     }

@@ -5,12 +5,11 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
-use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
-
 use super::former_values::Interfaces;
 use super::setting::{ACTIVE, REQUESTED, Setting};
 use crate::error::{During, Error, Result};
 use crate::netlink::{Listed, Route};
+use crate::socket;
 use crate::sys::ethtool;
 
 /// The interfaces of the caller's network namespace.
@@ -22,12 +21,9 @@ pub(super) struct Kernel {
 
 impl Kernel {
     pub(super) fn open() -> Result<Self> {
-        let flags = SockFlag::SOCK_CLOEXEC;
-        let control = socket(AddressFamily::Inet, SockType::Datagram, flags, None)
-            .during(|| "opening a control socket")?;
         Ok(Self {
             route: Route::open()?,
-            control,
+            control: socket::control()?,
         })
     }
 

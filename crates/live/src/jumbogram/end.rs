@@ -7,20 +7,17 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, SockaddrStorage, bind,
-    getsockopt, sendto, setsockopt, socket, sockopt,
-};
-use units::Span;
+use nix::sys::socket::{MsgFlags, SockaddrIn6, sendto};
+use units::{Bytes, Span};
 
 use super::message::{Arrived, Message};
 use super::{LARGEST, LEAST_MTU};
 use crate::clock;
 use crate::error::{During, Error, Result};
-use crate::sys::option;
+use crate::socket::{self, IpOption, Kind, Options, receive_buffer, set_receive_buffer};
 
 /// The receive buffer to request, in octets.
-const ROOM: usize = 64 << 20;
+const ROOM: Bytes = Bytes::new(64 << 20);
 
 /// Number of attempts to send a packet for which the kernel has no memory.
 const TRIES: u32 = 200;
@@ -40,17 +37,17 @@ impl Raw {
     /// # Errors
     /// One line with the remedy if privilege is missing.
     pub(super) fn open(to: Ipv6Addr) -> Result<Self> {
+        let options = Options {
+            // Without this option the kernel does not report a lack of memory.
+            path_errors: true,
+            ..Options::default()
+        };
         // With this protocol the program provides the headers.
-        let socket = socket(
-            AddressFamily::Inet6,
-            SockType::Raw,
-            SockFlag::SOCK_CLOEXEC,
-            SockProtocol::Raw,
-        )
-        .during(|| "opening a raw socket, which needs CAP_NET_RAW; type sudo before the command, or leave HOST out")?;
-        // Without this option the kernel does not report a lack of memory.
-        let (level, name) = (libc::IPPROTO_IPV6, libc::IPV6_RECVERR);
-        option::set(socket.as_fd(), level, name, 1).during(|| "asking for errors")?;
+        let socket = socket::open(Kind::Raw(libc::IPPROTO_RAW), to.into(), &options);
+        let socket = socket.map_err(|error| Error {
+            operation: "opening a raw socket, which needs CAP_NET_RAW; type sudo before the command, or leave HOST out".to_owned(),
+            ..error
+        })?;
         Ok(Self {
             socket,
             to: SocketAddrV6::new(to, 0, 0, 0).into(),
@@ -93,11 +90,8 @@ impl Listener {
     /// # Errors
     /// If the port is in use.
     pub fn open(address: IpAddr, port: u16) -> Result<Self> {
-        let socket = udp(address, port).during(|| format!("listening on {address} port {port}"))?;
-        // A size above the machine's limit needs privilege.
-        if setsockopt(&socket, sockopt::RcvBufForce, &ROOM).is_err() {
-            setsockopt(&socket, sockopt::RcvBuf, &ROOM).during(|| "asking for a buffer")?;
-        }
+        let socket = udp(address, port)?;
+        set_receive_buffer(socket.as_fd(), ROOM)?;
         Ok(Self {
             socket,
             buffer: vec![0; LARGEST as usize + 1],
@@ -108,8 +102,8 @@ impl Listener {
     ///
     /// # Errors
     /// If the kernel does not provide it.
-    pub fn room(&self) -> Result<usize> {
-        getsockopt(&self.socket, sockopt::RcvBuf).during(|| "reading the size of a buffer")
+    pub fn room(&self) -> Result<u64> {
+        receive_buffer(self.socket.as_fd())
     }
 
     /// The local port.
@@ -216,18 +210,13 @@ pub fn send(to: SocketAddrV6, size: u32, count: u64, gap: Span) -> Result<Sent> 
 /// An ordinary UDP socket in the calling thread's namespace. With an IPv6 address it
 /// receives IPv6 only: the unspecified address would otherwise stand for IPv4 as well
 /// [ipv6(7)].
-pub(super) fn udp(address: IpAddr, port: u16) -> io::Result<UdpSocket> {
-    let family = match address {
-        IpAddr::V4(_) => AddressFamily::Inet,
-        IpAddr::V6(_) => AddressFamily::Inet6,
+pub(super) fn udp(address: IpAddr, port: u16) -> Result<UdpSocket> {
+    let options = Options {
+        bind: Some(SocketAddr::new(address, port)),
+        v6_only: true,
+        ..Options::default()
     };
-    let socket = socket(family, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    if address.is_ipv6() {
-        setsockopt(&socket, sockopt::Ipv6V6Only, &true)?;
-    }
-    let address = SockaddrStorage::from(SocketAddr::new(address, port));
-    bind(socket.as_raw_fd(), &address)?;
-    Ok(socket.into())
+    socket::open(Kind::Datagram, address, &options).map(UdpSocket::from)
 }
 
 /// The meaning of a kernel's error.
@@ -247,13 +236,14 @@ pub(super) fn refused(size: u32, error: io::Error) -> Error {
 /// The source address of packets to `to`, and the MTU of the route.
 fn look_up_route(to: SocketAddrV6) -> Result<(Ipv6Addr, u64)> {
     let operation = || format!("looking up the route to {}", to.ip());
-    let probe = udp(Ipv6Addr::UNSPECIFIED.into(), 0).during(operation)?;
+    let probe = udp(Ipv6Addr::UNSPECIFIED.into(), 0)?;
     probe.connect(to).during(operation)?;
     let from = match probe.local_addr().during(operation)? {
         SocketAddr::V6(address) => *address.ip(),
         SocketAddr::V4(_) => return Err(Error::new(operation(), "it is not an IPv6 address")),
     };
-    let mtu = option::number(probe.as_fd(), libc::IPPROTO_IPV6, libc::IPV6_MTU);
-    let mtu = mtu.during(operation)?;
+    let mtu = IpOption::MTU
+        .value(probe.as_fd(), from.into())
+        .during(operation)?;
     Ok((from, u64::try_from(mtu).unwrap_or(0)))
 }

@@ -1,12 +1,12 @@
 //! Rate, delay and cost of datagrams of one size.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use nix::sys::socket::{setsockopt, sockopt};
 use units::{Span, Time};
 
 use super::capture::Capture;
@@ -15,6 +15,7 @@ use super::end::{FROM, Listener, Raw, refused, udp};
 use super::jumbo_path::JumboPath;
 use super::message::Message;
 use crate::error::{During, Error, Result};
+use crate::sys::option;
 use crate::{clock, meter};
 
 /// The origin of the headers.
@@ -149,9 +150,9 @@ pub(super) const fn alone(length: Span) -> Span {
 
 /// The number of messages that fit a buffer of `room` octets, at least one; the kernel
 /// rounds each up to a power of two.
-fn window(room: usize, packet: u64) -> u64 {
+fn window(room: u64, packet: u64) -> u64 {
     let each = (packet + RECORDS).next_power_of_two();
-    ((room as u64).min(MOST_UNDER_WAY) / each).clamp(1, MOST_PACKETS)
+    (room.min(MOST_UNDER_WAY) / each).clamp(1, MOST_PACKETS)
 }
 
 /// Receives messages until the measurement ends.
@@ -209,12 +210,13 @@ impl Out {
             HeaderSource::Packet => Raw::open(to).map(Self::Packets),
             HeaderSource::Socket => {
                 let operation = || "opening a UDP socket";
-                let socket = udp(from.into(), 0).during(operation)?;
+                let socket = udp(from.into(), 0)?;
                 socket
                     .connect(SocketAddr::from((to, port)))
                     .during(operation)?;
                 // The kernel then refuses a datagram instead of fragmenting it.
-                let _ = setsockopt(&socket, sockopt::Ipv6DontFrag, &true);
+                let name = libc::IPV6_DONTFRAG;
+                let _ = option::set(socket.as_fd(), libc::IPPROTO_IPV6, name, 1);
                 Ok(Self::Datagrams(socket))
             }
         }

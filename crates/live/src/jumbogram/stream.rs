@@ -12,10 +12,9 @@ use super::carry::Counted;
 use super::jumbo_path::JumboPath;
 use super::measure::{Measured, alone};
 use crate::error::{During, Error, Result};
+use crate::offload::LARGEST_SUPER;
 use crate::{clock, meter};
 
-/// The largest super-packets that the kernel makes [LinuxUapi if_link.h].
-pub const LARGEST_SUPER: u32 = 8 * 65_535;
 /// The largest super-packets that it makes by default.
 pub const ORDINARY_SUPER: u32 = 65_536;
 

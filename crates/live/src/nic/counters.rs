@@ -4,9 +4,9 @@ use std::os::fd::AsFd;
 
 use serde::{Deserialize, Serialize};
 
-use super::control;
 use crate::error::Result;
 use crate::netlink::Route;
+use crate::socket::control;
 use crate::sys::ethtool;
 
 /// The counters of an interface since it was made. GSO super-packets may count as one

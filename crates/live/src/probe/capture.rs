@@ -1,31 +1,28 @@
 //! A capture file of the packets of an investigation.
 
 use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, bind, setsockopt, socket, sockopt,
-};
-use units::{IpVersion, Time};
+use units::{Bytes, IpVersion, Time};
 use wire::ip_packet::IpPacket;
 use wire::pcapng::LinkType;
 use wire::probe::Content;
 
 use super::outgoing::Outgoing;
 use super::receive::{Queue, Room};
-use crate::capture::address;
 use crate::capture_file::CaptureFile;
 use crate::clock::{self, Epoch, Mapping};
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
-use crate::transfer::stamp_arrivals;
+use crate::socket::{set_receive_buffer, stamp_arrivals};
+use crate::sys::packet;
 
 /// Octets kept of each packet: all headers, and the start of what an error quotes.
 const SNAP: usize = 256;
 
 /// Room for packets between two looks, in octets of kernel memory.
-const RECEIVE_BUFFER: usize = 8 << 20;
+const RECEIVE_BUFFER: Bytes = Bytes::new(8 << 20);
 
 /// A capture file and the socket that feeds it.
 pub(super) struct Capture {
@@ -45,14 +42,12 @@ impl Capture {
     /// The user may not capture, or the file exists or cannot be written.
     pub(super) fn begin(path: &Path, outgoing: &Outgoing, far_end: IpAddr) -> Result<Self> {
         let operation = || format!("--capture {}", path.display());
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         // Without the header of the link, so that every kind of link will do.
-        let kind = SockType::Datagram;
-        let socket = socket(AddressFamily::Packet, kind, flags, SockProtocol::EthAll)
+        let socket = packet::open(libc::SOCK_DGRAM)
             .map_err(|_| Error::new(operation(), "capturing needs root (CAP_NET_RAW)"))?;
-        bind(socket.as_raw_fd(), &address(outgoing.index)).during(operation)?;
-        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER).during(operation)?;
+        set_receive_buffer(socket.as_fd(), RECEIVE_BUFFER)?;
         stamp_arrivals(socket.as_fd())?;
+        packet::bind(socket.as_fd(), outgoing.index, libc::ETH_P_ALL).during(operation)?;
         let most = u32::try_from(SNAP).unwrap_or(u32::MAX);
         Ok(Self {
             file: CaptureFile::create(path, &outgoing.interface, LinkType::RawIp, most)?,

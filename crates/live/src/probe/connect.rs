@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{SockType, getsockopt, sockopt};
+use nix::sys::socket::{getsockopt, sockopt};
 use proto::probe::{Answer, AnswerKind};
 use units::{Bytes, IpVersion};
 
@@ -16,18 +16,11 @@ use super::receive::{PathError, Queue};
 use super::socket::{self, Ends};
 use crate::clock;
 use crate::error::{During, Result};
-use crate::sys::{option, tcp_info};
+use crate::socket::{IpOption, Kind, TCP_HEADER, begin_to_connect, full_segment};
+use crate::sys::tcp_info;
 
 /// Attempts under way; the oldest one is given up for another.
 const MOST: usize = 32;
-
-/// Octets of TCP's header, and of the timestamps that later segments carry
-/// [RFC9293 s3.1] [RFC7323 s3.2].
-const HEADER: u32 = 20;
-const TIMESTAMPS: u32 = 12;
-
-/// TCPI_OPT_TIMESTAMPS [LinuxUapi tcp.h].
-const HAS_TIMESTAMPS: u8 = 1;
 
 /// The connection attempts to a far end.
 pub(super) struct Connects {
@@ -65,12 +58,10 @@ impl Connects {
     /// The kernel's, other than those about the path.
     pub(super) fn send(&mut self, id: u64, hop_limit: Option<u8>) -> Result<()> {
         let to = self.ends.to;
-        let operation = || format!("connecting to {to}");
-        let socket = socket::open(to, SockType::Stream, None).during(operation)?;
-        socket::prepare(&socket, &self.ends)?;
+        let socket = socket::open(Kind::Stream, &self.ends)?;
         socket::set_hop_limit(&socket, to, hop_limit)?;
         // A refusal that comes at once is read as later ones are.
-        let _ = socket::join(&socket, to);
+        let _ = begin_to_connect(&socket, to);
         if self.under_way.len() == MOST {
             self.under_way.pop_front();
         }
@@ -142,24 +133,14 @@ impl Connects {
     /// The largest segment that the far end accepts, if a connection is established: the
     /// kernel's own limit hides larger ones.
     fn segment_size(&self, socket: &OwnedFd) -> io::Result<Connected> {
-        /// TCP_ESTABLISHED [LinuxUapi tcp.h].
-        const ESTABLISHED: u8 = 1;
         let info = tcp_info::tcp_info(socket.as_fd())?;
-        if info.tcpi_state != ESTABLISHED {
+        let Some(seen) = full_segment(&info) else {
             return Ok(Connected::No);
-        }
-        let headers = u32::try_from(version(self.here).header().get()).unwrap_or(0) + HEADER;
-        let timestamps = match info.tcpi_options & HAS_TIMESTAMPS {
-            0 => 0,
-            _ => TIMESTAMPS,
         };
-        let seen = info.tcpi_snd_mss + timestamps;
-        let (level, name) = match self.here {
-            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
-            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
-        };
+        let headers = u32::try_from(version(self.here).header().get()).unwrap_or(0) + TCP_HEADER;
         // The kernel knows a path MTU, perhaps from the probes before this one.
-        let known = u32::try_from(option::number(socket.as_fd(), level, name)?).unwrap_or(0);
+        let known = IpOption::MTU.value(socket.as_fd(), self.here)?;
+        let known = u32::try_from(known).unwrap_or(0);
         let own = Bytes::new(known.into()) < self.mtu && seen + headers >= known;
         // Segments are no larger than half of the largest window seen.
         let by_window = info.tcpi_snd_mss >= info.tcpi_snd_wnd / 2;
@@ -185,5 +166,5 @@ enum Connected {
 
 /// The size of a segment without data and options.
 fn smallest(version: IpVersion) -> Bytes {
-    version.header() + Bytes::new(HEADER.into())
+    version.header() + Bytes::new(TCP_HEADER.into())
 }

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use nix::sys::socket::SockType;
 use proto::probe::ReplySize;
 use units::{Bytes, IpVersion};
 use wire::probe::Transport;
@@ -12,6 +11,7 @@ use super::line::{Format, Line, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::error::{During, Result};
+use crate::socket::{Kind, begin_to_connect};
 
 /// Octets of UDP's header [RFC768].
 const HEADER_LEN: usize = 8;
@@ -29,10 +29,8 @@ struct Datagram {
 /// The kernel's.
 pub(super) fn line(ends: Ends, here: IpAddr) -> Result<Line> {
     let to = ends.to;
-    let socket =
-        socket::open(to, SockType::Datagram, None).during(|| "opening a socket for datagrams")?;
-    socket::prepare(&socket, &ends)?;
-    socket::join(&socket, to).during(|| format!("connecting to {to}"))?;
+    let socket = socket::open(Kind::Datagram, &ends)?;
+    begin_to_connect(&socket, to).during(|| format!("connecting to {to}"))?;
     let datagram = Datagram {
         version: version(to.ip()),
         port: to.port(),

@@ -3,7 +3,6 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use nix::sys::socket::{SockProtocol, SockType};
 use proto::probe::ReplySize;
 use units::{Bytes, IpVersion};
 use wire::probe::Transport;
@@ -13,9 +12,9 @@ use wire::protocol::ipv4;
 use super::error::version;
 use super::line::{Format, Line, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
-use super::socket::{self, Ends};
+use super::socket::{Ends, state_fragments, zoned};
 use crate::error::{During, Error, Result};
-use crate::traffic::bind_to;
+use crate::socket::{Options, begin_to_connect, bind_to, open_for_echoes};
 
 /// The format of echo requests.
 struct Echo {
@@ -31,22 +30,8 @@ struct Echo {
 
 /// Whether this process may send echo requests to `to`.
 pub(super) fn is_allowed(to: SocketAddr) -> bool {
-    open(to).is_some()
+    open_for_echoes(to.ip(), &Options::default()).is_ok()
 }
-
-/// A socket for echoes, and whether it is raw.
-fn open(to: SocketAddr) -> Option<(OwnedFd, bool)> {
-    let protocol = match to {
-        SocketAddr::V4(_) => SockProtocol::Icmp,
-        SocketAddr::V6(_) => SockProtocol::IcmpV6,
-    };
-    let attempt = |kind| socket::open(to, kind, Some(protocol)).ok();
-    let datagrams = attempt(SockType::Datagram).map(|socket| (socket, false));
-    datagrams.or_else(|| attempt(SockType::Raw).map(|socket| (socket, true)))
-}
-
-/// The remedy where echo requests are not allowed.
-pub(super) const REMEDY: &str = "this user may not send echo requests; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";
 
 /// Opens a line for echo requests with the identifier `number`, which is random: with the
 /// sequence number, which is random too, nobody off the path can guess the eight octets that
@@ -56,17 +41,14 @@ pub(super) const REMEDY: &str = "this user may not send echo requests; type: sud
 /// The kernel's.
 pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
     let to = ends.to;
-    let (socket, raw) =
-        open(to).ok_or_else(|| Error::new("opening a socket for echoes", REMEDY))?;
-    socket::prepare(
-        &socket,
-        &Ends {
-            from: None,
-            ..ends.clone()
-        },
-    )?;
+    let options = Options {
+        bind: None,
+        ..ends.options()
+    };
+    let (socket, raw) = open_for_echoes(to.ip(), &options)?;
+    state_fragments(&socket, to.ip());
     let is_random = raw || bind_identifier(&socket, &ends, number)?;
-    socket::join(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
+    begin_to_connect(&socket, to).during(|| format!("connecting to {}", to.ip()))?;
     let echo = Echo {
         version: version(to.ip()),
         raw,
@@ -85,7 +67,7 @@ fn bind_identifier(descriptor: &OwnedFd, ends: &Ends, number: u16) -> Result<boo
         SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
     };
     let address = SocketAddr::new(from.unwrap_or(any), number);
-    let mut address = socket::zoned(address, ends.zone);
+    let mut address = zoned(address, ends.zone);
     if number != 0 && bind_to(descriptor, address).is_ok() {
         return Ok(true);
     }

@@ -3,13 +3,12 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 
-use nix::sys::socket::{Backlog, SockFlag, SockType, listen, setsockopt, socket, sockopt};
 use proto::stamp::Limits;
 
 use super::driver::TCP_PORT;
-use crate::error::{During, Result};
+use crate::error::Result;
+use crate::socket::{Kind, Options, listen, open};
 use crate::stamp::{Outcome, RunningReflector, StampReflector};
-use crate::traffic::{bind_to, family};
 
 /// Connections that may wait; none is accepted.
 const WAITING: i32 = 64;
@@ -60,16 +59,12 @@ impl FarEnd {
 
 /// A socket that listens; the kernel answers connection attempts.
 fn listening(address: SocketAddr) -> Result<OwnedFd> {
-    let doing = || format!("listening on {address}");
-    let socket = socket(
-        family(address.ip()),
-        SockType::Stream,
-        SockFlag::SOCK_CLOEXEC,
-        None,
-    )
-    .during(doing)?;
-    setsockopt(&socket, sockopt::ReuseAddr, &true).during(doing)?;
-    bind_to(&socket, address)?;
-    listen(&socket, Backlog::new(WAITING).during(doing)?).during(doing)?;
+    let options = Options {
+        bind: Some(address),
+        reuse_address: true,
+        ..Options::default()
+    };
+    let socket = open(Kind::Stream, address.ip(), &options)?;
+    listen(&socket, WAITING)?;
     Ok(socket)
 }

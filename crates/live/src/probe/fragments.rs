@@ -1,14 +1,16 @@
 //! Packets in fragments of a chosen size, from a raw socket.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockProtocol, SockType, SockaddrStorage, sendto};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, sendto};
 use wire::probe::{Fragments, ProbePacket};
 
 use super::socket::{self, Ends};
 use crate::error::{During, Error, Result};
+use crate::socket::Kind;
 
 /// A raw socket that sends packets with the header of IP in front.
 pub(super) struct Fragmenter {
@@ -25,10 +27,11 @@ impl Fragmenter {
     /// The kernel's.
     pub(super) fn open(ends: &Ends) -> Result<Option<Self>> {
         // A raw socket of this protocol takes the header of IP [raw(7)].
-        let Ok(socket) = socket::open(ends.to, SockType::Raw, Some(SockProtocol::Raw)) else {
-            return Ok(None);
+        let socket = match socket::open(Kind::Raw(libc::IPPROTO_RAW), ends) {
+            Ok(socket) => socket,
+            Err(error) if error.source.kind() == ErrorKind::PermissionDenied => return Ok(None),
+            Err(error) => return Err(error),
         };
-        socket::prepare(&socket, ends)?;
         let mut to = ends.to;
         to.set_port(0);
         Ok(Some(Self {

@@ -19,7 +19,7 @@ use super::socket::{self, Ends};
 use crate::clock::Mapping;
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
-use crate::sockets::address_of;
+use crate::socket::address_of;
 
 /// The most messages that are read from a queue of a socket at a time, so that a peer
 /// that sends many does not stop the investigation.

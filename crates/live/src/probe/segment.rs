@@ -1,9 +1,8 @@
 //! TCP segments of any size with SYN, from a raw socket.
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
-use nix::sys::socket::{SockProtocol, SockType, SockaddrStorage, bind};
 use proto::probe::ReplySize;
 use units::Bytes;
 use wire::ip_packet::IpPacket;
@@ -14,9 +13,12 @@ use wire::protocol::tcp::flag;
 use super::error::version;
 use super::line::{Format, Line, Reply, addresses};
 use super::sent::{Latest, Quoted};
-use super::socket::{self, Ends};
+use super::socket::{self, Ends, zoned};
 use crate::error::{During, Error, Result};
-use crate::sockets::address_of;
+use crate::socket::{Kind, Options, address_of, begin_to_connect, open};
+
+/// A socket for TCP segments.
+const RAW: Kind = Kind::Raw(libc::IPPROTO_TCP);
 
 /// Octets of TCP's header [RFC9293 s3.1].
 const HEADER: u64 = 20;
@@ -55,11 +57,7 @@ struct Segment {
 
 /// Whether this process may send segments to `to`.
 pub(super) fn is_allowed(to: SocketAddr) -> bool {
-    open(to).is_ok()
-}
-
-fn open(to: SocketAddr) -> nix::Result<OwnedFd> {
-    socket::open(to, SockType::Raw, Some(SockProtocol::Tcp))
+    open(RAW, to.ip(), &Options::default()).is_ok()
 }
 
 /// Opens a line for segments.
@@ -68,20 +66,17 @@ fn open(to: SocketAddr) -> nix::Result<OwnedFd> {
 /// The kernel's.
 pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
     let to = ends.to;
-    let operation = || "opening a raw socket for TCP";
-    let port = socket::open(to, SockType::Stream, None).during(operation)?;
-    bind(
-        port.as_raw_fd(),
-        &SockaddrStorage::from(socket::zoned(SocketAddr::new(here, 0), ends.zone)),
-    )
-    .during(operation)?;
+    let options = Options {
+        bind: Some(zoned(SocketAddr::new(here, 0), ends.zone)),
+        ..Options::default()
+    };
+    let port = open(Kind::Stream, to.ip(), &options)?;
     let source = address_of(port.as_fd())?.port();
-    let socket = open(to).during(operation)?;
-    socket::prepare(&socket, &ends)?;
+    let socket = socket::open(RAW, &ends)?;
     // The address of a raw socket has no port.
     let mut far_end = to;
     far_end.set_port(0);
-    socket::join(&socket, far_end).during(|| format!("connecting to {}", to.ip()))?;
+    begin_to_connect(&socket, far_end).during(|| format!("connecting to {}", to.ip()))?;
     let addresses = addresses(here, to.ip())?;
     let headers = version(here).header().get() + HEADER;
     let segment = Segment {
@@ -266,7 +261,7 @@ mod tests {
             mss: 8_960,
             latest: None,
             is_half_open: false,
-            _port: socket::open((HERE, 0).into(), SockType::Stream, None).unwrap(),
+            _port: open(Kind::Stream, HERE.into(), &Options::default()).unwrap(),
         }
     }
 

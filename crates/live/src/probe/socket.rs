@@ -2,21 +2,16 @@
 //! allows, whatever the kernel knows of the path [ip(7)] [ipv6(7)].
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
-use nix::errno::Errno;
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, setsockopt, socket,
-    sockopt,
-};
+use proto::traffic::PathMtu;
+use units::Bytes;
 
 use crate::error::{During, Result};
-use crate::sys::option;
-use crate::traffic::bind_to;
-use crate::transfer::stamp_arrivals;
+use crate::socket::{self, IpOption, Kind, Options};
 
 /// Room for replies, in octets of kernel memory: a few of the largest.
-const RECEIVE_BUFFER: usize = 1 << 20;
+const RECEIVE_BUFFER: Bytes = Bytes::new(1 << 20);
 
 /// The ends of a probe's socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,87 +27,38 @@ pub(super) struct Ends {
     pub(super) zone: u32,
 }
 
-/// Names of the options of an IP version.
-struct Names {
-    level: libc::c_int,
-    discover: libc::c_int,
-    errors: libc::c_int,
-    hops: libc::c_int,
-    fragment_size: libc::c_int,
-}
-
-const V4: Names = Names {
-    level: libc::IPPROTO_IP,
-    discover: libc::IP_MTU_DISCOVER,
-    errors: libc::IP_RECVERR,
-    hops: libc::IP_TTL,
-    fragment_size: libc::IP_RECVFRAGSIZE,
-};
-
-const V6: Names = Names {
-    level: libc::IPPROTO_IPV6,
-    discover: libc::IPV6_MTU_DISCOVER,
-    errors: libc::IPV6_RECVERR,
-    hops: libc::IPV6_UNICAST_HOPS,
-    fragment_size: libc::IPV6_RECVFRAGSIZE,
-};
-
-const fn names(to: SocketAddr) -> &'static Names {
-    match to {
-        SocketAddr::V4(_) => &V4,
-        SocketAddr::V6(_) => &V6,
+impl Ends {
+    /// The options of a socket of a probe.
+    pub(super) fn options(&self) -> Options {
+        let here = |from| zoned(SocketAddr::new(from, 0), self.zone);
+        Options {
+            bind: self.from.map(here),
+            device: self.interface.clone(),
+            path_mtu: PathMtu::Probe,
+            unfragmented: true,
+            path_errors: true,
+            receive_buffer: Some(RECEIVE_BUFFER),
+            stamps: true,
+            non_blocking: true,
+            ..Options::default()
+        }
     }
 }
 
-/// A socket that neither blocks nor is connected.
+/// Opens a socket of a probe.
 ///
 /// # Errors
 /// The kernel's, e.g. `EACCES` and `EPERM` without the permission.
-pub(super) fn open(
-    to: SocketAddr,
-    kind: SockType,
-    protocol: Option<SockProtocol>,
-) -> nix::Result<OwnedFd> {
-    let family = match to {
-        SocketAddr::V4(_) => AddressFamily::Inet,
-        SocketAddr::V6(_) => AddressFamily::Inet6,
-    };
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    socket(family, kind, flags, protocol)
+pub(super) fn open(kind: Kind, ends: &Ends) -> Result<OwnedFd> {
+    let socket = socket::open(kind, ends.to.ip(), &ends.options())?;
+    state_fragments(&socket, ends.to.ip());
+    Ok(socket)
 }
 
-/// Sets the options of a probe's socket, and binds it.
-///
-/// # Errors
-/// The kernel's.
-pub(super) fn prepare(socket: &OwnedFd, ends: &Ends) -> Result<()> {
-    let Names {
-        level,
-        discover,
-        errors,
-        fragment_size,
-        ..
-    } = *names(ends.to);
-    let set = |name, value| option::set(socket.as_fd(), level, name, value);
-    set(discover, libc::IP_PMTUDISC_PROBE)
-        .during(|| "choosing what is done about the path's MTU")?;
-    set(errors, 1).during(|| "asking for errors of the path")?;
-    // Sockets of streams, and old kernels, do not tell.
-    let _ = set(fragment_size, 1);
-    if ends.to.is_ipv6() {
-        set(libc::IPV6_DONTFRAG, 1).during(|| "forbidding fragments")?;
-    }
-    setsockopt(socket, sockopt::RcvBuf, &RECEIVE_BUFFER)
-        .during(|| "setting a receive buffer of a probe")?;
-    stamp_arrivals(socket.as_fd())?;
-    if let Some(interface) = &ends.interface {
-        setsockopt(socket, sockopt::BindToDevice, &interface.into())
-            .during(|| format!("binding to the interface {interface}"))?;
-    }
-    if let Some(from) = ends.from {
-        bind_to(socket, zoned(SocketAddr::new(from, 0), ends.zone))?;
-    }
-    Ok(())
+/// Makes the kernel state the size of the largest fragment of replies, if it can: sockets of
+/// streams, and old kernels, cannot.
+pub(super) fn state_fragments(socket: &OwnedFd, to: IpAddr) {
+    let _ = IpOption::FRAGMENT_SIZE_OF_ARRIVALS.set(socket.as_fd(), to, 1);
 }
 
 /// An address as the kernel takes it: without its zone, one of a link says nothing.
@@ -126,25 +72,12 @@ pub(super) fn zoned(address: SocketAddr, zone: u32) -> SocketAddr {
     }
 }
 
-/// Connects a socket. That of a stream goes on connecting after the call.
-///
-/// # Errors
-/// The kernel's.
-pub(super) fn join(socket: &OwnedFd, to: SocketAddr) -> nix::Result<()> {
-    match connect(socket.as_raw_fd(), &SockaddrStorage::from(to)) {
-        Ok(()) | Err(Errno::EINPROGRESS) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
 /// Sets the hop limit of the next packets; `None`: the system's default.
 ///
 /// # Errors
 /// The kernel's.
 pub(super) fn set_hop_limit(socket: &OwnedFd, to: SocketAddr, hops: Option<u8>) -> Result<()> {
-    let Names {
-        level, hops: name, ..
-    } = *names(to);
     let value = hops.map_or(-1, libc::c_int::from);
-    option::set(socket.as_fd(), level, name, value).during(|| "setting a hop limit")
+    let set = IpOption::HOP_LIMIT.set(socket.as_fd(), to.ip(), value);
+    set.during(|| "setting a hop limit")
 }

@@ -3,7 +3,6 @@
 
 use std::net::IpAddr;
 
-use nix::sys::socket::SockType;
 use proto::probe::{Reflected, ReplySize};
 use units::{Bytes, IpVersion, Span};
 use wire::probe::Transport;
@@ -15,6 +14,7 @@ use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use crate::clock::Epoch;
 use crate::error::{During, Error, Result};
+use crate::socket::{Kind, begin_to_connect};
 
 /// Octets of UDP's header [RFC768].
 const HEADER_LEN: usize = 8;
@@ -38,10 +38,8 @@ struct TestPacket {
 /// The kernel's.
 pub(super) fn line(ends: Ends, here: IpAddr) -> Result<Line> {
     let to = ends.to;
-    let socket = socket::open(to, SockType::Datagram, None)
-        .during(|| "opening a socket for test packets")?;
-    socket::prepare(&socket, &ends)?;
-    socket::join(&socket, to).during(|| format!("connecting to {to}"))?;
+    let socket = socket::open(Kind::Datagram, &ends)?;
+    begin_to_connect(&socket, to).during(|| format!("connecting to {to}"))?;
     let packet = TestPacket {
         version: version(to.ip()),
         port: to.port(),

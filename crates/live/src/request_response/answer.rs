@@ -10,6 +10,7 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::{Answer, Answered, Broken, RequestResponse, ask, socket};
 use crate::clock;
 use crate::error::{During, Error, Result};
+use crate::socket::set_timeout;
 use crate::sys::option;
 use crate::trial_token::{DataPort, Token};
 
@@ -74,7 +75,7 @@ impl Answerer {
         let mut answered = Answered::default();
         loop {
             let stream = TcpStream::from(self.data_port.admit(self.longest_wait())?);
-            socket::limit(stream.as_fd(), ask::answer_timeout(&self.request_response))?;
+            set_timeout(stream.as_fd(), ask::answer_timeout(&self.request_response))?;
             if let Some(delay) = self.request_response.delayed_ack {
                 socket::delay_acknowledgements(stream.as_fd(), delay)?;
             }
@@ -93,7 +94,7 @@ impl Answerer {
             option::dropped(socket.as_fd()).during(|| "reading what was dropped")
         };
         let socket = UdpSocket::from(self.data_port.admit(self.longest_wait())?);
-        socket::limit(socket.as_fd(), self.longest_wait())?;
+        set_timeout(socket.as_fd(), self.longest_wait())?;
         let before = dropped(&socket)?;
         let mut answered = Answered::default();
         let mut room = vec![0; ROOM];

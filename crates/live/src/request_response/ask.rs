@@ -11,8 +11,8 @@ use super::recorder::SizeRecorder;
 use super::{Answer, Asked, ReadMode, RequestResponse, Stall, WriteMode, socket};
 use crate::clock;
 use crate::error::{Error, Result};
-use crate::sys::{queued, tcp_info};
-use crate::transfer::{receive_buffer, send_buffer, tcp_state};
+use crate::socket::{receive_buffer, send_buffer, set_timeout, tcp_state};
+use crate::sys::queued;
 use crate::trial_token::Token;
 
 /// Number of consecutive stalls after which the remaining sizes are skipped.
@@ -182,7 +182,7 @@ impl<'a> Desk<'a> {
             written: late.written,
             read: late.read,
             at: late.at.to_owned(),
-            send_queue: whole(tcp_info::unacknowledged(fd)),
+            send_queue: whole(queued::unacknowledged(fd)),
             receive_queue: whole(queued::unread(fd)),
             tcp: match self.line {
                 Line::Stream(..) => socket::tcp_stats(fd),
@@ -265,7 +265,7 @@ fn line(request_response: &RequestResponse, token: &Token, port: u16) -> Result<
         }
         Transport::Udp => {
             let socket = socket::sending(request_response, token, port)?;
-            socket::limit(
+            set_timeout(
                 socket.as_fd(),
                 request_response
                     .retransmit_after

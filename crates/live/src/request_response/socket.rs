@@ -3,72 +3,35 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, SockaddrStorage, bind, connect, listen, setsockopt,
-    socket, sockopt,
-};
-use units::{Bytes, Span, Transport};
+use nix::sys::socket::SockFlag;
+use units::{Span, Transport};
 
 use super::{RequestResponse, TcpStats};
 use crate::error::{During, Result};
-use crate::sockets::address_of;
+use crate::socket::{Options, address_of, connect, listen, open, set_timeout};
 use crate::sys::{option, tcp_info};
-use crate::transfer::{choose_congestion_control, choose_segment, endpoint};
 use crate::trial_token::{self, BACKLOG, DataPort, Token};
 
 /// The longest time to establish a connection.
 const CONNECTING: Span = Span::from_secs(30);
-
-/// A socket for `request_response` with all options set.
-pub(super) fn open(request_response: &RequestResponse) -> Result<OwnedFd> {
-    let family = match request_response.address.is_ipv4() {
-        true => AddressFamily::Inet,
-        false => AddressFamily::Inet6,
-    };
-    let kind = match request_response.protocol {
-        Transport::Tcp => SockType::Stream,
-        Transport::Udp => SockType::Datagram,
-    };
-    let socket =
-        socket(family, kind, SockFlag::SOCK_CLOEXEC, None).during(|| "opening a socket")?;
-    let octets = |size: Bytes| {
-        usize::try_from(size.get())
-            .unwrap_or(usize::MAX)
-            .min(1 << 30)
-    };
-    if let Some(size) = request_response.send_buffer {
-        setsockopt(&socket, sockopt::SndBuf, &octets(size))
-            .during(|| format!("setting a send buffer of {size}"))?;
-    }
-    if let Some(size) = request_response.receive_buffer {
-        setsockopt(&socket, sockopt::RcvBuf, &octets(size))
-            .during(|| format!("setting a receive buffer of {size}"))?;
-    }
-    if request_response.protocol == Transport::Tcp {
-        choose_congestion_control(socket.as_fd(), &request_response.congestion)?;
-        if let Some(size) = request_response.largest_segment {
-            choose_segment(socket.as_fd(), size)?;
-        }
-        setsockopt(&socket, sockopt::TcpNoDelay, &!request_response.nagle)
-            .during(|| "switching Nagle's algorithm")?;
-    }
-    Ok(socket)
-}
 
 /// A port on the address of the requests for the asking end with `token`, and its number.
 pub(super) fn data_port(
     request_response: &RequestResponse,
     token: Token,
 ) -> Result<(DataPort, u16)> {
-    let operation = || format!("opening a port on {}", request_response.address);
-    let socket = bound(request_response)?;
+    let options = Options {
+        bind: Some(SocketAddr::new(request_response.address, 0)),
+        ..request_response.options()
+    };
+    let protocol = request_response.protocol;
+    let socket = open(protocol, request_response.address, &options)?;
     let port = address_of(socket.as_fd())?.port();
-    let data_port = match request_response.protocol {
+    let data_port = match protocol {
         Transport::Tcp => {
-            listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
+            listen(&socket, BACKLOG)?;
             // A stalled connection is followed by another one.
             DataPort::of_stream(socket, token, usize::MAX, SockFlag::empty())?
         }
@@ -90,7 +53,7 @@ pub(super) fn connected(
     let after = segments(socket.as_fd()).unwrap_or_default();
     let took = [0, 1].map(|place| after[place].saturating_sub(before[place]));
     let stream = TcpStream::from(socket);
-    limit(stream.as_fd(), request_response.deadline)?;
+    set_timeout(stream.as_fd(), request_response.deadline)?;
     Ok((stream, took))
 }
 
@@ -113,18 +76,6 @@ fn show(
 ) -> Result<()> {
     let to = SocketAddr::new(request_response.address, port);
     trial_token::show(socket, request_response.protocol, token, to, CONNECTING)
-}
-
-/// Makes calls on the socket return after `span` without progress.
-pub(super) fn limit(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
-    // Zero would mean no timeout.
-    let span = Duration::from_nanos(span.as_nanos().max(1_000));
-    let value = nix::sys::time::TimeVal::new(
-        i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
-        i64::from(span.subsec_micros().max(u32::from(span.as_secs() == 0))),
-    );
-    setsockopt(&socket, sockopt::ReceiveTimeout, &value).during(|| "setting a deadline")?;
-    setsockopt(&socket, sockopt::SendTimeout, &value).during(|| "setting a deadline")
 }
 
 /// Whether a call timed out.
@@ -169,22 +120,18 @@ pub(super) fn delay_acknowledgements(socket: BorrowedFd<'_>, span: Span) -> Resu
     })
 }
 
-fn bound(request_response: &RequestResponse) -> Result<OwnedFd> {
-    let socket = open(request_response)?;
-    let operation = || format!("opening a port on {}", request_response.address);
-    bind(socket.as_raw_fd(), &endpoint(request_response.address, 0)).during(operation)?;
-    Ok(socket)
-}
-
 fn joined(request_response: &RequestResponse, port: u16) -> Result<OwnedFd> {
-    let socket = open(request_response)?;
-    // On a lossy link the first SYN may be lost; the next follows a second later.
-    limit(socket.as_fd(), CONNECTING)?;
-    let to: SockaddrStorage = endpoint(request_response.address, port);
-    let operation = || {
-        let to = SocketAddr::new(request_response.address, port);
-        format!("connecting to the receiver at {to}")
+    let options = Options {
+        // On a lossy link the first SYN may be lost; the next follows a second later.
+        timeout: Some(CONNECTING),
+        ..request_response.options()
     };
-    connect(socket.as_raw_fd(), &to).during(operation)?;
+    let socket = open(
+        request_response.protocol,
+        request_response.address,
+        &options,
+    )?;
+    let to = SocketAddr::new(request_response.address, port);
+    connect(&socket, to).during(|| format!("connecting to the receiver at {to}"))?;
     Ok(socket)
 }

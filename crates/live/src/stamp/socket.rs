@@ -1,22 +1,20 @@
 //! A socket that tells where packets came from and went to, and sends replies whole.
 
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, bind,
-    connect, recvmsg, sendmsg, setsockopt, socket, sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
+    sockopt,
 };
+use proto::traffic::PathMtu;
 use units::Bytes;
 
 use crate::deadline::Permit;
 use crate::error::{During, Result};
-use crate::sockets::{address_of, plain};
-use crate::sys::option;
-use crate::traffic::{bind_to, family, receive_buffer};
-use crate::transfer::stamp_arrivals;
+use crate::socket::{IpOption, Kind, Options, address_of, bind_to, connect, open, plain};
 
 /// Room for a burst of large packets.
 const RECEIVE_BUFFER: Bytes = Bytes::new(4 << 20);
@@ -117,15 +115,19 @@ impl Socket {
     /// The kernel's.
     pub(super) fn open(address: SocketAddr) -> Result<Self> {
         let doing = || format!("reflecting on {} port {}", address.ip(), address.port());
-        let socket = opened(address).during(doing)?;
-        for (name, value) in match address {
-            SocketAddr::V4(_) => [(libc::IP_PKTINFO, 1), (libc::IP_RECVTTL, 1)],
-            SocketAddr::V6(_) => [(libc::IPV6_RECVPKTINFO, 1), (libc::IPV6_RECVHOPLIMIT, 1)],
-        } {
-            option::set(socket.as_fd(), level(address), name, value).during(doing)?;
+        let options = Options {
+            receive_buffer: Some(RECEIVE_BUFFER),
+            stamps: true,
+            ..whole_packets()
+        };
+        let socket = open(Kind::Datagram, address.ip(), &options)?;
+        for option in [
+            IpOption::DESTINATION_OF_ARRIVALS,
+            IpOption::HOP_LIMIT_OF_ARRIVALS,
+        ] {
+            let set = option.set(socket.as_fd(), address.ip(), 1);
+            set.during(doing)?;
         }
-        receive_buffer(socket.as_fd(), RECEIVE_BUFFER)?;
-        stamp_arrivals(socket.as_fd())?;
         bind_to(&socket, address)?;
         let address = address_of(socket.as_fd())?;
         let waiting = match beside(&socket, address) {
@@ -219,51 +221,40 @@ impl AsFd for Socket {
     }
 }
 
-/// A socket for whole packets that is not bound yet.
-fn opened(address: SocketAddr) -> io::Result<OwnedFd> {
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let socket = socket(family(address.ip()), SockType::Datagram, flags, None)?;
-    let options: &[(libc::c_int, libc::c_int)] = match address {
-        SocketAddr::V4(_) => &[(libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)],
-        SocketAddr::V6(_) => &[
-            (libc::IPV6_V6ONLY, 1),
-            (libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE),
-            (libc::IPV6_DONTFRAG, 1),
-        ],
-    };
-    for (name, value) in options {
-        option::set(socket.as_fd(), level(address), *name, *value)?;
+/// The options of a socket for whole packets.
+fn whole_packets() -> Options {
+    Options {
+        path_mtu: PathMtu::Probe,
+        unfragmented: true,
+        v6_only: true,
+        non_blocking: true,
+        ..Options::default()
     }
-    Ok(socket)
 }
 
 /// Another socket at the address of a socket, which sends only: it is connected to this
 /// address, from which no packet comes, so that all others go to the first one.
-fn beside(first: &OwnedFd, address: SocketAddr) -> io::Result<OwnedFd> {
-    let second = opened(address)?;
-    let share = |socket: &OwnedFd, value: bool| setsockopt(socket, sockopt::ReuseAddr, &value);
+fn beside(first: &OwnedFd, address: SocketAddr) -> Result<OwnedFd> {
+    let doing = || "sharing an address";
+    let second = open(Kind::Datagram, address.ip(), &whole_packets())?;
+    let share = |socket: &OwnedFd, value: bool| {
+        setsockopt(socket, sockopt::ReuseAddr, &value).during(doing)
+    };
     share(first, true)?;
     let shared = share(&second, true).and_then(|()| {
-        bind(second.as_raw_fd(), &SockaddrStorage::from(address))?;
+        bind_to(&second, address)?;
         let mut own = address;
         match address.ip() {
             ip if !ip.is_unspecified() => {}
             IpAddr::V4(_) => own.set_ip(Ipv4Addr::LOCALHOST.into()),
             IpAddr::V6(_) => own.set_ip(Ipv6Addr::LOCALHOST.into()),
         }
-        connect(second.as_raw_fd(), &SockaddrStorage::from(own))?;
+        connect(&second, own).during(doing)?;
         share(&second, false)
     });
     // Nobody else may share the address.
     share(first, false)?;
-    Ok(shared.map(|()| second)?)
-}
-
-const fn level(address: SocketAddr) -> libc::c_int {
-    match address {
-        SocketAddr::V4(_) => libc::IPPROTO_IP,
-        SocketAddr::V6(_) => libc::IPPROTO_IPV6,
-    }
+    shared.map(|()| second)
 }
 
 /// A timestamp in nanoseconds since 1970; `None` if the kernel gave none.

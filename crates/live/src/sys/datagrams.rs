@@ -253,36 +253,25 @@ fn service(header: &libc::msghdr) -> u8 {
 mod tests {
     use std::os::fd::AsFd;
 
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, bind, socket};
     use units::Span;
 
     use super::*;
     use crate::deadline::Deadline;
-    use crate::sockets::{address_of, wait};
-    use crate::sys::option;
+    use crate::socket::{IpOption, Kind, Options, address_of, open, wait};
 
     #[test]
     fn datagrams_arrive_with_their_source_service_octet_and_headroom() {
-        for (family, here, level, ask) in [
-            (
-                AddressFamily::Inet,
-                "127.0.0.1:0",
-                libc::IPPROTO_IP,
-                libc::IP_RECVTOS,
-            ),
-            (
-                AddressFamily::Inet6,
-                "[::1]:0",
-                libc::IPPROTO_IPV6,
-                libc::IPV6_RECVTCLASS,
-            ),
-        ] {
+        for here in ["127.0.0.1:0", "[::1]:0"] {
             let here: SocketAddr = here.parse().unwrap();
+            let options = Options {
+                bind: Some(here),
+                non_blocking: true,
+                ..Options::default()
+            };
             let open = || {
-                let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-                let socket = socket(family, SockType::Datagram, flags, None).unwrap();
-                bind(socket.as_raw_fd(), &SockaddrStorage::from(here)).unwrap();
-                option::set(socket.as_fd(), level, ask, 1).unwrap();
+                let socket = open(Kind::Datagram, here.ip(), &options).unwrap();
+                let ask = IpOption::SERVICE_OF_ARRIVALS;
+                ask.set(socket.as_fd(), here.ip(), 1).unwrap();
                 socket
             };
             let (near, far) = (open(), open());

@@ -2,19 +2,7 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-
-/// Opens a raw socket, which does not block, for a protocol that no crate names.
-pub(crate) fn raw_socket(family: libc::c_int, protocol: u8) -> io::Result<OwnedFd> {
-    let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-    // SAFETY: the arguments are numbers.
-    let socket = unsafe { libc::socket(family, kind, libc::c_int::from(protocol)) };
-    if socket < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made this descriptor, which nobody else owns.
-    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
-}
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Sets an option that is an int.
 pub(crate) fn set(

@@ -2,10 +2,10 @@
 //! virtio header with the offloads still to be done [packet(7)].
 
 use std::io;
-use std::mem::{MaybeUninit, zeroed};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::mem::{MaybeUninit, size_of, zeroed};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-use super::option;
+use super::{option, socket};
 
 /// Asks for the name of an interface; from linux/sockios.h, the kernel's public interface.
 const SIOCGIFNAME: libc::Ioctl = 0x8910;
@@ -47,6 +47,34 @@ pub(crate) fn send<'a>(
         )
     };
     usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+/// Opens a socket that does not block: for whole frames, or for packets without the header of
+/// their link (SOCK_DGRAM). It receives nothing until it is bound.
+pub(crate) fn open(kind: libc::c_int) -> nix::Result<OwnedFd> {
+    socket::open(libc::AF_PACKET, kind | libc::SOCK_NONBLOCK, 0)
+}
+
+/// Binds a socket to the frames of one protocol at an interface; of none (0), it receives
+/// nothing.
+pub(crate) fn bind(
+    socket: BorrowedFd<'_>,
+    interface: u32,
+    protocol: libc::c_int,
+) -> io::Result<()> {
+    let length =
+        libc::socklen_t::try_from(size_of::<libc::sockaddr_ll>()).map_err(io::Error::other)?;
+    // SAFETY: all zeroes are a valid address.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = u16::try_from(libc::AF_PACKET).map_err(io::Error::other)?;
+    address.sll_protocol = u16::try_from(protocol).map_err(io::Error::other)?.to_be();
+    address.sll_ifindex = libc::c_int::try_from(interface).map_err(io::Error::other)?;
+    // SAFETY: the kernel reads the address, which has this length.
+    let result = unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Enables an option of packet sockets.

@@ -1,4 +1,4 @@
-//! Unread data of a socket.
+//! Data in the queues of a socket.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -6,9 +6,18 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 /// Octets that have arrived and were not read: all of a stream, those of the next
 /// datagram.
 pub(crate) fn unread(socket: BorrowedFd<'_>) -> io::Result<usize> {
+    octets(socket, libc::FIONREAD)
+}
+
+/// Octets written to a TCP socket that its peer has not acknowledged.
+pub(crate) fn unacknowledged(socket: BorrowedFd<'_>) -> io::Result<usize> {
+    octets(socket, libc::TIOCOUTQ)
+}
+
+fn octets(socket: BorrowedFd<'_>, queue: libc::Ioctl) -> io::Result<usize> {
     let mut octets: libc::c_int = 0;
-    // SAFETY: FIONREAD writes one int.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &raw mut octets) };
+    // SAFETY: both requests write one int.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), queue, &raw mut octets) };
     if result < 0 {
         Err(io::Error::last_os_error())
     } else {

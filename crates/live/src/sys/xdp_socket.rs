@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::mapped::Mapped;
-use super::option;
+use super::{option, socket};
 
 /// Octets of a piece of the shared memory: the largest frame. The kernel takes 2048 and
 /// the size of a page.
@@ -63,7 +63,7 @@ impl XdpSocket {
     /// If the kernel has no AF_XDP, or somebody else uses it on this queue, or the
     /// memory cannot be locked.
     pub(crate) fn open(interface: u32) -> io::Result<Self> {
-        let socket = option::raw_socket(libc::AF_XDP, 0)?;
+        let socket = socket::open(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0)?;
         let fd = socket.as_fd();
         let length = NonZeroUsize::new(LARGEST * FRAMES).expect("there are frames");
         let memory = Mapped::zeros(length)?;

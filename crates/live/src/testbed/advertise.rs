@@ -3,10 +3,7 @@
 use std::net::{Ipv6Addr, SocketAddrV6};
 use std::os::fd::AsRawFd;
 
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn6, sendto, setsockopt,
-    socket, sockopt,
-};
+use nix::sys::socket::{MsgFlags, SockaddrIn6, sendto, setsockopt, sockopt};
 use units::Span;
 use wire::protocol::icmpv6::{Prefix, RouterAdvertisement};
 
@@ -14,6 +11,7 @@ use super::Interface;
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::namespace::Namespace;
+use crate::socket::{Kind, Options, open};
 use crate::worker::roll;
 
 /// All nodes on the link [RFC4291 s2.7.1].
@@ -41,13 +39,8 @@ pub(super) fn until_taken(
     let destination = SockaddrIn6::from(SocketAddrV6::new(ALL_NODES, 0, 0, index));
     let socket = router.within(|| {
         // The kernel computes the checksum of raw ICMPv6 sockets [RFC3542 s3.1].
-        let socket = socket(
-            AddressFamily::Inet6,
-            SockType::Raw,
-            SockFlag::SOCK_CLOEXEC,
-            SockProtocol::IcmpV6,
-        )
-        .during(|| "opening an ICMPv6 socket")?;
+        let kind = Kind::Raw(libc::IPPROTO_ICMPV6);
+        let socket = open(kind, ALL_NODES.into(), &Options::default())?;
         // Receivers ignore advertisements that crossed a router [RFC4861 s6.1.2].
         setsockopt(&socket, sockopt::Ipv6MulticastHops, &255)
             .during(|| "setting the hop limit to 255")?;

@@ -17,10 +17,11 @@ use wire::control::{self, Report};
 use super::connection::{Connection, Room};
 use super::intervals::Intervals;
 use super::send::{Ready, Sent};
-use super::{Described, Entry, Flow, Records, black_hole, echo, options, reverse, sizes};
+use super::{Described, Entry, Flow, Records, black_hole, echo, reverse, sizes};
 use crate::deadline::{Deadline, Ended};
 use crate::error::{Error, Result};
 use crate::random::random;
+use crate::socket::Options;
 use crate::{clock, interrupt};
 use under_way::Flows;
 
@@ -100,7 +101,7 @@ pub fn run(plan: Plan) -> Result<Outcome> {
         let records = open_log(plan.keep, start)?;
         return echo::run(plan.to, plan.flows, start, records, plan.intervals);
     }
-    let wanted = plan.flows.first().map(|flow| flow.options.clone());
+    let wanted = plan.flows.first().map(|flow| flow.options.socket.clone());
     let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
     let before = session.compare(&session.deadline.within(TIMEOUT))?;
     let start = clock::monotonic();
@@ -246,7 +247,7 @@ struct Session {
 }
 
 impl Session {
-    fn begin(to: SocketAddr, wanted: &options::Options, secret: Option<Secret>) -> Result<Self> {
+    fn begin(to: SocketAddr, wanted: &Options, secret: Option<Secret>) -> Result<Self> {
         let connection = Connection::to(to, wanted, TIMEOUT)?;
         let client = Client::new(secret, random()?, clock::identity());
         let stop = Arc::<AtomicBool>::default();
@@ -362,8 +363,8 @@ impl Session {
             meter: flow.meter,
             busy: flow.options.busy,
             merge: flow.options.merge,
-            dscp: flow.options.dscp,
-            buffer: flow.options.receive_buffer.map_or(0, octets),
+            dscp: flow.options.socket.dscp,
+            buffer: flow.options.socket.receive_buffer.map_or(0, octets),
             largest: octets(largest),
             cookie,
         });
@@ -378,7 +379,7 @@ impl Session {
                 meter: flow.meter,
                 from: SocketAddr::new(self.connection.here()?.ip(), 0),
                 to,
-                dscp: flow.options.dscp,
+                dscp: flow.options.socket.dscp,
             };
             let _ = records.send(Entry::Flow(described));
         }

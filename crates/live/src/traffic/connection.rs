@@ -5,16 +5,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    MsgFlags, SockaddrStorage, connect, getpeername, send, setsockopt, sockopt,
-};
+use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
 use units::{Span, Transport};
 
-use super::options::{self, Options, open};
 use crate::clock;
 use crate::deadline::{Permit, receive};
 use crate::error::{During, Error, Result};
-use crate::sockets::{address_of, plain, wait};
+use crate::socket::{Options, address_of, connect, open, peer_of, wait};
 use crate::sys::option;
 
 /// Octets per read: several messages.
@@ -45,15 +42,14 @@ impl Connection {
     /// Connects to a receiver's control port.
     pub(super) fn to(address: SocketAddr, wanted: &Options, timeout: Span) -> Result<Self> {
         let doing = || format!("connecting to {} port {}", address.ip(), address.port());
-        let socket = open(Transport::Tcp, address.ip())?;
         let only = Options {
             bind: wanted.bind,
             device: wanted.device.clone(),
+            timeout: Some(timeout),
             ..Options::default()
         };
-        only.apply(&socket, None, address.ip())?;
-        options::set_read_timeout(socket.as_fd(), timeout)?;
-        connect(socket.as_raw_fd(), &SockaddrStorage::from(address))
+        let socket = open(Transport::Tcp, address.ip(), &only)?;
+        connect(&socket, address)
             .map_err(|errno| match errno {
                 Errno::EINPROGRESS | Errno::EAGAIN => Errno::ETIMEDOUT,
                 other => other,
@@ -71,7 +67,7 @@ impl Connection {
 
     /// Wraps a connected socket.
     pub(super) fn of(socket: OwnedFd) -> Result<Self> {
-        let peer = Self::peer_of(&socket)?;
+        let peer = peer_of(socket.as_fd())?;
         setsockopt(&socket, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
         setsockopt(&socket, sockopt::KeepAlive, &true).during(|| "asking for signs of life")?;
         for (name, value) in ALIVE {
@@ -79,14 +75,6 @@ impl Connection {
                 .during(|| "asking for signs of life")?;
         }
         Ok(Self { socket, peer })
-    }
-
-    /// The address of the other end of a connected socket.
-    pub(super) fn peer_of(socket: &OwnedFd) -> Result<SocketAddr> {
-        let address: SockaddrStorage =
-            getpeername(socket.as_raw_fd()).during(|| "reading the other end's address")?;
-        plain(&address)
-            .ok_or_else(|| Error::new("reading the other end's address", "it is not an IP address"))
     }
 
     /// The address of the other end.

@@ -8,9 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    MsgFlags, SockFlag, SockProtocol, SockType, SockaddrStorage, connect, send, socket,
-};
+use nix::sys::socket::{MsgFlags, send};
 use proto::clock_offset::ClockOffset;
 use units::{IpVersion, Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -21,9 +19,8 @@ use super::connect::{FlowOutcome, Outcome};
 use super::counters::SentCounters;
 use super::echo_tags::EchoTags;
 use super::intervals::{Intervals, Observed, Reporter};
-use super::options::{self, family};
 use super::paced::Departures;
-use super::path_mtu::{self, read_errors};
+use super::path_mtu::read_errors;
 use super::receive::{Clocks, Timeline};
 use super::records::LogSink;
 use super::send::{Log, Sent, emit, is_passing};
@@ -33,9 +30,8 @@ use crate::clock;
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
 use crate::random::random;
-use crate::sockets::address_of;
+use crate::socket::{Options, address_of, connect, open_for_echoes, send_buffer};
 use crate::sys::inbox::Inbox;
-use crate::transfer::{send_buffer, stamp_arrivals};
 
 /// The time after which an echo counts as lost.
 const LOST: Span = Span::from_secs(1);
@@ -57,7 +53,7 @@ pub(super) fn run(
     let stop = Arc::<AtomicBool>::default();
     let mut sockets = Vec::new();
     for (number, flow) in (0..).zip(flows) {
-        let described = (flow.name, flow.meter, flow.options.dscp);
+        let described = (flow.name, flow.meter, flow.options.socket.dscp);
         let echoes = Echoes::open(flow, number, to, start, records.clone())?;
         if let Some(records) = &records {
             let (name, meter, dscp) = described;
@@ -158,31 +154,18 @@ impl Echoes {
         records: Option<Records>,
     ) -> Result<Self> {
         let to = address.ip();
-        let (version, protocol) = match to {
-            IpAddr::V4(_) => (IpVersion::V4, SockProtocol::Icmp),
-            IpAddr::V6(_) => (IpVersion::V6, SockProtocol::IcmpV6),
+        let version = match to {
+            IpAddr::V4(_) => IpVersion::V4,
+            IpAddr::V6(_) => IpVersion::V6,
         };
-        let attempt = |kind| socket(family(to), kind, SockFlag::SOCK_CLOEXEC, Some(protocol));
-        // Ordinary users may open the first kind, if their group is in a list.
-        let (socket, raw) = match attempt(SockType::Datagram) {
-            Ok(socket) => (socket, false),
-            Err(_) => match attempt(SockType::Raw) {
-                Ok(socket) => (socket, true),
-                Err(_) => {
-                    let remedy = "this user may not send echoes; type: sudo sysctl net.ipv4.ping_group_range='0 2147483647'";
-                    return Err(Error::new("opening a socket for echoes", remedy));
-                }
-            },
+        let options = Options {
+            timeout: Some(LOOK),
+            stamps: true,
+            path_errors: true,
+            ..flow.options.socket.clone()
         };
-        flow.options.apply(&socket, None, to)?;
-        if let Some(size) = flow.options.receive_buffer {
-            options::receive_buffer(socket.as_fd(), size)?;
-        }
-        connect(socket.as_raw_fd(), &SockaddrStorage::from(address))
-            .during(|| format!("connecting to {to}"))?;
-        options::set_read_timeout(socket.as_fd(), LOOK)?;
-        stamp_arrivals(socket.as_fd())?;
-        path_mtu::keep_errors(&socket, to)?;
+        let (socket, raw) = open_for_echoes(to, &options)?;
+        connect(&socket, address).during(|| format!("connecting to {to}"))?;
         let [high, low, ..] = random::<2>()?;
         let clocks = Clocks {
             epoch: clock::nanos_of(start),

@@ -2,28 +2,16 @@
 
 use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 
 use super::counters::{PathMtuNotice, SentCounters};
-use crate::error::{During, Result};
-use crate::sys::option;
 
 /// The most errors to read at a time; routers and this host may report one for each
 /// message.
 const MOST: usize = 64;
-
-/// Makes the kernel keep errors of a socket of datagrams or echoes with the address of the router
-/// that reported them.
-pub(super) fn keep_errors(socket: &OwnedFd, to: IpAddr) -> Result<()> {
-    let (level, name) = match to {
-        IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR),
-        IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR),
-    };
-    option::set(socket.as_fd(), level, name, 1).during(|| "asking for errors of the path")
-}
 
 /// Notes the path MTU, if an error that waits states it.
 pub(super) fn read_errors(socket: &OwnedFd, counters: &SentCounters) {

@@ -14,21 +14,21 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use nix::sys::socket::{Backlog, listen, setsockopt, sockopt};
+use nix::sys::socket::{setsockopt, sockopt};
 use proto::clock_offset::ClockOffset;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Flow, Report};
 
 use super::Records;
 use super::counters::ReceivedCounters;
-use super::options::{self, bind_to};
 use super::records::LogSink;
 use crate::clock;
 use crate::deadline::Deadline;
 use crate::error::{During, Result};
-use crate::sockets::address_of;
+use crate::socket::{
+    Options, UDP_RECEIVE_BUFFER, address_of, listen, open, receive_buffer, stamp_arrivals,
+};
 use crate::sys::option;
-use crate::transfer::{UDP_RECEIVE_BUFFER, stamp_arrivals};
 use recorder::ReceiveRecorder;
 pub(super) use timeline::Timeline;
 
@@ -141,17 +141,17 @@ impl Waiting {
         end: Time,
         records: Option<Records>,
     ) -> Result<Self> {
-        let socket = options::open(flow.transport, here.ip())?;
-        let wanted = match (flow.buffer, flow.transport) {
-            (0, Transport::Tcp) => None,
-            (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
-            (octets, _) => Some(Bytes::new(octets.into())),
+        let options = Options {
+            bind: Some(here),
+            receive_buffer: match (flow.buffer, flow.transport) {
+                (0, Transport::Tcp) => None,
+                (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
+                (octets, _) => Some(Bytes::new(octets.into())),
+            },
+            timeout: Some(LOOK),
+            ..Options::default()
         };
-        if let Some(size) = wanted {
-            options::receive_buffer(socket.as_fd(), size)?;
-        }
-        bind_to(&socket, here)?;
-        options::set_read_timeout(socket.as_fd(), LOOK)?;
+        let socket = open(flow.transport, here.ip(), &options)?;
         match flow.transport {
             Transport::Udp if flow.merge => {
                 option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
@@ -160,12 +160,11 @@ impl Waiting {
             Transport::Udp => {}
             Transport::Tcp => {
                 setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
-                let many = Backlog::new(callers::MOST).during(|| "opening a port")?;
-                listen(&socket, many).during(|| "opening a port")?;
+                listen(&socket, callers::MOST)?;
             }
         }
         let port = address_of(socket.as_fd())?.port();
-        let buffer = crate::transfer::receive_buffer(socket.as_fd())?;
+        let buffer = receive_buffer(socket.as_fd())?;
         let recorder =
             ReceiveRecorder::new(flow.flow, Timeline::new(clocks), LogSink::new(records));
         Ok(Self {

@@ -15,7 +15,7 @@ use super::send::{Sent, Stall};
 use super::session::LARGEST_RECEIVE_BUFFER;
 use super::{Flow, Source};
 use crate::error::{Error, Result};
-use crate::transfer::{TcpState, available_congestion_controls};
+use crate::socket::{self, TcpState, available_congestion_controls};
 
 /// The largest message of a stream that a receiver sends; it needs memory for one.
 pub const LARGEST_REVERSED: Bytes = Bytes::new(1 << 20);
@@ -40,7 +40,7 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
             Error::new("asking for a flow", problem)
         })
     };
-    let options = &flow.options;
+    let options = &flow.options.socket;
     let path_mtu = PATH_MTUS.iter().position(|mode| *mode == options.path_mtu);
     let congestion = options.congestion.as_deref().unwrap_or_default();
     Ok(Traffic {
@@ -52,12 +52,12 @@ pub(super) fn traffic(flow: &Flow, source: &Source) -> Result<Traffic> {
         gaps: law(&source.gaps)?,
         sizes: law(&source.sizes)?,
         paced: flow.paced,
-        nagle: options.nagle,
+        nagle: !options.no_delay,
         ttl: options.ttl.unwrap_or(0),
         path_mtu: path_mtu
             .and_then(|mode| u8::try_from(mode).ok())
             .unwrap_or(0),
-        segmentation: options.segmentation,
+        segmentation: flow.options.segmentation,
         send_buffer: options
             .send_buffer
             .map_or(0, |size| u32::try_from(size.get()).unwrap_or(u32::MAX)),
@@ -109,12 +109,15 @@ pub(super) fn asked(reverse: &control::Reverse, to: IpAddr, limit: Option<Rate>)
         length: above_zero(traffic.length).map(Span::from_nanos),
         largest: Some(largest),
         options: Options {
-            dscp: flow.dscp,
-            ttl: (traffic.ttl > 0).then_some(traffic.ttl),
-            path_mtu: PATH_MTUS[usize::from(traffic.path_mtu)],
-            nagle: traffic.nagle,
-            congestion: (!congestion.is_empty()).then(|| congestion.to_owned()),
-            send_buffer: (send_buffer > Bytes::ZERO).then_some(send_buffer),
+            socket: socket::Options {
+                dscp: flow.dscp,
+                ttl: (traffic.ttl > 0).then_some(traffic.ttl),
+                path_mtu: PATH_MTUS[usize::from(traffic.path_mtu)],
+                no_delay: !traffic.nagle,
+                congestion: (!congestion.is_empty()).then(|| congestion.to_owned()),
+                send_buffer: (send_buffer > Bytes::ZERO).then_some(send_buffer),
+                ..socket::Options::default()
+            },
             segmentation: traffic.segmentation,
             spin: true,
             ..Options::default()
@@ -248,7 +251,7 @@ pub(super) fn request(
             meter: flow.meter,
             busy: false,
             merge: false,
-            dscp: flow.options.dscp,
+            dscp: flow.options.socket.dscp,
             buffer: 0,
             largest: u32::try_from(largest.get()).unwrap_or(u32::MAX),
             cookie,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, send};
+use nix::sys::socket::{MsgFlags, send};
 use proto::streaming_recorder::SHARES;
 use proto::time_series::TimeSeries;
 use units::{Bytes, Span, Time, Transport};
@@ -24,7 +24,6 @@ use super::counters::{PathMtuNotice, SentCounters};
 use super::delays::DelayDistribution;
 use super::echo_tags::EchoTags;
 use super::intervals::Observed;
-use super::options::{self, open};
 use super::paced::Departures;
 use super::path_mtu;
 use super::records::LogSink;
@@ -32,8 +31,9 @@ use super::round_trips::RoundTripRecorder;
 use super::{Flow, Record, Records};
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
-use crate::sys::reset::reset;
-use crate::transfer::{SmoothedRtt, TcpState, send_buffer, tcp_state};
+use crate::socket::{
+    Options, SmoothedRtt, TcpState, connect, open, reset, send_buffer, set_timeout, tcp_state,
+};
 pub(super) use datagrams::emit;
 pub use stall_timer::Stall;
 
@@ -139,16 +139,15 @@ impl Ready {
         deadline: &Deadline,
     ) -> Result<Self> {
         let transport = flow.transport.unwrap_or(Transport::Udp);
-        let socket = open(transport, to.ip())?;
-        flow.options.apply(&socket, Some(transport), to.ip())?;
-        if transport == Transport::Udp {
-            path_mtu::keep_errors(&socket, to.ip())?;
-        }
-        if let (Some(_), Some(size)) = (&flow.reverse, flow.options.receive_buffer) {
-            options::receive_buffer(socket.as_fd(), size)?;
-        }
-        options::set_read_timeout(socket.as_fd(), Span::from_secs(5))?;
-        connect(socket.as_raw_fd(), &SockaddrStorage::from(to))
+        let own = &flow.options.socket;
+        let options = Options {
+            path_errors: transport == Transport::Udp,
+            receive_buffer: own.receive_buffer.filter(|_| flow.reverse.is_some()),
+            timeout: Some(Span::from_secs(5)),
+            ..own.clone()
+        };
+        let socket = open(transport, to.ip(), &options)?;
+        connect(&socket, to)
             .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
         let ready = Self {
             flow,
@@ -160,7 +159,7 @@ impl Ready {
             counters: Arc::default(),
         };
         ready.show(transport, cookie, deadline)?;
-        options::set_read_timeout(ready.socket.as_fd(), LOOK)?;
+        set_timeout(ready.socket.as_fd(), LOOK)?;
         Ok(ready)
     }
 
@@ -173,11 +172,12 @@ impl Ready {
         counters: Arc<SentCounters>,
     ) -> Result<Self> {
         let transport = flow.transport.unwrap_or(Transport::Udp);
-        flow.options.apply(&socket, Some(transport), to.ip())?;
-        if transport == Transport::Udp {
-            path_mtu::keep_errors(&socket, to.ip())?;
-        }
-        options::set_read_timeout(socket.as_fd(), LOOK)?;
+        let options = Options {
+            path_errors: transport == Transport::Udp,
+            timeout: Some(LOOK),
+            ..flow.options.socket.clone()
+        };
+        options.apply(&socket, transport.into(), to.ip())?;
         Ok(Self {
             flow,
             number,
@@ -252,7 +252,7 @@ impl Ready {
             shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
             return Ok(());
         }
-        options::set_read_timeout(self.socket.as_fd(), AGAIN)?;
+        set_timeout(self.socket.as_fd(), AGAIN)?;
         let mut room = [0; 64];
         for _ in 0..TRIES {
             let Ok(permit) = deadline.permit() else {

@@ -1,8 +1,8 @@
 //! A receiver: it listens on its addresses and serves several senders at the same time.
 
 use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
@@ -10,7 +10,7 @@ use std::thread;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{Backlog, SockFlag, SockType, accept4, listen, setsockopt, socket, sockopt};
+use nix::sys::socket::SockFlag;
 use proto::clock_offset::ClockOffset;
 use proto::control::{Limits, Secret};
 use units::{Rate, Span};
@@ -18,12 +18,10 @@ use wire::control::{Flow, Report};
 
 use super::admission::Sessions;
 use super::connection::Connection;
-use super::options::{bind_to, family};
 use super::send::Sent;
 use super::{Interval, Records, session};
 use crate::error::{During, Error, Result};
-use crate::sockets::{address_of, is_of_connection};
-use crate::sys::option;
+use crate::socket::{self, Kind, Options, address_of, is_of_connection, listen, open, peer_of};
 use crate::{clock, interrupt};
 
 /// Interval of checks whether the receiver is to end, in milliseconds.
@@ -31,6 +29,9 @@ const LOOK_MILLIS: u16 = 50;
 
 /// The wait when many connections are about to end.
 const LEAVE: Span = Span::from_millis(1);
+
+/// Connections that may wait to be accepted.
+const WAITING: i32 = 64;
 
 /// Number of attempts to find a port that is free at all addresses.
 const MOST_PORTS: u32 = 20;
@@ -242,7 +243,7 @@ impl Receiver {
     /// Serves a sender in a thread. What the kernel refuses ends this session alone.
     fn begin(&self, socket: OwnedFd, number: u64, sessions: &Arc<Sessions>, to: &Events) {
         // The peer may have closed it already.
-        let Ok(peer) = Connection::peer_of(&socket) else {
+        let Ok(peer) = peer_of(socket.as_fd()) else {
             return;
         };
         let admission = sessions.admit(peer.ip());
@@ -311,38 +312,32 @@ fn listeners_once(wanted: &[SocketAddr]) -> Result<(Vec<OwnedFd>, Vec<SocketAddr
 }
 
 fn listener(address: SocketAddr) -> Result<OwnedFd> {
-    let doing = || format!("listening on {} port {}", address.ip(), address.port());
-    // The peer may close before its connection is accepted, so accepting must not
-    // block.
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    let socket = socket(family(address.ip()), SockType::Stream, flags, None).during(doing)?;
-    setsockopt(&socket, sockopt::ReuseAddr, &true).during(doing)?;
-    if matches!(address.ip(), IpAddr::V6(_)) {
-        option::set(socket.as_fd(), libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1).during(doing)?;
-    }
-    bind_to(&socket, address)?;
-    listen(&socket, Backlog::new(64).during(doing)?).during(doing)?;
+    let options = Options {
+        bind: Some(address),
+        v6_only: true,
+        // The peer may close before its connection is accepted, so accepting must not
+        // block.
+        non_blocking: true,
+        reuse_address: true,
+        ..Options::default()
+    };
+    let socket = open(Kind::Stream, address.ip(), &options)?;
+    listen(&socket, WAITING)?;
     Ok(socket)
 }
 
 /// The next connection, if it is still open.
 fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>> {
-    let socket = match accept4(
-        listener.as_raw_fd(),
-        SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK,
-    ) {
-        Ok(socket) => socket,
-        Err(error) if is_of_connection(error) => return Ok(None),
+    match socket::accept(listener.as_fd(), SockFlag::SOCK_NONBLOCK) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if is_of_connection(error) => Ok(None),
         // No descriptors are left: waits until other connections release theirs.
         Err(Errno::EMFILE | Errno::ENFILE | Errno::ENOBUFS | Errno::ENOMEM) => {
             clock::sleep(Span::from_millis(50));
-            return Ok(None);
+            Ok(None)
         }
-        Err(error) => return Err(error).during(|| "accepting a sender"),
-    };
-    #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-    // SAFETY: accept4 has just created it, and nothing else owns it.
-    Ok(Some(unsafe { OwnedFd::from_raw_fd(socket) }))
+        Err(error) => Err(error).during(|| "accepting a sender"),
+    }
 }
 
 #[cfg(test)]

@@ -1,32 +1,23 @@
 //! The instant at which the kernel received the acknowledgement of the last octet.
 
-use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, SockaddrStorage, TimestampingFlag, recvmsg, setsockopt, sockopt,
-};
+use nix::sys::socket::TimestampingFlag;
 use units::{Span, Time};
 
-use super::socket::raw;
 use crate::clock::{self, Epoch};
 use crate::error::{During, Result};
-use crate::sockets::{stalled, wait};
-use crate::sys::tcp_info;
-
-/// SOF_TIMESTAMPING_TX_ACK; nix has no name for it [LinuxUapi net_tstamp.h].
-const STAMP_ACKNOWLEDGEMENTS: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 9);
+use crate::socket::{ACKNOWLEDGED, read_departures, stalled, stamp_departures, wait};
+use crate::sys::queued::unacknowledged;
 
 /// Requests timestamps of the acknowledgements of all further data. Called before the
 /// last message only, because timestamps cost time.
 pub(super) fn stamp_from_here(socket: BorrowedFd<'_>) -> Result<()> {
-    let flags = STAMP_ACKNOWLEDGEMENTS
+    let flags = ACKNOWLEDGED
         | TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
         | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
-    setsockopt(&socket, sockopt::Timestamping, &flags)
-        .during(|| "asking for acknowledgement stamps")
+    stamp_departures(socket, flags)
 }
 
 /// Waits until all data are acknowledged. Returns the timestamp of the last
@@ -35,8 +26,7 @@ pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Re
     let deadline = clock::monotonic() + timeout;
     let mut last = None;
     loop {
-        let left =
-            tcp_info::unacknowledged(socket.as_fd()).during(|| "asking what is unacknowledged")?;
+        let left = unacknowledged(socket.as_fd()).during(|| "asking what is unacknowledged")?;
         if let Some(stamp) = read_stamps(socket, epoch)? {
             // More may have arrived while this one was read: check again at once.
             last = last.max(Some(stamp));
@@ -61,24 +51,8 @@ pub(super) fn wait_for_last(socket: &OwnedFd, epoch: Epoch, timeout: Span) -> Re
 /// The latest timestamp in the socket's error queue.
 fn read_stamps(socket: &OwnedFd, epoch: Epoch) -> Result<Option<Time>> {
     let mut latest = None;
-    let mut control = vec![0; 512];
-    loop {
-        let mut octets = [0; 64];
-        let mut pieces = [IoSliceMut::new(&mut octets)];
-        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-        let message =
-            match recvmsg::<SockaddrStorage>(raw(socket), &mut pieces, Some(&mut control), flags) {
-                Ok(message) => message,
-                Err(Errno::EAGAIN) => return Ok(latest),
-                Err(error) => return Err(error).during(|| "reading acknowledgement stamps"),
-            };
-        for part in message
-            .cmsgs()
-            .during(|| "reading acknowledgement stamps")?
-        {
-            if let ControlMessageOwned::ScmTimestampsns(stamps) = part {
-                latest = latest.max(Some(epoch.time_of_stamp(stamps.system)));
-            }
-        }
-    }
+    read_departures(socket.as_fd(), |stamp| {
+        latest = latest.max(Some(epoch.time_of_stamp(stamp.at)));
+    })?;
+    Ok(latest)
 }

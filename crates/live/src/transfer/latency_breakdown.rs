@@ -12,13 +12,12 @@ use proto::clock_offset::ClockLine;
 use proto::latency_breakdown::{Came, Left};
 use units::{Span, Transport};
 
+use super::Transfer;
 use super::receive::data_port;
 use super::send::connected;
-use super::socket;
-use super::{TcpState, Transfer};
 use crate::clock::{self, Epoch};
 use crate::error::Result;
-use crate::sockets::stalled;
+use crate::socket::{TcpState, receive_buffer, send_buffer, stalled, tcp_state};
 use crate::trial_token::{DataPort, Token};
 use end::End;
 
@@ -217,13 +216,10 @@ pub fn ask(probe: &Probe, token: &Token, port: u16) -> Result<Asked> {
         softirq: lower_decile(sleepless),
         lasted,
         tcp: match probe.transfer.protocol {
-            Transport::Tcp => Some(socket::tcp_state(end.as_fd())?),
+            Transport::Tcp => Some(tcp_state(end.as_fd())?),
             Transport::Udp => None,
         },
-        buffers: [
-            socket::send_buffer(end.as_fd())?,
-            socket::receive_buffer(end.as_fd())?,
-        ],
+        buffers: [send_buffer(end.as_fd())?, receive_buffer(end.as_fd())?],
     })
 }
 

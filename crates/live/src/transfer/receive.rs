@@ -1,27 +1,24 @@
 //! The receiving end of a transfer.
 
 use std::io::IoSliceMut;
-use std::os::fd::{AsFd, OwnedFd};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    Backlog, ControlMessageOwned, MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, bind,
-    getsockname, listen, recvmsg, send, sendto,
-};
+use nix::sys::socket::{MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, recvmsg, send, sendto};
 use proto::clock_offset::ClockLine;
 use proto::time_series::TimeSeries;
 use proto::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 
-use super::socket::{self, endpoint, raw};
 use super::{Echo, Received, Transfer};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::processor::Pinned;
-use crate::sockets::{stalled, wait};
+use crate::socket::{Options, address_of, listen, open, receive_buffer, stalled, stamp_of, wait};
 use crate::sys::tcp_info::{self, InOrder};
 use crate::trial_token::{BACKLOG, DataPort, Token};
 
@@ -73,7 +70,7 @@ impl Receiver {
             Transport::Tcp => recorder.take_stream(&socket)?,
             Transport::Udp => recorder.take_datagrams(&socket)?,
         }
-        let receive_buffer = socket::receive_buffer(socket.as_fd())?;
+        let receive_buffer = receive_buffer(socket.as_fd())?;
         // The evaluation is not part of the transfer's cost.
         let process = Process::sample()? - before;
         let expected = recorder.message_plan.counted_messages();
@@ -136,18 +133,16 @@ fn shifted_back(time: Time, nanos: i64) -> Time {
 
 /// A port on the transfer's address for the sender with `token`, and its number.
 pub(super) fn data_port(transfer: &Transfer, token: Token) -> Result<(DataPort, u16)> {
-    let socket = socket::open(transfer)?;
-    let operation = || format!("opening a port on {}", transfer.address);
-    socket::stamp_arrivals(socket.as_fd())?;
-    bind(raw(&socket), &endpoint(transfer.address, 0)).during(operation)?;
+    let options = Options {
+        bind: Some(SocketAddr::new(transfer.address, 0)),
+        stamps: true,
+        ..transfer.options()
+    };
+    let socket = open(transfer.protocol, transfer.address, &options)?;
     if transfer.protocol == Transport::Tcp {
-        listen(&socket, Backlog::new(BACKLOG).during(operation)?).during(operation)?;
+        listen(&socket, BACKLOG)?;
     }
-    let bound: SockaddrStorage = getsockname(raw(&socket)).during(operation)?;
-    let port = bound.as_sockaddr_in6().map(|address| address.port());
-    let port = port
-        .or_else(|| bound.as_sockaddr_in().map(|address| address.port()))
-        .unwrap_or(0);
+    let port = address_of(socket.as_fd())?.port();
     let data_port = match transfer.protocol {
         Transport::Tcp => DataPort::of_stream(socket, token, 1, SockFlag::SOCK_NONBLOCK)?,
         Transport::Udp => DataPort::of_datagrams(socket, token),
@@ -298,7 +293,7 @@ impl<'a> TransferRecorder<'a> {
             self.last_stamp = piece.stamp;
             if let Some(from) = piece.from.filter(|_| !self.echoes.is_empty()) {
                 // An echo without room is lost, as datagrams are.
-                let _ = sendto(raw(socket), &self.echoes, &from, MsgFlags::empty());
+                let _ = sendto(socket.as_raw_fd(), &self.echoes, &from, MsgFlags::empty());
                 self.echoes.clear();
             }
         }
@@ -362,7 +357,7 @@ impl<'a> TransferRecorder<'a> {
     /// Sends the echoes due, while there is room.
     fn send_echoes(&mut self, connection: &OwnedFd) -> Result<()> {
         while !self.echoes.is_empty() {
-            match send(raw(connection), &self.echoes, MsgFlags::MSG_NOSIGNAL) {
+            match send(connection.as_raw_fd(), &self.echoes, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) => drop(self.echoes.drain(..count)),
                 Err(Errno::EAGAIN) => return Ok(()),
                 Err(Errno::EINTR) => {}
@@ -376,7 +371,7 @@ impl<'a> TransferRecorder<'a> {
     fn read(&mut self, socket: &OwnedFd, buffer: &mut [u8]) -> Result<Option<Piece>> {
         let mut pieces = [IoSliceMut::new(buffer)];
         let message = match recvmsg::<SockaddrStorage>(
-            raw(socket),
+            socket.as_raw_fd(),
             &mut pieces,
             Some(&mut self.control),
             MsgFlags::empty(),
@@ -389,15 +384,7 @@ impl<'a> TransferRecorder<'a> {
             }
             Err(error) => return Err(error).during(|| "receiving messages"),
         };
-        let stamp = message
-            .cmsgs()
-            .during(|| "reading a receive stamp")?
-            .find_map(|part| match part {
-                ControlMessageOwned::ScmTimestampsns(stamps) => {
-                    Some(self.transfer.epoch.time_of_stamp(stamps.system))
-                }
-                _ => None,
-            });
+        let stamp = stamp_of(&message)?.map(|stamp| self.transfer.epoch.time_of_stamp(stamp));
         // A whole packet without a timestamp is timed by the program's clock, and
         // counted.
         let whole = message.bytes > 0 && message.bytes < READ;

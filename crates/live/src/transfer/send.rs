@@ -1,23 +1,24 @@
 //! The sending end of a transfer.
 
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{MsgFlags, connect, recv, send as send_octets};
+use nix::sys::socket::{MsgFlags, recv, send as send_octets};
 use proto::{FlowRecorder, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 
-use super::socket::{self, endpoint, raw};
-use super::{Echo as Answer, Sent, SmoothedRtt, Transfer, acknowledged};
+use super::{Echo as Answer, Sent, Transfer, acknowledged};
 use crate::clock;
 use crate::error::{During, Error, Result};
 use crate::meter::Process;
 use crate::pacing::Pacer;
 use crate::processor::Pinned;
-use crate::sockets::{stalled, wait};
+use crate::socket::{
+    SmoothedRtt, connect, open, send_buffer, stalled, take_error, tcp_state, wait,
+};
 use crate::trial_token::{self, Token};
 
 /// Sends all messages of `transfer` to `port` of its address, after `token`.
@@ -46,30 +47,30 @@ pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
             .echoes
             .map(|echoes| echoes.delays.finish(sender.message_plan.counted_messages())),
         tcp: match transfer.protocol {
-            Transport::Tcp => Some(socket::tcp_state(sender.socket.as_fd())?),
+            Transport::Tcp => Some(tcp_state(sender.socket.as_fd())?),
             Transport::Udp => None,
         },
         smoothed_rtt: sender.smoothed_rtt.finish(),
-        send_buffer: socket::send_buffer(sender.socket.as_fd())?,
+        send_buffer: send_buffer(sender.socket.as_fd())?,
         process: Process::sample()? - before,
     })
 }
 
 /// A socket connected to `port` of the transfer's address, which has shown `token`.
 pub(super) fn connected(transfer: &Transfer, token: &Token, port: u16) -> Result<OwnedFd> {
-    let socket = socket::open(transfer)?;
+    let socket = open(transfer.protocol, transfer.address, &transfer.options())?;
     let operation = || format!("connecting to {} port {port}", transfer.address);
-    match connect(raw(&socket), &endpoint(transfer.address, port)) {
+    let to = SocketAddr::new(transfer.address, port);
+    match connect(&socket, to) {
         Err(Errno::EINPROGRESS) => {
             let deadline = clock::monotonic() + transfer.timeout;
             if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
                 return Err(stalled(&operation(), transfer.timeout));
             }
-            socket::pending_error(socket.as_fd())?;
+            take_error(socket.as_fd()).during(|| "connecting to the receiver")?;
         }
         result => result.during(operation)?,
     }
-    let to = SocketAddr::new(transfer.address, port);
     trial_token::show(&socket, transfer.protocol, token, to, transfer.timeout)?;
     Ok(socket)
 }
@@ -192,7 +193,7 @@ impl<'a> Sender<'a> {
     /// Writes one message, and receives echoes while the kernel's buffer is full.
     fn write(&mut self, mut message: &[u8]) -> Result<()> {
         loop {
-            match send_octets(raw(&self.socket), message, MsgFlags::MSG_NOSIGNAL) {
+            match send_octets(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == message.len() => break,
                 Ok(count) => message = &message[count..],
                 // The queue of the interface or of the socket is full: wait for room.
@@ -230,7 +231,7 @@ impl<'a> Sender<'a> {
                 clippy::disallowed_methods,
                 reason = "the peer is a worker of this program"
             )]
-            let count = match recv(raw(&self.socket), &mut echoes.room, MsgFlags::empty()) {
+            let count = match recv(self.socket.as_raw_fd(), &mut echoes.room, MsgFlags::empty()) {
                 Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
                 // Another answer to a repeated token.
                 Ok(count)

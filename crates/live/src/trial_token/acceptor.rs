@@ -1,7 +1,7 @@
 //! The thread at a listening TCP socket.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -12,9 +12,7 @@ use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
-use nix::sys::socket::{
-    MsgFlags, SockFlag, SockaddrStorage, accept4, getpeername, setsockopt, sockopt,
-};
+use nix::sys::socket::{MsgFlags, SockFlag};
 use proto::trial_token::{Admission, Decision, Number, TOKEN_LEN, Token};
 use units::{Span, Time};
 
@@ -22,7 +20,7 @@ use super::BACKLOG;
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Result};
-use crate::sockets::plain;
+use crate::socket::{accept, peer_of, reset_on_close};
 
 /// The pause after unauthenticated peers once the sender is in, so that they take little processor
 /// time from the trial. Further ones wait in the kernel, which drops those without room.
@@ -184,8 +182,7 @@ impl AcceptThread {
     /// their number.
     fn accept(&mut self) -> i32 {
         for count in 0..BACKLOG {
-            let flags = self.flags | SockFlag::SOCK_CLOEXEC;
-            let socket = match accept4(self.listener.as_raw_fd(), flags) {
+            let socket = match accept(self.listener.as_fd(), self.flags) {
                 Ok(socket) => socket,
                 Err(Errno::EINTR | Errno::ECONNABORTED | Errno::EPROTO) => continue,
                 Err(Errno::EAGAIN) => return count,
@@ -195,11 +192,7 @@ impl AcceptThread {
                     return count;
                 }
             };
-            #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-            // SAFETY: accept4 has just created it, and nothing else owns it.
-            let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-            let from = getpeername::<SockaddrStorage>(socket.as_raw_fd()).ok();
-            let from = from.as_ref().and_then(plain).map(|from| from.ip());
+            let from = peer_of(socket.as_fd()).map(|from| from.ip());
             let number = self.next;
             self.next += 1;
             self.waiting.push((number, socket));
@@ -247,12 +240,8 @@ impl AcceptThread {
     fn close(&mut self, number: Number) {
         if let Some(at) = self.waiting.iter().position(|(one, _)| *one == number) {
             let (_, socket) = self.waiting.swap_remove(at);
-            let at_once = libc::linger {
-                l_onoff: 1,
-                l_linger: 0,
-            };
             // Without it the connection ends in the usual way.
-            let _ = setsockopt(&socket, sockopt::Linger, &at_once);
+            let _ = reset_on_close(socket.as_fd());
         }
     }
 

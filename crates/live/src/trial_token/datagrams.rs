@@ -5,16 +5,13 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::PollFlags;
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, SockFlag, SockType, SockaddrLike, SockaddrStorage, bind, connect,
-    getsockname, recvmsg, send, setsockopt, socket, sockopt,
-};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, connect, recvmsg, send, setsockopt, sockopt};
 use proto::trial_token::{TOKEN_LEN, Token};
 use units::{Span, Time};
 
 use crate::clock;
 use crate::error::{During, Result};
-use crate::sockets::wait;
+use crate::socket::{Kind, Options, address_of, bind_to, open, wait};
 use crate::sys::option;
 
 /// The interval of repetitions of the token.
@@ -48,20 +45,22 @@ pub(super) struct Others(OwnedFd);
 impl Others {
     fn beside(connected: &OwnedFd) -> Result<Self> {
         let doing = || "counting the datagrams of others";
-        let at: SockaddrStorage = getsockname(connected.as_raw_fd()).during(doing)?;
-        let family = at.family().unwrap_or(AddressFamily::Inet6);
-        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-        let socket = socket(family, SockType::Datagram, flags, None).during(doing)?;
+        let at = address_of(connected.as_fd())?;
+        let options = Options {
+            non_blocking: true,
+            ..Options::default()
+        };
+        let socket = open(Kind::Datagram, at.ip(), &options)?;
         // Both must share the port while the second is bound [socket(7)], and no longer:
         // the socket of another user could join them.
         for socket in [connected, &socket] {
             setsockopt(socket, sockopt::ReuseAddr, &true).during(doing)?;
         }
-        let bound = bind(socket.as_raw_fd(), &at);
+        let bound = bind_to(&socket, at);
         for socket in [connected, &socket] {
             setsockopt(socket, sockopt::ReuseAddr, &false).during(doing)?;
         }
-        bound.during(doing)?;
+        bound?;
         Ok(Self(socket))
     }
 

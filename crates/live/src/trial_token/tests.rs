@@ -316,7 +316,7 @@ fn no_port_stays_open_after_a_sender_that_never_came_or_vanished() {
 fn the_token_is_one_segment_and_opens_the_window_by_one_at_most() {
     let running = Running::begin(Transport::Tcp);
     let socket = OwnedFd::from(running.connect());
-    let info = || tcp_info::tcp_info(socket.as_fd()).unwrap();
+    let info = || crate::sys::tcp_info::tcp_info(socket.as_fd()).unwrap();
     let window = info().tcpi_snd_cwnd;
     let to = SocketAddr::new(running.transfer.address, running.port);
     show(

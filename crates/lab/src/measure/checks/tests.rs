@@ -359,7 +359,7 @@ fn flows_are_late_lost_or_of_another_kind() {
     one(
         flags_of_flow(90.0, |sent, _, _| {
             let congestion = "reno".into();
-            sent.tcp = Some(live::transfer::TcpState {
+            sent.tcp = Some(live::socket::TcpState {
                 congestion,
                 ..tcp()
             });

@@ -13,6 +13,7 @@ use crate::clock;
 use crate::deadline::Deadline;
 use crate::error::{During, Result};
 use crate::random::random;
+use crate::socket;
 use crate::sys::option;
 use crate::traffic::intervals::IncomingFlow;
 use crate::traffic::options::Options;
@@ -76,13 +77,18 @@ impl Session {
         let end = clock::monotonic() + super::PREPARATION + lasts + REPORT;
         let (name, delay) = (flow.name, flow.delay);
         let (merge, busy) = (flow.options.merge, flow.options.busy);
+        let own = &flow.options.socket;
         let here = Flow {
             options: Options {
-                bind: flow.options.bind,
-                device: flow.options.device.clone(),
-                mss: flow.options.mss,
-                dscp: flow.options.dscp,
-                receive_buffer: flow.options.receive_buffer,
+                socket: socket::Options {
+                    bind: own.bind,
+                    device: own.device.clone(),
+                    segment: own.segment,
+                    no_delay: true,
+                    dscp: own.dscp,
+                    receive_buffer: own.receive_buffer,
+                    ..socket::Options::default()
+                },
                 ..Options::default()
             },
             ..flow

@@ -69,7 +69,7 @@ fn stream() -> Flow {
         delay: Span::ZERO,
         length: Some(Span::from_secs(1)),
         largest: None,
-        options: options::Options::default(),
+        options: crate::traffic::Options::default(),
         limit: None,
         reverse: None,
     }
@@ -80,7 +80,7 @@ fn slow_answers_make_fewer_comparisons_and_delay_nothing_else() {
     let control = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = control.local_addr().unwrap();
     let receiver = thread::spawn(move || serve_slowly(control.accept().unwrap().0));
-    let mut session = Session::begin(to, &options::Options::default(), None).unwrap();
+    let mut session = Session::begin(to, &Options::default(), None).unwrap();
     let begun = clock::monotonic();
     // Two answers or three, and one that comes too late.
     let limit = Span::from_millis(170);
@@ -99,7 +99,7 @@ fn no_answer_to_a_comparison_is_a_fault() {
     let control = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = control.local_addr().unwrap();
     let receiver = thread::spawn(move || serve_slowly(control.accept().unwrap().0));
-    let mut session = Session::begin(to, &options::Options::default(), None).unwrap();
+    let mut session = Session::begin(to, &Options::default(), None).unwrap();
     let error = session.compare(&Deadline::fixed(Span::ZERO)).unwrap_err();
     assert!(error.to_string().contains("in time"), "{error}");
     drop(session);

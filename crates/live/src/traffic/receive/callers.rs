@@ -3,17 +3,17 @@
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{MsgFlags, SockFlag, SockaddrStorage, accept4, getpeername};
+use nix::sys::socket::{MsgFlags, SockFlag};
 use units::Span;
 
 use super::LOOK;
 use crate::deadline::{Deadline, Permit, receive};
 use crate::error::{During, Result};
-use crate::sockets::{is_of_connection, plain};
+use crate::socket::{accept, is_of_connection, peer_of};
 
 /// The most connections that are heard at a time; for another one the oldest is closed.
 pub(super) const MOST: i32 = 64;
@@ -92,17 +92,12 @@ impl Callers {
     }
 
     fn accept(&mut self, listener: &OwnedFd) -> Result<()> {
-        let stream = match accept4(listener.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
+        let stream = match accept(listener.as_fd(), SockFlag::empty()) {
             Ok(stream) => stream,
             Err(error) if is_of_connection(error) => return Ok(()),
             Err(error) => return Err(error).during(|| "waiting for a flow"),
         };
-        #[expect(unsafe_code, reason = "nix returns a raw descriptor")]
-        // SAFETY: accept4 has just created it, and nothing else owns it.
-        let stream = unsafe { OwnedFd::from_raw_fd(stream) };
-        let from = getpeername::<SockaddrStorage>(stream.as_raw_fd()).ok();
-        let from = from.as_ref().and_then(plain);
-        if from.is_some_and(|from| from.ip() == self.peer) {
+        if peer_of(stream.as_fd()).is_ok_and(|from| from.ip() == self.peer) {
             if self.waiting.len() >= usize::try_from(MOST).unwrap_or(0) {
                 self.waiting.pop_front();
             }
@@ -181,8 +176,8 @@ mod tests {
         assert!(round(&mut callers).is_none());
         sender.write_all(&cookie[7..]).unwrap();
         let found = (0..1_000).find_map(|_| round(&mut callers)).unwrap();
-        let from: SockaddrStorage = getpeername(found.as_raw_fd()).unwrap();
-        assert_eq!(plain(&from), sender.local_addr().ok());
+        let from = peer_of(found.as_fd()).unwrap();
+        assert_eq!(Some(from), sender.local_addr().ok());
         drop(others);
         // The oldest ones were closed, and those with other octets.
         assert!(callers.waiting.len() < 64);

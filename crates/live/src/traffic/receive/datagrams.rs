@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
-use nix::sys::socket::{MsgFlags, connect, send};
+use nix::sys::socket::{MsgFlags, send};
 use units::{Span, Time};
 use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -13,10 +13,9 @@ use super::{BEGIN, Waiting, raw};
 use crate::clock;
 use crate::deadline::{receive, receive_from};
 use crate::error::{During, Result};
-use crate::sockets::plain;
+use crate::socket::{connect, plain, set_code_point};
 use crate::sys::inbox::Inbox;
 use crate::sys::option;
-use crate::traffic::options::mark;
 use crate::traffic::send::is_passing;
 
 /// The longest datagram, merged ones included.
@@ -70,16 +69,15 @@ impl Waiting {
                 Err(Errno::EAGAIN | Errno::EINTR) => continue,
                 Err(error) => return Err(error).during(|| "waiting for a flow"),
             };
-            let Some(from) = from.filter(|_| room[..length] == self.flow.cookie) else {
+            let from = from.filter(|_| room[..length] == self.flow.cookie);
+            let from = from.as_ref().and_then(plain);
+            let Some(from) = from.filter(|from| from.ip() == self.peer) else {
                 continue;
             };
-            if plain(&from).is_none_or(|from| from.ip() != self.peer) {
-                continue;
-            }
-            connect(raw(&self.socket), &from).during(|| "answering a flow")?;
+            connect(&self.socket, from).during(|| "answering a flow")?;
             self.discard_earlier(&mut room);
             if self.flow.dscp != 0 {
-                mark(self.socket.as_fd(), self.peer, self.flow.dscp)?;
+                set_code_point(self.socket.as_fd(), self.peer, self.flow.dscp)?;
             }
             self.stamp(&self.socket)?;
             self.show_cookie();

@@ -2,22 +2,21 @@
 //! connection and shows the cookie, as for any other.
 
 use std::net::IpAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use nix::sys::socket::{MsgFlags, SockaddrStorage, getpeername};
+use nix::sys::socket::MsgFlags;
 use units::{Span, Time, Transport};
 use wire::control;
 
 use super::{Clocks, ReceiveRecorder, Signal, Timeline, Waiting};
 use crate::clock;
 use crate::deadline::{Deadline, receive};
-use crate::error::{During, Error, Result};
-use crate::sockets::plain;
+use crate::error::Result;
+use crate::socket::{peer_of, receive_buffer, set_timeout};
 use crate::traffic::Flow;
 use crate::traffic::counters::SentCounters;
-use crate::traffic::options;
 use crate::traffic::records::LogSink;
 use crate::traffic::send::{Ready, Sent};
 
@@ -38,7 +37,7 @@ impl Waiting {
         signal: Arc<Signal>,
         deadline: Deadline,
     ) -> Result<Self> {
-        let buffer = crate::transfer::receive_buffer(socket.as_fd())?;
+        let buffer = receive_buffer(socket.as_fd())?;
         let log_sink = LogSink::new(None);
         Ok(Self {
             recorder: ReceiveRecorder::new(flow.flow, Timeline::new(clocks), log_sink),
@@ -77,9 +76,7 @@ impl Waiting {
             return Ok(None);
         }
         let socket = stream.unwrap_or(self.socket);
-        let doing = || "reading the other end's address";
-        let address: SockaddrStorage = getpeername(socket.as_raw_fd()).during(doing)?;
-        let to = plain(&address).ok_or_else(|| Error::new(doing(), "it is not an IP address"))?;
+        let to = peer_of(socket.as_fd())?;
         let ready = Ready::met(flow, self.flow.flow, to, socket, counters)?;
         let begin = clock::monotonic();
         ready.run(epoch, begin, &self.signal.stop).map(Some)
@@ -89,7 +86,7 @@ impl Waiting {
     /// answered, because an answer may be lost.
     fn is_begun(&self) -> Result<bool> {
         let deadline = self.deadline.within(PREPARATION);
-        options::set_read_timeout(self.socket.as_fd(), SOON)?;
+        set_timeout(self.socket.as_fd(), SOON)?;
         let mut room = [0; 64];
         while let Ok(permit) = deadline.permit() {
             if self.signal.begun.load(Ordering::Acquire) {

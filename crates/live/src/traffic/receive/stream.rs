@@ -16,8 +16,8 @@ use super::{BEGIN, LOOK, Waiting, raw};
 use crate::clock;
 use crate::deadline::receive;
 use crate::error::{During, Error, Result};
+use crate::socket::{set_code_point, set_timeout};
 use crate::sys::inbox::StreamInbox;
-use crate::traffic::options::{self, mark};
 
 /// Octets per read.
 const READ: usize = 1 << 18;
@@ -36,7 +36,7 @@ impl Waiting {
         };
         setsockopt(&stream, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
         if self.flow.dscp != 0 {
-            mark(stream.as_fd(), self.peer, self.flow.dscp)?;
+            set_code_point(stream.as_fd(), self.peer, self.flow.dscp)?;
         }
         self.stamp(&stream)?;
         match self.flow.meter {
@@ -159,7 +159,7 @@ impl Waiting {
             && !self.is_over(clock::monotonic())
         {
             if let Some(stream) = callers.next(&self.socket, permit)? {
-                options::set_read_timeout(stream.as_fd(), LOOK)?;
+                set_timeout(stream.as_fd(), LOOK)?;
                 return Ok(Some(stream));
             }
         }

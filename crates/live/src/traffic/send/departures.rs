@@ -4,7 +4,7 @@
 use std::num::NonZero;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use nix::sys::socket::{MsgFlags, TimestampingFlag, send, setsockopt, sockopt};
+use nix::sys::socket::{MsgFlags, send};
 use proto::clock_offset::ClockOffset;
 use units::{Span, Time};
 use wire::message::HEADER_LEN;
@@ -12,8 +12,8 @@ use wire::message::HEADER_LEN;
 use super::Departed;
 use crate::clock;
 use crate::error::{During, Result};
-use crate::stamps::departing::{self, COUNT_WRITTEN};
-use crate::sys::tcp_info;
+use crate::socket::{COUNT_WRITTEN, LEFT, NUMBERS, read_departures, stamp_departures};
+use crate::sys::queued::unacknowledged;
 use crate::traffic::receive::{Clocks, Timeline};
 
 /// MSG_MORE: more data follow; nix has no name for it.
@@ -85,7 +85,7 @@ impl Stamps {
     pub(super) fn end(mut self, socket: BorrowedFd<'_>) -> Result<Vec<Departed>> {
         let deadline = clock::monotonic() + TIMEOUT;
         while clock::monotonic() < deadline
-            && tcp_info::unacknowledged(socket).during(|| "asking what is unacknowledged")? > 0
+            && unacknowledged(socket).during(|| "asking what is unacknowledged")? > 0
         {
             self.read(socket)?;
             clock::sleep(Span::from_millis(1));
@@ -96,7 +96,7 @@ impl Stamps {
 
     /// Reads the timestamps in the socket's error queue.
     fn read(&mut self, socket: BorrowedFd<'_>) -> Result<()> {
-        departing::read(socket, |stamp| {
+        read_departures(socket, |stamp| {
             if let Some(nanos) = unix_nanos(stamp.at.tv_sec(), stamp.at.tv_nsec()) {
                 self.take(nanos, stamp.number);
             }
@@ -119,15 +119,11 @@ impl Stamps {
 
 /// Makes the kernel number octets, and timestamp writes from here on or not.
 fn ask(socket: BorrowedFd<'_>, stamp: bool) -> Result<()> {
-    let flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
-        | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
-        | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY
-        | COUNT_WRITTEN;
-    let flags = match stamp {
-        true => flags | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE,
-        false => flags,
+    let events = match stamp {
+        true => NUMBERS | COUNT_WRITTEN | LEFT,
+        false => NUMBERS | COUNT_WRITTEN,
     };
-    setsockopt(&socket, sockopt::Timestamping, &flags).during(|| "asking for stamps of departures")
+    stamp_departures(socket, events)
 }
 
 fn unix_nanos(seconds: i64, nanos: i64) -> Option<u64> {

@@ -13,6 +13,7 @@ use wire::message::{Echo, HEADER_LEN, Message};
 use super::{Log, is_passing};
 use crate::deadline::{Deadline, Permit};
 use crate::error::{During, Error, Result};
+use crate::socket::stamp_arrivals;
 use crate::sys::inbox::{Inbox, StreamInbox};
 use crate::traffic::Record;
 use crate::traffic::counters::SentCounters;
@@ -20,7 +21,6 @@ use crate::traffic::receive::{Clocks, Timeline};
 use crate::traffic::records::LogSink;
 use crate::traffic::round_trips::RoundTripRecorder;
 use crate::traffic::unanswered::Answers;
-use crate::transfer::stamp_arrivals;
 use crate::{clock, interrupt};
 
 /// The time without echoes, after the last departure, after which missing echoes are

@@ -3,15 +3,13 @@
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 
-use nix::sys::socket::{TimestampingFlag, setsockopt, sockopt};
 use proto::latency_breakdown::Left;
 
 use crate::clock::Epoch;
-use crate::error::{During, Result};
-use crate::stamps::departing::{self, COUNT_WRITTEN};
-
-/// SOF_TIMESTAMPING_TX_SCHED; nix has no name for it.
-const STAMP_SCHEDULED: TimestampingFlag = TimestampingFlag::from_bits_retain(1 << 8);
+use crate::error::Result;
+use crate::socket::{
+    ARRIVALS, COUNT_WRITTEN, LEFT, NUMBERS, QUEUED, read_departures, stamp_departures,
+};
 
 /// SCM_TSTAMP_SND and SCM_TSTAMP_SCHED: the kinds of timestamps [LinuxUapi errqueue.h].
 const SENT: u32 = 0;
@@ -66,7 +64,7 @@ impl Departures {
 
     /// Assigns the timestamps in the socket's error queue to their messages.
     pub(super) fn take(&mut self, socket: BorrowedFd<'_>, lefts: &mut [Left]) -> Result<()> {
-        departing::read(socket, |stamp| {
+        read_departures(socket, |stamp| {
             let nanos = self.epoch.time_of_stamp(stamp.at).as_nanos();
             self.settle(stamp.place, stamp.number, nanos, lefts);
         })
@@ -99,15 +97,12 @@ impl Departures {
 /// Makes the kernel timestamp arrivals, number writes, and timestamp writes from here
 /// on or not.
 fn ask(socket: BorrowedFd<'_>, stream: bool, stamp: bool) -> Result<()> {
-    let mut flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
-        | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
-        | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
-        | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
+    let mut events = ARRIVALS | NUMBERS;
     if stream {
-        flags |= COUNT_WRITTEN;
+        events |= COUNT_WRITTEN;
     }
     if stamp {
-        flags |= STAMP_SCHEDULED | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE;
+        events |= QUEUED | LEFT;
     }
-    setsockopt(&socket, sockopt::Timestamping, &flags).during(|| "asking for stamps of departures")
+    stamp_departures(socket, events)
 }

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, send};
+use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, send};
 use proto::latency_breakdown::{Came, Left};
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
@@ -16,9 +16,8 @@ use super::departures::Departures;
 use super::{InjectionPoint, Probe};
 use crate::clock::{self, Epoch};
 use crate::error::{During, Error, Result};
-use crate::sockets::{stalled, wait};
+use crate::socket::{stalled, stamp_arrivals, stamp_of, wait};
 use crate::sys::option;
-use crate::transfer::socket::{raw, stamp_arrivals};
 
 /// MSG_MORE: more data follow; nix has no name for it.
 const MORE: MsgFlags = MsgFlags::from_bits_retain(libc::MSG_MORE);
@@ -236,7 +235,7 @@ impl<'a> End<'a> {
     fn push(&self, mut part: std::ops::Range<usize>, flags: MsgFlags) -> Result<()> {
         let flags = flags | MsgFlags::MSG_NOSIGNAL;
         while !part.is_empty() {
-            match send(raw(&self.socket), &self.outgoing[part.clone()], flags) {
+            match send(self.socket.as_raw_fd(), &self.outgoing[part.clone()], flags) {
                 Ok(count) => part.start += count,
                 Err(Errno::EAGAIN | Errno::ENOBUFS) => {
                     let timeout = self.probe.transfer.timeout;
@@ -306,10 +305,8 @@ impl<'a> End<'a> {
                 "the other end closed early",
             ));
         }
-        for part in message.cmsgs().during(|| "reading a receive stamp")? {
-            if let ControlMessageOwned::ScmTimestampsns(stamps) = part {
-                came.arrived = Some(epoch.time_of_stamp(stamps.system).as_nanos());
-            }
+        if let Some(stamp) = stamp_of(&message)? {
+            came.arrived = Some(epoch.time_of_stamp(stamp).as_nanos());
         }
         Ok(Some(message.bytes))
     }

@@ -1,12 +1,10 @@
-//! Waiting for sockets of any kind, and their addresses.
+//! Waiting for sockets of any kind.
 
 use std::io;
-use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::socket::{SockaddrStorage, getsockname};
 use units::{Span, Time};
 
 use crate::clock;
@@ -69,25 +67,6 @@ pub(crate) fn is_of_connection(error: Errno) -> bool {
             | Errno::ENONET
             | Errno::ETIMEDOUT
     )
-}
-
-/// The local address of a socket.
-pub(crate) fn address_of(socket: BorrowedFd<'_>) -> Result<SocketAddr> {
-    let address: SockaddrStorage =
-        getsockname(socket.as_raw_fd()).during(|| "reading a socket's address")?;
-    plain(&address).ok_or_else(|| Error::new("reading a socket's address", "it is no IP address"))
-}
-
-/// Converts a socket address to the type of the standard library.
-pub(crate) fn plain(address: &SockaddrStorage) -> Option<SocketAddr> {
-    let four = address
-        .as_sockaddr_in()
-        .map(|four| SocketAddr::V4((*four).into()));
-    four.or_else(|| {
-        address
-            .as_sockaddr_in6()
-            .map(|six| SocketAddr::V6((*six).into()))
-    })
 }
 
 #[cfg(test)]
