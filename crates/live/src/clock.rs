@@ -78,8 +78,13 @@ pub(crate) fn wall_nanos() -> u64 {
 
 /// A CLOCK_REALTIME timestamp taken by the kernel, in nanoseconds since 1970 UTC.
 pub(crate) fn nanos_of_stamp(stamp: TimeSpec) -> u64 {
+    as_read(unix_nanos(stamp).unwrap_or(0))
+}
+
+/// The same as the kernel read the clock; `None` if it gave no timestamp.
+pub(crate) fn unix_nanos(stamp: TimeSpec) -> Option<u64> {
     let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
-    as_read(u64::try_from(nanos).unwrap_or(0))
+    u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod address;
 mod buffers;
 mod congestion;
+mod errors;
 mod ip_option;
 mod kind;
 mod open;
@@ -18,6 +19,7 @@ pub use buffers::UDP_RECEIVE_BUFFER;
 pub(crate) use buffers::{receive_buffer, send_buffer, set_receive_buffer};
 pub(crate) use congestion::available_congestion_controls;
 pub use congestion::{default_congestion_control, try_congestion_control};
+pub(crate) use errors::{next_error, reported};
 pub(crate) use ip_option::IpOption;
 pub(crate) use kind::Kind;
 pub(crate) use open::{NO_ECHOES, control, listen, open, open_for_echoes};

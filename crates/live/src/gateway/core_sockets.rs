@@ -1,12 +1,10 @@
 //! The path toward the core: sockets whose payloads are bundles, and frames with labels.
 
-use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
-use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg};
 use proto::gateway::Carriage;
 use proto::traffic::PathMtu;
 use units::Bytes;
@@ -18,7 +16,7 @@ use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
 use crate::pacing::Source;
-use crate::socket::{self, IpOption, Options, connect, plain, take_error};
+use crate::socket::{self, IpOption, Options, connect, next_error, take_error};
 use crate::sys::datagrams::{self, Datagrams, Outgoing};
 use crate::sys::option;
 
@@ -240,11 +238,11 @@ impl CoreSockets {
         const MOST: usize = 256;
         for (number, CoreSocket { socket, .. }) in self.sockets.iter().enumerate() {
             for _ in 0..MOST {
-                match error_of(socket) {
-                    Ok(Some(destination)) => {
+                match next_error(socket.as_fd()) {
+                    Ok(Some(error)) => {
                         let behind = |way: &Way| match *way {
                             Way::Socket { number: own, to } => {
-                                own == number && to.ip() == destination
+                                own == number && error.to.is_some_and(|met| met.ip() == to.ip())
                             }
                             Way::Labels => false,
                         };
@@ -254,8 +252,8 @@ impl CoreSockets {
                             .into_iter()
                             .for_each(&mut met);
                     }
-                    Ok(None) | Err(Errno::EINTR) => {}
-                    Err(_) => break,
+                    Err(Errno::EINTR) => {}
+                    Ok(None) | Err(_) => break,
                 }
             }
         }
@@ -358,22 +356,6 @@ fn send_through(socket: &OwnedFd, here: IpAddr, name: &str) -> Result<()> {
     IpOption::OUTPUT
         .set(socket.as_fd(), here, index.to_be().cast_signed())
         .during(|| format!("sending bundles through {name}"))
-}
-
-/// The destination of the packet that met the first error that waits; `None` if the
-/// error does not say it.
-fn error_of(socket: &OwnedFd) -> nix::Result<Option<IpAddr>> {
-    let (mut octets, mut control) = ([0; 64], [0; 512]);
-    let mut pieces = [IoSliceMut::new(&mut octets)];
-    let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-    let message = recvmsg::<SockaddrStorage>(
-        socket.as_raw_fd(),
-        &mut pieces,
-        Some(&mut control[..]),
-        flags,
-    )?;
-    let destination = message.address.as_ref().and_then(plain);
-    Ok(destination.map(|address| address.ip()))
 }
 
 /// The path MTU to an address as the kernel knows it at the moment.

@@ -2,16 +2,17 @@
 //! host report [ip(7)] [ipv6(7)].
 
 use std::io::IoSliceMut;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use units::{Bytes, Time};
 
-use crate::clock::Mapping;
+use crate::clock::{Mapping, unix_nanos};
 use crate::deadline::Permit;
 use crate::error::{During, Result};
+use crate::socket::{plain, reported};
 
 /// Octets of the largest reply, with an IPv4 header where sockets deliver it.
 const ROOM: usize = 65_536 + 64;
@@ -101,8 +102,8 @@ impl Room {
             match recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut pieces, control, flags) {
                 Ok(message) => {
                     let parts = message.cmsgs().during(|| "reading an answer")?;
-                    let from = message.address.as_ref().and_then(address);
-                    (message.bytes, from, Said::by(parts))
+                    let from = message.address.as_ref().and_then(plain);
+                    (message.bytes, from.map(|from| from.ip()), Said::by(parts))
                 }
                 Err(error) if is_pending(error) => return Ok(None),
                 Err(error) => return Err(error).during(|| "reading an answer"),
@@ -134,7 +135,9 @@ impl Said {
         let mut said = Self::default();
         for part in parts {
             match part {
-                ControlMessageOwned::ScmTimestampsns(stamps) => said.stamp = nanos(stamps.system),
+                ControlMessageOwned::ScmTimestampsns(stamps) => {
+                    said.stamp = unix_nanos(stamps.system);
+                }
                 ControlMessageOwned::Unknown(other) => {
                     let header = other.cmsg_header;
                     let is_size = matches!(
@@ -168,17 +171,7 @@ pub(super) const fn is_pending(error: Errno) -> bool {
 
 /// The error of the path in control data.
 fn path_error(part: &ControlMessageOwned) -> Option<PathError> {
-    let (error, from) = match part {
-        ControlMessageOwned::Ipv4RecvErr(error, from) => {
-            let from = from.map(|from| Ipv4Addr::from(u32::from_be(from.sin_addr.s_addr)));
-            (error, from.map(IpAddr::V4))
-        }
-        ControlMessageOwned::Ipv6RecvErr(error, from) => {
-            let from = from.map(|from| Ipv6Addr::from(from.sin6_addr.s6_addr));
-            (error, from.map(IpAddr::V6))
-        }
-        _ => return None,
-    };
+    let (error, from) = reported(part)?;
     let errno = Errno::from_raw(error.ee_errno.cast_signed());
     match error.ee_origin {
         ICMP | ICMPV6 => Some(PathError::Icmp {
@@ -195,15 +188,4 @@ fn path_error(part: &ControlMessageOwned) -> Option<PathError> {
         LOCAL => Some(PathError::Here(errno)),
         _ => None,
     }
-}
-
-fn address(address: &SockaddrStorage) -> Option<IpAddr> {
-    let four = address.as_sockaddr_in().map(|four| IpAddr::V4(four.ip()));
-    four.or_else(|| address.as_sockaddr_in6().map(|six| IpAddr::V6(six.ip())))
-}
-
-/// A timestamp in nanoseconds since 1970; `None` if the kernel gave none.
-fn nanos(stamp: nix::sys::time::TimeSpec) -> Option<u64> {
-    let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
-    u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)
 }

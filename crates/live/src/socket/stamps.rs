@@ -1,17 +1,13 @@
 //! The kernel's timestamps of arrivals, and of departures from a socket's error queue
 //! [LinuxUapi net_tstamp.h].
 
-use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use nix::errno::Errno;
-use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage, TimestampingFlag, recvmsg, setsockopt,
-    sockopt,
-};
+use nix::sys::socket::{ControlMessageOwned, RecvMsg, TimestampingFlag, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 
+use super::errors::next_error;
 use super::kind::{Kind, bare};
 use crate::error::{During, Result};
 
@@ -80,31 +76,14 @@ pub(crate) struct Stamp {
 
 /// Passes all waiting timestamps of `socket` to `take`.
 pub(crate) fn read_departures(socket: BorrowedFd<'_>, mut take: impl FnMut(Stamp)) -> Result<()> {
-    let doing = || "reading stamps of departures";
-    let mut control = [0; 512];
-    loop {
-        let mut octets = [0; 64];
-        let mut pieces = [IoSliceMut::new(&mut octets)];
-        let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
-        let (socket, control) = (socket.as_raw_fd(), Some(&mut control[..]));
-        let message = match recvmsg::<SockaddrStorage>(socket, &mut pieces, control, flags) {
-            Ok(message) => message,
-            Err(Errno::EAGAIN) => return Ok(()),
-            Err(error) => return Err(error).during(doing),
-        };
-        let (mut at, mut of) = (None, None);
-        for part in message.cmsgs().during(doing)? {
-            match part {
-                ControlMessageOwned::ScmTimestampsns(stamps) => at = Some(stamps.system),
-                ControlMessageOwned::Ipv4RecvErr(error, _)
-                | ControlMessageOwned::Ipv6RecvErr(error, _) => {
-                    of = Some((error.ee_info, error.ee_data));
-                }
-                _ => {}
-            }
-        }
-        if let Some((at, (place, number))) = at.zip(of) {
-            take(Stamp { at, place, number });
+    while let Some(queued) = next_error(socket).during(|| "reading stamps of departures")? {
+        if let (Some(at), Some((error, _))) = (queued.stamp, queued.reported) {
+            take(Stamp {
+                at,
+                place: error.ee_info,
+                number: error.ee_data,
+            });
         }
     }
+    Ok(())
 }

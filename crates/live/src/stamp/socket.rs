@@ -12,6 +12,7 @@ use nix::sys::socket::{
 use proto::traffic::PathMtu;
 use units::Bytes;
 
+use crate::clock;
 use crate::deadline::Permit;
 use crate::error::{During, Result};
 use crate::socket::{IpOption, Kind, Options, address_of, bind_to, connect, open, plain};
@@ -171,7 +172,9 @@ impl Socket {
         let (mut unix_nanos, mut hop_limit, mut to) = (None, 0, None);
         for part in message.cmsgs().during(|| "receiving a test packet")? {
             match part {
-                ControlMessageOwned::ScmTimestampsns(stamps) => unix_nanos = nanos(stamps.system),
+                ControlMessageOwned::ScmTimestampsns(stamps) => {
+                    unix_nanos = clock::unix_nanos(stamps.system);
+                }
                 ControlMessageOwned::Ipv4PacketInfo(info) => to = Some(Local::V4(info)),
                 ControlMessageOwned::Ipv6PacketInfo(info) => to = Some(Local::V6(info)),
                 ControlMessageOwned::Ipv4Ttl(hops) | ControlMessageOwned::Ipv6HopLimit(hops) => {
@@ -255,10 +258,4 @@ fn beside(first: &OwnedFd, address: SocketAddr) -> Result<OwnedFd> {
     // Nobody else may share the address.
     share(first, false)?;
     shared.map(|()| second)
-}
-
-/// A timestamp in nanoseconds since 1970; `None` if the kernel gave none.
-fn nanos(stamp: nix::sys::time::TimeSpec) -> Option<u64> {
-    let nanos = i128::from(stamp.tv_sec()) * 1_000_000_000 + i128::from(stamp.tv_nsec());
-    u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)
 }

@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
+use crate::clock::unix_nanos;
 use crate::deadline::Permit;
 
 /// The most datagrams per call, and the most octets of them.
@@ -224,7 +225,7 @@ fn said(header: &libc::msghdr) -> InboxEntry {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
                 // SAFETY: the kernel puts three instants here, the first by software.
                 let stamp = unsafe { data.cast::<libc::timespec>().read_unaligned() };
-                taken.stamp = nanos(stamp);
+                taken.stamp = unix_nanos(stamp.into());
             }
             (libc::SOL_UDP, libc::UDP_GRO) => {
                 // SAFETY: the kernel puts one int here.
@@ -237,10 +238,4 @@ fn said(header: &libc::msghdr) -> InboxEntry {
         part = unsafe { libc::CMSG_NXTHDR(header, part) };
     }
     taken
-}
-
-/// A timestamp in nanoseconds; `None` if the kernel gave none.
-fn nanos(stamp: libc::timespec) -> Option<u64> {
-    let nanos = i128::from(stamp.tv_sec) * 1_000_000_000 + i128::from(stamp.tv_nsec);
-    u64::try_from(nanos).ok().filter(|nanos| *nanos > 0)
 }

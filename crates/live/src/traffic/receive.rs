@@ -10,7 +10,7 @@ mod stream;
 mod timeline;
 
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -220,9 +220,4 @@ impl Waiting {
         let all = |expected| self.recorder.seen() >= expected;
         self.signal.expected().is_some_and(all)
     }
-}
-
-/// A raw descriptor, for the calls that take one.
-fn raw(socket: &OwnedFd) -> i32 {
-    socket.as_raw_fd()
 }

@@ -247,7 +247,7 @@ impl Ready {
     /// owner.
     fn show(&self, transport: Transport, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
         let doing = || format!("opening the flow {}", self.flow.name.as_str());
-        let shown = |flags| send(raw(&self.socket), cookie, flags);
+        let shown = |flags| send(self.socket.as_raw_fd(), cookie, flags);
         if transport == Transport::Tcp {
             shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
             return Ok(());
@@ -447,9 +447,4 @@ pub(super) fn is_passing(error: Errno) -> bool {
             | Errno::ENETUNREACH
             | Errno::EINTR
     )
-}
-
-/// A raw descriptor, for the calls that take one.
-fn raw(socket: &OwnedFd) -> i32 {
-    socket.as_raw_fd()
 }

@@ -1,6 +1,6 @@
 //! Reception of a flow of datagrams.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
@@ -9,7 +9,7 @@ use wire::control::Meter;
 use wire::message::{Echo, HEADER_LEN, Message};
 
 use super::recorder::Arrival;
-use super::{BEGIN, Waiting, raw};
+use super::{BEGIN, Waiting};
 use crate::clock;
 use crate::deadline::{receive, receive_from};
 use crate::error::{During, Result};
@@ -101,7 +101,11 @@ impl Waiting {
 
     /// Answers a cookie; if the answer is lost, the sender repeats the cookie.
     pub(super) fn show_cookie(&self) {
-        let _ = send(raw(&self.socket), &self.flow.cookie, MsgFlags::empty());
+        let _ = send(
+            self.socket.as_raw_fd(),
+            &self.flow.cookie,
+            MsgFlags::empty(),
+        );
     }
 
     fn count_datagrams(&mut self) -> Result<()> {
@@ -219,7 +223,7 @@ impl Waiting {
                 && reply.emit(datagram).is_ok()
             {
                 // An echo without room is lost, as datagrams are.
-                let _ = send(raw(&self.socket), datagram, MsgFlags::empty());
+                let _ = send(self.socket.as_raw_fd(), datagram, MsgFlags::empty());
             }
             self.recorder.answered(message, arrival);
             if self.is_complete() {

@@ -1,7 +1,7 @@
 //! Reception of a flow over a stream.
 
 use std::io::ErrorKind;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
@@ -12,7 +12,7 @@ use wire::message::{HEADER_LEN, Message};
 use super::callers::Callers;
 use super::out_of_order::RateStarts;
 use super::recorder::Arrival;
-use super::{BEGIN, LOOK, Waiting, raw};
+use super::{BEGIN, LOOK, Waiting};
 use crate::clock;
 use crate::deadline::receive;
 use crate::error::{During, Error, Result};
@@ -184,7 +184,11 @@ impl Waiting {
             // All octets behind the header are zero.
             let start = sent.min(HEADER_LEN);
             let end = room.len().min(start + (length - sent));
-            match send(raw(stream), &room[start..end], MsgFlags::MSG_NOSIGNAL) {
+            match send(
+                stream.as_raw_fd(),
+                &room[start..end],
+                MsgFlags::MSG_NOSIGNAL,
+            ) {
                 Ok(count) if sent + count == length => return Ok(true),
                 Ok(count) => sent += count,
                 Err(Errno::EAGAIN | Errno::EINTR) => {}

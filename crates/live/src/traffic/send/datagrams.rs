@@ -1,6 +1,6 @@
 //! Sending of datagrams, one or several per call.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
@@ -8,7 +8,7 @@ use wire::control::Meter;
 use wire::message::{Echo, Message};
 
 use super::replies::collect_datagrams;
-use super::{LOST, Log, Ready, is_passing, raw};
+use super::{LOST, Log, Ready, is_passing};
 use crate::clock;
 use crate::deadline::{Deadline, receive};
 use crate::error::{During, Error, Result};
@@ -45,7 +45,7 @@ impl Ready {
     /// because it keeps errors of the path for this socket
     /// ([`crate::traffic::path_mtu`]).
     fn send_out(&self, octets: &[u8]) -> nix::Result<()> {
-        match send(raw(&self.socket), octets, MsgFlags::empty()) {
+        match send(self.socket.as_raw_fd(), octets, MsgFlags::empty()) {
             Ok(_) | Err(Errno::ENOBUFS) => Ok(()),
             Err(error) => Err(error),
         }

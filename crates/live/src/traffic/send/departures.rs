@@ -97,7 +97,7 @@ impl Stamps {
     /// Reads the timestamps in the socket's error queue.
     fn read(&mut self, socket: BorrowedFd<'_>) -> Result<()> {
         read_departures(socket, |stamp| {
-            if let Some(nanos) = unix_nanos(stamp.at.tv_sec(), stamp.at.tv_nsec()) {
+            if let Some(nanos) = clock::unix_nanos(stamp.at) {
                 self.take(nanos, stamp.number);
             }
         })
@@ -124,9 +124,4 @@ fn ask(socket: BorrowedFd<'_>, stamp: bool) -> Result<()> {
         false => NUMBERS | COUNT_WRITTEN,
     };
     stamp_departures(socket, events)
-}
-
-fn unix_nanos(seconds: i64, nanos: i64) -> Option<u64> {
-    let seconds = u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?;
-    seconds.checked_add(u64::try_from(nanos).ok()?)
 }

@@ -1,6 +1,6 @@
 //! Sending of messages over a stream.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
@@ -11,7 +11,7 @@ use super::datagrams::emit;
 use super::departures::Stamps;
 use super::replies::collect_stream;
 use super::stall_timer::{STALLED, Stall, StallTimer};
-use super::{Log, Ready, raw};
+use super::{Log, Ready};
 use crate::clock;
 use crate::deadline::{Ended, receive};
 use crate::error::{During, Error, Result};
@@ -161,7 +161,7 @@ impl Ready {
         let mut left = octets;
         let mut stall_timer = None::<StallTimer>;
         while !left.is_empty() {
-            match send(raw(&self.socket), left, MsgFlags::MSG_NOSIGNAL) {
+            match send(self.socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
                 Ok(count) if count == left.len() => break,
                 Ok(count) => {
                     left = &left[count..];
@@ -199,7 +199,7 @@ impl Ready {
 
     /// Announces the end of the data; data in flight still arrive.
     fn close(&self) -> Result<()> {
-        match shutdown(raw(&self.socket), Shutdown::Write) {
+        match shutdown(self.socket.as_raw_fd(), Shutdown::Write) {
             Ok(()) | Err(Errno::ENOTCONN) => Ok(()),
             Err(error) => Err(error).during(|| "closing a flow"),
         }
