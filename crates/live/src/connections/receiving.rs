@@ -41,6 +41,7 @@ impl Receiving {
             bind: Some(at),
             receive_buffer: incoming.receive_buffer,
             non_blocking: true,
+            // No packet of one trial delays the next one.
             reset_on_close: true,
             reuse_address: true,
             ..Options::default()

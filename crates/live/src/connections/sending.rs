@@ -38,6 +38,7 @@ impl Ready {
             congestion: Some(outgoing.congestion.clone()),
             send_buffer: outgoing.send_buffer,
             non_blocking: true,
+            // No packet of one trial delays the next one.
             reset_on_close: true,
             ..Options::default()
         };

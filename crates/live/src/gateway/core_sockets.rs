@@ -16,7 +16,7 @@ use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
 use crate::pacing::Source;
-use crate::socket::{self, IpOption, Options, connect, next_error, take_error};
+use crate::socket::{self, IpOption, Options, bind_to, connect, next_error, take_error};
 use crate::sys::datagrams::{self, Datagrams, Outgoing};
 use crate::sys::option;
 
@@ -323,9 +323,7 @@ fn claim(here: IpAddr) -> Result<Claim> {
 }
 
 fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
-    let port = if kind.is_udp { PORT } else { 0 };
     let options = Options {
-        bind: Some(SocketAddr::new(kind.here, port)),
         device: interface.map(str::to_owned),
         // Packets are never fragmented; with probes the kernel's path MTU is ignored [ip(7)].
         path_mtu: match probes {
@@ -347,6 +345,8 @@ fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
     IpOption::SERVICE_OF_ARRIVALS
         .set(socket.as_fd(), kind.here, 1)
         .during(|| format!("opening a socket at {} for bundles", kind.here))?;
+    let port = if kind.is_udp { PORT } else { 0 };
+    bind_to(&socket, SocketAddr::new(kind.here, port))?;
     Ok(socket)
 }
 
