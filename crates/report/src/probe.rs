@@ -9,7 +9,6 @@ use proto::probe::{Hop, Limit, PathReport, Verdict};
 use units::{Bytes, Span};
 
 use crate::document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};
-pub(crate) use json::{limit_word, verdict_word};
 pub use json::{path_change_json, path_json};
 
 /// Probes of at most this size are no evidence of what a hop carries.

@@ -116,7 +116,7 @@ fn messages_from_off_the_path_change_no_result() {
         let (results, routes) = lines.split_at(5);
         for line in results {
             let result: serde_json::Value = serde_json::from_str(line).unwrap();
-            let passed = ["passed_forward", "passed_backward"].map(|key| result[key].as_u64());
+            let passed = ["forward", "backward"].map(|way| result[way]["mtu"].as_u64());
             assert_eq!(result["verdict"], "clean", "{line}");
             assert_eq!(passed, [Some(9_000); 2], "{line}");
         }
@@ -149,7 +149,7 @@ fn a_path_to_an_independent_reflector_is_clean() {
             let (output, _) = probe(host, kind);
             let said = String::from_utf8_lossy(&output.stdout);
             assert_eq!(output.status.code(), Some(0), "{host} {kind}: {said}");
-            assert!(said.contains(r#""passed_forward":9000"#), "{said}");
+            assert!(said.contains(r#""forward":{"mtu":9000"#), "{said}");
         }
     }
 }
@@ -188,7 +188,7 @@ fn replies_that_wait_for_nobody_do_not_keep_others_from_a_probe() {
     let lines = see(&script);
     let result: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
     assert_eq!(result["verdict"], "clean", "{lines:?}");
-    assert_eq!(result["passed_backward"], 9_000, "{lines:?}");
+    assert_eq!(result["backward"]["mtu"], 9_000, "{lines:?}");
     let said = lines.last().unwrap();
     let unresolved = said.contains("without an answer from the neighbour");
     assert!(unresolved && !said.contains("too large"), "{said}");

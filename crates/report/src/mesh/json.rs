@@ -2,19 +2,19 @@
 
 use std::net::IpAddr;
 
-use proto::probe::{HostWay, MeshFault, MeshPlace};
+use proto::probe::{HostWay, Limit, Loss, MeshFault, MeshPlace, Verdict};
 use serde::Serialize;
+use units::Bytes;
 
 use super::{MeshProbed, pairs, words};
 use crate::json::json_line;
-use crate::probe::{limit_word, verdict_word};
 
 #[derive(Serialize)]
 struct MeshLine {
     kind: &'static str,
-    asked: u64,
+    asked: Bytes,
     hosts: usize,
-    verdict: &'static str,
+    verdict: Verdict,
     sentences: Vec<String>,
     stopped: bool,
 }
@@ -26,7 +26,7 @@ struct HostLine<'a> {
     address: IpAddr,
     probes: bool,
     interface: Option<&'a str>,
-    interface_mtu: Option<u64>,
+    interface_mtu: Option<Bytes>,
     lost: Option<&'a str>,
 }
 
@@ -35,8 +35,8 @@ struct EntryLine<'a> {
     kind: &'static str,
     from: &'a str,
     to: &'a str,
-    passed: Option<u64>,
-    limit: &'static str,
+    passed: Option<Bytes>,
+    limit: Limit,
 }
 
 #[derive(Serialize)]
@@ -45,7 +45,7 @@ struct FaultLine<'a> {
     place: &'static str,
     direction: Option<&'static str>,
     groups: Vec<Vec<&'a str>>,
-    passes: u64,
+    passes: Bytes,
     text: String,
 }
 
@@ -54,10 +54,10 @@ struct PathLine<'a> {
     kind: &'static str,
     from: &'a str,
     to: &'a str,
-    verdict: Option<&'static str>,
+    verdict: Option<Verdict>,
     sentence: String,
     round_trip_us: Option<f64>,
-    loss: Option<f64>,
+    loss: Option<Loss>,
     probes: Option<u64>,
 }
 
@@ -68,9 +68,9 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
     let (_, findings) = words::found(probed);
     let mut lines = vec![json_line(&MeshLine {
         kind: "mesh",
-        asked: probed.asked.get(),
+        asked: probed.asked,
         hosts: probed.hosts.len(),
-        verdict: verdict_word(probed.verdict()),
+        verdict: probed.verdict(),
         sentences: words::answer(probed, &mesh),
         stopped: probed.is_stopped,
     })];
@@ -81,7 +81,7 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
             address: host.address,
             probes: host.probes,
             interface: host.interface.map(|(name, _)| name),
-            interface_mtu: host.interface.map(|(_, mtu)| mtu.get()),
+            interface_mtu: host.interface.map(|(_, mtu)| mtu),
             lost: host.lost,
         })
     }));
@@ -91,8 +91,8 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
             kind: "mesh-entry",
             from: probed.name(from),
             to: probed.name(to),
-            passed: entry.map(|entry| entry.carried.get()),
-            limit: entry.map_or("not-seen", |entry| limit_word(entry.limit)),
+            passed: entry.map(|entry| entry.carried),
+            limit: entry.map_or(Limit::NotSeen, |entry| entry.limit),
         })
     }));
     lines.extend(
@@ -107,11 +107,11 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
             kind: "mesh-path",
             from: probed.name(path.from),
             to: probed.name(path.to),
-            verdict: report.map(|report| verdict_word(report.verdict)),
+            verdict: report.map(|report| report.verdict),
             sentence: probed.sentence(path),
             round_trip_us: report
                 .and_then(|report| report.round_trip.map(|span| 1e3 * span.as_millis_f64())),
-            loss: report.and_then(|report| report.loss.map(|loss| loss.share)),
+            loss: report.and_then(|report| report.loss),
             probes: report.map(|report| report.probes),
         })
     }));
@@ -152,7 +152,7 @@ fn fault<'a>(probed: &MeshProbed<'a>, one: &MeshFault) -> FaultLine<'a> {
         place,
         direction,
         groups,
-        passes: one.carries.get(),
+        passes: one.carries,
         text: words::fault(probed, one),
     }
 }

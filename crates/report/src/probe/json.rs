@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 
 use proto::Direction;
-use proto::probe::{Evidence, FindingKind, Hop, Limit, Loss, PathReport, Place, Verdict};
+use proto::probe::{
+    DirectionResult, Evidence, FindingKind, Hop, Loss, PathReport, Place, ProtocolResult, Verdict,
+};
 use serde::Serialize;
 use units::{Bytes, Span};
 
@@ -16,20 +18,16 @@ struct PathLine<'a> {
     host: &'a str,
     far_end: IpAddr,
     interface: &'a str,
-    interface_mtu: u64,
-    asked: u64,
-    verdict: &'static str,
+    interface_mtu: Bytes,
+    asked: Bytes,
+    verdict: Verdict,
     sentence: String,
-    passed_forward: Option<u64>,
-    limit_forward: &'static str,
-    passed_backward: Option<u64>,
-    limit_backward: &'static str,
-    loss_forward: Option<[f64; 3]>,
-    loss_backward: Option<[f64; 3]>,
+    forward: DirectionResult,
+    backward: DirectionResult,
     round_trip_us: Option<f64>,
-    loss: Option<f64>,
+    loss: Option<Loss>,
     probes: u64,
-    octets: u64,
+    octets: Bytes,
     seconds: f64,
 }
 
@@ -40,29 +38,26 @@ struct HopLine {
     hop: u8,
     address: Option<IpAddr>,
     round_trip_us: Option<f64>,
-    largest: Option<u64>,
+    largest: Option<Bytes>,
 }
 
 #[derive(Serialize)]
-struct ProtocolLine {
+struct ProtocolLine<'a> {
     kind: &'static str,
     far_end: IpAddr,
-    protocol: &'static str,
-    answers: bool,
-    largest: Option<u64>,
-    fails_from: Option<u64>,
-    mss: Option<u16>,
+    #[serde(flatten)]
+    result: &'a ProtocolResult,
 }
 
 #[derive(Serialize)]
-struct FindingLine {
+struct FindingLine<'a> {
     kind: &'static str,
     far_end: IpAddr,
     finding: &'static str,
     text: String,
     #[serde(flatten)]
     values: Values,
-    evidence: Vec<EvidenceLine>,
+    evidence: &'a [Evidence],
 }
 
 /// The values of a finding; a finding has those that its kind needs.
@@ -109,19 +104,6 @@ struct Values {
 }
 
 #[derive(Serialize)]
-struct EvidenceLine {
-    protocol: &'static str,
-    size: u64,
-    hop_limit: Option<u8>,
-    router: Option<IpAddr>,
-    flow: u16,
-    fragments: bool,
-    sent: u32,
-    answered: u32,
-    refused: u32,
-}
-
-#[derive(Serialize)]
 struct TextLine {
     kind: &'static str,
     far_end: IpAddr,
@@ -134,13 +116,11 @@ struct ChangeLine<'a> {
     time: &'a str,
     host: &'a str,
     far_end: IpAddr,
-    before_forward: Option<u64>,
-    before_backward: Option<u64>,
-    passed_forward: Option<u64>,
-    passed_backward: Option<u64>,
-    loss_forward: Option<[f64; 3]>,
-    loss_backward: Option<[f64; 3]>,
-    verdict: &'static str,
+    before_forward: Option<Bytes>,
+    before_backward: Option<Bytes>,
+    forward: DirectionResult,
+    backward: DirectionResult,
+    verdict: Verdict,
     sentence: String,
 }
 
@@ -152,13 +132,11 @@ pub fn path_change_json(probed: &Probed<'_>, before: &PathReport, time: &str) ->
         time,
         host: probed.host,
         far_end: report.far_end,
-        before_forward: before.forward.mtu.map(Bytes::get),
-        before_backward: before.backward.mtu.map(Bytes::get),
-        passed_forward: report.forward.mtu.map(Bytes::get),
-        passed_backward: report.backward.mtu.map(Bytes::get),
-        loss_forward: report.forward.loss.as_ref().map(share),
-        loss_backward: report.backward.loss.as_ref().map(share),
-        verdict: verdict_word(report.verdict),
+        before_forward: before.forward.mtu,
+        before_backward: before.backward.mtu,
+        forward: report.forward,
+        backward: report.backward,
+        verdict: report.verdict,
         sentence: path_change_sentence(probed, before),
     })
 }
@@ -173,20 +151,16 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
         host: probed.host,
         far_end,
         interface: probed.interface,
-        interface_mtu: probed.interface_mtu.get(),
-        asked: report.asked.get(),
-        verdict: verdict_word(report.verdict),
+        interface_mtu: probed.interface_mtu,
+        asked: report.asked,
+        verdict: report.verdict,
         sentence: path_sentence(probed),
-        passed_forward: report.forward.mtu.map(Bytes::get),
-        limit_forward: limit_word(report.forward.limit),
-        passed_backward: report.backward.mtu.map(Bytes::get),
-        limit_backward: limit_word(report.backward.limit),
-        loss_forward: report.forward.loss.as_ref().map(share),
-        loss_backward: report.backward.loss.as_ref().map(share),
+        forward: report.forward,
+        backward: report.backward,
         round_trip_us: report.round_trip.map(micros),
-        loss: report.loss.map(|loss| loss.share),
+        loss: report.loss,
         probes: report.probes,
-        octets: report.octets.get(),
+        octets: report.octets,
         seconds: report.took.as_secs_f64(),
     })];
     lines.extend(report.hops.iter().map(|hop| {
@@ -196,18 +170,14 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
             hop: hop.number,
             address: hop.address,
             round_trip_us: hop.round_trip.map(micros),
-            largest: hop.largest.map(Bytes::get),
+            largest: hop.largest,
         })
     }));
     lines.extend(report.protocols.iter().map(|result| {
         json_line(&ProtocolLine {
             kind: "protocol",
             far_end,
-            protocol: result.protocol.name(),
-            answers: result.answers,
-            largest: result.largest.map(Bytes::get),
-            fails_from: result.fails_from.map(Bytes::get),
-            mss: result.mss,
+            result,
         })
     }));
     lines.extend(report.findings.iter().map(|finding| {
@@ -218,7 +188,7 @@ pub fn path_json(probed: &Probed<'_>) -> Vec<String> {
             finding: name,
             text: words::phrase(&finding.kind, probed),
             values,
-            evidence: finding.evidence.iter().map(evidence).collect(),
+            evidence: &finding.evidence,
         })
     }));
     let text = |kind, text| {
@@ -421,42 +391,9 @@ fn at(place: &Place) -> Values {
     }
 }
 
-fn evidence(evidence: &Evidence) -> EvidenceLine {
-    EvidenceLine {
-        protocol: evidence.protocol.name(),
-        size: evidence.size.get(),
-        hop_limit: evidence.hop_limit,
-        router: evidence.router,
-        flow: evidence.flow,
-        fragments: evidence.fragments,
-        sent: evidence.sent,
-        answered: evidence.answered,
-        refused: evidence.refused,
-    }
-}
-
-pub(crate) const fn verdict_word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Clean => "clean",
-        Verdict::Problem => "problem",
-        Verdict::Unclear => "unclear",
-    }
-}
-
 /// The share of packets that were lost, and its interval.
 const fn share(loss: &Loss) -> [f64; 3] {
     [loss.share, loss.low, loss.high]
-}
-
-pub(crate) const fn limit_word(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Asked => "asked",
-        Limit::Interface => "interface",
-        Limit::Refused => "refused",
-        Limit::Vanish => "vanish",
-        Limit::Fragmented => "fragmented",
-        Limit::NotSeen => "not-seen",
-    }
 }
 
 /// The direction of a black hole; `None`: the probes do not tell.

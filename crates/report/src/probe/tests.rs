@@ -171,7 +171,7 @@ fn json_lines_have_the_values_of_the_text() {
     let path = &lines[0];
     assert_eq!(path["verdict"], "problem");
     assert_eq!(
-        (&path["asked"], &path["passed_forward"]),
+        (&path["asked"], &path["forward"]["mtu"]),
         (&9000.into(), &1500.into())
     );
     assert_eq!(path["round_trip_us"], 450.0);
@@ -207,7 +207,10 @@ fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
     );
     assert!(text.contains("0 of 40"), "{text}");
     let path = &path_json(&probed(&report))[0];
-    assert!(path.contains("\"loss_forward\":[0.1,0.04,0.24]"), "{path}");
+    let path: Value = serde_json::from_str(path).unwrap();
+    let loss = &path["forward"]["loss"];
+    assert_eq!((&loss["lost"], &loss["share"]), (&4.into(), &0.1.into()));
+    assert_eq!((&loss["low"], &loss["high"]), (&0.04.into(), &0.24.into()));
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn a_path_that_carries_the_mtu_of_the_interface_is_clean() {
         let path = seen.path();
         assert_eq!(path["verdict"], "clean", "{path}");
         assert_eq!(
-            (&path["passed_forward"], &path["passed_backward"]),
+            (&path["forward"]["mtu"], &path["backward"]["mtu"]),
             (&9000.into(), &9000.into())
         );
         assert!(seen.of("finding").is_empty(), "{:?}", seen.0);
@@ -143,10 +143,10 @@ fn a_router_that_refuses_large_packets_is_named() {
         let seen = Seen::probe(narrow, &format!("{by} {far_end}"), 1);
         let path = seen.path();
         assert_eq!(
-            (&path["verdict"], &path["passed_forward"]),
+            (&path["verdict"], &path["forward"]["mtu"]),
             (&"problem".into(), &1400.into())
         );
-        assert_eq!(path["limit_forward"], "refused");
+        assert_eq!(path["forward"]["limit"], "refused");
         let finding = seen.finding("refused");
         assert_eq!(
             (&finding["router"], &finding["passes"]),
@@ -288,8 +288,8 @@ fn a_reflector_tells_both_directions_apart() {
     for by in BY {
         let seen = Seen::probe(back, &format!("{by} {}", FAR_END[0]), 1);
         let path = seen.path();
-        assert_eq!(path["passed_forward"], 9000, "{by}: {path}");
-        assert_eq!(path["passed_backward"], 1504, "{by}: {path}");
+        assert_eq!(path["forward"]["mtu"], 9000, "{by}: {path}");
+        assert_eq!(path["backward"]["mtu"], 1504, "{by}: {path}");
         assert_eq!(seen.finding("black-hole")["direction"], "backward");
     }
 }
@@ -324,7 +324,7 @@ fn a_watch_prints_what_changes_and_serves_it() {
     assert_eq!(changes.len(), 1, "{lines:?}");
     let change = changes[0];
     assert_eq!(
-        (&change["before_forward"], &change["passed_forward"]),
+        (&change["before_forward"], &change["forward"]["mtu"]),
         (&9000.into(), &1400.into())
     );
     assert_eq!(change["verdict"], "problem");
@@ -369,7 +369,7 @@ fn a_watch_whose_own_host_fails_says_that_nothing_passes() {
             panic!("{lines:?}");
         };
         assert_eq!(
-            (&change["before_forward"], &change["passed_forward"]),
+            (&change["before_forward"], &change["forward"]["mtu"]),
             (&9000.into(), &Value::Null)
         );
         assert_eq!(change["verdict"], "unclear");
@@ -393,7 +393,7 @@ fn a_host_that_has_addresses_of_its_link_alone_probes_beyond_it() {
         outcome.stderr
     );
     let path = outcome.json().remove(0);
-    assert_eq!(path["passed_forward"], 9000, "{path}");
+    assert_eq!(path["forward"]["mtu"], 9000, "{path}");
 }
 
 #[test]
@@ -410,6 +410,6 @@ fn a_hostile_far_end_neither_stops_a_probe_nor_lowers_its_result() {
             FAR_END[0]
         );
         let outcome = see(&dir, &script).ran();
-        assert_eq!(outcome.json()[0]["passed_forward"], 9000, "{by}");
+        assert_eq!(outcome.json()[0]["forward"]["mtu"], 9000, "{by}");
     }
 }
