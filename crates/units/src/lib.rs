@@ -19,6 +19,8 @@ mod spelling;
 pub mod text;
 mod time;
 mod transport;
+#[cfg(feature = "serde")]
+pub mod with_unit;
 
 pub use framing::Framing;
 pub use mtu::{BadMtu, IpMtu, IpVersion};

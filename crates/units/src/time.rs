@@ -102,6 +102,11 @@ impl Span {
         self.0 as f64 / 1e12
     }
 
+    /// Microseconds, rounded to the nearest `f64`.
+    pub const fn as_micros_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
     /// Milliseconds, rounded to the nearest `f64`.
     pub const fn as_millis_f64(self) -> f64 {
         self.0 as f64 / 1e9

@@ -25,6 +25,10 @@ pub struct PathReport {
     /// The direction of its answers.
     pub backward: DirectionResult,
     /// The smallest round-trip time of small probes.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "round_trip_us", with = "units::with_unit::micros")
+    )]
     pub round_trip: Option<Span>,
     /// The routers of the path, nearest first, and the far end if it was reached.
     pub hops: Vec<Hop>,
@@ -43,6 +47,10 @@ pub struct PathReport {
     /// Octets sent.
     pub octets: Bytes,
     /// The time that it took.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "seconds", with = "units::with_unit::seconds")
+    )]
     pub took: Span,
 }
 
@@ -146,10 +154,15 @@ pub enum Limit {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Hop {
     /// The hop limit that ends here: 1 for the first router.
+    #[cfg_attr(feature = "serde", serde(rename = "hop"))]
     pub number: u8,
     /// The address; `None` if it did not answer.
     pub address: Option<IpAddr>,
     /// The smallest round-trip time.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "round_trip_us", with = "units::with_unit::micros")
+    )]
     pub round_trip: Option<Span>,
     /// The largest probe that it answered.
     pub largest: Option<Bytes>,

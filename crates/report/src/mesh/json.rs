@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use proto::probe::{HostWay, Limit, Loss, MeshFault, MeshPlace, Verdict};
 use serde::Serialize;
-use units::Bytes;
+use units::with_unit::micros;
+use units::{Bytes, Span};
 
 use super::{MeshProbed, pairs, words};
 use crate::json::json_line;
@@ -56,7 +57,8 @@ struct PathLine<'a> {
     to: &'a str,
     verdict: Option<Verdict>,
     sentence: String,
-    round_trip_us: Option<f64>,
+    #[serde(serialize_with = "micros::serialize")]
+    round_trip_us: Option<Span>,
     loss: Option<Loss>,
     probes: Option<u64>,
 }
@@ -109,8 +111,7 @@ pub fn mesh_json(probed: &MeshProbed<'_>) -> Vec<String> {
             to: probed.name(path.to),
             verdict: report.map(|report| report.verdict),
             sentence: probed.sentence(path),
-            round_trip_us: report
-                .and_then(|report| report.round_trip.map(|span| 1e3 * span.as_millis_f64())),
+            round_trip_us: report.and_then(|report| report.round_trip),
             loss: report.and_then(|report| report.loss),
             probes: report.map(|report| report.probes),
         })

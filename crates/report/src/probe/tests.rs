@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use proto::probe::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
-    PathReport, Place, ProtocolResult, Remedy, Verdict,
+    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
 };
 use proto::{Direction, Protocol};
 use serde_json::Value;
@@ -178,8 +178,11 @@ fn json_lines_have_the_values_of_the_text() {
     let finding = &lines[5];
     assert_eq!(finding["finding"], "black-hole");
     assert_eq!(
-        (&finding["behind_hop"], &finding["before_hop"]),
-        (&2.into(), &3.into())
+        (
+            &finding["place"]["behind"]["hop"],
+            &finding["place"]["before"]["round_trip_us"]
+        ),
+        (&2.into(), &450.0.into())
     );
     assert_eq!(finding["evidence"][0]["sent"], 5);
     assert!(finding.get("router").is_none());
@@ -232,4 +235,104 @@ fn a_change_says_whether_the_path_shrank_or_grew() {
     assert!(back.starts_with(expected), "{back}");
     let gone = sentence(&silent, &small);
     assert!(gone.starts_with("No packets pass any more. "), "{gone}");
+}
+
+#[test]
+fn a_report_with_every_finding_reads_back_equal() {
+    let mut report = hole();
+    let size = Bytes::new;
+    let router = FAR_END;
+    let place = Place {
+        behind: Some(hop(1, 9000)),
+        ..Place::default()
+    };
+    let loss = Loss {
+        sent: 3,
+        lost: 1,
+        share: 1.0 / 3.0,
+        low: 0.06,
+        high: 0.79,
+    };
+    report.loss = Some(loss);
+    report.took = Span::from_picos(1_234_567_890_123);
+    report.round_trip = Some(Span::from_picos(450_123_457));
+    let kinds = [
+        FindingKind::NoAnswer,
+        FindingKind::Interface { mtu: size(1500) },
+        FindingKind::FirstLink {
+            from: size(1501),
+            first: hop(1, 1500),
+        },
+        FindingKind::BlackHole {
+            direction: None,
+            from: size(1501),
+            place,
+        },
+        FindingKind::Refused {
+            mtu: size(1400),
+            router,
+            hop: Some(2),
+        },
+        FindingKind::OuterFragments {
+            made: 7,
+            fits: size(1450),
+        },
+        FindingKind::BackwardLimit { mtu: size(1500) },
+        FindingKind::AnnouncedTooSmall {
+            router,
+            announced: size(1300),
+            passes: size(1400),
+        },
+        FindingKind::AnnouncedTooLarge {
+            router,
+            announced: size(1500),
+            fails_from: size(1450),
+        },
+        FindingKind::AnswersLimited {
+            router,
+            sent: 9,
+            answered: 2,
+        },
+        FindingKind::OneProtocol {
+            protocol: Protocol::Udp,
+            from: size(1501),
+            others: size(9000),
+            place: None,
+        },
+        FindingKind::Branches {
+            flows: vec![1, 3],
+            of: 8,
+            small: size(1500),
+            large: size(9000),
+            place: Some(place),
+        },
+        FindingKind::MssClamped {
+            seen: 1400,
+            expected: 8960,
+        },
+        FindingKind::FragmentsDropped,
+        FindingKind::MtuChanged {
+            before: size(9000),
+            after: size(1500),
+        },
+        FindingKind::Tunnel(Tunnel {
+            mtu: size(1450),
+            below: size(1500),
+            names: vec!["VXLAN".to_owned()],
+        }),
+        FindingKind::Loss(loss),
+    ];
+    let with_evidence = |kind| Finding {
+        kind,
+        evidence: report.findings[0].evidence.clone(),
+    };
+    report.findings = kinds.map(with_evidence).into();
+    let text = serde_json::to_string(&report).unwrap();
+    assert_eq!(serde_json::from_str::<PathReport>(&text).unwrap(), report);
+    for line in path_json(&probed(&report)) {
+        for key in ["kind", "far_end"] {
+            let count = line.matches(&format!("\"{key}\":")).count();
+            assert_eq!(count, 1, "{key}: {line}");
+        }
+    }
 }

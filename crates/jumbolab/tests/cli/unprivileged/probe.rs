@@ -149,10 +149,10 @@ fn a_router_that_refuses_large_packets_is_named() {
         assert_eq!(path["forward"]["limit"], "refused");
         let finding = seen.finding("refused");
         assert_eq!(
-            (&finding["router"], &finding["passes"]),
+            (&finding["router"], &finding["mtu"]),
             (&router.into(), &1400.into())
         );
-        assert_eq!(finding["behind_hop"], 1);
+        assert_eq!(finding["hop"], 1);
     }
 }
 
@@ -163,7 +163,10 @@ fn a_link_that_drops_large_packets_silently_is_found_between_its_ends() {
         let finding = seen.finding("black-hole");
         assert_eq!(finding["fails_from"], 1505, "{finding}");
         assert_eq!(
-            (&finding["behind_hop"], &finding["before_hop"]),
+            (
+                &finding["place"]["behind"]["hop"],
+                &finding["place"]["before"]["hop"]
+            ),
             (&1.into(), &2.into())
         );
         assert_eq!(finding["direction"], "forward");

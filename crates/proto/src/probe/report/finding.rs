@@ -10,6 +10,7 @@ use super::{Direction, Hop, Loss, Protocol};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Finding {
+    #[cfg_attr(feature = "serde", serde(flatten))]
     pub kind: FindingKind,
     /// The probes that show it.
     pub evidence: Vec<Evidence>,
@@ -20,7 +21,7 @@ pub struct Finding {
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "kebab-case")
+    serde(tag = "finding", rename_all = "kebab-case")
 )]
 pub enum FindingKind {
     /// Nothing answers.
@@ -31,6 +32,7 @@ pub enum FindingKind {
     /// MTU of the two ends of the first link differ.
     FirstLink {
         /// Sizes from here on vanish.
+        #[cfg_attr(feature = "serde", serde(rename = "fails_from"))]
         from: Bytes,
         first: Hop,
     },
@@ -40,6 +42,7 @@ pub enum FindingKind {
         /// The direction; `None`: one of the two or both, the probes do not tell.
         direction: Option<Direction>,
         /// Sizes from here on vanish.
+        #[cfg_attr(feature = "serde", serde(rename = "fails_from"))]
         from: Bytes,
         /// Where.
         place: Place,
@@ -92,6 +95,7 @@ pub enum FindingKind {
     OneProtocol {
         protocol: Protocol,
         /// Sizes from here on do not pass.
+        #[cfg_attr(feature = "serde", serde(rename = "fails_from"))]
         from: Bytes,
         /// The largest size that another protocol carries.
         others: Bytes,
@@ -103,6 +107,7 @@ pub enum FindingKind {
         /// The flows that carry less.
         flows: Vec<u16>,
         /// The number of flows tried.
+        #[cfg_attr(feature = "serde", serde(rename = "of_flows"))]
         of: u16,
         /// The largest size that these flows carry.
         small: Bytes,
