@@ -32,8 +32,10 @@ pub struct ClockExchange {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ClockOffset {
     /// The other clock minus this one.
+    #[cfg_attr(feature = "serde", serde(rename = "clock_offset_ns"))]
     pub nanos: i64,
     /// Bound of the error, in either direction.
+    #[cfg_attr(feature = "serde", serde(rename = "clock_bound_ns"))]
     pub bound: u64,
 }
 

@@ -1,54 +1,77 @@
 //! Spans as numbers of the unit that the name of their key says, for `serde(with = "..")`.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Span;
+
+/// A [`Span`], or one that may not be known.
+pub trait MaybeSpan: Copy + Into<Option<Span>> {
+    /// The span; `None` if it must be known and is not.
+    fn of(span: Option<Span>) -> Option<Self>;
+}
+
+impl MaybeSpan for Span {
+    fn of(span: Option<Span>) -> Option<Self> {
+        span
+    }
+}
+
+impl MaybeSpan for Option<Span> {
+    fn of(span: Option<Span>) -> Option<Self> {
+        Some(span)
+    }
+}
 
 /// Microseconds; null if the span is not known.
 pub mod micros {
     use super::*;
 
-    /// Writes a [`Span`], or one that may not be known.
+    /// Writes a span.
     ///
     /// # Errors
     /// The serializer fails.
-    pub fn serialize<S: Serializer>(
-        span: &(impl Copy + Into<Option<Span>>),
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(span: &impl MaybeSpan, to: S) -> Result<S::Ok, S::Error> {
         let span: Option<Span> = (*span).into();
         span.map(Span::as_micros_f64).serialize(to)
-    }
-
-    /// Reads a span that may not be known.
-    ///
-    /// # Errors
-    /// It is neither a number nor null.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Span>, D::Error> {
-        let micros = Option::<f64>::deserialize(from)?;
-        Ok(micros.map(|micros| nearest(micros * 1e6)))
-    }
-}
-
-/// Seconds.
-pub mod seconds {
-    use super::*;
-
-    /// Writes a [`Span`].
-    ///
-    /// # Errors
-    /// The serializer fails.
-    pub fn serialize<S: Serializer>(span: &Span, to: S) -> Result<S::Ok, S::Error> {
-        span.as_secs_f64().serialize(to)
     }
 
     /// Reads a span.
     ///
     /// # Errors
-    /// It is no number.
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
-        Ok(nearest(f64::deserialize(from)? * 1e12))
+    /// It is no number, nor null where it may be unknown.
+    pub fn deserialize<'de, D: Deserializer<'de>, T: MaybeSpan>(from: D) -> Result<T, D::Error> {
+        read(from, 1e6)
     }
+}
+
+/// Seconds; null if the span is not known.
+pub mod seconds {
+    use super::*;
+
+    /// Writes a span.
+    ///
+    /// # Errors
+    /// The serializer fails.
+    pub fn serialize<S: Serializer>(span: &impl MaybeSpan, to: S) -> Result<S::Ok, S::Error> {
+        let span: Option<Span> = (*span).into();
+        span.map(Span::as_secs_f64).serialize(to)
+    }
+
+    /// Reads a span.
+    ///
+    /// # Errors
+    /// It is no number, nor null where it may be unknown.
+    pub fn deserialize<'de, D: Deserializer<'de>, T: MaybeSpan>(from: D) -> Result<T, D::Error> {
+        read(from, 1e12)
+    }
+}
+
+/// Reads a number of units of so many picoseconds.
+fn read<'de, D: Deserializer<'de>, T: MaybeSpan>(from: D, picos: f64) -> Result<T, D::Error> {
+    let number = Option::<f64>::deserialize(from)?;
+    let span = number.map(|number| nearest(number * picos));
+    T::of(span).ok_or_else(|| D::Error::custom("a time is missing"))
 }
 
 #[expect(

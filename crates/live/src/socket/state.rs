@@ -16,6 +16,10 @@ pub struct TcpState {
     /// Congestion control in force.
     pub congestion: String,
     /// Smoothed round-trip time.
+    #[cfg_attr(
+        feature = "serde",
+        serde(rename = "tcp_round_trip_us", with = "units::with_unit::micros")
+    )]
     pub round_trip: Span,
     /// Segments sent, retransmissions included.
     pub segments: u64,

@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use serde::Serialize;
 use units::{Bytes, Time};
 
 use crate::clock;
@@ -31,7 +32,7 @@ pub(super) struct SentCounters {
 }
 
 /// A path MTU, and who stated it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PathMtuNotice {
     /// Octets of the largest packet.
     pub mtu: u32,

@@ -1,22 +1,30 @@
 //! Distributions of delays, round trips and lateness.
 
 use proto::streaming_recorder::Delays;
+use serde::Serialize;
 use units::Span;
+use units::with_unit::micros;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DelayDistribution {
     /// Number of values.
     pub count: u64,
     /// Minimum.
+    #[serde(rename = "min", serialize_with = "micros::serialize")]
     pub least: Span,
+    #[serde(serialize_with = "micros::serialize")]
     pub mean: Span,
     /// Median, to three digits.
+    #[serde(rename = "p50", serialize_with = "micros::serialize")]
     pub median: Span,
     /// 95th percentile, to three digits.
+    #[serde(serialize_with = "micros::serialize")]
     pub p95: Span,
     /// 99th percentile, to three digits.
+    #[serde(serialize_with = "micros::serialize")]
     pub p99: Span,
     /// Maximum.
+    #[serde(rename = "max", serialize_with = "micros::serialize")]
     pub most: Span,
 }
 

@@ -4,6 +4,8 @@ mod readers;
 mod reporter;
 mod session;
 
+use serde::Serialize;
+use units::with_unit::micros;
 use units::{Bytes, Span};
 use wire::control::{Name, Progress};
 
@@ -54,34 +56,42 @@ pub struct FlowInterval {
 }
 
 /// Observations of a flow's sender in an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SentInterval {
     /// Messages handed to the kernel.
+    #[serde(rename = "sent")]
     pub messages: u64,
     /// Octets of those messages.
+    #[serde(rename = "sent_octets")]
     pub octets: Bytes,
     /// Messages that the kernel did not accept.
     pub unsent: u64,
     /// How late the current message was at the end of the interval.
+    #[serde(rename = "behind_us", serialize_with = "micros::serialize")]
     pub behind: Span,
     /// Messages that were due in the interval, if that is known.
     pub due: Option<f64>,
     /// TCP's state, of streams.
+    #[serde(flatten)]
     pub tcp: Option<TcpInterval>,
     /// The path MTU, if a notice changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path_mtu: Option<PathMtuNotice>,
 }
 
 /// TCP's state at the end of an interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TcpInterval {
     /// Segments retransmitted in the interval.
     pub retransmitted: u64,
     /// The congestion window in octets.
+    #[serde(rename = "window_octets")]
     pub window: Bytes,
     /// The smoothed round-trip time.
+    #[serde(rename = "tcp_round_trip_us", serialize_with = "micros::serialize")]
     pub round_trip: Span,
     /// The octets of its segments, if it is stuck with one: several timeouts in a row.
+    #[serde(rename = "stuck_segment")]
     pub stuck: Option<u32>,
 }
 

@@ -1,14 +1,159 @@
-//! Results as JSON Lines: one object per flow.
+//! Results as JSON Lines: one object per flow; docs/formats.md is their schema.
 
+use std::net::SocketAddr;
+
+use live::socket::TcpState;
 use live::traffic::{
-    Asked, DelayDistribution, Flow, FlowOutcome, Interval, Meter, Outcome, PathMtuNotice,
-    Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
+    Asked, DelayDistribution, Flow, FlowInterval, FlowOutcome, Interval, Meter, Outcome,
+    PathMtuNotice, Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
 };
 use proto::clock_offset::ClockOffset;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use units::with_unit::{micros, seconds};
 use units::{Bytes, Span, Transport};
 
 use super::{Results, delays, has_jitter, per_second};
+
+/// The result of a flow. Keys without a meaning at this end are absent.
+#[derive(Default, Serialize)]
+struct ResultLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'static str>,
+    flow: &'a str,
+    protocol: &'static str,
+    meter: &'static str,
+    #[serde(flatten)]
+    session: Option<Session>,
+    fault: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reverse: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    segmentation: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    merge: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receive_buffer: Option<u64>,
+    #[serde(flatten)]
+    departures: Option<Departures>,
+    #[serde(flatten)]
+    round_trips: Option<RoundTrips>,
+    #[serde(flatten)]
+    tcp: Option<&'a TcpState>,
+    #[serde(flatten)]
+    arrivals: Option<Arrivals>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lost: Option<u64>,
+    #[serde(flatten)]
+    clocks: Option<ClockOffset>,
+}
+
+#[derive(Serialize)]
+struct Session {
+    session: u64,
+    peer: SocketAddr,
+}
+
+/// The counters of a flow's sender.
+#[derive(Serialize)]
+struct Departures {
+    offered: u64,
+    sent: u64,
+    sent_octets: Bytes,
+    #[serde(serialize_with = "seconds::serialize")]
+    sent_seconds: Span,
+    sent_per_second: f64,
+    sent_mbit: f64,
+    refused: u64,
+    unsent: u64,
+    too_large: u64,
+    missed: u64,
+    path_mtu: Option<PathMtuNotice>,
+    lateness_us: Option<DelayDistribution>,
+    send_buffer: u64,
+}
+
+#[derive(Serialize)]
+struct RoundTrips {
+    echoes: u64,
+    echoes_lost: u64,
+    echo_duplicates: u64,
+    echoes_unexpected: u64,
+    echoes_unstamped: u64,
+    round_trip_us: Option<DelayDistribution>,
+}
+
+/// The counters of a flow's receiver.
+#[derive(Serialize)]
+struct Arrivals {
+    received: u64,
+    received_octets: u64,
+    duplicates: u64,
+    reordered: u64,
+    overflowed: u64,
+    merged: u64,
+    #[serde(flatten)]
+    one_way: Option<OneWay>,
+}
+
+#[derive(Serialize)]
+struct OneWay {
+    #[serde(serialize_with = "seconds::serialize")]
+    received_seconds: Span,
+    received_per_second: f64,
+    received_mbit: f64,
+    unstamped: u64,
+    negative: u64,
+    delay_us: Option<DelayDistribution>,
+    #[serde(serialize_with = "micros::serialize")]
+    jitter_us: Option<Span>,
+}
+
+/// A flow in an interval. Keys that this end does not know are absent.
+#[derive(Serialize)]
+struct IntervalLine<'a> {
+    event: &'static str,
+    flow: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<u64>,
+    #[serde(serialize_with = "seconds::serialize")]
+    from_s: Span,
+    #[serde(serialize_with = "seconds::serialize")]
+    to_s: Span,
+    #[serde(flatten)]
+    sent: Option<SentInterval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_mbit: Option<f64>,
+    #[serde(flatten)]
+    received: Option<ReceivedIn>,
+    #[serde(flatten)]
+    echoes: Option<EchoesIn>,
+}
+
+#[derive(Serialize)]
+struct ReceivedIn {
+    received: u64,
+    received_octets: Bytes,
+    #[serde(serialize_with = "seconds::serialize")]
+    received_seconds: Span,
+    received_mbit: Option<f64>,
+    lost: Option<u64>,
+    #[serde(flatten)]
+    one_way: Option<OneWayIn>,
+}
+
+#[derive(Serialize)]
+struct OneWayIn {
+    delay_us: Option<Quantiles>,
+    #[serde(serialize_with = "micros::serialize")]
+    jitter_us: Span,
+}
+
+#[derive(Serialize)]
+struct EchoesIn {
+    echoes: u64,
+    echoes_lost: Option<u64>,
+    round_trip_us: Option<Quantiles>,
+}
 
 /// A flow as observed by its sender.
 pub(super) fn sent(
@@ -17,67 +162,24 @@ pub(super) fn sent(
     outcome: &Outcome,
     results: Results,
 ) -> String {
-    let mut object = first(results);
-    head(&mut object, flow.name.as_str(), flow.transport, flow.meter);
-    object.insert(
-        "fault".into(),
-        json!(result.fault.as_ref().or(outcome.fault.as_ref())),
-    );
-    object.insert("segmentation".into(), json!(flow.options.segmentation));
-    object.insert("merge".into(), json!(flow.options.merge));
-    object.insert("receive_buffer".into(), json!(result.receive_buffer));
-    if flow.reverse.is_some() {
-        object.insert("reverse".into(), json!(true));
-    }
-    if let Some(sent) = &result.sent {
-        departures(&mut object, sent);
-        if flow.meter == Meter::RoundTrip {
-            object.insert("echoes".into(), json!(sent.echoes));
-            let lost = sent.messages.saturating_sub(sent.echoes);
-            object.insert("echoes_lost".into(), json!(lost));
-            object.insert("echo_duplicates".into(), json!(sent.copies));
-            object.insert("echoes_unexpected".into(), json!(sent.unexpected));
-            object.insert("echoes_unstamped".into(), json!(sent.unstamped));
-            object.insert("round_trip_us".into(), quantiles(sent.round_trips.as_ref()));
-        }
-        if let Some(tcp) = &sent.tcp {
-            object.insert("congestion".into(), json!(tcp.congestion));
-            object.insert("segments".into(), json!(tcp.segments));
-            object.insert("retransmitted".into(), json!(tcp.retransmitted));
-            object.insert("segment_size".into(), json!(tcp.segment_size));
-        }
-        if let Some(report) = &result.report {
-            object.insert(
-                "lost".into(),
-                json!(sent.messages.saturating_sub(report.messages)),
-            );
-        }
-    }
-    if let Some(report) = &result.report {
-        arrived(&mut object, report, flow.meter);
-    }
-    if let Some(offset) = outcome.offset {
-        clocks(&mut object, offset);
-    }
-    format!("{}\n", Value::Object(object))
-}
-
-/// The counters of a flow's sender.
-fn departures(object: &mut Map<String, Value>, sent: &Sent) {
-    let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
-    object.insert("offered".into(), json!(sent.offered));
-    object.insert("sent".into(), json!(sent.messages));
-    object.insert("sent_octets".into(), json!(sent.octets.get()));
-    object.insert("sent_seconds".into(), json!(sent.lasted.as_secs_f64()));
-    object.insert("sent_per_second".into(), json!(each));
-    object.insert("sent_mbit".into(), json!(bits / 1e6));
-    object.insert("refused".into(), json!(sent.refused));
-    object.insert("unsent".into(), json!(sent.unsent));
-    object.insert("too_large".into(), json!(sent.too_large));
-    object.insert("missed".into(), json!(sent.missed()));
-    object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
-    object.insert("lateness_us".into(), quantiles(sent.lateness.as_ref()));
-    object.insert("send_buffer".into(), json!(sent.send_buffer));
+    let sent = result.sent.as_ref();
+    let echoed = sent.filter(|_| flow.meter == Meter::RoundTrip);
+    let report = result.report.as_ref();
+    let lost = |(sent, report): (&Sent, &Report)| sent.messages.saturating_sub(report.messages);
+    line(&ResultLine {
+        fault: result.fault.as_deref().or(outcome.fault.as_deref()),
+        reverse: flow.reverse.is_some(),
+        segmentation: Some(flow.options.segmentation),
+        merge: Some(flow.options.merge),
+        receive_buffer: Some(result.receive_buffer),
+        departures: sent.map(departures),
+        round_trips: echoed.map(round_trips),
+        tcp: sent.and_then(|sent| sent.tcp.as_ref()),
+        arrivals: report.map(|report| arrivals(report, flow.meter)),
+        lost: sent.zip(report).map(lost),
+        clocks: outcome.offset,
+        ..ResultLine::new(results, flow.name.as_str(), flow.transport, flow.meter)
+    })
 }
 
 /// A flow that the receiver of a session sent.
@@ -87,94 +189,154 @@ pub(super) fn sent_on_request(
     sent: &Sent,
     results: Results,
 ) -> String {
-    let mut object = first(results);
-    let transport = Some(flow.transport);
-    head(&mut object, flow.name.as_str(), transport, flow.meter);
-    object.insert("session".into(), json!(served.session.number));
-    object.insert("peer".into(), json!(served.session.peer.to_string()));
-    object.insert("fault".into(), json!(served.fault));
-    object.insert("reverse".into(), json!(true));
-    departures(&mut object, sent);
-    clocks(&mut object, served.session.offset);
-    format!("{}\n", Value::Object(object))
+    line(&ResultLine {
+        reverse: true,
+        departures: Some(departures(sent)),
+        ..ResultLine::of_session(served, flow, results)
+    })
 }
 
 /// A flow as observed by its receiver.
 pub(super) fn received(served: &Served, flow: &Asked, report: &Report, results: Results) -> String {
-    let mut object = first(results);
-    head(
-        &mut object,
-        flow.name.as_str(),
-        Some(flow.transport),
-        flow.meter,
-    );
-    object.insert("session".into(), json!(served.session.number));
-    object.insert("peer".into(), json!(served.session.peer.to_string()));
-    object.insert("fault".into(), json!(served.fault));
-    object.insert("merge".into(), json!(flow.merge));
-    arrived(&mut object, report, flow.meter);
-    clocks(&mut object, served.session.offset);
-    format!("{}\n", Value::Object(object))
+    line(&ResultLine {
+        merge: Some(flow.merge),
+        arrivals: Some(arrivals(report, flow.meter)),
+        ..ResultLine::of_session(served, flow, results)
+    })
 }
 
 /// An interval: an object for each flow.
 pub(super) fn interval(session: Option<u64>, interval: &Interval) -> String {
-    let mut text = String::new();
-    for flow in &interval.flows {
-        let mut object = Map::new();
-        object.insert("event".into(), json!("interval"));
-        object.insert("flow".into(), json!(flow.name.as_str()));
-        if let Some(session) = session {
-            object.insert("session".into(), json!(session));
-        }
-        let [from, to] = [interval.from, interval.to].map(Span::as_secs_f64);
-        object.insert("from_s".into(), json!(from));
-        object.insert("to_s".into(), json!(to));
-        if let Some(sent) = &flow.sent {
-            sent_in(&mut object, sent, to - from);
-        }
-        if let Some(received) = &flow.received {
-            received_in(&mut object, received, flow.echoes.is_none());
-        }
-        if let Some(echoes) = &flow.echoes {
-            object.insert("echoes".into(), json!(echoes.messages));
-            object.insert("echoes_lost".into(), json!(echoes.known_lost()));
-            object.insert("round_trip_us".into(), percentiles(&echoes.delays));
-        }
-        text += &format!("{}\n", Value::Object(object));
-    }
-    text
+    let seconds = interval.to.as_secs_f64() - interval.from.as_secs_f64();
+    let of_flow = |flow: &FlowInterval| {
+        let one_way = flow.echoes.is_none();
+        line(&IntervalLine {
+            event: "interval",
+            flow: flow.name.as_str(),
+            session,
+            from_s: interval.from,
+            to_s: interval.to,
+            sent: flow.sent,
+            sent_mbit: flow.sent.and_then(|sent| mbit(sent.octets, seconds)),
+            received: flow
+                .received
+                .as_ref()
+                .map(|found| received_in(found, one_way)),
+            echoes: flow.echoes.as_ref().map(echoes_in),
+        })
+    };
+    interval.flows.iter().map(of_flow).collect()
 }
 
-fn sent_in(object: &mut Map<String, Value>, sent: &SentInterval, seconds: f64) {
-    object.insert("sent".into(), json!(sent.messages));
-    object.insert("sent_octets".into(), json!(sent.octets.get()));
-    object.insert("sent_mbit".into(), json!(mbit(sent.octets, seconds)));
-    object.insert("unsent".into(), json!(sent.unsent));
-    object.insert("due".into(), json!(sent.due));
-    object.insert("behind_us".into(), json!(micros(sent.behind)));
-    if let Some(tcp) = &sent.tcp {
-        object.insert("retransmitted".into(), json!(tcp.retransmitted));
-        object.insert("window_octets".into(), json!(tcp.window.get()));
-        object.insert("tcp_round_trip_us".into(), json!(micros(tcp.round_trip)));
-        object.insert("stuck_segment".into(), json!(tcp.stuck));
+impl<'a> ResultLine<'a> {
+    /// What is known of each flow.
+    fn new(results: Results, flow: &'a str, transport: Option<Transport>, meter: Meter) -> Self {
+        Self {
+            event: (results == Results::JsonStream).then_some("result"),
+            flow,
+            protocol: match transport {
+                Some(Transport::Udp) => "udp",
+                Some(Transport::Tcp) => "tcp",
+                None => "echo",
+            },
+            meter: match meter {
+                Meter::OneWay => "one-way",
+                Meter::RoundTrip => "round-trip",
+            },
+            ..Self::default()
+        }
     }
-    if sent.path_mtu.is_some() {
-        object.insert("path_mtu".into(), path_mtu(sent.path_mtu));
+
+    /// What a receiver knows of each flow.
+    fn of_session(served: &'a Served, flow: &'a Asked, results: Results) -> Self {
+        let transport = Some(flow.transport);
+        Self {
+            session: Some(Session {
+                session: served.session.number,
+                peer: served.session.peer,
+            }),
+            fault: served.fault.as_deref(),
+            clocks: Some(served.session.offset),
+            ..Self::new(results, flow.name.as_str(), transport, flow.meter)
+        }
     }
 }
 
-fn received_in(object: &mut Map<String, Value>, received: &ReceivedInterval, one_way: bool) {
-    let seconds = received.lasted.as_secs_f64();
-    object.insert("received".into(), json!(received.messages));
-    object.insert("received_octets".into(), json!(received.octets.get()));
-    object.insert("received_seconds".into(), json!(seconds));
-    let rate = mbit(received.octets, seconds);
-    object.insert("received_mbit".into(), json!(rate));
-    object.insert("lost".into(), json!(received.known_lost()));
-    if one_way {
-        object.insert("delay_us".into(), percentiles(&received.delays));
-        object.insert("jitter_us".into(), json!(micros(received.jitter)));
+fn departures(sent: &Sent) -> Departures {
+    let [each, bits] = per_second(sent.messages, sent.octets, sent.lasted);
+    Departures {
+        offered: sent.offered,
+        sent: sent.messages,
+        sent_octets: sent.octets,
+        sent_seconds: sent.lasted,
+        sent_per_second: each,
+        sent_mbit: bits / 1e6,
+        refused: sent.refused,
+        unsent: sent.unsent,
+        too_large: sent.too_large,
+        missed: sent.missed(),
+        path_mtu: sent.path_mtu,
+        lateness_us: sent.lateness,
+        send_buffer: sent.send_buffer,
+    }
+}
+
+fn round_trips(sent: &Sent) -> RoundTrips {
+    RoundTrips {
+        echoes: sent.echoes,
+        echoes_lost: sent.messages.saturating_sub(sent.echoes),
+        echo_duplicates: sent.copies,
+        echoes_unexpected: sent.unexpected,
+        echoes_unstamped: sent.unstamped,
+        round_trip_us: sent.round_trips,
+    }
+}
+
+fn arrivals(report: &Report, meter: Meter) -> Arrivals {
+    Arrivals {
+        received: report.messages,
+        received_octets: report.octets,
+        duplicates: report.duplicates,
+        reordered: report.reordered,
+        overflowed: report.overflowed,
+        merged: report.merged,
+        one_way: (meter == Meter::OneWay).then(|| one_way(report)),
+    }
+}
+
+fn one_way(report: &Report) -> OneWay {
+    let lasted = Span::from_nanos(report.lasted);
+    let [each, bits] = per_second(report.messages, Bytes::new(report.octets), lasted);
+    OneWay {
+        received_seconds: lasted,
+        received_per_second: each,
+        received_mbit: bits / 1e6,
+        unstamped: report.unstamped,
+        negative: report.negative,
+        delay_us: (report.delayed > 0).then(|| delays(report)),
+        jitter_us: has_jitter(report).then(|| Span::from_nanos(report.jitter)),
+    }
+}
+
+fn received_in(received: &ReceivedInterval, one_way: bool) -> ReceivedIn {
+    ReceivedIn {
+        received: received.messages,
+        received_octets: received.octets,
+        received_seconds: received.lasted,
+        received_mbit: mbit(received.octets, received.lasted.as_secs_f64()),
+        lost: received.known_lost(),
+        one_way: one_way.then(|| OneWayIn {
+            delay_us: known(received.delays),
+            jitter_us: received.jitter,
+        }),
+    }
+}
+
+fn echoes_in(echoes: &ReceivedInterval) -> EchoesIn {
+    EchoesIn {
+        echoes: echoes.messages,
+        echoes_lost: echoes.known_lost(),
+        round_trip_us: known(echoes.delays),
     }
 }
 
@@ -182,96 +344,11 @@ fn mbit(octets: Bytes, seconds: f64) -> Option<f64> {
     (seconds > 0.0).then(|| octets.get() as f64 * 8.0 / seconds / 1e6)
 }
 
-fn percentiles(delays: &Quantiles) -> Value {
-    if delays.count == 0 {
-        return Value::Null;
-    }
-    json!({
-        "count": delays.count,
-        "p50": micros(delays.median),
-        "p95": micros(delays.p95),
-        "p99": micros(delays.p99),
-        "most": micros(delays.most),
-    })
+fn known(delays: Quantiles) -> Option<Quantiles> {
+    (delays.count > 0).then_some(delays)
 }
 
-fn path_mtu(notice: Option<PathMtuNotice>) -> Value {
-    notice.map_or(
-        Value::Null,
-        |notice| json!({ "mtu": notice.mtu, "router": notice.router }),
-    )
-}
-
-/// The start of the object of a result.
-fn first(results: Results) -> Map<String, Value> {
-    let mut object = Map::new();
-    if results == Results::JsonStream {
-        object.insert("event".into(), json!("result"));
-    }
-    object
-}
-
-fn head(object: &mut Map<String, Value>, name: &str, transport: Option<Transport>, meter: Meter) {
-    let protocol = match transport {
-        Some(Transport::Udp) => "udp",
-        Some(Transport::Tcp) => "tcp",
-        None => "echo",
-    };
-    let meter = match meter {
-        Meter::OneWay => "one-way",
-        Meter::RoundTrip => "round-trip",
-    };
-    object.insert("flow".into(), json!(name));
-    object.insert("protocol".into(), json!(protocol));
-    object.insert("meter".into(), json!(meter));
-}
-
-fn arrived(object: &mut Map<String, Value>, report: &Report, meter: Meter) {
-    let lasted = Span::from_nanos(report.lasted);
-    object.insert("received".into(), json!(report.messages));
-    object.insert("received_octets".into(), json!(report.octets));
-    object.insert("duplicates".into(), json!(report.duplicates));
-    object.insert("reordered".into(), json!(report.reordered));
-    object.insert("overflowed".into(), json!(report.overflowed));
-    object.insert("merged".into(), json!(report.merged));
-    if meter == Meter::OneWay {
-        let [each, bits] = per_second(report.messages, Bytes::new(report.octets), lasted);
-        let delays = delays(report);
-        object.insert("received_seconds".into(), json!(lasted.as_secs_f64()));
-        object.insert("received_per_second".into(), json!(each));
-        object.insert("received_mbit".into(), json!(bits / 1e6));
-        object.insert("unstamped".into(), json!(report.unstamped));
-        object.insert("negative".into(), json!(report.negative));
-        object.insert(
-            "delay_us".into(),
-            quantiles((delays.count > 0).then_some(&delays)),
-        );
-        object.insert(
-            "jitter_us".into(),
-            json!(has_jitter(report).then(|| micros(Span::from_nanos(report.jitter)))),
-        );
-    }
-}
-
-fn clocks(object: &mut Map<String, Value>, offset: ClockOffset) {
-    object.insert("clock_offset_ns".into(), json!(offset.nanos));
-    object.insert("clock_bound_ns".into(), json!(offset.bound));
-}
-
-fn quantiles(delays: Option<&DelayDistribution>) -> Value {
-    delays.map_or(Value::Null, |delays| {
-        json!({
-            "count": delays.count,
-            "least": micros(delays.least),
-            "mean": micros(delays.mean),
-            "p50": micros(delays.median),
-            "p95": micros(delays.p95),
-            "p99": micros(delays.p99),
-            "most": micros(delays.most),
-        })
-    })
-}
-
-fn micros(span: Span) -> f64 {
-    span.as_nanos() as f64 / 1e3
+fn line(object: &impl Serialize) -> String {
+    let text = serde_json::to_string(object);
+    text.expect("keys are strings, and no number is of 128 bits") + "\n"
 }

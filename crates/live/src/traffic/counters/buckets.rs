@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use serde::Serialize;
 use units::Span;
+use units::with_unit::micros;
 
 /// Buckets per doubling: values are known to 1 part in 64.
 const STEP_BITS: u32 = 6;
@@ -23,16 +25,20 @@ pub(in super::super) struct Reading {
 }
 
 /// The values of an interval, each to 1 part in 64.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Quantiles {
     /// Number of values.
     pub count: u64,
+    #[serde(rename = "p50", serialize_with = "micros::serialize")]
     pub median: Span,
     /// 95th percentile.
+    #[serde(serialize_with = "micros::serialize")]
     pub p95: Span,
     /// 99th percentile.
+    #[serde(serialize_with = "micros::serialize")]
     pub p99: Span,
     /// Maximum.
+    #[serde(rename = "max", serialize_with = "micros::serialize")]
     pub most: Span,
 }
 
