@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use proto::ditg::DitgStats;
 use proto::streaming_recorder::{FlowSummary, OrderSummary};
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
 use wire::log::Flow;
 
 use crate::table::{self, Column, Values};
@@ -87,6 +87,8 @@ pub struct Slice {
 }
 
 /// One value of a row.
+#[derive(Serialize)]
+#[serde(untagged)]
 enum Cell {
     Text(Option<String>),
     Integer(Option<i64>),
@@ -95,21 +97,14 @@ enum Cell {
 
 /// One JSON object per row.
 pub fn json(rows: &[Row]) -> impl Iterator<Item = String> {
-    rows.iter().map(|row| {
-        let object: Map<String, Value> = row
-            .cells()
-            .into_iter()
-            .map(|(name, cell)| {
-                let value = match cell {
-                    Cell::Text(text) => text.into(),
-                    Cell::Integer(number) => number.into(),
-                    Cell::Real(number) => number.into(),
-                };
-                (name.into(), value)
-            })
-            .collect();
-        Value::Object(object).to_string()
-    })
+    let lines = rows.iter().map(serde_json::to_string);
+    lines.map(|line| line.expect("keys are strings, and no number is of 128 bits"))
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_map(self.cells())
+    }
 }
 
 /// Writes the rows as CSV with a header line.
