@@ -10,12 +10,13 @@
 
 use plan::setting::LinkKind;
 use plan::{Setting, Trial};
+use serde::Serialize;
 use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
 use crate::statistics::{Contrast, Estimator, Interval};
 
 /// The factors of a change of goodput.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Decomposition {
     /// The effect of the share of headers and framing alone: exact.
     pub framing_percent: f64,
@@ -28,7 +29,7 @@ pub struct Decomposition {
 }
 
 /// A factor of a change.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// 100 (factor - 1).
     pub percent: f64,

@@ -2,6 +2,7 @@
 //! leaves open, and rival explanations. Each is reported, and none speaks for the others.
 
 use plan::{Alternatives as Named, Factors, Level, Plan};
+use serde::Serialize;
 
 use super::{Average, has};
 use crate::verdict::Verdict;
@@ -14,7 +15,7 @@ pub struct Alternatives {
 }
 
 /// One of several alternatives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Alternative {
     /// Its levels of the factors that the claim names.
     pub levels: Factors,

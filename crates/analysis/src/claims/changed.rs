@@ -2,6 +2,7 @@
 //! mean.
 
 use plan::{Factors, Over};
+use serde::Serialize;
 
 use super::{ALIKE, Held, above, beyond_chance, margin, negative, together, with};
 use crate::compare::Comparison;
@@ -21,7 +22,7 @@ pub(super) struct Changed<'a> {
 
 /// A mean of changes in per cent with its 95 % interval; `None` for single
 /// trials.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Average {
     /// The mean.
     pub percent: f64,

@@ -8,6 +8,7 @@
 //! step if its probability is below 5 % over all gaps of the curve (Bonferroni,
 //! Student's t), and none of its neighbours is larger.
 
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The minimum number of points on either side: two define a line, others its
@@ -22,7 +23,7 @@ pub const MOST_SIDE: usize = 30;
 const LEVEL: f64 = 0.05;
 
 /// A jump of a curve between two of its points.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Jump {
     /// The points before and after the jump.
     pub between: [f64; 2],
@@ -31,9 +32,11 @@ pub struct Jump {
     /// The standard error of `height`.
     pub error: f64,
     /// Degrees of freedom of `error`.
+    #[serde(skip)]
     pub freedom: f64,
     /// Whether there are jumps before and after it. Without them, the jump may
     /// be caused by points beyond the end of the curve, and is never a step.
+    #[serde(skip)]
     pub inner: bool,
 }
 

@@ -5,6 +5,8 @@
 //! is replaced by the nearest one that is not [TukeyMcLaughlin1963]. Two of them
 //! are compared as two means are, with fewer degrees of freedom [Yuen1974].
 
+use serde::Serialize;
+
 use super::bootstrap::bootstrapped;
 use super::{Mean, count, interval, mean};
 
@@ -46,9 +48,10 @@ pub enum Estimator {
 }
 
 /// How a trimmed mean differs from the mean of all values.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Trimmed {
     /// The mean of all values.
+    #[serde(rename = "plain_mean")]
     pub plain: f64,
     /// The number of outliers among the values.
     pub outliers: usize,

@@ -1,6 +1,6 @@
 //! JSON lines of claims, one object each.
 
-use analysis::claims::{Alternatives, Judged};
+use analysis::claims::{Alternative, Average, Judged};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Expected, Factors, Over};
@@ -27,39 +27,12 @@ struct Line<'a> {
     bound: Option<f64>,
     by_percent: Option<f64>,
     over: Option<&'static str>,
-    average_percent: Option<f64>,
-    average_interval: Option<Interval>,
+    average: Option<Average>,
     tolerance: Option<f64>,
     verdict: Verdict,
-    alternatives: Vec<OfAlternative<'a>>,
+    alternatives: &'a [Alternative],
     not_measured: Option<&'a str>,
     settings: Vec<Setting<'a>>,
-}
-
-/// One of several alternatives that exclude each other.
-#[derive(Serialize)]
-struct OfAlternative<'a> {
-    levels: &'a Factors,
-    is_stated: bool,
-    verdict: Verdict,
-    holds: usize,
-    settings: usize,
-    average_percent: Option<f64>,
-    average_interval: Option<Interval>,
-}
-
-fn alternatives(all: Option<&Alternatives>) -> Vec<OfAlternative<'_>> {
-    let each = all.into_iter().flat_map(|all| &all.each);
-    let each = each.map(|one| OfAlternative {
-        levels: &one.levels,
-        is_stated: one.is_stated,
-        verdict: one.verdict,
-        holds: one.holds,
-        settings: one.settings,
-        average_percent: one.average.map(|average| average.percent),
-        average_interval: one.average.and_then(|average| average.interval),
-    });
-    each.collect()
 }
 
 #[derive(Serialize)]
@@ -123,11 +96,10 @@ impl<'a> Line<'a> {
             bound,
             by_percent,
             over,
-            average_percent: judged.average.map(|average| average.percent),
-            average_interval: judged.average.and_then(|average| average.interval),
+            average: judged.average,
             tolerance: claim.tolerance.as_ref().map(|own| own.within),
             verdict: judged.verdict,
-            alternatives: alternatives(judged.alternatives.as_ref()),
+            alternatives: { judged.alternatives.as_ref() }.map_or(&[], |all| &all.each),
             not_measured: judged.not_measured.as_deref(),
             settings: settings.collect(),
         }

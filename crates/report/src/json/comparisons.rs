@@ -2,7 +2,7 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
-use analysis::decomposition::{Decomposition, Part};
+use analysis::decomposition::Decomposition;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
 use plan::{Factors, Plan};
@@ -39,22 +39,12 @@ struct Line<'a> {
     trials_to_settle: Option<usize>,
     /// Present for a change of goodput that can be decomposed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    split: Option<Parts>,
+    split: Option<Decomposition>,
     /// Present (possibly null) for goodput: the prediction of the closed forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<Option<f64>>,
     #[serde(flatten)]
     estimate: Estimate,
-}
-
-/// The factors of a change of goodput, in per cent; they multiply.
-#[derive(Serialize)]
-struct Parts {
-    framing: f64,
-    startup_and_loss: Option<f64>,
-    startup_and_loss_ci95: Option<Interval>,
-    host: Option<f64>,
-    host_ci95: Option<Interval>,
 }
 
 /// One object per metric and cell, without line ends.
@@ -103,21 +93,9 @@ fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a>
         flagged,
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         trials_to_settle: comparison.trials_to_settle,
-        split: comparison.decomposition.as_ref().map(parts),
+        split: comparison.decomposition,
         model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
         estimate: Estimate::of_cell(comparison),
-    }
-}
-
-fn parts(decomposition: &Decomposition) -> Parts {
-    let percent = |part: Option<Part>| part.map(|part| part.percent);
-    let interval = |part: Option<Part>| part.map(|part| part.ci95);
-    Parts {
-        framing: decomposition.framing_percent,
-        startup_and_loss: percent(decomposition.startup_and_loss),
-        startup_and_loss_ci95: interval(decomposition.startup_and_loss),
-        host: percent(decomposition.host),
-        host_ci95: interval(decomposition.host),
     }
 }
 

@@ -18,16 +18,9 @@ struct Line<'a> {
     /// Null, so that readers who select lines by metric skip this one.
     metric: Option<&'a str>,
     size: Vec<u32>,
-    steps: Option<Vec<Step>>,
-    steps_of_variance: Option<Vec<Step>>,
+    steps: Option<&'a [Jump]>,
+    steps_of_variance: Option<&'a [Jump]>,
     time_us: Vec<Option<f64>>,
-}
-
-#[derive(Serialize)]
-struct Step {
-    between: [f64; 2],
-    error: f64,
-    height: f64,
 }
 
 /// One object per curve, without line ends.
@@ -36,14 +29,6 @@ pub(super) fn lines(curves: &[Curve<'_>]) -> Vec<String> {
 }
 
 fn line<'a>(curve: &'a Curve<'_>) -> Line<'a> {
-    let steps = |jumps: &[Jump]| -> Vec<Step> {
-        let step = |jump: &Jump| Step {
-            between: jump.between,
-            error: jump.error,
-            height: jump.height,
-        };
-        jumps.iter().map(step).collect()
-    };
     let shape = curve.shape.as_ref();
     let (factors, points) = (curve.factors.0.iter(), curve.points.iter());
     Line {
@@ -53,8 +38,8 @@ fn line<'a>(curve: &'a Curve<'_>) -> Line<'a> {
         flat_from: curve.flat_from(),
         metric: None,
         size: points.clone().map(|point| point.size).collect(),
-        steps: shape.map(|shape| steps(&shape.steps)),
-        steps_of_variance: shape.map(|shape| steps(&shape.of_variance)),
+        steps: shape.map(|shape| &*shape.steps),
+        steps_of_variance: shape.map(|shape| &*shape.of_variance),
         time_us: points.map(|point| median(&point.times)).collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Common parts of JSON lines.
 
 use analysis::compare::Comparison;
-use analysis::statistics::Mean;
+use analysis::statistics::{Mean, Trimmed};
 use plan::{Flag, Trial};
 use serde::Serialize;
 
@@ -17,14 +17,10 @@ pub(crate) fn json_line(object: &impl Serialize) -> String {
 pub(super) struct Estimate {
     #[serde(skip_serializing_if = "Option::is_none")]
     estimate: Option<&'static str>,
-    /// The mean of all values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plain_mean: Option<f64>,
-    /// The number of outliers among the values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outliers: Option<usize>,
+    #[serde(flatten)]
+    trimmed: Option<Trimmed>,
     /// Whether it is approximate; absent if it is not.
-    #[serde(skip_serializing_if = "is_not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     approximate: bool,
     /// The number of values that other work disturbed.
     #[serde(skip_serializing_if = "is_none")]
@@ -39,8 +35,7 @@ impl Estimate {
         let trimmed = mean.and_then(|mean| mean.trimmed);
         Self {
             estimate: trimmed.map(|_| "trimmed mean"),
-            plain_mean: trimmed.map(|trimmed| trimmed.plain),
-            outliers: trimmed.map(|trimmed| trimmed.outliers),
+            trimmed,
             approximate: mean.is_some_and(|mean| mean.is_approximate),
             ..Self::default()
         }
@@ -54,14 +49,6 @@ impl Estimate {
             ..Self::of(cell.mean.as_ref())
         }
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-const fn is_not(is: &bool) -> bool {
-    !*is
 }
 
 #[expect(
