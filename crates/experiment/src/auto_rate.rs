@@ -30,25 +30,15 @@ pub(super) fn apply(tree: &mut Table, rate: Rate) {
 }
 
 /// Replaces the word in `tree` by what it means in `world` if nobody asked the machine: the
-/// largest of its rates. A path between named hosts has the rate that it has. Gateways emulate
-/// links at any rate, so the word is left to [`link_rate`](super::quantity::link_rate), which refuses it.
+/// largest of its rates. A path between named hosts has the rate that it has.
 pub(super) fn resolve(tree: &mut Table, world: World) {
     let [usual, ..] = AUTO_RATES;
     let usual = usual.to_string();
     let value = match world.profile().builds_network {
         true => usual.as_str(),
-        false if is_path(tree, world) => "none",
-        false => return,
+        false => "none",
     };
     replace(tree, &KeyPath(Vec::new()), &value.into());
-}
-
-/// Whether the experiment states no other shape of the network than a path.
-fn is_path(tree: &Table, world: World) -> bool {
-    let shape = KeyPath(vec!["network".to_owned(), "shape".to_owned()]);
-    let of_world = on::Scope::World(world).below(&shape);
-    let found = tree.at(&of_world.0).or_else(|| tree.at(&shape.0));
-    !matches!(found.map(|node| &node.value), Some(Value::Text(shape)) if ["dumbbell", "explicit"].contains(&shape.as_str()))
 }
 
 /// Replaces the word by `value` wherever it is the rate of links, and counts the places.

@@ -69,25 +69,10 @@ pub(super) fn read(tree: &Table, arguments: &[String]) -> Result<NamedHosts> {
             "--on hosts needs the machine that is the {role}: write --host {role}=user@machine, or [{ROOT}.{role}] with `ssh` in the experiment"
         ))
     };
-    let gateways = match (machine(HostRole::Ingress)?, machine(HostRole::Egress)?) {
-        (Some(ingress), Some(egress)) => Some([ingress, egress]),
-        (None, None) => None,
-        (ingress, _) => {
-            let (named, other) = match ingress {
-                Some(_) => (HostRole::Ingress, HostRole::Egress),
-                None => (HostRole::Egress, HostRole::Ingress),
-            };
-            let (named, other) = (named.name(), other.name());
-            bail!(
-                "the {named} is named and the {other} is not: a network has two gateways; write --host {other}=user@machine too"
-            );
-        }
-    };
     Ok(NamedHosts {
         sender: end(HostRole::Sender)?,
         receiver: end(HostRole::Receiver)?,
         router: machine(HostRole::Router)?,
-        gateways,
         allow_management_interface: allowed,
         side_effects,
     })
@@ -144,9 +129,7 @@ fn role(name: &str) -> Result<HostRole, String> {
     let mut all = HostRole::ALL.into_iter();
     all.find(|role| role.name() == name).ok_or_else(|| {
         let hint = did_you_mean(name, HostRole::ALL.map(HostRole::name));
-        format!(
-            "a machine is the sender, the receiver, the router, the ingress or the egress{hint}"
-        )
+        format!("a machine is the sender, the receiver or the router{hint}")
     })
 }
 
@@ -257,24 +240,13 @@ mod tests {
             (&["sender=a,adress=1.2.3.4"], "did you mean `address`?"),
             (&["sender=a,address=b", "receiver=b"], "write an IP address"),
             (&["sender=a,interface=x,interface=y"], "written twice"),
-            (
-                &["sender=a", "receiver=b", "ingress=g"],
-                "write --host egress=user@machine too",
-            ),
-            (
-                &["sender=a", "receiver=b", "egress=g"],
-                "write --host ingress=user@machine too",
-            ),
         ] {
             let error = hosts(bare, arguments).unwrap_err();
             assert!(error.contains(told), "{arguments:?}: {error}");
             assert!(!error.contains('\n'), "{error}");
         }
         for (text, told) in [
-            (
-                "[hosts.switch]\nssh = \"a\"",
-                "the sender, the receiver, the router",
-            ),
+            ("[hosts.switch]\nssh = \"a\"", "the sender, the receiver or"),
             (
                 "[hosts.router]\naddress = \"1.2.3.4\"",
                 "the machine that is the sender",

@@ -35,8 +35,7 @@ pub(super) const AUTO: &str = "auto";
 pub(super) fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
     match value {
         Value::Text(word) if word == AUTO => Err(
-            "\"auto\" is no level of a sweep, and no rate of links between gateways: write rates, for instance \"1gbit\""
-                .into(),
+            "\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into(),
         ),
         value => either(value, "none", rate),
     }

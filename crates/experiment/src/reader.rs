@@ -25,8 +25,6 @@ pub(super) struct Reader<'a> {
     place: Origin,
     /// The world, if it matters.
     world: Option<World>,
-    /// Whether the network is no path, once known: the support of keys depends on it.
-    pub(super) is_network: bool,
     /// The kind of traffic, once known: some keys depend on it.
     pub(super) kind: Option<&'static str>,
     /// Files of values that keys name.
@@ -61,7 +59,6 @@ impl<'a> Reader<'a> {
             name,
             place,
             world: None,
-            is_network: false,
             kind: None,
             files: LawFiles::default(),
             unmeasured: Vec::new(),
@@ -210,11 +207,7 @@ impl<'a> Reader<'a> {
         let place = keys::find(&self.full(path))?;
         let of_key = place.key(self.kind).map(|key| &key.worlds);
         let of_table = || place.table().map(|section| &section.worlds);
-        let worlds = of_key.or_else(of_table)?;
-        Some(match self.is_network {
-            true => worlds.support_in_network(self.world?),
-            false => worlds.support(self.world?),
-        })
+        Some(of_key.or_else(of_table)?.support(self.world?))
     }
 
     fn node(&self, path: &str) -> Result<Option<&'a Node>> {

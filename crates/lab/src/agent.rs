@@ -6,7 +6,6 @@ mod clocks;
 mod connecting;
 mod discovering;
 mod flows;
-mod instants;
 mod probing;
 mod server;
 
@@ -32,7 +31,6 @@ use units::Span;
 use crate::interrupted;
 pub(crate) use between::Agents;
 pub(crate) use flows::{Arrivals, Arrived, Departed, Receiving, Sending, Wanted};
-pub(crate) use instants::Clocks;
 pub(crate) use server::{Kept, answer, serve};
 
 /// The role of the worker, as [`Command::local`] takes it.
@@ -84,8 +82,6 @@ enum Request {
     Carry(connections::Start),
     /// Close all ports instead.
     Disconnect,
-    /// Tell the CLOCK_MONOTONIC reading at this wall-clock time, in nanoseconds.
-    ReadClock(u64),
     /// Read the meters of the host.
     Sample,
 }
@@ -115,7 +111,6 @@ enum Reply {
     SourcePorts(Vec<u16>),
     Carried(connections::Outcome),
     Disconnected,
-    Clock(u64),
     Sampled(Box<HostSample>),
     /// The request failed: one line of text.
     Failed(String),

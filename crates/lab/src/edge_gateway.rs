@@ -1,5 +1,5 @@
-//! A gateway at the edge of a domain: a worker in the namespace of a test bed's router, or on a
-//! machine of the user's, controlled by lines of JSON.
+//! A gateway at the edge of a domain in a test bed: a worker in the router's namespace,
+//! controlled by lines of JSON.
 
 use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
@@ -11,7 +11,7 @@ use live::gateway::{Configuration, Gateway, InsidePath, Processor, TableSource};
 use live::meter::Process;
 use live::testbed::Node;
 use live::worker::Command;
-use live::{Namespace, Worker, clock, interrupt};
+use live::{Worker, clock, interrupt};
 use proto::edge::Prefix;
 use proto::gateway::{Carriage, Gathering, Output, Peer, Settings};
 use queue::{Tick, Trigger};
@@ -31,9 +31,6 @@ const LOOK: Span = Span::from_millis(100);
 /// The source port of bundles in UDP.
 const PORT: u16 = 50_253;
 
-/// The interface to which it routes what it gathers.
-pub(crate) const INSIDE: &str = "jumbo0";
-
 /// A gateway to start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EdgeGateway {
@@ -51,8 +48,6 @@ pub(crate) struct EdgeGateway {
     pub(crate) tick: Tick,
     /// The share of sent frames that may be bundles.
     pub(crate) share: f64,
-    /// The interface through which bundles leave; `None`: as the kernel routes them.
-    pub(crate) way_out: Option<String>,
     /// Whether bundles travel in UDP instead of IP.
     pub(crate) in_udp: bool,
     /// Whether packets leave a bundle with the gaps of their arrival.
@@ -103,12 +98,11 @@ impl EdgeGateway {
         settings.output = Output::Payloads;
         Ok(Configuration {
             inside: InsidePath::Tun {
-                name: INSIDE.to_owned(),
+                name: "jumbo0".to_owned(),
                 mtu,
             },
             installs_routes: true,
             core: None,
-            way_out: self.way_out,
             names: self
                 .peers
                 .iter()
@@ -134,19 +128,10 @@ pub(crate) struct EdgeGateways {
 impl EdgeGateways {
     /// Starts `gateway` in `node`; returns once it forwards.
     pub(crate) fn start(&mut self, node: &Node, gateway: &EdgeGateway) -> Result<()> {
-        self.start_in(Some(&node.namespace), gateway)
-    }
-
-    /// Starts `gateway` in `namespace`, or in the caller's; returns once it forwards.
-    pub(crate) fn start_in(
-        &mut self,
-        namespace: Option<&Namespace>,
-        gateway: &EdgeGateway,
-    ) -> Result<()> {
-        let mut worker = Worker::spawn(Command::local(namespace, ROLE))?;
+        let mut worker = Worker::spawn(Command::local(Some(&node.namespace), ROLE))?;
         worker.send_line(&serde_json::to_string(gateway)?)?;
         let asked = asked(&mut worker);
-        asked.with_context(|| format!("starting the gateway of {}", gateway.node))?;
+        asked.with_context(|| format!("starting the gateway of {}", node.name))?;
         self.workers.get_mut().push(worker);
         Ok(())
     }

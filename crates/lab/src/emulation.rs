@@ -35,9 +35,6 @@ const OBSERVATIONS: usize = 50_000;
 struct Order {
     links: Vec<EmulatedLink>,
     seed: u64,
-    /// The network namespace of the links' second ends, through which frames only leave;
-    /// `None`: both ends are in that of the emulator.
-    outside: Option<PathBuf>,
 }
 
 /// A request while the emulator carries frames.
@@ -75,16 +72,6 @@ enum Answer {
     Failed(String),
 }
 
-/// Some observations of a link.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Observed {
-    /// The instant from which their times count, on their clock.
-    pub(crate) zero: Time,
-    pub(crate) some: Vec<Observation>,
-    /// Whether there are no more.
-    pub(crate) are_last: bool,
-}
-
 /// A running emulator; dropping it ends the process.
 pub(crate) struct Emulation {
     worker: Worker,
@@ -97,31 +84,10 @@ impl Emulation {
         links: Vec<EmulatedLink>,
         seed: Seed,
     ) -> Result<Self> {
-        Self::start_with(namespace, links, seed, None)
-    }
-
-    /// Starts the emulator of one direction of links, from their first ends in `namespace` to
-    /// their second ones, which are interfaces of this process's namespace.
-    pub(crate) fn start_outward(
-        namespace: &Namespace,
-        links: Vec<EmulatedLink>,
-        seed: Seed,
-    ) -> Result<Self> {
-        let outside = PathBuf::from(format!("/proc/{}/ns/net", std::process::id()));
-        Self::start_with(namespace, links, seed, Some(outside))
-    }
-
-    fn start_with(
-        namespace: &Namespace,
-        links: Vec<EmulatedLink>,
-        seed: Seed,
-        outside: Option<PathBuf>,
-    ) -> Result<Self> {
         let mut worker = Worker::spawn(Command::local(Some(namespace), ROLE))?;
         let order = Order {
             links,
             seed: seed.get(),
-            outside,
         };
         worker.send_line(&serde_json::to_string(&order)?)?;
         let mut emulation = Self { worker };
@@ -167,29 +133,17 @@ impl Emulation {
         mut take: impl FnMut(Time, Observation),
     ) -> Result<()> {
         loop {
-            let Observed {
-                zero,
-                some,
-                are_last,
-            } = self.next_observations(link, begin)?;
+            self.ask(&Request::Observations(link, begin))?;
+            let (zero, some) = match self.answer(TIMEOUT)? {
+                Answer::Observations(zero, some) => (zero, some),
+                Answer::Failed(why) => bail!("the emulator failed: {why}"),
+                _ => bail!("unexpected reply of the emulator"),
+            };
+            let is_last = some.len() < OBSERVATIONS;
             some.into_iter().for_each(|one| take(zero, one));
-            if are_last {
+            if is_last {
                 return Ok(());
             }
-        }
-    }
-
-    /// The next observations of `link`.
-    pub(crate) fn next_observations(&mut self, link: usize, begin: u64) -> Result<Observed> {
-        self.ask(&Request::Observations(link, begin))?;
-        match self.answer(TIMEOUT)? {
-            Answer::Observations(zero, some) => Ok(Observed {
-                zero,
-                are_last: some.len() < OBSERVATIONS,
-                some,
-            }),
-            Answer::Failed(why) => bail!("the emulator failed: {why}"),
-            _ => bail!("unexpected reply of the emulator"),
         }
     }
 
@@ -249,12 +203,7 @@ pub(crate) fn serve() -> Result<()> {
     lines.read_line(&mut line)?;
     let order: Order =
         serde_json::from_str(&line).context("reading the configuration of the emulator")?;
-    let seed = Seed::new(order.seed);
-    let opened = match &order.outside {
-        None => Emulator::open(&order.links, seed),
-        Some(outside) => Emulator::open_outward(&order.links, seed, outside),
-    };
-    let mut emulator = match opened {
+    let mut emulator = match Emulator::open(&order.links, Seed::new(order.seed)) {
         Ok(emulator) => emulator,
         Err(error) => return answer(&failed(error)),
     };

@@ -153,7 +153,6 @@ fn built(sections: &Sections) -> Result<Gateway> {
             inside: path,
             installs_routes,
             core: interface,
-            way_out: None,
             names: read.names,
             label_next_hops: read.label_next_hops,
             settings,

@@ -3,7 +3,6 @@
 //! a request and its reply.
 
 mod client;
-mod edge;
 mod metering;
 mod server;
 
@@ -27,8 +26,6 @@ use units::{Bytes, IpVersion, Span};
 
 use crate::agent::{self, Kept};
 pub(crate) use client::HostAgent;
-use edge::Edge;
-pub(crate) use edge::{EdgeOrder, EdgeReply, EdgeRequest};
 pub(crate) use metering::{HostUse, Metered};
 use server::Server;
 
@@ -88,12 +85,6 @@ enum Request {
     Change(Wanted),
     /// Put everything back.
     Restore,
-    /// Become an edge of a network.
-    BeginEdge(Box<EdgeOrder>),
-    /// Do this for the edge with this interface.
-    AskEdge(String, EdgeRequest),
-    /// Be none any more.
-    EndEdges,
 }
 
 /// The path of an investigation.
@@ -133,7 +124,6 @@ enum Reply {
     /// The port of the reflector.
     Reflecting(u16),
     Path(Box<PathReport>),
-    Edge(EdgeReply),
     /// Done, with sentences for the user.
     Noted(Vec<String>),
     /// The request failed: one line of text.

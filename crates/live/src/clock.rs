@@ -116,13 +116,6 @@ pub fn monotonic_nanos() -> u64 {
     nanos(ClockId::CLOCK_MONOTONIC)
 }
 
-/// The reading of CLOCK_MONOTONIC, in nanoseconds, when the wall clock shows `unix_nanos`,
-/// unless the wall clock is set in between.
-pub fn monotonic_nanos_at(unix_nanos: u64) -> u64 {
-    let nanos = i128::from(unix_nanos) - wall_ahead_of(monotonic_nanos);
-    u64::try_from(nanos).unwrap_or(0)
-}
-
 /// Processor time of this process, in nanoseconds: the clock that `clock()` of C reads
 /// [clock(3)].
 pub fn process_nanos() -> u64 {

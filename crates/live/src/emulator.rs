@@ -12,7 +12,6 @@ mod faults;
 mod lateness;
 mod link_driver;
 mod observation;
-mod outward;
 #[cfg(test)]
 mod parity;
 mod steering;
@@ -175,23 +174,11 @@ impl Emulator {
     /// invalid.
     pub fn open(links: &[EmulatedLink], seed: Seed) -> Result<Self> {
         let ends = links.iter().flat_map(|link| &link.ends);
-        let claims: Result<Vec<Claim>> = ends.map(|end| claim(end)).collect();
-        let claims = claims?;
-        let mut emulator = Self::open_with(links, seed, |_, _, name| Port::open(name, PURPOSE))?;
-        emulator.claims = claims;
-        Ok(emulator)
-    }
-
-    /// Opens the links with the ports that `port` opens: for the number of each, its first and
-    /// its second end, by the interface's name.
-    fn open_with(
-        links: &[EmulatedLink],
-        seed: Seed,
-        port: impl Fn(usize, usize, &str) -> Result<Port>,
-    ) -> Result<Self> {
+        let claims = ends.map(|end| claim(end)).collect::<Result<_>>()?;
         let poller = Poller::new()?;
         let opened = clock::monotonic();
         let open = |(number, link): (usize, &EmulatedLink)| {
+            let port = |name: &String| Port::open(name, PURPOSE);
             let driver = |direction: usize| {
                 LinkDriver::new(
                     link.directions[direction].clone(),
@@ -200,10 +187,7 @@ impl Emulator {
                 .map_err(|bad: BadSettings| Error::new("emulating a link", bad.to_string()))
             };
             Ok(Between {
-                ports: [
-                    port(number, 0, &link.ends[0])?,
-                    port(number, 1, &link.ends[1])?,
-                ],
+                ports: [port(&link.ends[0])?, port(&link.ends[1])?],
                 faults: Faults::new(&link.rules, seed),
                 drivers: [driver(0)?, driver(1)?],
             })
@@ -219,7 +203,7 @@ impl Emulator {
             due: Vec::new(),
             answers: Vec::new(),
             lateness: Lateness::new()?,
-            claims: Vec::new(),
+            claims,
         })
     }
 

@@ -253,7 +253,7 @@ impl Gateway {
         let past = self.counted()?;
         if !same_sockets {
             // Two sockets cannot have the same address and port.
-            self.sockets = CoreSockets::open(&[], &[], None, None, false)?;
+            self.sockets = CoreSockets::open(&[], &[], None, false)?;
             match open_sockets(&configuration) {
                 Ok(sockets) => self.sockets = sockets,
                 Err(error) => {
@@ -479,7 +479,6 @@ fn open_sockets(configuration: &Configuration) -> Result<CoreSockets> {
         &configuration.carriages(),
         &configuration.label_next_hops,
         configuration.core.as_deref(),
-        configuration.way_out.as_deref(),
         configuration.settings.probe.is_some(),
     )
 }

@@ -20,7 +20,6 @@ mod claim;
 pub mod clock;
 pub mod clock_comparison;
 pub mod connections;
-pub mod core_link;
 mod deadline;
 pub mod discovery;
 pub mod emulator;

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::thread;
 
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::prctl::set_pdeathsig;
@@ -40,28 +39,6 @@ impl Namespace {
             route: Route::open()?,
             control: socket::control()?,
         })
-    }
-
-    /// Creates an empty namespace with those of these kernel parameters that the kernel
-    /// has. The calling thread stays where it is.
-    ///
-    /// # Errors
-    /// As [`Namespace::create`], and if there is no thread.
-    pub(crate) fn create_apart(parameters: &'static [(&str, &str)]) -> Result<Self> {
-        let doing = || "making a network namespace";
-        let create = move || {
-            let namespace = Self::create()?;
-            let known = parameters.iter().filter(|(path, _)| {
-                let file = format!("/proc/sys/net/{path}");
-                fs::exists(file).unwrap_or(false)
-            });
-            let known: Vec<_> = known.copied().collect();
-            namespace.set_parameters(&known)?;
-            Ok(namespace)
-        };
-        let thread = thread::Builder::new().spawn(create).during(doing)?;
-        let panicked = |_| Error::new(doing(), "a thread panicked");
-        thread.join().map_err(panicked)?
     }
 
     /// Runs `work` with the calling thread in this namespace, where it stays.

@@ -44,6 +44,7 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
+use nix::net::if_::if_indextoname;
 use nix::sys::socket::{MsgFlags, recv, setsockopt, sockopt};
 use units::{Bytes, Time};
 use wire::protocol::ethernet;
@@ -112,23 +113,6 @@ pub struct Purpose {
     pub verb: &'static str,
 }
 
-/// The directions in which a port carries frames.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Both,
-    Out,
-}
-
-impl Way {
-    /// The protocol of the frames that the socket receives.
-    const fn protocol(self) -> libc::c_int {
-        match self {
-            Self::Both => libc::ETH_P_ALL,
-            Self::Out => 0,
-        }
-    }
-}
-
 /// A raw packet socket on one interface. It receives every frame that arrives at the
 /// interface, regardless of its destination, and sends frames bypassing the interface's
 /// queue.
@@ -150,19 +134,6 @@ impl Port {
     /// # Errors
     /// If the interface does not exist, or the kernel refuses the socket.
     pub fn open(name: &str, purpose: Purpose) -> Result<Self> {
-        Self::open_for(name, purpose, Way::Both)
-    }
-
-    /// Opens the interface `name` to send alone: no frame is received, and the interface is
-    /// left as it is.
-    ///
-    /// # Errors
-    /// As [`Port::open`].
-    pub(crate) fn open_to_send(name: &str, purpose: Purpose) -> Result<Self> {
-        Self::open_for(name, purpose, Way::Out)
-    }
-
-    fn open_for(name: &str, purpose: Purpose, way: Way) -> Result<Self> {
         let route = Route::open()?;
         let index = route.index(name)?;
         let mtu = usize::try_from(route.mtu(name)?).unwrap_or(LARGEST_FRAME);
@@ -172,15 +143,13 @@ impl Port {
         packet::switch_on(fd, libc::PACKET_VNET_HDR).during(operation)?;
         packet::switch_on(fd, libc::PACKET_IGNORE_OUTGOING).during(operation)?;
         packet::switch_on(fd, libc::PACKET_QDISC_BYPASS).during(operation)?;
-        if way == Way::Both {
-            packet::hear_all(fd, index).during(operation)?;
-        }
+        packet::hear_all(fd, index).during(operation)?;
         setsockopt(&socket, sockopt::ReceiveTimestampns, &true).during(operation)?;
         // Without CAP_NET_ADMIN the kernel may grant less; frames that it drops are counted.
         set_receive_buffer(fd, RECEIVE_BUFFER)?;
         let ring = PacketRing::open(fd, mtu.min(LARGEST_FRAME - AROUND) + AROUND);
         let ring = ring.during(|| format!("mapping the frames of {name}"))?;
-        packet::bind(fd, index, way.protocol()).during(operation)?;
+        packet::bind(fd, index, libc::ETH_P_ALL).during(operation)?;
         Ok(Self {
             name: name.to_owned(),
             purpose,
@@ -330,8 +299,9 @@ impl Port {
     /// # Errors
     /// If it was removed, or moved to another namespace.
     pub fn check_there(&self) -> Result<()> {
-        // The socket looks in its own namespace, which may be another one than the caller's.
-        packet::is_there(self.socket.as_fd(), self.index).map_err(|_| self.gone())
+        if_indextoname(self.index)
+            .map(drop)
+            .map_err(|_| self.gone())
     }
 
     fn gone(&self) -> Error {

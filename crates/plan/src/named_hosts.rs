@@ -14,8 +14,6 @@ pub struct NamedHosts {
     pub receiver: NamedHost,
     /// A machine on the path between them, which is metered.
     pub router: Option<NamedHost>,
-    /// The machines on the path that are the gateways of a network, ingress and egress.
-    pub gateways: Option<[NamedHost; 2]>,
     /// Whether the interfaces may be changed through which the machines are
     /// reached.
     pub allow_management_interface: bool,
@@ -45,26 +43,11 @@ pub enum HostRole {
     Receiver,
     /// It is on the path between them.
     Router,
-    /// It is the gateway on the sender's side of a network.
-    Ingress,
-    /// It is the gateway on the receiver's side.
-    Egress,
 }
 
 impl HostRole {
     /// All roles, the necessary ones first.
-    pub const ALL: [Self; 5] = [
-        Self::Sender,
-        Self::Receiver,
-        Self::Router,
-        Self::Ingress,
-        Self::Egress,
-    ];
-
-    /// Whether it sends or receives the traffic of a trial.
-    pub const fn is_end(self) -> bool {
-        matches!(self, Self::Sender | Self::Receiver)
-    }
+    pub const ALL: [Self; 3] = [Self::Sender, Self::Receiver, Self::Router];
 
     /// The name in experiments, options and results.
     pub const fn name(self) -> &'static str {
@@ -72,8 +55,6 @@ impl HostRole {
             Self::Sender => "sender",
             Self::Receiver => "receiver",
             Self::Router => "router",
-            Self::Ingress => "ingress",
-            Self::Egress => "egress",
         }
     }
 }

@@ -43,7 +43,6 @@ const EVIDENCE: &[(&str, &str, &str)] = &[
         "waits until the machine was idle",
         " s",
     ),
-    ("emulated_link", "emulated link between the gateways", ""),
     (
         "emulator_queue_drops",
         "drops in front of emulated links",

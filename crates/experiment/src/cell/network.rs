@@ -50,13 +50,12 @@ pub(super) fn read(
 ) -> Result<(Network, Vec<Spanned<IpMtu>>, Vec<UnusedKey>)> {
     let written = reader.read("network.shape", word(SHAPES))?;
     let shape = written.value;
-    reader.is_network = !Shape::PATHS.contains(&shape);
     let stages = stages(reader, shape)?;
     let kind = reader.read("network.link", word(KINDS))?.value;
     let has_kernels = matches!(world.profile().hosts, Hosts::Kernels);
-    if has_kernels && reader.is_network && kind != LinkKind::Emulated {
+    if has_kernels && !Shape::PATHS.contains(&shape) && kind != LinkKind::Emulated {
         return Err(written.refuse(
-            "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or [on.hosts.network], or in [network], or --on sim",
+            "between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ));
     }
     let ip = reader.read("network.ip", ip_version)?.value;

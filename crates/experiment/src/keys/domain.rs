@@ -4,8 +4,8 @@ use super::support::{everywhere, no_effect, refused};
 use super::{DefaultValue, Effect, Key, Section, Worlds};
 
 const GATHERED: Worlds = everywhere()
-    .on_paths_of_hosts(refused(
-        "nothing is gathered on a path between hosts: --on netns or --on sim",
+    .between_hosts(refused(
+        "nothing is gathered between hosts: --on netns or --on sim",
     ))
     .predicted(no_effect("its shape is not predicted"));
 

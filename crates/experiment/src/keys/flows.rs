@@ -21,7 +21,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "name of a host",
                 default: DefaultValue::Follows("`sender`, in a dumbbell `sender1`"),
                 meaning: r#"The sending host; `*` in a name is the number of the flow, where there are several by `count`: `"sender*"`."#,
-                worlds: kernels(when(", on a path `sender`")).on_paths_of_hosts(only(
+                worlds: kernels(when(", on a path `sender`")).between_hosts(only(
                     &["sender"],
                     "between hosts flows go from the sender to the receiver",
                 )),

@@ -23,7 +23,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Required,
                 meaning: r#"`shape = "explicit"` only: the nodes that the link connects, `["a", "b"]`."#,
                 worlds: everywhere()
-                    .on_paths_of_hosts(no_effect("a path has no such links"))
+                    .between_hosts(no_effect("its shape is refused"))
                     .predicted(no_effect("its shape is not predicted")),
                 effect: Effect::None,
             },
@@ -198,7 +198,7 @@ const WINDOWS: Worlds = worlds(
     ),
     when(r#"with `kind = "flows"` and of a transfer over TCP, of links that are one wire"#),
 )
-.on_paths_of_hosts(refused(UNCOUNTED))
+.between_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
 
 const WATCH: Worlds = kernels(refused(UNWATCHED)).predicted(UNSEEN);
@@ -207,7 +207,7 @@ const SERIES: Worlds = worlds(
     when("in a `dumbbell` or an `explicit` network, of links that are one wire"),
     when(OF_FLOWS),
 )
-.on_paths_of_hosts(refused(UNCOUNTED))
+.between_hosts(refused(UNCOUNTED))
 .predicted(UNSEEN);
 
 /// Settings that record packets have no effect where figures follow from closed forms.

@@ -28,7 +28,7 @@ pub(super) const SECTIONS: &[Section] = &[
     Section {
         tables: &["hosts.ROLE"],
         kinds: &[],
-        about: "A machine as `sender` or `receiver`, or, if there is one to be metered, as `router` between them. A network with two gateways has machines as `ingress` and `egress`, too. `--host ROLE=DESTINATION[,address=..,interface=..,become=..]` has the same keys and counts more.",
+        about: "A machine as `sender` or `receiver`, or, if there is one to be metered, as `router` between them. `--host ROLE=DESTINATION[,address=..,interface=..,become=..]` has the same keys and counts more.",
         worlds: NAMED,
         keys: &[
             Key {

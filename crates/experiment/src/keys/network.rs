@@ -19,16 +19,13 @@ const fn not_emulated(value: &'static [&'static str]) -> Support {
     only(value, AS_IT_IS)
 }
 
-/// The condition for networks that are no path between hosts.
-const GATEWAYS: &str = r#"; the last two with two gateways named, `link = "emulated"` and `kind = "flows"`, see [hosts.md](hosts.md#networks-with-two-gateways)"#;
-
 /// The reason why nothing is predicted of networks that are no path.
 const NO_PATH: &str =
     "not predicted: closed forms are of a path, not of traffic that meets in a network";
 
 /// The support of keys of networks with nodes of their own.
 const OF_GRAPHS: Worlds = everywhere()
-    .on_paths_of_hosts(no_effect("a path has no such nodes"))
+    .between_hosts(no_effect("its shape is refused"))
     .predicted(no_effect("its shape is not predicted"));
 
 /// The condition for networks that are no path between kernels.
@@ -47,7 +44,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("pair"),
                 meaning: "`pair`: sender - receiver; `routed`: a router between; `switched`: bridges between; `chain`: routers between; `dumbbell`: `pairs` senders and receivers at the ends of one link; `explicit`: nodes and links as written.",
                 worlds: kernels(when(GRAPHS))
-                .between_hosts(only(&["pair", "dumbbell", "explicit"], AS_IT_IS).if_(GATEWAYS))
+                .between_hosts(only(&["pair"], AS_IT_IS))
                 .predicted(measured(&["pair", "routed", "switched", "chain"], NO_PATH)),
                 effect: Effect::None,
             },
@@ -65,7 +62,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Number(1),
                 meaning: "Pairs of hosts of a `dumbbell`: `sender1` and `receiver1`, ...",
                 worlds: kernels(when(GRAPHS))
-                    .on_paths_of_hosts(no_effect("a path has no such nodes"))
+                    .between_hosts(no_effect("its shape is refused"))
                     .predicted(no_effect("its shape is not predicted")),
                 effect: Effect::None,
             },
@@ -77,7 +74,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: simulator(no_effect(
                     "the simulator paces all links, as `emulated` ones",
                 ))
-                .on_paths_of_hosts(only(&["kernel"], AS_IT_IS))
+                .between_hosts(only(&["kernel"], AS_IT_IS))
                 .predicted(no_effect("every link keeps its rate, as `emulated` ones")),
                 effect: Effect::None,
             },
@@ -107,7 +104,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Whether switches (`switched`) forward a frame as soon as its header is in; hosts wait for all of it. The links then have one rate.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `off`"#,
-                )).on_paths_of_hosts(not_emulated(&["off"])),
+                )).between_hosts(not_emulated(&["off"])),
                 effect: Effect::None,
             },
             Key {
@@ -119,7 +116,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     when(r#"with `link = "emulated"`, otherwise refused unless `none`"#),
                     when("on paths, with hosts that cost no time"),
                 )
-                .on_paths_of_hosts(not_emulated(&["none"]))
+                .between_hosts(not_emulated(&["none"]))
                 .predicted(when("on one link, by flows of datagrams; with other traffic the row is kept: \"not predicted\"")),
                 effect: Effect::None,
             },
@@ -156,7 +153,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     refused(
                         "only emulated links of the world `netns` have it; nothing is late there",
                     ),
-                ).on_paths_of_hosts(not_emulated(&["auto"])),
+                ).between_hosts(not_emulated(&["auto"])),
                 effect: Effect::None,
             },
         ],
@@ -184,7 +181,7 @@ pub(super) const SECTIONS: &[Section] = &[
                     "; a transfer and requests with responses need one on some link",
                 ))
                 .predicted(when("; without one the costs of hosts must limit a transfer"))
-                .on_paths_of_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
+                .between_hosts(only(&["none"], "the links between hosts have the rate that they have; write \"none\"")),
                 effect: Effect::None,
             },
             Key {
@@ -200,7 +197,7 @@ pub(super) const SECTIONS: &[Section] = &[
                         &["auto"],
                         "an emulated or simulated link has no token bucket: leave it out, or write \"auto\"",
                     ),
-                ).on_paths_of_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
+                ).between_hosts(only(&["auto"], "no bucket paces the links between hosts; write \"auto\"")),
                 effect: Effect::None,
             },
             Key {
@@ -210,7 +207,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Size of the queue in front of a link, at least two frames; of an emulated or simulated link also a number of frames.",
                 worlds: kernels(when(
                     r#"; a number of packets with `link = "emulated"` alone"#,
-                )).on_paths_of_hosts(no_effect(THEIR_QUEUES)),
+                )).between_hosts(no_effect(THEIR_QUEUES)),
                 effect: Effect::None,
             },
             Key {
@@ -221,7 +218,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `droptail`"#,
                 ))
-                .on_paths_of_hosts(not_emulated(&["droptail"]))
+                .between_hosts(not_emulated(&["droptail"]))
                 .predicted(measured(&["droptail"], "not predicted: what this queue drops has no closed form")),
                 effect: Effect::None,
             },
@@ -232,7 +229,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Propagation delay of an emulated or simulated link, one way.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )).on_paths_of_hosts(not_emulated(&["0s"])),
+                )).between_hosts(not_emulated(&["0s"])),
                 effect: Effect::None,
             },
             Key {
@@ -242,7 +239,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Extra delay of a frame, by `jitter_law`; the order is kept.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0s`"#,
-                )).on_paths_of_hosts(not_emulated(&["0s"]))
+                )).between_hosts(not_emulated(&["0s"]))
                 .predicted(measured(&["0s"], "not predicted: no closed form of TCP or of a mean has extra delays")),
                 effect: Effect::None,
             },
@@ -252,7 +249,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("uniform"),
                 meaning: "How extra delays are spread. `uniform`: between 0 and `jitter`; `normal`: the half above 0 of a normal distribution about 0, `jitter` being its standard deviation and the mean 0.798 of it; `exponential`: `jitter` being the mean.",
                 worlds: kernels(when("beside `jitter`"))
-                    .on_paths_of_hosts(not_emulated(&["uniform"]))
+                    .between_hosts(not_emulated(&["uniform"]))
                     .predicted(no_effect("jitter is not predicted")),
                 effect: Effect::None,
             },
@@ -263,7 +260,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames lost at random.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).on_paths_of_hosts(not_emulated(&["0%"])),
+                )).between_hosts(not_emulated(&["0%"])),
                 effect: Effect::None,
             },
             Key {
@@ -273,7 +270,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Probability of each bit being wrong, e.g. `1e-9`: a frame of n octets is lost with 1 - (1 - rate)^(8 n).",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0`"#,
-                )).on_paths_of_hosts(not_emulated(&["0", "0.0"])),
+                )).between_hosts(not_emulated(&["0", "0.0"])),
                 effect: Effect::None,
             },
             Key {
@@ -283,7 +280,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that are held back so that later ones overtake them.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).on_paths_of_hosts(not_emulated(&["0%"]))
+                )).between_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: reordered packets have no closed form")),
                 effect: Effect::None,
             },
@@ -294,7 +291,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 meaning: "Share of frames that arrive twice.",
                 worlds: kernels(when(
                     r#"with `link = "emulated"`, otherwise refused unless `0%`"#,
-                )).on_paths_of_hosts(not_emulated(&["0%"]))
+                )).between_hosts(not_emulated(&["0%"]))
                 .predicted(measured(&["0%"], "not predicted: duplicated packets have no closed form")),
                 effect: Effect::None,
             },
@@ -332,7 +329,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 default: DefaultValue::Text("ethernet"),
                 meaning: "`ethernet`: a frame takes 38 octets of the link's rate besides its packet; `none`: nothing.",
                 worlds: kernels(when("in a `dumbbell` or an `explicit` network, otherwise refused unless `ethernet`"))
-                    .on_paths_of_hosts(not_emulated(&["ethernet"])),
+                    .between_hosts(not_emulated(&["ethernet"])),
                 effect: Effect::None,
             },
             Key {
@@ -340,7 +337,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "`cat5e`, `fibre` or `wifi`",
                 default: DefaultValue::Absent,
                 meaning: "The medium, which sets the defaults of `rate`, `delay` and `bit_error_rate`, see [Media](#media).",
-                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).on_paths_of_hosts(refused(AS_IT_IS)),
+                worlds: kernels(when(r#"; a delay needs `link = "emulated"`"#)).between_hosts(refused(AS_IT_IS)),
                 effect: Effect::None,
             },
             Key {
@@ -348,7 +345,7 @@ pub(super) const SECTIONS: &[Section] = &[
                 kind: "length, e.g. `\"100m\"`, `\"20km\"`",
                 default: DefaultValue::Text("100m"),
                 meaning: "Length of the `medium`.",
-                worlds: kernels(when("with `medium`")).on_paths_of_hosts(refused(AS_IT_IS)),
+                worlds: kernels(when("with `medium`")).between_hosts(refused(AS_IT_IS)),
                 effect: Effect::None,
             },
         ],

@@ -101,13 +101,9 @@ fn of_worlds() -> String {
         }
     }
     for (keys, worlds) in rows {
-        let supports = World::ALL.iter().map(|world| {
-            let support = worlds.support(*world);
-            (support, worlds.support_in_network(*world))
-        });
-        let is_honoured = |(one, other)| [one, other] == [&HONOURED; 2];
-        if !supports.clone().all(is_honoured) {
-            let supports = supports.map(in_words);
+        let supports = World::ALL.iter().map(|world| worlds.support(*world));
+        if supports.clone().any(|support| *support != HONOURED) {
+            let supports = supports.map(words);
             lines.push(cells(
                 [keys.join(", ")].into_iter().chain(supports).collect(),
             ));
@@ -146,14 +142,6 @@ fn named(section: &Section, keys: &[&str]) -> String {
     match all || kinds.is_empty() || section.tables.first() != Some(&"traffic") {
         true => names.join(", "),
         false => format!("{} of `kind =` {}", names.join(", "), kinds.join(", ")),
-    }
-}
-
-/// A world's support of a key in words, on paths and in other networks.
-fn in_words((on_paths, in_networks): (&Support, &Support)) -> String {
-    match on_paths == in_networks {
-        true => words(on_paths),
-        false => format!("{}; with gateways {}", words(on_paths), words(in_networks)),
     }
 }
 

@@ -14,7 +14,7 @@ const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
 /// The support of queue keys in worlds with kernels.
 const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
-    .on_paths_of_hosts(refused(AS_THEY_ARE))
+    .between_hosts(refused(AS_THEY_ARE))
     .predicted(UNASKED);
 
 /// No closed form here describes how a queue treats the packets that wait.

@@ -33,8 +33,6 @@ pub(crate) enum Takes {
 pub(crate) struct Worlds {
     netns: Support,
     hosts: Support,
-    /// The support by named hosts in a network with two gateways.
-    gateways: Support,
     sim: Support,
     model: Support,
 }
@@ -50,28 +48,9 @@ impl Worlds {
         }
     }
 
-    /// The support by `world` in a network that is no path, between kernels one whose
-    /// links an emulator carries.
-    pub(crate) const fn support_in_network(&self, world: World) -> &Support {
-        match world {
-            World::Hosts => &self.gateways,
-            World::Netns | World::Sim | World::Model => self.support(world),
-        }
-    }
-
     /// The same, but `support` by hosts that the user names, between which the
     /// network is as it is.
     pub(super) const fn between_hosts(self, support: Support) -> Self {
-        Self {
-            hosts: support,
-            gateways: support,
-            ..self
-        }
-    }
-
-    /// The same, but `support` by hosts that the user names on a path; where two gateways
-    /// make a network of it, that of other kernels.
-    pub(super) const fn on_paths_of_hosts(self, support: Support) -> Self {
         Self {
             hosts: support,
             ..self
@@ -142,7 +121,6 @@ pub(super) const fn worlds(kernels: Support, simulator: Support) -> Worlds {
     Worlds {
         netns: kernels,
         hosts: kernels,
-        gateways: kernels,
         sim: simulator,
         model: simulator,
     }

@@ -66,8 +66,8 @@ const OF_FLOWS: [Key; KEYS.len()] = {
 };
 
 /// Kernels have it where a network has nodes of its own.
-const WINDOW: Worlds = kernels(when("in a `dumbbell` or an `explicit` network"))
-    .on_paths_of_hosts(refused(KERNELS_TCP));
+const WINDOW: Worlds =
+    kernels(when("in a `dumbbell` or an `explicit` network")).between_hosts(refused(KERNELS_TCP));
 
 /// The place of `window` in [`KEYS`].
 const PLACE_OF_WINDOW: usize = 4;

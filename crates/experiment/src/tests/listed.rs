@@ -27,7 +27,7 @@ const QUEUES: [(&str, &str); 4] = [
 /// with this kind of traffic.
 fn has_effect(path: &str, kind: &str, world: World) -> bool {
     let key = keys::find(path).and_then(|node| node.key(Some(kind)));
-    let takes = key.map(|key| key.worlds.support_in_network(world).takes);
+    let takes = key.map(|key| key.worlds.support(world).takes);
     !matches!(
         takes,
         None | Some(keys::Takes::NoEffect(_) | keys::Takes::Nothing(_))

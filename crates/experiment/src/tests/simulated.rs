@@ -275,7 +275,7 @@ fn netns_refuses_by_name_what_only_the_simulator_does() {
     for (set, line) in [
         (
             "network.shape=explicit",
-            "--set network.shape=explicit: network.shape = \"explicit\": between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or [on.hosts.network], or in [network], or --on sim",
+            "--set network.shape=explicit: network.shape = \"explicit\": between kernels its links are emulated: write link = \"emulated\" too, below [on.netns.network] or in [network], or --on sim",
         ),
         (
             "network.framing=none",

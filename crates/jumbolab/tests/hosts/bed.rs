@@ -30,9 +30,6 @@ pub(crate) enum Between {
     Switch(u32),
     /// A router `r` between `a` and `b`: a host with the interfaces `to-a` and `to-b`.
     Router,
-    /// Two routers in a row between `a` and `b`: `g` with the interfaces `to-a` and `meas`, and
-    /// `h` with `meas` and `to-b`.
-    Gateways,
     /// Two switches with a cable between them; the hosts `a`, `b`, `c` and `d` are behind
     /// the first.
     Switches,
@@ -41,8 +38,7 @@ pub(crate) enum Between {
 /// Hosts with an interface `meas` each in the measured network, with the addresses
 /// `10.8.0.NUMBER` and `fd09::NUMBER`, and one, `mgmt`, to the controller with the address
 /// `10.9.NUMBER.2`. `a` has the number 1. Behind a router the addresses are in networks
-/// `10.8.NUMBER.0/24` and `fd09:NUMBER::/64` instead, where the router has host number 9. Two
-/// routers have `10.8.0.3` and `10.8.0.4` between them.
+/// `10.8.NUMBER.0/24` and `fd09:NUMBER::/64` instead, where the router has host number 9.
 pub(crate) struct Bed {
     // Dropped first, while their parts of the network are there.
     hosts: Vec<Host>,
@@ -73,7 +69,6 @@ impl Bed {
         let names: &[&str] = match between {
             Between::Cable | Between::Switch(_) => &["a", "b"],
             Between::Router => &["a", "b", "r"],
-            Between::Gateways => &["a", "b", "g", "h"],
             Between::Switches => &["a", "b", "c", "d"],
         };
         let mut bed = Self {
@@ -152,7 +147,7 @@ impl Bed {
         let port = format!("addr add 10.9.{number}.1/24 dev to-{name}");
         self.controller.ip(&port);
         let mtu = match self.between {
-            Between::Cable | Between::Router | Between::Gateways => return namespace,
+            Between::Cable | Between::Router => return namespace,
             Between::Switch(mtu) => mtu,
             Between::Switches => 9_000,
         };
@@ -177,51 +172,27 @@ impl Bed {
                 address(b, 2);
             }
             Between::Router => {
-                for (name, number) in ends.into_iter().zip(1..) {
-                    self.join_to_router((name, number), "r");
-                }
-            }
-            Between::Gateways => {
-                let [g, h] = ["g", "h"].map(|name| &self.host(name).namespace);
-                g.link(h, [("meas", 9_000), ("meas", 9_000)]);
-                for ((name, number), router) in ends.into_iter().zip(1..).zip(["g", "h"]) {
-                    self.join_to_router((name, number), router);
-                }
-                for (router, own, other, behind) in [(g, 3, 4, 2), (h, 4, 3, 1)] {
-                    address(router, own);
-                    router.ip(&format!("route add 10.8.{behind}.0/24 via 10.8.0.{other}"));
-                    router.ip(&format!("route add fd09:{behind}::/64 via fd09::{other}"));
-                }
-                for (host, number) in [("a", 1), ("b", 2)] {
-                    for (network, router) in [("10.8.0.0/24", "10.8."), ("fd09::/64", "fd09:")] {
-                        let last = if network.contains(':') { "::9" } else { ".9" };
-                        let route = format!("route add {network} via {router}{number}{last}");
-                        self.host(host).namespace.ip(&route);
+                let router = &self.host("r").namespace;
+                let mut sysctl = router.command("sysctl");
+                sysctl.args(["-q", "-w", "net.ipv4.ip_forward=1"]);
+                sysctl.arg("net.ipv6.conf.all.forwarding=1");
+                assert!(sysctl.status().unwrap().success());
+                for (name, number, other) in [("a", 1, 2), ("b", 2, 1)] {
+                    let host = &self.host(name).namespace;
+                    let there = format!("to-{name}");
+                    host.link(router, [("meas", 9_000), (&there, 9_000)]);
+                    for (who, device, last) in [(host, "meas", number), (router, &*there, 9)] {
+                        who.ip(&format!("addr add 10.8.{number}.{last}/24 dev {device}"));
+                        who.ip(&format!(
+                            "addr add fd09:{number}::{last}/64 dev {device} nodad"
+                        ));
                     }
+                    host.ip(&format!("route add 10.8.{other}.0/24 via 10.8.{number}.9"));
+                    host.ip(&format!("route add fd09:{other}::/64 via fd09:{number}::9"));
                 }
             }
             Between::Switch(_) | Between::Switches => {}
         }
-    }
-
-    /// Joins a host of this name and number, 1 or 2, to a router.
-    fn join_to_router(&self, (name, number): (&str, usize), router: &str) {
-        let router = &self.host(router).namespace;
-        let mut sysctl = router.command("sysctl");
-        sysctl.args(["-q", "-w", "net.ipv4.ip_forward=1"]);
-        sysctl.arg("net.ipv6.conf.all.forwarding=1");
-        assert!(sysctl.status().unwrap().success());
-        let (host, other) = (&self.host(name).namespace, 3 - number);
-        let there = format!("to-{name}");
-        host.link(router, [("meas", 9_000), (&there, 9_000)]);
-        for (who, device, last) in [(host, "meas", number), (router, &*there, 9)] {
-            who.ip(&format!("addr add 10.8.{number}.{last}/24 dev {device}"));
-            who.ip(&format!(
-                "addr add fd09:{number}::{last}/64 dev {device} nodad"
-            ));
-        }
-        host.ip(&format!("route add 10.8.{other}.0/24 via 10.8.{number}.9"));
-        host.ip(&format!("route add fd09:{other}::/64 via fd09:{number}::9"));
     }
 
     #[track_caller]

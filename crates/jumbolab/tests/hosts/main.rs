@@ -5,9 +5,7 @@
 mod bed;
 mod doctor;
 mod faults;
-mod gateways;
 mod mesh;
 mod meters;
-mod own_ports;
 mod run;
 mod strangers;

@@ -68,8 +68,7 @@ const READS_FILES: [&str; 3] = ["File::open", "fs::read", "fs::read_to_string"];
 const READS_THE_KERNEL: [&str; 2] = ["crates/live/", "crates/jumbolab/src/command/gateway.rs"];
 
 /// Files that write settings of the kernel, in `/proc`.
-const WRITES_SETTINGS: [&str; 4] = [
-    "crates/live/src/core_link.rs",
+const WRITES_SETTINGS: [&str; 3] = [
     "crates/live/src/host_changes/kernel.rs",
     "crates/live/src/namespace.rs",
     "crates/live/src/sandbox.rs",

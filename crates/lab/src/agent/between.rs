@@ -11,7 +11,6 @@ use live::{Worker, clock};
 use units::{Bytes, Span, Transport};
 
 use super::flows::check;
-use super::instants::Clocks;
 use super::{
     Arrivals, Departed, Failure, HostSample, ROLE, Receiving, Reply, Request, Sending, ask, hear,
 };
@@ -37,8 +36,6 @@ pub(crate) struct Agents {
     pub(super) receiver: Worker,
     /// The agents of further hosts, in a network that is no path.
     pub(super) others: Vec<Worker>,
-    /// The clocks of all machines, once they are compared.
-    pub(super) clocks: Option<Clocks>,
     /// Whether both read one clock, once that is known.
     pub(super) one_clock: Option<bool>,
 }
@@ -53,7 +50,6 @@ impl Agents {
             sender: Worker::spawn(sender)?,
             receiver: Worker::spawn(receiver)?,
             others: Vec::new(),
-            clocks: None,
             one_clock: None,
         })
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::Context as _;
-use live::Worker;
 use live::connections::{Outcome, Start, Task};
+use live::{Worker, clock};
 use units::Span;
 
 use super::{Agents, Failure, Reply, Request, ask, hear};
@@ -19,8 +19,7 @@ const MARGIN: Span = Span::from_secs(30);
 impl Agents {
     /// Opens all ports of `tasks`, one for each host in the order of the test bed, and
     /// carries the connections from an instant in `lead` on. Each port takes the connection
-    /// from the port that its sender reports. Returns the beginning on the sender's clock,
-    /// too.
+    /// from the port that its sender reports. Returns the beginning, too.
     ///
     /// # Errors
     /// As [`Agents::transfer`].
@@ -45,10 +44,9 @@ impl Agents {
                 return Err(failure);
             }
         };
-        let begins = self.begins(lead);
-        let begin = begins[0];
-        let starts = begins.into_iter().zip(sources);
-        let starts = starts.map(|(begin, sources)| Request::Carry(Start { begin, sources }));
+        let begin = clock::monotonic_nanos() + lead.as_nanos();
+        let starts = sources.into_iter();
+        let starts = starts.map(|sources| Request::Carry(Start { begin, sources }));
         let carried = self.all_answer(starts, lasts + MARGIN)?;
         let outcomes: Result<_, _> = { carried.into_iter() }
             .map(|reply| match reply {

@@ -127,9 +127,6 @@ impl Kept {
                 self.host = None;
                 Reply::Disconnected
             }
-            Request::ReadClock(unix_nanos) => {
-                Reply::Clock(live::clock::monotonic_nanos_at(unix_nanos))
-            }
             Request::Sample => Reply::Sampled(Box::new(HostSample::now()?)),
         })
     }

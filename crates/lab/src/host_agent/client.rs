@@ -17,10 +17,7 @@ use live::worker::Command;
 use proto::probe::PathReport;
 use units::{Bytes, IpVersion, Span};
 
-use super::{
-    Attended, Description, EdgeOrder, EdgeReply, EdgeRequest, HostUse, Investigation, Metered,
-    Reply, Request,
-};
+use super::{Attended, Description, HostUse, Investigation, Metered, Reply, Request};
 use crate::agent::{ask, hear};
 use crate::measure::Program;
 
@@ -235,32 +232,6 @@ impl HostAgent {
     /// The host is lost; it puts everything back by itself.
     pub(crate) fn restore(&self) -> Result<Vec<String>> {
         self.noted(&Request::Restore)
-    }
-
-    /// Makes the host an edge of a network, beside those with other interfaces, until it is told otherwise or its agent ends.
-    ///
-    /// # Errors
-    /// It lacks something that an edge needs, or is lost.
-    pub(crate) fn begin_edge(&self, order: EdgeOrder) -> Result<()> {
-        self.done(&Request::BeginEdge(Box::new(order)))
-    }
-
-    /// Asks the edge with this interface.
-    pub(crate) fn ask_edge(&self, interface: &str, request: EdgeRequest) -> Result<EdgeReply> {
-        match self.ask(&Request::AskEdge(interface.to_owned(), request), TIMEOUT)? {
-            Reply::Edge(reply) => Ok(reply),
-            other => self.unexpected(&other),
-        }
-    }
-
-    /// Ends all its edges.
-    pub(crate) fn end_edges(&self) -> Result<()> {
-        self.done(&Request::EndEdges)
-    }
-
-    /// The process, which answers the requests of every agent, too.
-    pub(crate) const fn worker(&self) -> &RefCell<Worker> {
-        &self.worker
     }
 
     fn noted(&self, request: &Request) -> Result<Vec<String>> {

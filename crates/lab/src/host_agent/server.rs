@@ -20,7 +20,7 @@ use proto::Protocol;
 use proto::stamp::Limits;
 
 use super::metering::Metering;
-use super::{Attended, Description, Edge, Investigation, Reply, Request, SharedHeartbeat};
+use super::{Attended, Description, Investigation, Reply, Request, SharedHeartbeat};
 use crate::facts;
 use crate::stall_meter::StallMeter;
 
@@ -39,8 +39,6 @@ pub(super) struct Server {
     started: u32,
     reflector: Option<RunningReflector>,
     changes: Option<HostChanges>,
-    /// By their interfaces.
-    edges: BTreeMap<String, Edge>,
     heartbeat: SharedHeartbeat,
 }
 
@@ -158,21 +156,6 @@ impl Server {
                 Some(changes) => changes.restore()?,
                 None => Vec::new(),
             }),
-            Request::BeginEdge(order) => {
-                // Two of them cannot have interfaces of one name.
-                let name = order.toward.interface.clone();
-                self.edges.remove(&name);
-                self.edges.insert(name, Edge::begin(*order)?);
-                Reply::Done
-            }
-            Request::AskEdge(name, request) => {
-                let edge = self.edges.get_mut(&name).context("this host is no edge")?;
-                Reply::Edge(edge.answer(&request)?)
-            }
-            Request::EndEdges => {
-                self.edges.clear();
-                Reply::Done
-            }
             Request::ProbePath(investigation) => {
                 let found = investigate(&task(investigation), |_| {})?;
                 Reply::Path(Box::new(found.report))

@@ -35,25 +35,7 @@ impl Measurements {
         let Some(bound) = bound else { return };
         let bound = bound.saturating_add(slewed.as_nanos());
         self.note("clock_slew_us", json!(micros(slewed.as_nanos())));
-        self.put_clock_bound(micros(bound));
-    }
-
-    /// Widens the bound of the clocks' offset by what a later comparison shows: delays have
-    /// the offset of the first one, which changed by the line's drift until then.
-    pub(crate) fn widen_clock_bound(&mut self, line: &ClockLine) {
-        let drift = line.drift().unsigned_abs();
-        let slewed = self.evidence.get("clock_slew_us").and_then(Value::as_f64);
-        self.note("clock_drift_us", json!(micros(drift)));
-        let bound = micros(line.bound().saturating_add(drift));
-        self.put_clock_bound(bound + slewed.unwrap_or_default());
-    }
-
-    /// Adds the bound in microseconds, unless a larger one is known, to the evidence of each
-    /// metric that it concerns.
-    fn put_clock_bound(&mut self, bound: f64) {
-        let known = self.evidence.get("clock_bound_us").and_then(Value::as_f64);
-        let bound = known.unwrap_or_default().max(bound);
-        self.note("clock_bound_us", json!(bound));
+        self.note("clock_bound_us", json!(micros(bound)));
         let unit = |name: &str| {
             let base = name.split('/').next().unwrap_or(name);
             let found = ONE_WAY.iter().find(|(metric, _)| *metric == base);
@@ -61,7 +43,7 @@ impl Measurements {
         };
         let named = self.metrics.iter();
         let one_way: Vec<(String, f64, f64)> = named
-            .filter_map(|(name, value)| Some((name.clone(), *value, bound * 1e3 / unit(name)?)))
+            .filter_map(|(name, value)| Some((name.clone(), *value, bound as f64 / unit(name)?)))
             .collect();
         for (name, value, bound) in one_way {
             let key = format!("resolution_{name}");
@@ -122,24 +104,6 @@ mod tests {
         assert_eq!(measurements.evidence["clock_slew_us"], 30.0);
         assert_eq!(measurements.evidence["resolution_delay"], 0.07);
         assert_eq!(measurements.flags, [Flag::ClocksApart]);
-    }
-
-    #[test]
-    fn a_later_comparison_widens_the_bound_by_the_drift_and_never_narrows_it() {
-        let mut found = Measurements::default();
-        found.put("delay", Some(0.02));
-        found.take_clock_bound(Some(5_000), Span::from_micros(1));
-        assert!(found.flags.is_empty());
-        let mut drifted = line([5_000, 4_000]);
-        drifted.after.offset.nanos = drifted.before.offset.nanos - 30_000;
-        found.widen_clock_bound(&drifted);
-        assert_eq!(found.evidence["clock_drift_us"], 30.0);
-        assert_eq!(found.evidence["clock_bound_us"], 36.0);
-        assert_eq!(found.evidence["resolution_delay"], 0.036);
-        assert_eq!(found.flags, [Flag::ClocksApart]);
-        drifted.after = drifted.before;
-        found.widen_clock_bound(&drifted);
-        assert_eq!(found.evidence["clock_bound_us"], 36.0);
     }
 
     #[test]

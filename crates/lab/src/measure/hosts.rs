@@ -33,7 +33,7 @@ pub(super) fn add(all: &mut [RoleUse], later: &[RoleUse]) {
 /// with them the line through them: a reading in between is at most 2 d from that. Both
 /// clocks add up.
 pub(super) fn slewed(hosts: &[RoleUse]) -> Span {
-    let ends = hosts.iter().filter(|host| host.role.is_end());
+    let ends = hosts.iter().filter(|host| host.role != Role::Router);
     ends.fold(Span::ZERO, |sum, host| sum + host.used.slewed * 2)
 }
 
@@ -58,7 +58,7 @@ impl Measurements {
                 self.note("router_carried", json!(carried));
             }
         }
-        let ends = hosts.iter().filter(|host| host.role.is_end());
+        let ends = hosts.iter().filter(|host| host.role != Role::Router);
         let ends = ends.filter(|host| !host.is_shared);
         let joules = ends
             .map(|host| host.used.joules)

@@ -100,8 +100,6 @@ pub(super) fn network(
     }
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
-    let bound = pair.agents.clocks().map(|clocks| clocks.bound);
-    measurements.take_clock_bound(bound, disturbance.slewed());
     Ok(measurements)
 }
 

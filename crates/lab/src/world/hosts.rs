@@ -5,9 +5,7 @@
 
 mod cells;
 mod check;
-mod edges;
 mod machine;
-mod network;
 mod nic_change;
 mod pair;
 mod path;
@@ -20,9 +18,8 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use live::clock::Epoch;
 use plan::command_line::{Addresses, CommandLine};
-use plan::setting::{Sends, Traffic};
+use plan::setting::Traffic;
 use plan::{HostRole, NamedHosts, Plan, RoleFacts, Setting};
-use serde_json::json;
 use units::{Bytes, IpVersion, Seed, Span, Transport};
 
 use crate::agent::{Agents, Failure};
@@ -33,9 +30,7 @@ use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
 use crate::world::real_time::RealTime;
 pub(super) use check::check;
-use edges::Edges;
 use machine::Machine;
-use network::Layout;
 use pair::{HostMeters, HostPrograms};
 
 /// Two machines with their agents.
@@ -47,8 +42,6 @@ pub struct Hosts {
     left_out: Vec<(usize, String)>,
     /// Whether the interfaces may be changed through which the machines are reached.
     allow_management_interface: bool,
-    /// The gateways of a network.
-    edges: Option<Edges>,
     // Dropped last: their connections carry those of the agents.
     ends: [Machine; 2],
     /// A machine on the path, which is metered.
@@ -88,16 +81,9 @@ impl Hosts {
         let router = named.router.as_ref();
         let router = router.map(|named| Machine::reach_router(named, &addresses));
         let router = router.transpose()?;
-        let edges = edges_of(plan, named)?;
         needs(plan, &ends)?;
         let allow = named.allow_management_interface;
-        let mut left_out = cells::left_out(plan, &mut ends, allow)?;
-        if let Some(edges) = &edges {
-            left_out.extend(edges.left_out(plan, &ends)?);
-            edges.try_out(plan, &ends)?;
-            left_out.sort();
-            left_out.dedup_by_key(|(position, _)| *position);
-        }
+        let left_out = cells::left_out(plan, &mut ends, allow)?;
         if let Some((_, why)) = left_out.first()
             && left_out.len() == settings(plan).count()
         {
@@ -110,7 +96,6 @@ impl Hosts {
             inspections: Vec::new(),
             left_out,
             allow_management_interface: allow,
-            edges,
             ends,
             router,
         })
@@ -123,8 +108,7 @@ impl Hosts {
 
     /// The facts of all machines.
     pub(crate) fn facts(&self) -> Vec<RoleFacts> {
-        let edges = self.edges.iter().flat_map(Edges::machines);
-        let machines = self.ends.iter().chain(&self.router).chain(edges);
+        let machines = self.ends.iter().chain(&self.router);
         machines.map(Machine::facts).collect()
     }
 
@@ -143,8 +127,7 @@ impl Hosts {
         match live::interrupt::asked() {
             true => None,
             false => {
-                let edges = self.edges.iter_mut().flat_map(Edges::machines_mut);
-                let mut machines = self.ends.iter_mut().chain(&mut self.router).chain(edges);
+                let mut machines = self.ends.iter_mut().chain(&mut self.router);
                 machines.find_map(Machine::lost)
             }
         }
@@ -177,90 +160,6 @@ impl Hosts {
             hosts: Vec::new(),
             addresses,
         })
-    }
-
-    /// Runs a trial over the path between both ends.
-    fn measure_path(
-        &mut self,
-        setting: &Setting,
-        seed: Seed,
-        epoch: Epoch,
-        artifacts: ArtifactDir<'_>,
-    ) -> Result<Measurements, Failure> {
-        let path = self.path(setting, epoch)?;
-        let pair = Pair {
-            agents: &mut self.agents,
-            path,
-            meters: Box::new(HostMeters {
-                ends: &self.ends,
-                router: self.router.as_ref(),
-                edges: None,
-                setting,
-                idle_waits: &self.idle_waits,
-            }),
-            programs: Box::new(HostPrograms { ends: &self.ends }),
-        };
-        measure::trial(&mut [pair], setting, seed, epoch, Some(artifacts))
-    }
-
-    /// Runs a trial of a network: `edges` are its gateways while it lasts.
-    fn measure_network(
-        &mut self,
-        setting: &Setting,
-        seed: Seed,
-        epoch: Epoch,
-        artifacts: ArtifactDir<'_>,
-    ) -> Result<Measurements, Failure> {
-        let edges = self.edges.as_ref();
-        let edges = edges.context("a network has two gateways; name them")?;
-        let graph = setting.network.graph.as_ref();
-        let layout = graph.map(Layout::of).context("a network without nodes")?;
-        let layout = layout.map_err(anyhow::Error::msg)?;
-        let emulated = layout.emulated_names(&setting.network);
-        let setting = &layout.between_machines(setting);
-        let ip = setting.network.ip;
-        let [sender, receiver] = [self.ends[0].address(ip)?, self.ends[1].address(ip)?];
-        edges.compare_clocks(&mut self.agents, [sender, receiver])?;
-        let clocks = self.agents.clocks().cloned();
-        let clocks = clocks.context("clocks that were not compared")?;
-        edges.begin(setting, &self.ends, seed)?;
-        let roles = [HostRole::Sender, HostRole::Receiver].map(|role| role.name().to_owned());
-        let path = Path {
-            paced: Paced::Emulator,
-            inspection: None,
-            offloads: self.ends[0].interface()?.offloads,
-            pace: None,
-            routers: Vec::new(),
-            hosts: roles.into_iter().zip([sender, receiver]).collect(),
-            addresses: Addresses {
-                sender,
-                receiver,
-                router: None,
-            },
-        };
-        let pair = Pair {
-            agents: &mut self.agents,
-            path,
-            meters: Box::new(HostMeters {
-                ends: &self.ends,
-                router: self.router.as_ref(),
-                edges: Some((edges, clocks, layout)),
-                setting,
-                idle_waits: &self.idle_waits,
-            }),
-            programs: Box::new(HostPrograms { ends: &self.ends }),
-        };
-        let measured = measure::trial(&mut [pair], setting, seed, epoch, Some(artifacts));
-        if !matches!(measured, Err(Failure::Lost(_))) {
-            edges.end(&self.ends)?;
-        }
-        let mut measurements = measured?;
-        if has_datagrams(setting) {
-            let line = self.agents.clock_line(receiver)?;
-            measurements.widen_clock_bound(&line);
-        }
-        measurements.note("emulated_link", json!(emulated));
-        Ok(measurements)
     }
 
     /// Sends a little traffic and captures its frames, once for every kind of traffic
@@ -336,43 +235,26 @@ impl RealTime for Hosts {
         artifacts: ArtifactDir<'_>,
     ) -> Result<Measurements, Failure> {
         let changed = self.change(setting).map_err(Failure::from);
-        let is_network = setting.network.graph.is_some();
-        let measured = changed.and_then(|()| match is_network {
-            true => self.measure_network(setting, seed, epoch, artifacts),
-            false => self.measure_path(setting, seed, epoch, artifacts),
+        let measured = changed.and_then(|()| self.path(setting, epoch));
+        let measured = measured.and_then(|path| {
+            let pair = Pair {
+                agents: &mut self.agents,
+                path,
+                meters: Box::new(HostMeters {
+                    ends: &self.ends,
+                    router: self.router.as_ref(),
+                    setting,
+                    idle_waits: &self.idle_waits,
+                }),
+                programs: Box::new(HostPrograms { ends: &self.ends }),
+            };
+            measure::trial(&mut [pair], setting, seed, epoch, Some(artifacts))
         });
         match measured {
             // The connection that has ended says more than the agent behind it.
             Err(Failure::Lost(error)) => Err(Failure::Lost(self.lost().unwrap_or(error))),
             measured => measured,
         }
-    }
-}
-
-/// Whether `setting` has flows of datagrams, whose delays take clocks that agree to the end.
-fn has_datagrams(setting: &Setting) -> bool {
-    match &setting.traffic {
-        Traffic::Flows(flows) => {
-            { flows.flows.iter() }.any(|flow| matches!(flow.sends, Sends::Datagrams { .. }))
-        }
-        _ => false,
-    }
-}
-
-/// Reaches the gateways where the plan has networks.
-fn edges_of(plan: &Plan, named: &NamedHosts) -> Result<Option<Edges>> {
-    let graphs = settings(plan).filter(|setting| setting.network.graph.is_some());
-    match (&named.gateways, graphs.count(), settings(plan).count()) {
-        (None, 0, _) => Ok(None),
-        (None, ..) => bail!(
-            "network.shape: between hosts this network has two gateways: write --host ingress=user@machine and --host egress=user@machine, too"
-        ),
-        (Some(gateways), networks, all) if networks == all => {
-            Edges::reach(gateways, &edges::versions(plan)).map(Some)
-        }
-        (Some(_), ..) => bail!(
-            "an ingress and an egress are gateways of a network, shape = \"dumbbell\" or \"explicit\", and this experiment has a path; leave them out"
-        ),
     }
 }
 

@@ -4,10 +4,10 @@
 //! that trials do not include the creation of namespaces. A setting with mixed
 //! links has two: one for bulk data, one for single messages.
 
-pub(super) mod check;
+mod check;
 mod convert;
-pub(super) mod emulator_lateness;
-pub(super) mod gateways;
+mod emulator_lateness;
+mod gateways;
 mod pair;
 mod testbed_handle;
 

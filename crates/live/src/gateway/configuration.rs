@@ -111,9 +111,6 @@ pub struct Configuration {
     pub installs_routes: bool,
     /// The interface toward the core; `None`: as the kernel routes.
     pub core: Option<String>,
-    /// The interface through which packets to peers in sockets leave, whatever the kernel's
-    /// routes say, in IPv6 if one leads through it; `None`: as they say. Packets from peers come through any.
-    pub way_out: Option<String>,
     /// The name of each peer.
     pub names: Vec<String>,
     /// The router toward each peer, for labels.

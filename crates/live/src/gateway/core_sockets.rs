@@ -77,7 +77,7 @@ struct Kind {
 
 impl CoreSockets {
     /// Opens the sockets for peers with these carriages, bound to `interface` if one is
-    /// given; they send through `way_out` if one is given. Labels need the `interface` and the next hop of each peer.
+    /// given. Labels need the `interface` and the next hop of each peer.
     /// Where `probes` find the path MTU, the sockets send whatever routers reported.
     ///
     /// # Errors
@@ -86,11 +86,10 @@ impl CoreSockets {
         carriages: &[Carriage],
         next_hops: &[Option<IpAddr>],
         interface: Option<&str>,
-        way_out: Option<&str>,
         probes: bool,
     ) -> Result<Self> {
         let links = match probes {
-            true => Some((Route::open()?, way_out.or(interface).map(str::to_owned))),
+            true => Some((Route::open()?, interface.map(str::to_owned))),
             false => None,
         };
         let mut sockets: Vec<CoreSocket> = Vec::new();
@@ -113,9 +112,6 @@ impl CoreSockets {
                 None => {
                     let claim = (!is_udp).then(|| claim(here)).transpose()?;
                     let socket = open(kind, interface, probes)?;
-                    if let Some(name) = way_out {
-                        send_through(&socket, kind.here, name)?;
-                    }
                     sockets.push(CoreSocket {
                         kind,
                         socket,
@@ -348,14 +344,6 @@ fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
     let port = if kind.is_udp { PORT } else { 0 };
     bind_to(&socket, SocketAddr::new(kind.here, port))?;
     Ok(socket)
-}
-
-/// Makes a socket send through the interface `name`.
-fn send_through(socket: &OwnedFd, here: IpAddr, name: &str) -> Result<()> {
-    let index = Route::open()?.index(name)?;
-    IpOption::OUTPUT
-        .set(socket.as_fd(), here, index.to_be().cast_signed())
-        .during(|| format!("sending bundles through {name}"))
 }
 
 /// The path MTU to an address as the kernel knows it at the moment.

@@ -72,12 +72,6 @@ impl Route {
         .map_err(|error| error.lacking("veth", "load it; without it there is no test bed"))
     }
 
-    /// Removes an interface, a veth pair with both ends.
-    pub(crate) fn remove_link(&self, name: &str) -> Result<()> {
-        let message = RouteNetlinkMessage::DelLink(self.named(name)?);
-        self.apply(message, Mode::Change, || format!("removing {name}"))
-    }
-
     /// Creates a bridge that forwards at once, without spanning tree or delay.
     pub(crate) fn add_bridge(&self, name: &str) -> Result<()> {
         let mut message = LinkMessage::default();

@@ -25,9 +25,6 @@ impl IpOption {
     pub(crate) const MTU: Self = Self::named(libc::IP_MTU, libc::IPV6_MTU);
     /// Whether errors of the path are kept with their sources.
     pub(crate) const ERRORS: Self = Self::named(libc::IP_RECVERR, libc::IPV6_RECVERR);
-    /// The interface through which packets leave, in network byte order: in IPv4 whatever the
-    /// kernel's routes say, in IPv6 if a route leads through it [LinuxUapi in.h].
-    pub(crate) const OUTPUT: Self = Self::named(libc::IP_UNICAST_IF, libc::IPV6_UNICAST_IF);
     /// Whether the program writes the headers of packets.
     pub(crate) const HEADERS: Self = Self::named(libc::IP_HDRINCL, libc::IPV6_HDRINCL);
     /// Whether arrivals come with their service octet.

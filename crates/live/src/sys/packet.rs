@@ -7,9 +7,6 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use super::{option, socket};
 
-/// Asks for the name of an interface; from linux/sockios.h, the kernel's public interface.
-const SIOCGIFNAME: libc::Ioctl = 0x8910;
-
 /// Octets of the virtio network header in front of each frame [Virtio s5.1.6].
 pub(crate) const HEADER: usize = 10;
 
@@ -80,19 +77,6 @@ pub(crate) fn bind(
 /// Enables an option of packet sockets.
 pub(crate) fn switch_on(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<()> {
     set(socket, option, &1)
-}
-
-/// Succeeds if the namespace of the socket has an interface of this number [netdevice(7)].
-pub(crate) fn is_there(socket: BorrowedFd<'_>, interface: u32) -> io::Result<()> {
-    // SAFETY: all zeroes are a valid request.
-    let mut request: libc::ifreq = unsafe { zeroed() };
-    request.ifr_ifru.ifru_ifindex = libc::c_int::try_from(interface).map_err(io::Error::other)?;
-    // SAFETY: the kernel reads the number and writes a name of at most the field's size.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCGIFNAME, &raw mut request) };
-    if result < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
 }
 
 /// Makes the interface deliver frames addressed to others (promiscuous mode).

@@ -30,14 +30,6 @@ const LINKS: &[(LinkKind, &str)] = &[
     ),
 ];
 
-/// Remarks on each kind of link between machines of the user's, where only a link between two
-/// gateways is not the network as it is.
-const BETWEEN_HOSTS: &[(LinkKind, &str)] = &[(
-    LinkKind::Emulated,
-    "Only the link between both gateways is emulated, each direction on the machine of the gateway that it leaves; \
-     all other links are the network between the machines as it is, with its own rates, delays and queues.",
-)];
-
 /// The remark on CPU figures where the bucket of the sender segments.
 const SEGMENTING: &str = "With offloads off and no slower link behind it, the token bucket of the sender segments \
      what TCP passes down: the CPU figures include this, which takes the more time the smaller the MTU is.";
@@ -123,11 +115,8 @@ fn explanation(plan: &Plan, comparisons: &[Comparison]) -> Vec<String> {
             plan.seed.get()
         )),
         Hosts::Kernels => {
-            let links = match plan.world.profile().builds_network {
-                true => LINKS,
-                false => BETWEEN_HOSTS,
-            };
-            let links = links.iter();
+            let builds = plan.world.profile().builds_network;
+            let links = LINKS.iter().filter(|_| builds);
             let links = links.filter(|(kind, _)| has(&|setting| setting.network.link == *kind));
             lines.extend(links.map(|(_, words)| (*words).to_owned()));
             let of_cpu = |row: &Comparison| row.n > 0 && row.metric.name.starts_with("cpu_");

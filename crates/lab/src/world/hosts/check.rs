@@ -4,7 +4,6 @@ use experiment::Refusal;
 use plan::Setting;
 use plan::setting::Traffic;
 
-use super::network;
 use crate::world::segment_limit;
 
 /// Refuses what neither a key alone nor the hosts decide.
@@ -15,9 +14,6 @@ pub(in crate::world) fn check(setting: &Setting) -> Result<(), Refusal> {
             why,
         })
     };
-    if let Some(graph) = &setting.network.graph {
-        network::check(setting, graph)?;
-    }
     match &setting.traffic {
         Traffic::Command(command) if command.needs_folder() => {
             return refuse(

@@ -262,20 +262,6 @@ impl Machine {
         })
     }
 
-    /// All its addresses.
-    pub(super) fn addresses(&self) -> impl Iterator<Item = IpAddr> {
-        let interfaces = self.description.interfaces.iter();
-        interfaces.flat_map(|interface| interface.addresses.iter().copied())
-    }
-
-    /// The first address of this version of one of its interfaces.
-    pub(super) fn address_of(&self, interface: &str, ip: IpVersion) -> Option<IpAddr> {
-        let mut interfaces = self.description.interfaces.iter();
-        let found = interfaces.find(|one| one.name == interface)?;
-        let mut addresses = found.addresses.iter().copied();
-        addresses.find(|address| address.is_ipv4() == (ip == IpVersion::V4))
-    }
-
     /// Whether two machines are one.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.description.clock == other.description.clock

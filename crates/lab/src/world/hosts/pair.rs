@@ -10,42 +10,21 @@ use live::testbed::{Fragments, SentPackets};
 use plan::Setting;
 use units::{Seed, Span, Time};
 
-use super::edges::Edges;
 use super::machine::Machine;
-use super::network::Layout;
-use crate::agent::Clocks;
 use crate::host_agent::Metered;
 use crate::link_window::LinkWindow;
 use crate::measure::{End, IdleWaits, Meters, Program, Programs, RoleUse, spare};
-use crate::world::netns::emulator_lateness::invalid;
-
-/// Links that no edge emulates have no counters.
-const UNOBSERVED: &str = "links between hosts are not observed";
 
 /// The meters of both machines, and of a router. One machine under two names counts once.
 pub(super) struct HostMeters<'a> {
     pub(super) ends: &'a [Machine; 2],
     pub(super) router: Option<&'a Machine>,
-    /// The edges of a network, the clocks of all machines, and the places of links.
-    pub(super) edges: Option<(&'a Edges, Clocks, Layout)>,
     pub(super) setting: &'a Setting,
     pub(super) idle_waits: &'a RefCell<IdleWaits>,
 }
 
 impl HostMeters<'_> {
-    /// All machines.
-    fn all(&self) -> impl Iterator<Item = &Machine> {
-        let edges = self.edges.iter();
-        let edges = edges.flat_map(|(edges, ..)| edges.machines());
-        self.ends.iter().chain(self.router).chain(edges)
-    }
-
-    fn edges(&self) -> Result<&(&Edges, Clocks, Layout)> {
-        let edges = self.edges.as_ref();
-        edges.context(UNOBSERVED)
-    }
-
-    /// Each end once.
+    /// Each machine once.
     fn machines(&self) -> &[Machine] {
         let [sender, receiver] = self.ends;
         match sender.is(receiver) {
@@ -97,7 +76,7 @@ impl Meters for HostMeters<'_> {
     }
 
     fn begin_hosts(&mut self, watches_clock: bool) -> Result<()> {
-        for machine in self.all() {
+        for machine in self.ends.iter().chain(self.router) {
             machine.agent.begin_metering(Metered {
                 interfaces: machine.interface_names(),
                 watches_clock,
@@ -107,7 +86,7 @@ impl Meters for HostMeters<'_> {
     }
 
     fn end_hosts(&mut self) -> Result<Vec<RoleUse>> {
-        let all: Vec<&Machine> = self.all().collect();
+        let all: Vec<&Machine> = self.ends.iter().chain(self.router).collect();
         let mut hosts = Vec::new();
         for (number, machine) in all.iter().enumerate() {
             hosts.push(RoleUse {
@@ -150,52 +129,29 @@ impl Meters for HostMeters<'_> {
         bail!("probes are counted in networks that a world builds")
     }
 
-    fn restart_links(&mut self, seed: Seed) -> Result<()> {
-        let edges = self.edges.as_ref();
-        edges.map_or(Ok(()), |(edges, _, layout)| {
-            edges.reseed(layout.of_hosts(&self.setting.network), self.ends, seed)
-        })
+    fn restart_links(&mut self, _: Seed) -> Result<()> {
+        Ok(())
     }
 
     fn emulator(&mut self) -> Result<Option<Report>> {
-        let edges = self.edges.as_ref();
-        let report = edges.map(|(edges, _, layout)| {
-            edges.report(layout.of_hosts(&self.setting.network), self.ends)
-        });
-        report.transpose()
+        Ok(None)
     }
 
-    fn invalid(&self, report: &Report) -> Option<String> {
-        let (edges, _, layout) = self.edges.as_ref()?;
-        edges
-            .bypassed(self.setting, layout, self.ends, report)
-            .or_else(|| invalid(self.setting, report))
+    fn invalid(&self, _: &Report) -> Option<String> {
+        None
     }
 
-    /// Of all links only those between the gateways can be asked for.
-    fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()> {
-        if links.is_empty() {
-            return Ok(());
-        }
-        let (edges, _, layout) = self.edges()?;
-        let places = links.iter();
-        let places = places.map(|(wire, heads)| Some((layout.place(*wire)?, *heads)));
-        let places = places.collect::<Option<_>>();
-        edges.observe(places.context(UNOBSERVED)?)
+    fn observe(&mut self, _: Vec<(usize, bool)>) -> Result<()> {
+        bail!("links between hosts are not observed")
     }
 
-    /// `begin` is on the sender's clock.
     fn observations(
         &mut self,
-        wire: usize,
-        begin: u64,
-        take: &mut dyn FnMut(Time, Observation),
+        _: usize,
+        _: u64,
+        _: &mut dyn FnMut(Time, Observation),
     ) -> Result<()> {
-        /// The place of the ingress among the other machines.
-        const INGRESS: usize = 0;
-        let (edges, clocks, layout) = self.edges()?;
-        let place = layout.place(wire).context(UNOBSERVED)?;
-        edges.observations(place, clocks.on_other(INGRESS, begin), take)
+        bail!("links between hosts are not observed")
     }
 
     fn window(&mut self, _: usize, _: u64, _: u64) -> Result<Option<LinkWindow>> {

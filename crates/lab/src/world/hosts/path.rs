@@ -24,35 +24,22 @@ pub(super) fn limit(ends: &[Machine; 2], ip: IpVersion, largest: Bytes) -> Resul
     let ways = [(sender, receiver), (receiver, sender)];
     let mut limits = Vec::new();
     for (from, to) in ways {
-        let report = report(from, to, ip, largest)?;
+        let mtu = [from, to].map(Machine::interface);
+        let [one, other] = mtu.map(|interface| interface.map(|found| found.mtu));
+        let widest = Bytes::new(one?.min(other?).into());
+        let reflector = to.agent.begin_reflecting(to.address(ip)?)?;
+        let report = from.agent.investigate(Investigation {
+            to: reflector,
+            from: from.address(ip)?,
+            interface: from.interface_name().to_owned(),
+            up_to: largest.min(widest),
+        });
+        to.agent.end_reflecting()?;
+        let report = report?;
         let names = [from.agent.host(), to.agent.host()];
         limits.extend(judged(&report, names)?);
     }
     Ok(limits)
-}
-
-/// The findings of probes of at most `largest` octets from one machine to another.
-///
-/// # Errors
-/// A machine is lost.
-pub(super) fn report(
-    from: &Machine,
-    to: &Machine,
-    ip: IpVersion,
-    largest: Bytes,
-) -> Result<PathReport> {
-    let mtu = [from, to].map(Machine::interface);
-    let [one, other] = mtu.map(|interface| interface.map(|found| found.mtu));
-    let widest = Bytes::new(one?.min(other?).into());
-    let reflector = to.agent.begin_reflecting(to.address(ip)?)?;
-    let report = from.agent.investigate(Investigation {
-        to: reflector,
-        from: from.address(ip)?,
-        interface: from.interface_name().to_owned(),
-        up_to: largest.min(widest),
-    });
-    to.agent.end_reflecting()?;
-    report
 }
 
 /// The limit of the way from the first to the second of `names`, if `report` shows one.

@@ -47,7 +47,7 @@ fn check_first_window(setting: &Setting) -> Result<(), Refusal> {
 }
 
 /// Refuses what no network between kernels has.
-pub(in crate::world) fn check_network(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
+fn check_network(setting: &Setting, graph: &Graph) -> Result<(), Refusal> {
     check_nodes(graph)?;
     check_links(setting)?;
     if let Some(domain) = &setting.network.domain {

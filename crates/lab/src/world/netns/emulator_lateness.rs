@@ -22,7 +22,7 @@ const BOUNDS: [Span; 2] = [Span::from_millis(1), Span::from_millis(10)];
 const FEW: u64 = 100;
 
 /// The reason why a trial over emulated links is invalid, if it is.
-pub(in crate::world) fn invalid(setting: &Setting, report: &Report) -> Option<String> {
+pub(super) fn invalid(setting: &Setting, report: &Report) -> Option<String> {
     refused(report).or_else(|| too_late(&setting.network, report))
 }
 

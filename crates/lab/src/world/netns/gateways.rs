@@ -26,16 +26,14 @@ pub(super) fn unrouted(domain: &Domain) -> Vec<(usize, IpAddr)> {
         .collect()
 }
 
-/// The edge through which `address` is reached.
+/// The edge through which `address` is reached: that of the longest prefix
+/// [RFC1812 s5.2.4.3].
 fn egress(domain: &Domain, address: IpAddr) -> Option<usize> {
-    route_to(domain, address).map(|route| route.egress)
-}
-
-/// The route to `address`: that of the longest prefix [RFC1812 s5.2.4.3].
-pub(in crate::world) fn route_to(domain: &Domain, address: IpAddr) -> Option<&Route> {
     let covers = |route: &&Route| covers(route, address);
     let routes = domain.routes.iter().filter(covers);
-    routes.max_by_key(|route| route.length)
+    routes
+        .max_by_key(|route| route.length)
+        .map(|route| route.egress)
 }
 
 fn covers(route: &Route, address: IpAddr) -> bool {
@@ -88,15 +86,9 @@ fn gateway(
         trigger: gather.trigger,
         tick: gather.tick,
         share: gather.share,
-        way_out: None,
-        in_udp: is_in_udp(gather, ip),
+        in_udp: gather.carriage.header.get() > header(ip),
         shaping: domain.shaping,
     }
-}
-
-/// Whether bundles travel in UDP instead of IP.
-pub(in crate::world) fn is_in_udp(gather: &GatherSettings, ip: IpVersion) -> bool {
-    gather.carriage.header.get() > header(ip)
 }
 
 /// Octets in front of the entries of a bundle in IP.
