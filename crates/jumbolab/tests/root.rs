@@ -148,10 +148,6 @@ fn a_gateway_of_an_ordinary_user_is_refused_in_one_line() {
     let folder = folder(ORDINARY);
     for (path, operation) in [
         (&[][..], "making the TUN interface jumbo0"),
-        (
-            &["--path", "tap", "--address", "10.1.0.1"],
-            "making the TAP interface jumbo0",
-        ),
         (&["--inside", "lo"], "opening lo for a gateway"),
     ] {
         let output = Command::new(folder.path().join("jumbolab"))

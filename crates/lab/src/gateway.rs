@@ -90,7 +90,7 @@ pub fn read_options(options: &Simple) -> Result<Gateway> {
 fn built(sections: &Sections) -> Result<Gateway> {
     let (inside, core) = (sections.table("inside"), sections.table("core"));
     let addresses = inside.all_parsed::<IpAddr>("addresses", "addresses, for instance 10.1.0.1")?;
-    let (path, installs_routes) = inside::path(&inside, &addresses)?;
+    let (path, installs_routes) = inside::path(&inside)?;
     let interface = core.text("interface")?.map(str::to_owned);
     let is_tun = matches!(path, InsidePath::Tun { .. });
     let mut read = Peers::default();

@@ -12,12 +12,10 @@ mod delivery;
 mod holds;
 mod inside;
 mod labels;
-mod neighbours;
 mod outlet;
 mod recorder;
 mod report;
 mod table;
-mod tap;
 mod through_kernel;
 mod waiting;
 
@@ -294,8 +292,8 @@ impl Gateway {
         sealed.map(|(_, name)| name.clone()).collect()
     }
 
-    /// The interfaces inside, each with the path of packets to it: `tun`, `tap`, `packet`
-    /// or `xdp`.
+    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
+    /// `xdp`.
     pub fn inside_paths(&self) -> Vec<(String, &'static str)> {
         self.inside.paths()
     }
@@ -366,7 +364,7 @@ impl Gateway {
         if self.core.events() >= recorder::TOGETHER {
             self.hand_over();
         }
-        self.inside.flush(now)
+        self.inside.flush()
     }
 
     /// Sends what is due. Returns the first packets that are larger than the link to their
@@ -382,7 +380,7 @@ impl Gateway {
                         too_big.push((octets.to_vec(), mtu));
                     }
                 }
-                Some(Transmit::Error { octets }) => self.inside.send_error(now, octets)?,
+                Some(Transmit::Error { octets }) => self.inside.send_error(octets),
                 Some(Transmit::Core {
                     peer,
                     octets,

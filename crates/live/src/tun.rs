@@ -1,5 +1,4 @@
-//! A TUN interface: the kernel routes packets to it, and routes what is written to it. A TAP
-//! interface: it carries Ethernet frames.
+//! A TUN interface: the kernel routes packets to it, and routes what is written to it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -7,17 +6,16 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::net::if_::if_nametoindex;
 use units::IpMtu;
-use wire::protocol::ethernet;
 
 use crate::error::{During, Error, Result};
 use crate::netlink::Route;
-use crate::offload::{Cutter, LARGEST_SUPER, Malformed};
+use crate::offload::{Cutter, LARGEST_SUPER};
 use crate::pacing::Source;
 use crate::sys::packet::{BATCH, HEADER};
-use crate::sys::tun::{self, Kind};
+use crate::sys::tun;
 
 /// Octets of the largest super-packet behind its virtio header.
-const LARGEST: usize = HEADER + ethernet::HEADER_LEN + LARGEST_SUPER as usize;
+const LARGEST: usize = HEADER + LARGEST_SUPER as usize;
 
 /// Packets that may wait to be read; the kernel drops those beyond, and nobody counts them
 /// here. The default of 500 is the traffic of a millisecond.
@@ -36,7 +34,7 @@ pub struct TunCounts {
     pub refused: u64,
 }
 
-/// A TUN or TAP interface, which exists as long as this value.
+/// A TUN interface, which exists as long as this value.
 pub struct Tun {
     name: String,
     file: File,
@@ -52,21 +50,8 @@ impl Tun {
     /// If the kernel refuses: it needs CAP_NET_ADMIN and `/dev/net/tun`, and a name that
     /// no interface has.
     pub fn create(name: &str, mtu: IpMtu) -> Result<Self> {
-        Self::of_kind(Kind::Tun, name, mtu)
-    }
-
-    /// The same, of a TAP interface.
-    pub(crate) fn create_tap(name: &str, mtu: IpMtu) -> Result<Self> {
-        Self::of_kind(Kind::Tap, name, mtu)
-    }
-
-    fn of_kind(kind: Kind, name: &str, mtu: IpMtu) -> Result<Self> {
-        let noun = match kind {
-            Kind::Tun => "TUN",
-            Kind::Tap => "TAP",
-        };
-        let operation = || format!("making the {noun} interface {name}");
-        let file = tun::create(kind, name).during(operation).map_err(|error| {
+        let operation = || format!("making the TUN interface {name}");
+        let file = tun::create(name).during(operation).map_err(|error| {
             let remedy = match error.source.kind() {
                 ErrorKind::NotFound => "there is no /dev/net/tun; type: modprobe tun",
                 ErrorKind::PermissionDenied => "it needs CAP_NET_ADMIN; run it as root",
@@ -104,15 +89,6 @@ impl Tun {
     /// # Errors
     /// If the interface is gone.
     pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> Result<bool> {
-        self.receive_frames(|cutter, octets| cutter.pass(octets, 0, &mut take))
-    }
-
-    /// Hands what waits to `pass`, at most one batch, behind virtio headers. It returns the
-    /// number of packets. Returns whether there may be more.
-    pub(crate) fn receive_frames(
-        &mut self,
-        mut pass: impl FnMut(&mut Cutter, &[u8]) -> std::result::Result<u64, Malformed>,
-    ) -> Result<bool> {
         for _ in 0..BATCH {
             let length = match self.file.read(&mut self.octets) {
                 Ok(length) => length,
@@ -122,7 +98,7 @@ impl Tun {
                     _ => return Err(error).during(|| format!("reading from {}", self.name)),
                 },
             };
-            match pass(&mut self.cutter, &self.octets[..length]) {
+            match self.cutter.pass(&self.octets[..length], 0, &mut take) {
                 Ok(count) => self.counts.received += count,
                 Err(_) => self.counts.malformed += 1,
             }
@@ -135,24 +111,21 @@ impl Tun {
     /// # Errors
     /// If the interface is gone; a packet that the kernel does not take is counted.
     pub fn send(&mut self, packet: &[u8]) -> Result<()> {
-        match self.write(&[], packet)? {
+        match self.write(packet)? {
             true => self.counts.sent += 1,
             false => self.counts.refused += 1,
         }
         Ok(())
     }
 
-    /// Sends a packet behind its link header, and counts nothing. Returns whether the kernel
-    /// took it.
-    pub(crate) fn write(&mut self, link: &[u8], packet: &[u8]) -> Result<bool> {
+    /// Sends a packet, and counts nothing. Returns whether the kernel took it.
+    fn write(&mut self, packet: &[u8]) -> Result<bool> {
         // An empty virtio header: nothing is left to the kernel [Virtio s5.1.6].
-        let start = HEADER + link.len();
-        let Some(room) = self.octets.get_mut(..start + packet.len()) else {
+        let Some(room) = self.octets.get_mut(..HEADER + packet.len()) else {
             return Ok(false);
         };
         room[..HEADER].fill(0);
-        room[HEADER..start].copy_from_slice(link);
-        room[start..].copy_from_slice(packet);
+        room[HEADER..].copy_from_slice(packet);
         loop {
             return match self.file.write(room) {
                 Ok(_) => Ok(true),

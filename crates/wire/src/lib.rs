@@ -8,7 +8,6 @@
 //! | [`datagram`], [`segment`], [`jumbogram`], [`bundle`], [`too_big`] | packets that are built; some are parsed, too |
 //! | [`stamp`] | test packets of measurements between two ends |
 //! | [`ip_packet`], [`icmp_error`], [`probe`] | packets that probe a path, and those that answer them |
-//! | [`neighbour`] | frames by which nodes on Ethernet find each other |
 //! | [`message`], [`numbered`], [`control`], [`log`] | formats of our own |
 //! | [`super_packet`] | packets cut out of those that kernels leave to interfaces |
 //! | [`pcapng`] | captures for other programs |
@@ -42,7 +41,6 @@ pub mod ip_packet;
 pub mod jumbogram;
 pub mod log;
 pub mod message;
-pub mod neighbour;
 pub mod numbered;
 mod octets;
 pub mod pcapng;

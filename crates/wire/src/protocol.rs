@@ -12,7 +12,6 @@
 //!
 //! No input makes this module panic.
 
-pub(crate) mod arp;
 pub(crate) mod checksum;
 pub mod ethernet;
 pub mod icmp;

@@ -43,7 +43,7 @@ pub(crate) struct Gateway {
     /// Interface toward the hosts, received from by packet sockets. Repeatable [default: a TUN interface, to which the kernel routes].
     #[arg(long, value_name = "IF", requires = "peer", help_heading = "One peer")]
     pub(crate) inside: Vec<String>,
-    /// Path to the hosts: `tun`, `tap`, `packet`, `xdp` or `auto` [default: packet with --inside, otherwise tun].
+    /// Path to the hosts: `tun`, `packet`, `xdp` or `auto` [default: packet with --inside, otherwise tun].
     #[arg(
         long,
         value_name = "PATH",
@@ -51,15 +51,7 @@ pub(crate) struct Gateway {
         help_heading = "One peer"
     )]
     pub(crate) path: Option<String>,
-    /// Bridge that the TAP interface joins, with --path tap.
-    #[arg(
-        long,
-        value_name = "BRIDGE",
-        requires = "peer",
-        help_heading = "One peer"
-    )]
-    pub(crate) bridge: Option<String>,
-    /// Address of this gateway among the hosts, with --path tap their next hop. Repeatable.
+    /// Address of this gateway among the hosts. Repeatable.
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -123,6 +115,6 @@ pub(crate) struct Gateway {
 }
 
 const GATEWAY_NOTES: &str = "\
-Needs CAP_NET_ADMIN for a TUN or TAP interface, CAP_NET_RAW for packet sockets, raw IP, and ICMP errors to hosts behind a TUN interface. \
+Needs CAP_NET_ADMIN for a TUN interface, CAP_NET_RAW for packet sockets, raw IP, and ICMP errors to hosts behind a TUN interface. \
 docs/gateway.md describes the set-up. The log has one JSON object per line. \
 SIGINT and SIGTERM send what waits and end; SIGHUP reads the file of --config again.";

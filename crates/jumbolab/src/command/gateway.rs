@@ -122,7 +122,6 @@ fn read(args: &args::Gateway) -> Result<lab::gateway::Gateway> {
         ("peers", "secret_file", "secret", one(&args.secret)),
         ("inside", "path", "path", one(&args.path)),
         ("inside", "interfaces", "inside", args.inside.clone()),
-        ("inside", "bridge", "bridge", one(&args.bridge)),
         ("inside", "addresses", "address", args.address.clone()),
         ("core", "interface", "core", one(&args.core)),
         ("core", "carriage", "carriage", one(&args.carriage)),

@@ -146,28 +146,3 @@ begin_tun() {
     begin ga --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"
     begin gb --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 "$@"
 }
-# Bridges for TAP interfaces of gateways that are the only routers of their hosts: their
-# kernels have no address inside.
-bridged() {
-    for node in ga gb; do
-        if in_node $node ip link show br0 >/dev/null 2>&1; then continue; fi
-        ip -n $node address flush dev in
-        ip -n $node link add br0 type bridge
-        ip -n $node link set in master br0
-        ip -n $node link set br0 up
-    done
-}
-# The gateways with TAP interfaces in bridges with their hosts.
-begin_tap() {
-    bridged
-    begin_tap_a "$@"
-    begin_tap_b "$@"
-}
-begin_tap_a() {
-    begin ga --path tap --bridge br0 --address 10.1.0.1 --address fd01::1 \
-        --local 192.0.2.1 --peer 198.51.100.1 --prefix 10.2.0.0/24 --prefix fd02::/64 "$@"
-}
-begin_tap_b() {
-    begin gb --path tap --bridge br0 --address 10.2.0.1 --address fd02::1 \
-        --local 198.51.100.1 --peer 192.0.2.1 --prefix 10.1.0.0/24 --prefix fd01::/64 "$@"
-}

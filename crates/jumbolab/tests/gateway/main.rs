@@ -13,7 +13,6 @@ mod rings;
 mod routes;
 mod sealed;
 mod super_packets;
-mod tap;
 mod traffic;
 
 use std::process::{Command, Stdio};

@@ -63,7 +63,7 @@ pub(super) const KEYS: &[Key] = &[
         "inside",
         "path",
         "\"tun\"",
-        "`packet` (packet sockets on `interfaces`), `xdp` (the same, with rings of AF_XDP toward the hosts), `auto` (xdp if the machine has it, otherwise packet), `tap` (a TAP interface, behind which the gateway is a router on Ethernet; hosts have one of `addresses` as next hop) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
+        "`packet` (packet sockets on `interfaces`), `xdp` (the same, with rings of AF_XDP toward the hosts), `auto` (xdp if the machine has it, otherwise packet) or `tun` (the kernel routes packets to a TUN interface); default: packet where `interfaces` are named, otherwise tun",
     ),
     key(
         "inside",
@@ -75,15 +75,9 @@ pub(super) const KEYS: &[Key] = &[
         "inside",
         "name",
         "\"jumbo0\"",
-        "name of the TAP interface, or of the TUN interface, to which the egress prefixes are routed; xdp and packet have one, too, for packets of this host",
+        "name of the TUN interface, to which the egress prefixes are routed; xdp and packet have one, too, for packets of this host",
     ),
-    key("inside", "mtu", "1500", "MTU of the TUN or TAP interface"),
-    key(
-        "inside",
-        "bridge",
-        "\"br0\"",
-        "bridge of which the TAP interface becomes a port, for tap; default: none",
-    ),
+    key("inside", "mtu", "1500", "MTU of the TUN interface"),
     key(
         "inside",
         "routes",
@@ -94,7 +88,7 @@ pub(super) const KEYS: &[Key] = &[
         "inside",
         "addresses",
         "[\"10.1.0.1\"]",
-        "sources of ICMP errors to hosts, one of each version of IP; default: the address that the kernel has toward the host. With tap they are those of the gateway behind the TAP interface, for which it answers ARP and Neighbour Discovery, and have no default",
+        "sources of ICMP errors to hosts, one of each version of IP; default: the address that the kernel has toward the host",
     ),
     key(
         "core",

@@ -63,9 +63,6 @@ fn every_optional_value_of_the_template_can_be_taken() {
             ("peers", _) => format!("{PEER}{line}"),
             ("uplink", "rate") => format!("[uplink]\n{line}{PEER}"),
             ("uplink", _) => format!("[uplink]\nrate = \"1gbit\"\n{line}{PEER}"),
-            ("inside", "bridge") => {
-                format!("[inside]\npath = \"tap\"\naddresses = [\"10.1.0.1\"]\n{line}{PEER}")
-            }
             ("follow", _) => format!("[inside]\nroutes = \"leave\"\n[follow]\n{line}{PEER}"),
             (table, _) => format!("[{table}]\n{line}{PEER}"),
         };
@@ -108,22 +105,6 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "g.toml:2: inside.path = packet: packet needs `interfaces`",
         ),
         (
-            "[inside]\npath = \"tap\"\n@",
-            "g.toml:2: inside.path = tap: with tap the gateway is a router among the hosts; name its `addresses` there",
-        ),
-        (
-            "[inside]\nbridge = \"br0\"\n@",
-            "g.toml:2: inside.bridge = br0: a TAP interface alone joins a bridge; write path = \"tap\"",
-        ),
-        (
-            "[inside]\npath = \"tap\"\naddresses = [\"10.1.0.1\"]\nmtu = 65522\n@",
-            "g.toml:4: inside.mtu = 65522: a TAP interface carries at most 65521",
-        ),
-        (
-            "[inside]\npath = \"tap\"\naddresses = [\"10.1.0.1\"]\nroutes = \"install\"\n@",
-            "g.toml:4: inside.routes = install: with tap hosts have one of `addresses` as their next hop",
-        ),
-        (
             "[inside]\npath = \"xdp\"\n@",
             "g.toml:2: inside.path = xdp: xdp needs `interfaces`",
         ),
@@ -141,7 +122,7 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
         ),
         (
             "[inside]\npath = \"afxdp\"\n@",
-            "g.toml:2: inside.path = afxdp: write one of tun, tap, packet, xdp, auto",
+            "g.toml:2: inside.path = afxdp: write one of tun, packet, xdp, auto",
         ),
         (
             "[gather]\nwait = \"0s\"\n@",
@@ -391,7 +372,7 @@ mod fuzz {
         "\"red,min=1e-300\"",
         "\"mpls\"",
         "\"ip\"",
-        "\"tap\"",
+        "\"xdp\"",
         "\"\\u001b\"",
         "1979-05-27",
         "[[1]]",

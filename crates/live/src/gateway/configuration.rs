@@ -26,16 +26,6 @@ pub enum InsidePath {
         name: String,
         mtu: IpMtu,
     },
-    /// A TAP interface: the gateway is a router on the Ethernet segment behind it.
-    Tap {
-        /// The interface's name.
-        name: String,
-        mtu: IpMtu,
-        /// The bridge of which it is to be a port.
-        bridge: Option<String>,
-        /// The gateway's addresses on the segment.
-        addresses: Vec<IpAddr>,
-    },
     /// Packet sockets on interfaces: hosts behind them send to their Ethernet addresses.
     Packet {
         /// The interfaces' names.
@@ -62,10 +52,10 @@ pub enum Sending {
 }
 
 impl InsidePath {
-    /// The name of the TUN or TAP interface.
+    /// The name of the TUN interface.
     pub fn tun(&self) -> &str {
         match self {
-            Self::Tun { name, .. } | Self::Tap { name, .. } | Self::Packet { name, .. } => name,
+            Self::Tun { name, .. } | Self::Packet { name, .. } => name,
         }
     }
 }
@@ -137,18 +127,16 @@ pub struct Processor {
 impl Configuration {
     /// The settings with entropy for secrets, each time anew, so that no nonce is drawn
     /// twice. ICMP errors have the stated addresses, or those that the kernel chooses for
-    /// each; behind a TAP interface, which the kernel does not know as its own, stated ones.
+    /// each.
     ///
     /// # Errors
     /// If the kernel has no entropy.
     pub(super) fn completed(&self) -> Result<Settings> {
         let mut settings = self.settings.clone();
         settings.entropy = random()?;
-        if !matches!(self.inside, InsidePath::Tap { .. }) {
-            let [four, six] = &mut settings.inside;
-            four.get_or_insert(Ipv4Addr::UNSPECIFIED.into());
-            six.get_or_insert(Ipv6Addr::UNSPECIFIED.into());
-        }
+        let [four, six] = &mut settings.inside;
+        four.get_or_insert(Ipv4Addr::UNSPECIFIED.into());
+        six.get_or_insert(Ipv6Addr::UNSPECIFIED.into());
         Ok(settings)
     }
 

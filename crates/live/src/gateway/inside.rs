@@ -1,4 +1,4 @@
-//! The path to the hosts inside: a TUN or a TAP interface, or packet sockets on interfaces.
+//! The path to the hosts inside: a TUN interface, or packet sockets on interfaces.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,6 @@ use super::arrivals::Arrivals;
 use super::configuration::{InsidePath, PURPOSE};
 use super::delivery::{Delivery, Host};
 use super::outlet::Outlet;
-use super::tap::Tap;
 use super::through_kernel::ThroughKernel;
 use crate::error::Result;
 use crate::netlink::Route;
@@ -35,11 +34,10 @@ pub struct InsideCounts {
     /// such packet counts as refused.
     pub fragments: u64,
     /// Packets that the kernel did not take, because an interface was down, or their
-    /// destination is on no inside interface, or was not found; and those that are larger
-    /// than the link to their host takes.
+    /// destination is on no inside interface; and those that are larger than the link to
+    /// their host takes.
     pub refused: u64,
-    /// Packets that wait in a ring, because an interface is down or has no room, or until
-    /// their host is found.
+    /// Packets that wait in a ring, because an interface is down or has no room.
     pub waiting: u64,
 }
 
@@ -65,7 +63,6 @@ impl InsideCounts {
 /// The path to the inside.
 pub(super) enum Inside {
     Tun(Box<TunPath>),
-    Tap(Box<Tap>),
     Packet(Box<Ports>),
 }
 
@@ -123,15 +120,6 @@ impl Inside {
                 };
                 return Ok((Self::Tun(Box::new(path)), Vec::new()));
             }
-            InsidePath::Tap {
-                name,
-                mtu,
-                bridge,
-                addresses,
-            } => {
-                let tap = Tap::create(name, *mtu, bridge.as_deref(), addresses)?;
-                return Ok((Self::Tap(Box::new(tap)), Vec::new()));
-            }
             InsidePath::Packet {
                 interfaces,
                 name,
@@ -163,12 +151,11 @@ impl Inside {
         Ok((Self::Packet(Box::new(ports)), problems))
     }
 
-    /// The interfaces inside, each with the path of packets to it: `tun`, `tap`,
-    /// `packet` or `xdp`.
+    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
+    /// `xdp`.
     pub(super) fn paths(&self) -> Vec<(String, &'static str)> {
         match self {
             Self::Tun(path) => vec![(path.tun.name().to_owned(), "tun")],
-            Self::Tap(tap) => vec![(tap.tun().name().to_owned(), "tap")],
             Self::Packet(ports) => {
                 let ports = ports.ports.iter();
                 ports.map(|inside| inside.outlet.path()).collect()
@@ -180,7 +167,6 @@ impl Inside {
     pub(super) fn sources(&self) -> Vec<&dyn Source> {
         match self {
             Self::Tun(path) => vec![&path.tun],
-            Self::Tap(tap) => vec![tap.tun()],
             Self::Packet(ports) => {
                 let inside = ports.ports.iter();
                 let inside = inside.map(|inside| &inside.port as &dyn Source);
@@ -195,7 +181,7 @@ impl Inside {
     /// the order of their stamps.
     pub(super) fn stamps(&self) -> bool {
         match self {
-            Self::Tun(_) | Self::Tap(_) => false,
+            Self::Tun(_) => false,
             Self::Packet(ports) => ports.ports.len() == 1,
         }
     }
@@ -214,10 +200,6 @@ impl Inside {
             Self::Tun(path) => {
                 let at = arrivals.unstamped();
                 return path.tun.receive(|packet| take(at, packet));
-            }
-            Self::Tap(tap) => {
-                let at = arrivals.unstamped();
-                return tap.receive(at, |packet| take(at, packet));
             }
             Self::Packet(ports) => ports,
         };
@@ -263,21 +245,6 @@ impl Inside {
     pub(super) fn send(&mut self, now: Time, packet: &[u8]) -> Result<Option<u32>> {
         match self {
             Self::Tun(path) => path.tun.send(packet)?,
-            Self::Tap(tap) => {
-                let mtu = tap.mtu().get();
-                if packet.len() <= place(mtu) {
-                    tap.send(now, packet)?;
-                    return Ok(None);
-                }
-                let Some(fragments) = fragments(packet, mtu) else {
-                    tap.count_too_big(0);
-                    return Ok(Some(mtu));
-                };
-                tap.count_too_big(fragments.len() as u64);
-                for fragment in fragments {
-                    tap.send(now, &fragment)?;
-                }
-            }
             Self::Packet(ports) => {
                 let Ports {
                     ports,
@@ -311,7 +278,6 @@ impl Inside {
     pub(super) fn address_toward(&self, host: IpAddr) -> Option<IpAddr> {
         match self {
             Self::Tun(_) => None,
-            Self::Tap(tap) => tap.address_toward(host),
             Self::Packet(ports) => ports.delivery.through_kernel().source(host),
         }
     }
@@ -329,46 +295,25 @@ impl Inside {
     }
 
     /// Sends an ICMP error of the gateway.
-    ///
-    /// # Errors
-    /// If an interface is gone.
-    pub(super) fn send_error(&mut self, now: Time, error: &[u8]) -> Result<()> {
+    pub(super) fn send_error(&mut self, error: &[u8]) {
         match self {
-            Self::Tap(tap) => return tap.send(now, error),
             Self::Tun(path) => path.errors.add(path.through_kernel.send_error(error)),
             Self::Packet(ports) => {
                 let is_sent = ports.delivery.through_kernel().send_error(error);
                 ports.counts.add(is_sent);
             }
         }
-        Ok(())
     }
 
-    /// When [`Inside::flush`] has something to do though nothing was sent.
-    pub(super) fn next_timeout(&self) -> Option<Time> {
-        match self {
-            Self::Tap(tap) => tap.next_timeout(),
-            Self::Tun(_) | Self::Packet(_) => None,
-        }
-    }
-
-    /// Sends what is kept, and gives up what has waited for its host for too long.
+    /// Sends what is kept.
     ///
     /// # Errors
     /// If an interface is gone.
-    pub(super) fn flush(&mut self, now: Time) -> Result<()> {
-        match self {
-            Self::Tun(_) => {}
-            Self::Tap(tap) => {
-                if tap.next_timeout().is_some_and(|timeout| now >= timeout) {
-                    tap.handle_timeout(now)?;
-                }
-            }
-            Self::Packet(ports) => {
-                let Ports { ports, counts, .. } = ports.as_mut();
-                for InsidePort { port, outlet } in ports {
-                    outlet.flush(port, counts)?;
-                }
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if let Self::Packet(ports) = self {
+            let Ports { ports, counts, .. } = ports.as_mut();
+            for InsidePort { port, outlet } in ports {
+                outlet.flush(port, counts)?;
             }
         }
         Ok(())
@@ -377,20 +322,16 @@ impl Inside {
     /// Whether packets wait because an interface had no room for them.
     pub(super) fn has_waiting(&self) -> bool {
         match self {
-            Self::Tun(_) | Self::Tap(_) => false,
+            Self::Tun(_) => false,
             Self::Packet(ports) => ports.waiting() > 0,
         }
     }
 
     /// Counts packets for which an interface has no room as refused: the gateway ends.
     pub(super) fn abandon(&mut self) {
-        match self {
-            Self::Tun(_) => {}
-            Self::Tap(tap) => tap.abandon(),
-            Self::Packet(ports) => {
-                ports.counts.refused += ports.waiting();
-                ports.is_abandoned = true;
-            }
+        if let Self::Packet(ports) = self {
+            ports.counts.refused += ports.waiting();
+            ports.is_abandoned = true;
         }
     }
 
@@ -412,7 +353,6 @@ impl Inside {
                     waiting: 0,
                 })
             }
-            Self::Tap(tap) => Ok(tap.counts()),
             Self::Packet(ports) => {
                 let mut counts = ports.counts;
                 counts.waiting = ports.waiting();

@@ -38,8 +38,8 @@ pub struct Report {
     pub uplink: Option<(Backlog, Option<AverageQueue>)>,
     /// The counters of each peer that the driver keeps.
     pub peers: Vec<PeerCounts>,
-    /// The interfaces inside, each with the path of packets to it: `tun`, `tap`,
-    /// `packet` or `xdp`.
+    /// The interfaces inside, each with the path of packets to it: `tun`, `packet` or
+    /// `xdp`.
     pub paths: Vec<(String, &'static str)>,
     /// The counters of the path to the inside.
     pub inside: InsideCounts,

@@ -49,11 +49,10 @@ impl Gateway {
                 true => next,
                 false => next.max(now + GRAIN),
             }),
-            longest: Some(match (rest, self.inside.next_timeout()) {
-                (Some(rest), _) => rest,
-                (None, _) if self.inside.has_waiting() => GRAIN,
-                (None, Some(timeout)) => timeout.since(now).unwrap_or_default().min(LOOK),
-                (None, None) => LOOK,
+            longest: Some(match rest {
+                Some(rest) => rest,
+                None if self.inside.has_waiting() => GRAIN,
+                None => LOOK,
             }),
         };
         let inside = match rest {

@@ -1,5 +1,4 @@
-//! TUN and TAP interfaces: packets that the kernel routes to a program, and frames that it
-//! bridges to one [LinuxUapi if_tun.h].
+//! TUN interfaces: packets that the kernel routes to a program [LinuxUapi if_tun.h].
 
 use std::fs::File;
 use std::io;
@@ -16,18 +15,9 @@ const TCP: libc::c_uint =
 /// Those of UDP; kernels before 6.2 have none.
 const UDP: libc::c_uint = libc::TUN_F_USO4 | libc::TUN_F_USO6;
 
-/// The kind of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Packets of IP.
-    Tun,
-    /// Ethernet frames.
-    Tap,
-}
-
 /// Creates the interface `name`, which exists as long as the file. Each read and write
-/// is one packet or frame behind a virtio header.
-pub(crate) fn create(kind: Kind, name: &str) -> io::Result<File> {
+/// is one packet behind a virtio header.
+pub(crate) fn create(name: &str) -> io::Result<File> {
     let flags = OFlag::O_RDWR | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
     let file = File::from(open("/dev/net/tun", flags, Mode::empty())?);
     // SAFETY: all zeroes are a valid request.
@@ -39,11 +29,7 @@ pub(crate) fn create(kind: Kind, name: &str) -> io::Result<File> {
     for (place, letter) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = letter.cast_signed();
     }
-    let kind = match kind {
-        Kind::Tun => libc::IFF_TUN,
-        Kind::Tap => libc::IFF_TAP,
-    };
-    let flags = kind | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     request.ifr_ifru.ifru_flags = libc::c_short::try_from(flags).map_err(io::Error::other)?;
     // SAFETY: the kernel reads and writes one request, which outlives the call.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) };

@@ -24,8 +24,6 @@ const GROUP: u8 = 0x01;
 pub mod ether_type {
     /// IPv4.
     pub const IPV4: u16 = 0x0800;
-    /// ARP [RFC826].
-    pub const ARP: u16 = 0x0806;
     /// IPv6 [RFC2464 s3].
     pub const IPV6: u16 = 0x86dd;
     /// A stack of MPLS labels [RFC3032 s5].

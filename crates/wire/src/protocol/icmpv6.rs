@@ -1,7 +1,6 @@
 //! ICMP for IPv6 [RFC4443], and the part of Neighbour Discovery that is used
-//! [RFC4861]: router advertisements of a test bed, and the search for neighbours.
+//! [RFC4861]: router advertisements of a test bed.
 
-pub(crate) mod neighbour;
 mod router_advertisement;
 
 use super::icmp;
@@ -15,8 +14,6 @@ pub(crate) mod kind {
     pub(super) const ECHO_REQUEST: u8 = 128;
     pub(super) const ECHO_REPLY: u8 = 129;
     pub(super) const ROUTER_ADVERTISEMENT: u8 = 134;
-    pub(super) const NEIGHBOUR_SOLICITATION: u8 = 135;
-    pub(super) const NEIGHBOUR_ADVERTISEMENT: u8 = 136;
     pub(super) const REDIRECT: u8 = 137;
 }
 

@@ -227,7 +227,7 @@ const METRICS: &[Metric] = &[
     ),
     gauge(
         "inside_waiting_packets",
-        "Packets to the inside that wait in a ring of AF_XDP, because an interface is down or has no room, or until their host is found.",
+        "Packets to the inside that wait in a ring of AF_XDP, because an interface is down or has no room.",
         Gateway(|report| report.inside.waiting),
     ),
     gauge(
