@@ -295,8 +295,8 @@ const EXAMPLES: &[(&str, &[Example])] = &[
                 "jumbolab gateway --inside eth1 --local 192.0.2.1 --peer 192.0.2.2 --prefix 10.2.0.0/16",
             ),
             example(
-                "Take what the kernel routes, with counters on the terminal",
-                "jumbolab gateway --config gateway.toml --view --log gateway.log",
+                "Take what the kernel routes, with the log in a file",
+                "jumbolab gateway --config gateway.toml --log gateway.log",
             ),
         ],
     ),

@@ -109,9 +109,6 @@ pub(crate) struct Gateway {
     /// Record what comes from inside and each decision about it in this new file, for `run replay`. Octets of packets are not recorded.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) record: Option<PathBuf>,
-    /// Show counters that are updated each second, if stdout is a terminal. The log then needs a file.
-    #[arg(long, help_heading = "Output")]
-    pub(crate) view: bool,
 }
 
 const GATEWAY_NOTES: &str = "\

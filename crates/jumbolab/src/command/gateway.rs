@@ -4,9 +4,8 @@ mod log;
 mod metrics;
 mod reporter;
 mod secrets;
-mod view;
 
-use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
@@ -25,7 +24,6 @@ use crate::exit::Ending;
 use crate::output;
 use log::Log;
 use reporter::{Facts, Reporter};
-use view::View;
 
 /// The interval of reports, and of looks for signals.
 const TICK: Span = Span::from_secs(1);
@@ -44,7 +42,6 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     }
     let length = args.length.as_deref().map(duration).transpose()?;
     let mut read = read(args)?;
-    let is_terminal = std::io::stdout().is_terminal();
     let outputs = Outputs {
         metrics: read.metrics,
         log: args.log.clone().or_else(|| read.log.take()),
@@ -52,10 +49,6 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     if let Some(log) = &outputs.log {
         output::spare_inputs("--log", log, &args.config)?;
     }
-    ensure!(
-        !args.view || !is_terminal || outputs.log.is_some(),
-        "--view: the log would run through the picture; name a file with --log"
-    );
     refuse_forwarding(&read.configuration.inside)?;
     if args.check {
         output::print("the configuration is right\n")?;
@@ -67,8 +60,7 @@ pub(crate) fn run(args: &args::Gateway) -> Result<Ending> {
     let recording = args.record.as_deref().map(RecordingFile::create);
     let (mut recording, recorder) = recording.transpose()?.unzip();
     let mut gateway = Gateway::open(read.configuration, recorder).map_err(privileges)?;
-    let view = (args.view && is_terminal).then(View::default);
-    let reporter = Reporter::start(log, metrics, view)?;
+    let reporter = Reporter::start(log, metrics)?;
     reporter.event("started", facts(&gateway));
     let forwarding = Forwarding {
         args,
@@ -224,7 +216,7 @@ impl Forwarding<'_> {
         let end = self
             .length
             .map_or(Time::from_picos(u64::MAX), |length| begun + length);
-        let (mut before, mut tick) = (begun, begun);
+        let mut tick = begun;
         let mut prefixes = gateway.prefixes();
         let mut reading: Option<Reading> = None;
         loop {
@@ -263,9 +255,7 @@ impl Forwarding<'_> {
             if now >= tick || gateway.prefixes() != prefixes {
                 prefixes = gateway.prefixes();
                 tick = (tick + TICK).max(now);
-                let elapsed = now.since(before).unwrap_or(TICK);
-                before = now;
-                if !reporter.report(elapsed, gateway.report()?) {
+                if !reporter.report(gateway.report()?) {
                     return Ok(());
                 }
             }

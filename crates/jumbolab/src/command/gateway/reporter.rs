@@ -1,4 +1,4 @@
-//! Reports of a gateway on a thread of their own: log, metrics and view, so that a stopped
+//! Reports of a gateway on a thread of their own: log and metrics, so that a stopped
 //! terminal or a full disk does not delay packets.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -8,11 +8,9 @@ use anyhow::{Context as _, Result, anyhow};
 use live::gateway::Report;
 use live::metrics::Endpoint;
 use serde_json::Value;
-use units::Span;
 
 use super::log::{Log, totals};
 use super::metrics;
-use super::view::View;
 
 /// The most news that wait. Beyond, those of the second are left out.
 const MOST_NEWS: usize = 1_024;
@@ -28,8 +26,7 @@ pub(super) struct Reporter {
 
 enum News {
     Event(&'static str, Facts),
-    /// Counters, with the time since those before.
-    Report(Span, Box<Report>),
+    Report(Box<Report>),
     /// The last counters, and the packets that were dropped at the end.
     Last(Box<Report>, u64),
 }
@@ -39,12 +36,11 @@ impl Reporter {
     ///
     /// # Errors
     /// If it cannot be started.
-    pub(super) fn start(log: Log, metrics: Option<Endpoint>, view: Option<View>) -> Result<Self> {
+    pub(super) fn start(log: Log, metrics: Option<Endpoint>) -> Result<Self> {
         let (news, heard) = sync_channel(MOST_NEWS);
         let mut output = Output {
             log,
             metrics,
-            view,
             before: None,
         };
         let thread = Builder::new()
@@ -60,8 +56,8 @@ impl Reporter {
     }
 
     /// Publishes counters. Returns whether the thread still runs.
-    pub(super) fn report(&self, elapsed: Span, report: Report) -> bool {
-        self.tell(News::Report(elapsed, Box::new(report)))
+    pub(super) fn report(&self, report: Report) -> bool {
+        self.tell(News::Report(Box::new(report)))
     }
 
     fn tell(&self, news: News) -> bool {
@@ -88,7 +84,6 @@ impl Reporter {
 struct Output {
     log: Log,
     metrics: Option<Endpoint>,
-    view: Option<View>,
     before: Option<Report>,
 }
 
@@ -97,10 +92,9 @@ impl Output {
         for news in heard {
             match news {
                 News::Event(event, facts) => self.log.event(event, &facts)?,
-                News::Report(elapsed, report) => self.report(elapsed, *report)?,
+                News::Report(report) => self.report(*report)?,
                 News::Last(report, dropped) => {
                     self.publish(&report);
-                    self.view = None;
                     let mut facts = totals(&report);
                     facts.push(("dropped_at_end", dropped.into()));
                     self.log.event("stopped", &facts)?;
@@ -110,7 +104,7 @@ impl Output {
         Ok(())
     }
 
-    fn report(&mut self, elapsed: Span, report: Report) -> Result<()> {
+    fn report(&mut self, report: Report) -> Result<()> {
         for problem in &report.problems {
             let facts = [("text", problem.clone().into())];
             self.log.event("problem", &facts)?;
@@ -118,9 +112,6 @@ impl Output {
         self.publish(&report);
         if let Some(before) = &self.before {
             self.log.changes(before, &report)?;
-            if let Some(view) = &mut self.view {
-                view.draw(elapsed, before, &report)?;
-            }
         }
         self.before = Some(report);
         Ok(())
