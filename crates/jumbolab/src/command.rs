@@ -11,6 +11,7 @@ pub(crate) mod gateway;
 mod jumbogram;
 pub(crate) mod list;
 pub(crate) mod man;
+mod openmetrics;
 mod page;
 pub(crate) mod predict;
 mod printed;

@@ -1,18 +1,17 @@
 //! The state of watched paths in the text format of OpenMetrics [OpenMetrics].
 
-use std::fmt::Write as _;
-
 use proto::Direction;
 use proto::probe::{DirectionResult, Loss, PathReport, Verdict};
 use units::Bytes;
 
+use super::super::openmetrics::{Exposition, Kind};
 use super::watch::Path;
 
 /// A metric: its name without the prefix, its type, unit and meaning, and its value for
 /// a path and direction.
 struct Metric {
     name: &'static str,
-    kind: &'static str,
+    kind: Kind,
     help: &'static str,
     values: fn(&Path) -> Vec<(&'static str, f64)>,
 }
@@ -20,7 +19,7 @@ struct Metric {
 const METRICS: [Metric; 9] = [
     Metric {
         name: "path_mtu_octets",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Largest packet that passed.",
         values: |path| {
             let known = directions(path)
@@ -31,13 +30,13 @@ const METRICS: [Metric; 9] = [
     },
     Metric {
         name: "asked_octets",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Size that the path should carry.",
         values: |path| vec![("", octets(path.latest.report.asked))],
     },
     Metric {
         name: "clean",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "1 if the path carries the size and nothing else is wrong with it, otherwise 0.",
         values: |path| {
             let is_clean = path.latest.report.verdict == Verdict::Clean;
@@ -46,13 +45,13 @@ const METRICS: [Metric; 9] = [
     },
     Metric {
         name: "round_trip_seconds",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Smallest round trip of small packets.",
         values: |path| seconds(&path.latest.report),
     },
     Metric {
         name: "loss_ratio",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Share of small packets without an answer.",
         values: |path| {
             let loss = path.latest.report.loss.iter();
@@ -61,25 +60,25 @@ const METRICS: [Metric; 9] = [
     },
     Metric {
         name: "one_way_loss_ratio",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Share of small packets lost in a direction, which a reflector counted.",
         values: |path| one_way(path, |loss| loss.share),
     },
     Metric {
         name: "one_way_loss_low_ratio",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Lower end of the 95 % interval of one_way_loss_ratio.",
         values: |path| one_way(path, |loss| loss.low),
     },
     Metric {
         name: "one_way_loss_high_ratio",
-        kind: "gauge",
+        kind: Kind::Gauge,
         help: "Upper end of the 95 % interval of one_way_loss_ratio.",
         values: |path| one_way(path, |loss| loss.high),
     },
     Metric {
         name: "changes",
-        kind: "counter",
+        kind: Kind::Counter,
         help: "Changes of what the path carries since the watch began.",
         values: |path| vec![("", path.changes as f64)],
     },
@@ -102,32 +101,19 @@ fn one_way(path: &Path, value: fn(&Loss) -> f64) -> Vec<(&'static str, f64)> {
 
 /// All metrics of the paths to a host.
 pub(super) fn text(host: &str, paths: &[Path]) -> String {
-    let mut text = String::new();
+    let mut text = Exposition::new("jumbolab_probe_");
     for metric in &METRICS {
-        let name = format!("jumbolab_probe_{}", metric.name);
-        let _ = writeln!(text, "# HELP {name} {}", metric.help);
-        let _ = writeln!(text, "# TYPE {name} {}", metric.kind);
-        let suffix = if metric.kind == "counter" {
-            "_total"
-        } else {
-            ""
-        };
+        text.begin(metric.kind, metric.name, metric.help);
         for path in paths {
-            let far_end = path.latest.report.far_end;
+            let far_end = path.latest.report.far_end.to_string();
             for (direction, value) in (metric.values)(path) {
-                let direction = match direction {
-                    "" => String::new(),
-                    direction => format!(",direction=\"{direction}\""),
-                };
-                let host = escaped(host);
-                let _ = writeln!(
-                    text,
-                    "{name}{suffix}{{host=\"{host}\",far_end=\"{far_end}\"{direction}}} {value}"
-                );
+                let labels = [("host", host), ("far_end", far_end.as_str()), ("direction", direction)];
+                let of_both = usize::from(direction.is_empty());
+                text.sample(&labels[..labels.len() - of_both], value);
             }
         }
     }
-    text + "# EOF\n"
+    text.end()
 }
 
 fn seconds(report: &PathReport) -> Vec<(&'static str, f64)> {
@@ -137,12 +123,4 @@ fn seconds(report: &PathReport) -> Vec<(&'static str, f64)> {
 
 fn octets(size: Bytes) -> f64 {
     size.get() as f64
-}
-
-/// A label's value [OpenMetrics].
-fn escaped(value: &str) -> String {
-    value
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n")
 }
