@@ -34,9 +34,9 @@ pub(super) const AUTO: &str = "auto";
 /// The rate of a link, `none` for unlimited.
 pub(super) fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
     match value {
-        Value::Text(word) if word == AUTO => Err(
-            "\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into(),
-        ),
+        Value::Text(word) if word == AUTO => {
+            Err("\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into())
+        }
         value => either(value, "none", rate),
     }
 }

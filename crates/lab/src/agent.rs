@@ -76,10 +76,10 @@ enum Request {
     AnswerClock(IpAddr, Token),
     /// Ask for the clock at the address and port.
     CompareClocks(IpAddr, Token, u16),
-    /// Open all ports, and report those from which connections will come.
+    /// Open all ports.
     Connect(connections::Task),
-    /// Carry these connections.
-    Carry(connections::Start),
+    /// Carry their connections from this instant on, in nanoseconds of CLOCK_MONOTONIC.
+    Carry(u64),
     /// Close all ports instead.
     Disconnect,
     /// Read the meters of the host.
@@ -98,7 +98,7 @@ enum Reply {
     Asked(Asked),
     ProbesAnswered(latency_breakdown::Answered),
     Probed(latency_breakdown::Asked),
-    /// The far end or the prober is open.
+    /// The far end, the prober or all ports are open.
     Opened,
     Closed(Option<stamp::Outcome>),
     Investigated(Box<Investigated>),
@@ -108,7 +108,6 @@ enum Reply {
     Recorded,
     ClockAnswered,
     Compared(Compared),
-    SourcePorts(Vec<u16>),
     Carried(connections::Outcome),
     Disconnected,
     Sampled(Box<HostSample>),

@@ -2,18 +2,14 @@
 //! mean nothing from an instant on until another one.
 //!
 //! Each host runs the ends of all its connections in one loop, which sleeps until a socket
-//! is ready or an instant comes; [`datagrams`] have threads of their own. Hosts that share a clock need no messages to agree on
-//! instants, and others are told theirs.
-//!
-//! A port takes one connection, from one port of one address: each sending end has a port that
-//! the kernel has chosen, and that the receiving end is told before the beginning.
+//! is ready or an instant comes; [`datagrams`] have threads of their own. Hosts share a clock and
+//! need no messages to agree on instants. Ports of namespaces are reached by nobody else.
 
 pub mod datagrams;
 mod receiving;
 mod sending;
-mod strangers;
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
@@ -55,16 +51,6 @@ pub struct Task {
     pub timeouts: bool,
 }
 
-/// The beginning of a task, once all hosts have opened their ports.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Start {
-    /// Its instant, in nanoseconds of CLOCK_MONOTONIC.
-    pub begin: u64,
-    /// The port from which each of the incoming connections comes, in the order of the task.
-    pub sources: Vec<u16>,
-}
-
 /// The sending end of a connection.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -91,9 +77,6 @@ pub struct Outgoing {
 pub struct Incoming {
     /// Where it is accepted.
     pub at: SocketAddr,
-    /// The address from which it comes; the port is that of [`Start`]. Connections from
-    /// elsewhere are refused and counted.
-    pub from: IpAddr,
     /// The largest window that is advertised, in octets; `None`: as the kernel has it.
     pub window: Option<u32>,
     /// SO_RCVBUF; `None` leaves it to the kernel.
@@ -112,8 +95,6 @@ pub struct Outcome {
     pub departed: Vec<Departed>,
     /// Their arrivals.
     pub arrived: Arrivals,
-    /// The SYNs that came to ports of connections from elsewhere than their senders.
-    pub refused: u64,
     /// The processor time of this process meanwhile.
     pub process: Process,
 }
@@ -158,7 +139,7 @@ pub struct Host {
     end: Span,
     timeouts: bool,
     sending: Vec<Ready>,
-    receiving: Vec<(IpAddr, Receiving)>,
+    receiving: Vec<Receiving>,
     departures: Departures,
     receiver: Option<Receiver>,
     before: Process,
@@ -171,8 +152,7 @@ impl Host {
     /// If the kernel refuses an option or a port.
     pub fn open(task: Task) -> Result<Self> {
         let before = Process::sample()?;
-        let receiving = task.incoming.into_iter();
-        let receiving = receiving.map(|one| Ok((one.from, Receiving::open(one)?)));
+        let receiving = task.incoming.into_iter().map(Receiving::open);
         Ok(Self {
             end: task.end,
             timeouts: task.timeouts,
@@ -187,33 +167,15 @@ impl Host {
         })
     }
 
-    /// The port from which each of the outgoing connections will come, in the order of the
-    /// task.
+    /// Carries the flows from `begin`, in nanoseconds of CLOCK_MONOTONIC, until the end of the
+    /// task, or a signal of the user. Every connection is then reset.
     ///
     /// # Errors
-    /// If the kernel does not tell.
-    pub fn source_ports(&self) -> Result<Vec<u16>> {
-        self.sending.iter().map(Ready::port).collect()
-    }
-
-    /// Carries the flows from `start` until the end of the task, or a signal of the user.
-    /// Every connection is then reset.
-    ///
-    /// # Errors
-    /// If the kernel does not wait for sockets, no thread is to be had, or `start` is of
-    /// another task. A connection that fails says so in its outcome.
-    pub fn run(self, start: Start) -> Result<Outcome> {
-        if start.sources.len() != self.receiving.len() {
-            let why = "each incoming connection comes from one port";
-            return Err(Error::new("beginning connections", why));
-        }
-        let begin = clock::monotonic_of(start.begin);
+    /// If the kernel does not wait for sockets, or no thread is to be had. A connection that
+    /// fails says so in its outcome.
+    pub fn run(self, begin: u64) -> Result<Outcome> {
+        let begin = clock::monotonic_of(begin);
         let end = begin + self.end;
-        let admitted = self.receiving.into_iter().zip(start.sources);
-        let admitted = admitted.map(|((address, mut one), port)| {
-            one.admit(SocketAddr::new(address, port))?;
-            Ok(one)
-        });
         let sending = self.sending.into_iter();
         let sending = sending.map(|one| Sending::new(one, begin, self.timeouts));
         let mut ends = Ends {
@@ -224,10 +186,10 @@ impl Host {
                 false => LOOK,
             },
             sending: sending.collect(),
-            receiving: admitted.collect::<Result<_>>()?,
+            receiving: self.receiving,
         };
         let departures = self.departures;
-        let ((sent, received, refused), departed, arrived) = thread::scope(|scope| {
+        let ((sent, received), departed, arrived) = thread::scope(|scope| {
             let named = |name: &str| thread::Builder::new().name(name.to_owned());
             let arrivals = self.receiver.map(|receiver| {
                 let thread =
@@ -237,7 +199,7 @@ impl Host {
             let departures = named("departures").spawn_scoped(scope, move || departures.run(begin));
             let departures = departures.during(|| "starting a thread")?;
             ends.carry()?;
-            let carried = ends.finish()?;
+            let carried = ends.finish();
             let panicked = |_| Error::new("carrying datagrams", "a thread panicked");
             let departed = departures.join().map_err(panicked)??;
             let arrived = match arrivals.transpose()? {
@@ -254,7 +216,6 @@ impl Host {
             received,
             departed,
             arrived,
-            refused,
             process: Process::sample()? - self.before,
         })
     }
@@ -287,12 +248,11 @@ impl Ends {
         Ok(())
     }
 
-    /// The outcome of each, and the SYNs of others; all connections are reset.
-    fn finish(self) -> Result<(Vec<Sent>, Vec<Received>, u64)> {
+    /// The outcome of each; all connections are reset.
+    fn finish(self) -> (Vec<Sent>, Vec<Received>) {
         let sent = self.sending.into_iter().map(Sending::finish);
-        let received = self.receiving.iter().map(|one| one.received).collect();
-        let refused = self.receiving.iter().map(Receiving::refused);
-        Ok((sent.collect(), received, refused.sum::<Result<_>>()?))
+        let received = self.receiving.into_iter().map(|one| one.received);
+        (sent.collect(), received.collect())
     }
 
     /// Sleeps until a socket is ready, or an instant comes.

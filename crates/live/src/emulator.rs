@@ -155,8 +155,8 @@ pub struct Emulator {
     /// allocation.
     answers: Vec<Frame>,
     lateness: Lateness,
-    /// Of the interfaces, in the emulator's own namespace.
-    claims: Vec<Claim>,
+    /// Of the interfaces.
+    _claims: Vec<Claim>,
 }
 
 /// A link with its two ports and two directions.
@@ -203,7 +203,7 @@ impl Emulator {
             due: Vec::new(),
             answers: Vec::new(),
             lateness: Lateness::new()?,
-            claims,
+            _claims: claims,
         })
     }
 

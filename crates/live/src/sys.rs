@@ -15,7 +15,6 @@ pub(crate) mod packet_ring;
 pub(crate) mod queued;
 pub(crate) mod scheduling;
 pub(crate) mod socket;
-pub(crate) mod source_filter;
 pub(crate) mod tcp_info;
 pub(crate) mod tun;
 pub(crate) mod xdp_socket;

@@ -116,12 +116,12 @@ impl Kept {
             Request::Connect(task) => {
                 // Its ports may be the same.
                 self.host = None;
-                let host = self.host.insert(connections::Host::open(task)?);
-                Reply::SourcePorts(host.source_ports()?)
+                self.host = Some(connections::Host::open(task)?);
+                Reply::Opened
             }
-            Request::Carry(start) => {
+            Request::Carry(begin) => {
                 let host = self.host.take().context("no ports are open")?;
-                Reply::Carried(host.run(start)?)
+                Reply::Carried(host.run(begin)?)
             }
             Request::Disconnect => {
                 self.host = None;

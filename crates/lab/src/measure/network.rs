@@ -93,8 +93,6 @@ pub(super) fn network(
     }
     let late = sent().map(|sent| sent.late).max();
     measurements.note("start_late_ms", json!(late.map(Span::as_millis_f64)));
-    let refused = |outcome: &Outcome| outcome.refused + outcome.arrived.refused;
-    measurements.take_refused_peers(outcomes.iter().map(refused).sum());
     if clock_stepped(disturbance.clock_step) {
         measurements.flags.push(Flag::ClockStepped);
     }
@@ -226,12 +224,9 @@ fn tasks(setting: &Setting, flows: &Flows, hosts: &[(String, IpAddr)], seed: See
                     send_buffer: sockets.send_buffer,
                 });
             }
-            if one.to == *name
-                && let Some(from) = addresses.get(one.from.as_str())
-            {
+            if one.to == *name {
                 task.incoming.push(Incoming {
                     at: SocketAddr::new(*own, one.port),
-                    from: *from,
                     window: window.map(|segments| segments.saturating_mul(segment)),
                     receive_buffer: sockets.receive_buffer,
                 });

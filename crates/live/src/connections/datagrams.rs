@@ -17,7 +17,6 @@ use proto::{FlowRecorder, Summary};
 use units::{Bytes, Seed, Span, Time, Transport};
 use wire::numbered::{LEN, Numbered};
 
-use super::strangers::Strangers;
 use crate::clock::{self, Mapping};
 use crate::deadline::Deadline;
 use crate::error::{During, Error, Result};
@@ -43,7 +42,7 @@ static NOTHING: [u8; 1 << 16] = [0; 1 << 16];
 pub struct Departing {
     /// Its number in the trial.
     pub flow: u32,
-    /// The address of this host, and the port of the flow, which no other program may have.
+    /// The address of this host, and the port of the flow.
     pub from: SocketAddr,
     /// The other end.
     pub to: SocketAddr,
@@ -75,9 +74,8 @@ pub struct Departing {
 pub struct Arriving {
     /// The port of all of them.
     pub at: SocketAddr,
-    /// Their numbers, each with the address and port from which it comes; datagrams from
-    /// others are refused and counted.
-    pub flows: Vec<(u32, SocketAddr)>,
+    /// Their numbers.
+    pub flows: Vec<u32>,
     /// How long what is in flight at the end is waited for.
     pub linger: Span,
     /// SO_RCVBUF; `None`: that of Jumbolab's receivers.
@@ -129,8 +127,6 @@ pub struct Arrivals {
     pub flows: Vec<Arrived>,
     /// Datagrams for which the socket had no room.
     pub overflowed: u64,
-    /// Datagrams that came from elsewhere than their flow.
-    pub refused: u64,
 }
 
 /// The departures of a host.
@@ -268,14 +264,12 @@ impl Flow {
 /// The port of a host at which datagrams arrive.
 pub(super) struct Receiver {
     socket: OwnedFd,
-    strangers: Strangers,
     flows: BTreeMap<u32, Flowing>,
     linger: Span,
-    refused: u64,
 }
 
+#[derive(Default)]
 struct Flowing {
-    from: SocketAddr,
     recorder: FlowRecorder,
     /// One more than the highest number.
     expected: u64,
@@ -294,15 +288,12 @@ impl Receiver {
             ..Options::default()
         };
         let socket = open(Kind::Datagram, arriving.at.ip(), &options)?;
-        let peers: Vec<SocketAddr> = arriving.flows.iter().map(|(_, from)| *from).collect();
         Ok(Self {
-            strangers: Strangers::beside(&socket, &peers)?,
-            refused: 0,
             socket,
             flows: arriving
                 .flows
                 .iter()
-                .map(|&(flow, from)| (flow, Flowing::new(from)))
+                .map(|flow| (*flow, Flowing::default()))
                 .collect(),
             linger: arriving.linger,
         })
@@ -311,7 +302,7 @@ impl Receiver {
     /// Records what arrives of a trial from `begin` to `end`, and a while later.
     pub(super) fn run(mut self, begin: Time, end: Time) -> Result<Arrivals> {
         let deadline = Deadline::new(end + self.linger, &Arc::default());
-        let mut inbox = Inbox::of_datagrams_with_sources(LEN);
+        let mut inbox = Inbox::of_datagrams(LEN);
         let (mut mapping, mut renewed) = (Mapping::now(), clock::monotonic());
         while let Ok(permit) = deadline.permit() {
             match inbox.take(self.socket.as_fd(), false, permit) {
@@ -326,15 +317,11 @@ impl Receiver {
             }
             for (place, taken) in inbox.taken().iter().enumerate() {
                 let stamp = taken.stamp.and_then(|stamp| mapping.instant(stamp, now));
-                if let Some(from) = inbox.source(place) {
-                    let came = (from, inbox.octets(place), taken.length);
-                    self.record(came, stamp, (begin, now));
-                }
+                self.record(inbox.octets(place), taken.length, stamp, (begin, now));
             }
         }
         let overflowed = option::dropped(self.socket.as_fd());
         let overflowed = overflowed.during(|| "asking how many datagrams found no room")?;
-        let refused = self.refused + self.strangers.count()?;
         let flows = self
             .flows
             .into_iter()
@@ -342,22 +329,21 @@ impl Receiver {
         Ok(Arrivals {
             flows: flows.map(|(number, flow)| flow.finish(number)).collect(),
             overflowed: overflowed.into(),
-            refused,
         })
     }
 
-    /// Records a datagram of `length` octets from an address and port, with the kernel's
-    /// `stamp`, read `now`.
+    /// Records a datagram of `length` octets with the kernel's `stamp`, read `now`.
     fn record(
         &mut self,
-        (from, octets, length): (SocketAddr, &[u8], usize),
+        octets: &[u8],
+        length: usize,
         stamp: Option<Time>,
         (begin, now): (Time, Time),
     ) {
-        let header = Numbered::parse(octets).ok();
-        let flow = header.and_then(|header| Some((header, self.flows.get_mut(&header.flow)?)));
-        let Some((header, flow)) = flow.filter(|(_, flow)| flow.from == from) else {
-            self.refused += 1;
+        let Ok(header) = Numbered::parse(octets) else {
+            return;
+        };
+        let Some(flow) = self.flows.get_mut(&header.flow) else {
             return;
         };
         flow.unstamped += u64::from(stamp.is_none());
@@ -378,17 +364,6 @@ impl Receiver {
 }
 
 impl Flowing {
-    fn new(from: SocketAddr) -> Self {
-        Self {
-            from,
-            recorder: FlowRecorder::default(),
-            expected: 0,
-            first_octets: 0,
-            span: None,
-            unstamped: 0,
-        }
-    }
-
     fn finish(self, flow: u32) -> Arrived {
         Arrived {
             flow,

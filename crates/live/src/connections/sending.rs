@@ -8,7 +8,7 @@ use units::{Span, Time};
 
 use super::{Outgoing, Sent};
 use crate::error::{During, Result};
-use crate::socket::{Kind, Options, address_of, begin_to_connect, open};
+use crate::socket::{Kind, Options, begin_to_connect, open};
 use crate::sys::{option, tcp_info};
 
 /// Octets of one write, and of what waits unsent in the kernel at most (TCP_NOTSENT_LOWAT
@@ -47,11 +47,6 @@ impl Ready {
         option::set(socket.as_fd(), level, libc::TCP_NOTSENT_LOWAT, UNSENT)
             .during(|| format!("opening a port for a connection to {to}"))?;
         Ok(Self { outgoing, socket })
-    }
-
-    /// The port from which the connection will come.
-    pub(super) fn port(&self) -> Result<u16> {
-        Ok(address_of(self.socket.as_fd())?.port())
     }
 }
 

@@ -3,7 +3,6 @@
 //! [LinuxUapi socket.h, udp.h].
 
 use std::mem::{MaybeUninit, size_of, zeroed};
-use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::{io, ptr};
 
@@ -23,8 +22,6 @@ pub(crate) struct Inbox {
     room: usize,
     octets: Vec<u8>,
     control: Vec<[u64; CONTROL_WORDS]>,
-    /// Room for the source of each datagram; empty where sources are not asked for.
-    sources: Vec<libc::sockaddr_in6>,
     taken: Vec<InboxEntry>,
 }
 
@@ -45,20 +42,11 @@ impl Inbox {
         Self::new(room, BATCH.min(OCTETS / room))
     }
 
-    /// The same, with the sources of datagrams ([`Inbox::source`]).
-    pub(crate) fn of_datagrams_with_sources(room: usize) -> Self {
-        let mut inbox = Self::of_datagrams(room);
-        // SAFETY: all zeroes are a valid address without a family.
-        inbox.sources = vec![unsafe { zeroed() }; inbox.control.len()];
-        inbox
-    }
-
     fn new(room: usize, batch: usize) -> Self {
         Self {
             room,
             octets: vec![0; room * batch],
             control: vec![[0; CONTROL_WORDS]; batch],
-            sources: Vec::new(),
             taken: Vec::with_capacity(batch),
         }
     }
@@ -77,14 +65,8 @@ impl Inbox {
         let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; BATCH];
         let rooms = self.octets.chunks_exact_mut(self.room);
         for (place, (room, control)) in rooms.zip(&mut self.control).enumerate() {
-            let mut header = header(pieces[place].write(piece(room)), control);
-            if let Some(source) = self.sources.get_mut(place) {
-                header.msg_name = ptr::from_mut(source).cast();
-                let length = size_of::<libc::sockaddr_in6>();
-                header.msg_namelen = libc::socklen_t::try_from(length).unwrap_or(0);
-            }
             headers[place].write(libc::mmsghdr {
-                msg_hdr: header,
+                msg_hdr: header(pieces[place].write(piece(room)), control),
                 msg_len: 0,
             });
         }
@@ -124,23 +106,6 @@ impl Inbox {
     /// Whether the last call filled all buffers.
     pub(crate) fn is_full(&self) -> bool {
         self.taken.len() == self.control.len()
-    }
-
-    /// The address and port from which entry `place` of the last call came, if sources are
-    /// asked for.
-    pub(crate) fn source(&self, place: usize) -> Option<SocketAddr> {
-        let source = self.sources.get(place)?;
-        let (address, port) = match i32::from(source.sin6_family) {
-            libc::AF_INET6 => (IpAddr::from(source.sin6_addr.s6_addr), source.sin6_port),
-            libc::AF_INET => {
-                // SAFETY: the kernel has put an address of IPv4 there, which is shorter.
-                let source = unsafe { ptr::from_ref(source).cast::<libc::sockaddr_in>().read() };
-                let address = IpAddr::from(source.sin_addr.s_addr.to_ne_bytes());
-                (address, source.sin_port)
-            }
-            _ => return None,
-        };
-        Some(SocketAddr::new(address, u16::from_be(port)))
     }
 
     /// The octets of entry `place` of the last call.

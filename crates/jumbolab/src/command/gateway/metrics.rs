@@ -108,7 +108,9 @@ pub(super) fn text(report: &Report) -> String {
             Gateway(value) => text.sample(&[], value(report)),
             Peer(value) => {
                 // Traffic of no peer has no path.
-                let shown = peers.iter().filter(|(name, _)| *kind == Counter || !name.is_empty());
+                let shown = peers
+                    .iter()
+                    .filter(|(name, _)| *kind == Counter || !name.is_empty());
                 for (peer, (traffic, driver)) in shown {
                     text.sample(&[("peer", *peer)], value(traffic, driver));
                 }
@@ -125,10 +127,17 @@ fn put_reasons(text: &mut Exposition, peers: &[Named<'_>]) {
     let help = "Packets dropped, by direction and cause.";
     text.begin(Counter, "dropped_packets", help);
     for (peer, (traffic, _)) in peers {
-        let directions = [("out", &traffic.outward.drops), ("in", &traffic.inward.drops)];
+        let directions = [
+            ("out", &traffic.outward.drops),
+            ("in", &traffic.inward.drops),
+        ];
         for (direction, drops) in directions {
             for cause in Cause::ALL {
-                let labels = [("peer", *peer), ("direction", direction), ("cause", cause.name())];
+                let labels = [
+                    ("peer", *peer),
+                    ("direction", direction),
+                    ("cause", cause.name()),
+                ];
                 text.sample(&labels, drops.of(cause));
             }
         }

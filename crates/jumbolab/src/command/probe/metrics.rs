@@ -107,7 +107,11 @@ pub(super) fn text(host: &str, paths: &[Path]) -> String {
         for path in paths {
             let far_end = path.latest.report.far_end.to_string();
             for (direction, value) in (metric.values)(path) {
-                let labels = [("host", host), ("far_end", far_end.as_str()), ("direction", direction)];
+                let labels = [
+                    ("host", host),
+                    ("far_end", far_end.as_str()),
+                    ("direction", direction),
+                ];
                 let of_both = usize::from(direction.is_empty());
                 text.sample(&labels[..labels.len() - of_both], value);
             }

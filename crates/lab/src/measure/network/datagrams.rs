@@ -46,8 +46,7 @@ pub(super) fn task(
             continue;
         };
         if one.to == name {
-            let from = address(&one.from);
-            arriving.extend(from.map(|from| (flow, SocketAddr::new(from, one.port))));
+            arriving.push(flow);
         }
         if one.from == name
             && let Some(to) = address(&one.to)
