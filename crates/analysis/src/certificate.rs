@@ -8,7 +8,7 @@ mod tests;
 
 use std::fmt;
 
-use plan::{Flag, RunFacts, Trial};
+use plan::{Flag, RunFacts, Trial, evidence, metric};
 use serde::{Deserialize, Serialize};
 
 pub use doubt::{Doubt, Reason};
@@ -144,9 +144,10 @@ pub fn certify(facts: &RunFacts, trials: &[Trial]) -> Certificate {
 /// Goodput and the link's theoretical maximum in Mbit/s, if the first exceeds
 /// the second by more than the error of stamps.
 pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
-    let goodput = *trial.metrics.get("throughput")?;
-    let limit = trial.number("limit_mbit")?;
-    let late = trial.number("goodput_late_percent").unwrap_or(0.0) / 100.0;
+    let goodput = trial.metrics.of(&metric::THROUGHPUT)?;
+    let limit = trial.number(evidence::LIMIT_MBIT)?;
+    let late = trial.number(evidence::GOODPUT_LATE_PERCENT);
+    let late = late.unwrap_or(0.0) / 100.0;
     (goodput > limit * (1.0 + proto::TOLERANCE + late)).then_some((goodput, limit))
 }
 

@@ -8,7 +8,7 @@ mod sensitivity;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plan::metric::{Metric, measured, position};
+use plan::metric::{self, Metric, measured, position};
 use plan::{COPY, Cell, Factors, Plan, Trial};
 use serde::Serialize;
 
@@ -424,16 +424,14 @@ fn take_apart<'a>(
         trials.filter(|trial| trial.failure.is_none()).collect()
     };
     // The parts are estimated as the goodput of the studied or of the long transfer.
-    let of_goodput = ["throughput", "throughput_long"].into_iter();
-    let of_goodput = of_goodput.filter_map(Metric::named);
-    let of_goodput: Vec<Vec<Estimator>> = of_goodput
-        .map(|metric| estimators(plan, metric, by_cell))
-        .collect();
+    let of_goodput = [&metric::THROUGHPUT, &metric::THROUGHPUT_LONG];
+    let of_goodput = of_goodput.map(|metric| estimators(plan, metric, by_cell));
     let parts = |cell: usize| {
         let own = of_goodput.iter().map(|estimators| estimators[cell]);
         own.max().unwrap_or_default()
     };
-    let goodput = comparisons.filter(|comparison| comparison.metric.name == "throughput");
+    let goodput =
+        comparisons.filter(|comparison| comparison.metric.name == metric::THROUGHPUT.name);
     for comparison in goodput.filter(|comparison| comparison.change.is_some()) {
         let settings = baselines[comparison.cell].and_then(|base| {
             let setting = |cell: usize| plan.cells[cell].setting.as_ref().ok();

@@ -15,5 +15,5 @@ mod series;
 
 pub use fit::{CannotFit, CostFit, LackOfFit, Observation, Spread, fit};
 pub use prediction::{Asked, Doubt, Figure, Predicted, p_value, predict};
-pub use quantity::{QUANTITIES, Quantity};
+pub use quantity::{QUANTITIES, Quantity, THROUGHPUT};
 pub use series::{Offloads, Point, Series, series_of};

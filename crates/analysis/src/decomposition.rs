@@ -9,7 +9,7 @@
 //! whole.
 
 use plan::setting::LinkKind;
-use plan::{Setting, Trial};
+use plan::{Setting, Trial, evidence, metric};
 use serde::Serialize;
 use units::{Bytes, Framing, IpMtu, Rate, Transport};
 
@@ -78,24 +78,24 @@ fn of_trials(trials: &[&Trial], of: fn(&Trial) -> Option<f64>) -> Vec<f64> {
 /// The rate of a long transfer relative to the link's limit, including what it
 /// sent in vain.
 fn host(trial: &Trial) -> Option<f64> {
-    let long = *trial.metrics.get("throughput_long")?;
-    Some(long / (useful(trial) * trial.number("limit_mbit")?))
+    let long = trial.metrics.of(&metric::THROUGHPUT_LONG)?;
+    Some(long / (useful(trial) * trial.number(evidence::LIMIT_MBIT)?))
 }
 
 /// The rate of a transfer of the studied length relative to a long one without
 /// losses.
 fn startup_and_loss(trial: &Trial) -> Option<f64> {
     let (short, long) = (
-        trial.metrics.get("throughput")?,
-        trial.metrics.get("throughput_long")?,
+        trial.metrics.of(&metric::THROUGHPUT)?,
+        trial.metrics.of(&metric::THROUGHPUT_LONG)?,
     );
     Some(useful(trial) * short / long)
 }
 
 /// The useful share of the data that a long transfer sent.
 fn useful(trial: &Trial) -> f64 {
-    let vain = trial.metrics.get("retransmitted_long");
-    1.0 - vain.copied().unwrap_or(0.0) / 100.0
+    let vain = trial.metrics.of(&metric::RETRANSMITTED_LONG);
+    1.0 - vain.unwrap_or(0.0) / 100.0
 }
 
 /// The effect of the smaller share of headers and framing alone, in per cent.
@@ -174,7 +174,7 @@ mod tests {
                     ("retransmitted_long", vain),
                 ];
                 let mut trial = trial(factors(mtu), 1, &metrics);
-                trial.evidence.insert("limit_mbit", limit.into());
+                trial.evidence.insert(evidence::LIMIT_MBIT, limit);
                 trial
             })
             .to_vec()

@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-use plan::Trial;
+use plan::{Trial, evidence};
 
 use crate::statistics::Mean;
 pub use distribution::{Quantiles, Times};
+use series::{Kept, Resolved, Subject, TrialSeries};
 pub use series::{Quantity, Resolution, TimeSeries};
-use series::{Resolved, TrialSeries};
 
 /// The most threads that read evidence: each holds the time series of all trials of a
 /// cell.
@@ -25,8 +25,8 @@ const MOST_THREADS: usize = 8;
 /// The details of some trials, combined.
 #[derive(Default)]
 pub struct Details {
-    /// Links or flows, by the evidence that has their time series.
-    names: BTreeMap<&'static str, BTreeSet<String>>,
+    /// Links or flows that have time series.
+    names: BTreeMap<Subject, BTreeSet<String>>,
     series: BTreeMap<Quantity, BTreeMap<String, Resolved>>,
     /// The goodput of all flows together.
     total: Option<Resolved>,
@@ -72,9 +72,9 @@ impl Details {
         cells.map(Option::unwrap_or_default).collect()
     }
 
-    /// The links or flows with time series in the evidence that has `quantity`, by name.
+    /// The links or flows with time series, whichever may have `quantity`, by name.
     pub fn names(&self, quantity: Quantity) -> impl Iterator<Item = &str> {
-        let names = self.names.get(quantity.evidence()).into_iter().flatten();
+        let names = self.names.get(&quantity.subject()).into_iter().flatten();
         names.map(String::as_str)
     }
 
@@ -105,7 +105,7 @@ impl Details {
 /// The values of trials, not combined yet.
 #[derive(Default)]
 struct Gathered {
-    names: BTreeMap<&'static str, BTreeSet<String>>,
+    names: BTreeMap<Subject, BTreeSet<String>>,
     series: BTreeMap<Quantity, BTreeMap<String, Vec<TrialSeries>>>,
     totals: Vec<TrialSeries>,
     quantiles: BTreeMap<Times, BTreeMap<String, Vec<[f64; distribution::COUNT]>>>,
@@ -113,49 +113,62 @@ struct Gathered {
 
 impl Gathered {
     fn take(&mut self, trial: &Trial) {
-        let keys = || {
-            Quantity::EVIDENCE
-                .into_iter()
-                .chain(Times::ALL.map(Times::evidence))
-        };
-        if !keys().any(|key| trial.evidence.contains_key(key)) {
+        let kept = &trial.evidence;
+        let has_any = kept.contains(evidence::SERIES)
+            || kept.contains(evidence::FLOW_SERIES)
+            || Times::ALL
+                .iter()
+                .any(|times| kept.contains(times.evidence()));
+        if !has_any {
             return;
         }
-        let evidence = trial.evidence.loaded();
-        for key in Quantity::EVIDENCE {
-            let named = evidence.object(key).unwrap_or_default();
-            let mut total: Option<TrialSeries> = None;
-            for (name, value) in named {
-                for quantity in Quantity::ALL
-                    .into_iter()
-                    .filter(|one| one.evidence() == key)
-                {
-                    let Some(series) = TrialSeries::of(&value, quantity) else {
-                        continue;
-                    };
-                    if quantity == Quantity::Goodput {
-                        total = Some(match total {
-                            None => series.clone(),
-                            Some(total) => total.plus(&series),
-                        });
-                    }
-                    let named = self.series.entry(quantity).or_default();
-                    push(named, &name, series);
-                }
-                let names = self.names.entry(key).or_default();
-                if !names.contains(&name) {
-                    names.insert(name);
-                }
-            }
-            self.totals.extend(total);
-        }
+        let kept = kept.loaded();
+        let links = kept.get(evidence::SERIES).unwrap_or_default();
+        let links = links.iter().map(|(name, link)| (name, Kept::Link(link)));
+        self.take_series(Subject::Links, links);
+        let flows = kept.get(evidence::FLOW_SERIES).unwrap_or_default();
+        let flows = flows.iter().map(|(name, flow)| (name, Kept::Flow(flow)));
+        self.take_series(Subject::Flows, flows);
         for times in Times::ALL {
-            for (flow, value) in evidence.object(times.evidence()).unwrap_or_default() {
-                if let Some(quantiles) = distribution::of_trial(&value) {
+            for (flow, text) in kept.get(times.evidence()).unwrap_or_default() {
+                if let Some(quantiles) = distribution::of_trial(&text) {
                     push(self.quantiles.entry(times).or_default(), &flow, quantiles);
                 }
             }
         }
+    }
+
+    /// The time series of the links or of the flows of a trial.
+    fn take_series<'a>(
+        &mut self,
+        subject: Subject,
+        all: impl Iterator<Item = (&'a String, Kept<'a>)>,
+    ) {
+        let quantities = || {
+            Quantity::ALL
+                .into_iter()
+                .filter(|one| one.subject() == subject)
+        };
+        let mut total: Option<TrialSeries> = None;
+        for (name, kept) in all {
+            for quantity in quantities() {
+                let Some(series) = TrialSeries::of(kept, quantity) else {
+                    continue;
+                };
+                if quantity == Quantity::Goodput {
+                    total = Some(match total {
+                        None => series.clone(),
+                        Some(total) => total.plus(&series),
+                    });
+                }
+                push(self.series.entry(quantity).or_default(), name, series);
+            }
+            let names = self.names.entry(subject).or_default();
+            if !names.contains(name) {
+                names.insert(name.clone());
+            }
+        }
+        self.totals.extend(total);
     }
 
     fn combined(self) -> Details {

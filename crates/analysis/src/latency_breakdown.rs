@@ -1,6 +1,6 @@
 //! Groups latency breakdowns by message size.
 
-use plan::metric::Metric;
+use plan::metric::GOODPUT_ECHOED;
 use plan::setting::Traffic;
 use plan::{COPY, Factors, Level, Plan, Setting};
 use units::Bytes;
@@ -66,11 +66,8 @@ pub fn groups(plan: &Plan, comparisons: &[Comparison]) -> Vec<Group> {
 
 /// The goodput of echoed messages, both directions together, by message size.
 fn goodput(cells: &[(u64, usize)], comparisons: &[Comparison]) -> Vec<(u64, f64)> {
-    let Some(metric) = Metric::named("goodput_echoed") else {
-        return Vec::new();
-    };
     let points = cells.iter().filter_map(|&(size, cell)| {
-        let mean = find(comparisons, metric, cell)?.mean?;
+        let mean = find(comparisons, &GOODPUT_ECHOED, cell)?.mean?;
         Some((size, mean.mean))
     });
     points.collect()

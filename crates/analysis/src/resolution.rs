@@ -1,7 +1,7 @@
 //! The resolution of the instrument for a value.
 
 use plan::metric::{Metric, Resolution};
-use plan::{Setting, Trial};
+use plan::{Setting, Trial, evidence};
 
 /// The tick of CPU accounting in seconds if a trial does not state it: USER_HZ,
 /// the unit of /proc/stat [proc_stat(5)].
@@ -22,7 +22,7 @@ pub(crate) fn resolution(
     // number.
     let per_gigabyte = |trial: &Trial, seconds: f64| {
         let octets = trial
-            .number("cpu_octets")
+            .number(evidence::CPU_OCTETS)
             .or_else(|| octets_metered(setting?))?;
         Some(seconds / (octets / 1e9))
     };
@@ -31,17 +31,18 @@ pub(crate) fn resolution(
             .filter(|value| value.is_finite())
             .reduce(|a, b| a.max(b))
     };
-    let key = format!("resolution_{}", metric.name);
+    let own = evidence::resolution(metric);
     let stated: Vec<f64> = trials
         .iter()
-        .filter_map(|trial| trial.number(&key))
+        .filter_map(|trial| trial.number(own))
         .collect();
     let stated = (!stated.is_empty()).then(|| stated.iter().sum::<f64>() / stated.len() as f64);
     stated.or_else(|| match metric.resolution? {
         Resolution::Percent(percent) => Some(figure.abs() * percent / 100.0),
         Resolution::Absolute(value) => Some(value),
         Resolution::CpuTick => coarsest(&mut trials.iter().filter_map(|trial| {
-            per_gigabyte(trial, trial.number("cpu_tick_seconds").unwrap_or(CPU_TICK))
+            let tick = trial.number(evidence::CPU_TICK_SECONDS);
+            per_gigabyte(trial, tick.unwrap_or(CPU_TICK))
         })),
     })
 }
@@ -67,9 +68,9 @@ mod tests {
             None,
             "octets are unknown"
         );
-        trial.evidence.insert("cpu_octets", 500_000_000.into());
+        trial.evidence.insert(evidence::CPU_OCTETS, 500_000_000);
         assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.02));
-        trial.evidence.insert("cpu_tick_seconds", 0.001.into());
+        trial.evidence.insert(evidence::CPU_TICK_SECONDS, 0.001);
         assert_eq!(resolution(cpu, 1.0, None, &[&trial]), Some(0.002));
     }
 
@@ -78,7 +79,7 @@ mod tests {
         let rtt = Metric::named("rtt").unwrap();
         let mut trial = synthetic::trial(synthetic::factors(9000), 1, &[("rtt", 1.0)]);
         assert_eq!(resolution(rtt, 1.0, None, &[&trial]), Some(0.001));
-        trial.evidence.insert("resolution_rtt", 1.0.into());
+        trial.evidence.insert(evidence::resolution(rtt), 1.0);
         assert_eq!(resolution(rtt, 1.0, None, &[&trial]), Some(1.0));
     }
 }

@@ -6,7 +6,7 @@ mod claims;
 use std::collections::BTreeMap;
 
 use plan::setting::{LARGEST_MESSAGE, Network, Sizes, Traffic};
-use plan::{Factors, Plan, Setting, Trial};
+use plan::{Factors, Plan, Setting, Trial, evidence};
 use units::{Bytes, IpMtu, Transport};
 
 use crate::statistics::steps::{self, Jump, LEAST_SIDE, MOST_SIDE};
@@ -20,16 +20,9 @@ const GRAIN: f64 = 2e-3;
 /// The minimum error of the logarithm of a variance.
 const GRAIN_OF_VARIANCE: f64 = 1e-3;
 
-/// The name of the evidence that has the times by size.
-pub(crate) const EVIDENCE: &str = "sizes";
-
-/// The evidence of sizes by other clocks, by name in the journal.
-pub const CLOCKS: [&str; 4] = [
-    "processor_us",
-    "clock_1ms_us",
-    "clock_10ms_us",
-    "clock_55ms_us",
-];
+/// The number of other clocks by which sizes are timed: that of the process, and clocks with
+/// steps of 1, 10 and 55 ms.
+pub const CLOCKS: usize = 4;
 
 /// The times of cells that differ only in their sizes.
 pub struct Curve<'a> {
@@ -59,8 +52,8 @@ pub struct Point {
     pub shortest: Vec<f64>,
     /// Times of all octets.
     pub wholes: Vec<f64>,
-    /// Means by the clocks of [`CLOCKS`].
-    pub clocks: [Vec<f64>; 4],
+    /// Means by each of the [`CLOCKS`].
+    pub clocks: [Vec<f64>; CLOCKS],
 }
 
 /// The shape of a curve.
@@ -346,20 +339,30 @@ fn without_sizes(setting: &Setting) -> Option<Setting> {
 fn points<'a>(cell: usize, trials: impl Iterator<Item = &'a Trial>) -> Vec<Point> {
     let mut points: BTreeMap<u32, Point> = BTreeMap::new();
     for trial in trials.filter(|trial| trial.failure.is_none()) {
-        let Some(kept) = trial.evidence.get(EVIDENCE) else {
+        let Some(kept) = trial.evidence.get(evidence::SIZES) else {
             continue;
         };
-        let numbers = |key: &str| -> Vec<f64> {
-            let words = kept.get(key).and_then(serde_json::Value::as_str);
-            let words = words.unwrap_or_default().split_whitespace();
-            words
+        let numbers = |text: &String| -> Vec<f64> {
+            text.split_whitespace()
                 .filter_map(|word| word.parse().ok())
                 .filter(|number: &f64| number.is_finite())
                 .collect()
         };
-        let sizes = numbers("size");
-        let columns = ["mean_us", "deviation_us", "least_us", "whole_us"].map(numbers);
-        let clocks = CLOCKS.map(numbers);
+        let sizes = numbers(&kept.size);
+        let columns = [
+            &kept.mean_us,
+            &kept.deviation_us,
+            &kept.least_us,
+            &kept.whole_us,
+        ]
+        .map(numbers);
+        let clocks = [
+            &kept.processor_us,
+            &kept.clock_1ms_us,
+            &kept.clock_10ms_us,
+            &kept.clock_55ms_us,
+        ];
+        let clocks = clocks.map(|clock| clock.as_ref().map(numbers).unwrap_or_default());
         let of_messages = 1.0..=LARGEST_MESSAGE.get() as f64;
         for (place, size) in sizes.iter().enumerate() {
             if !of_messages.contains(size) {

@@ -10,8 +10,8 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use live::emulator::{Head, Observation};
+use plan::evidence::{self, LinkSeries};
 use plan::setting as spec;
-use serde_json::Value;
 use units::{Span, Time};
 
 use crate::measurements::Measurements;
@@ -115,11 +115,11 @@ impl<'a> EmulatedCounts<'a> {
     }
 
     /// Adds the metrics of the windows to `measurements`; returns the time series.
-    pub(crate) fn put(self, measurements: &mut Measurements) -> Option<Value> {
+    pub(crate) fn put(self, measurements: &mut Measurements) -> Option<LinkSeries> {
         self.windows.iter().for_each(|one| one.put(measurements));
         if let Some(losses) = self.losses {
             losses.losses.put(measurements);
-            measurements.note("losses_of_no_flow", losses.of_no_flow.into());
+            measurements.note(evidence::LOSSES_OF_NO_FLOW, losses.of_no_flow);
         }
         self.series.map(Series::finish)
     }
@@ -214,8 +214,8 @@ mod tests {
             );
         }
         assert_eq!(
-            (&series["arrivals"], &series["drops"]),
-            (&"1 1".into(), &"0 1".into())
+            (series.arrivals.as_deref(), series.drops.as_deref()),
+            (Some("1 1"), Some("0 1"))
         );
     }
 

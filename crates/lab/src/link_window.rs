@@ -1,6 +1,6 @@
 //! Statistics of one direction of a link over a window of a trial.
 
-use plan::metric::of_window;
+use plan::metric::{self, Metric};
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
@@ -76,12 +76,13 @@ impl LinkEvents {
 impl Measurements {
     /// Stores the metrics of the window called `window`.
     pub(crate) fn take_window(&mut self, name: &str, window: &LinkWindow) {
-        for (metric, value) in [
-            ("drop_percent", window.drop_percent),
-            ("utilisation_percent", window.utilisation_percent),
-            ("mean_queue", window.mean_queue),
-        ] {
-            self.put(&of_window(metric, name), Some(value));
+        let values: [(&Metric, f64); 3] = [
+            (&metric::DROP_PERCENT, window.drop_percent),
+            (&metric::UTILISATION_PERCENT, window.utilisation_percent),
+            (&metric::MEAN_QUEUE, window.mean_queue),
+        ];
+        for (metric, value) in values {
+            self.put(metric::of_window(metric, name), Some(value));
         }
     }
 }

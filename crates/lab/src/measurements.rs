@@ -6,7 +6,10 @@ mod probe;
 
 use std::collections::BTreeMap;
 
+use plan::evidence::{Fact, Notes};
+use plan::metric::Metric;
 use plan::{DisturbedPass, Flag};
+use serde::Serialize;
 
 pub(crate) use probe::{PeerAnswer, PeerLimit, PeerVerdict};
 
@@ -14,9 +17,9 @@ pub(crate) use probe::{PeerAnswer, PeerLimit, PeerVerdict};
 #[derive(Default)]
 pub struct Measurements {
     /// Values by metric.
-    pub metrics: BTreeMap<String, f64>,
+    pub metrics: BTreeMap<&'static str, f64>,
     /// Evidence that supports the metrics.
-    pub evidence: BTreeMap<String, serde_json::Value>,
+    pub evidence: Notes,
     /// Flags that put the metrics in doubt.
     pub flags: Vec<Flag>,
     /// The passes that other work on the machine disturbed.
@@ -24,15 +27,20 @@ pub struct Measurements {
 }
 
 impl Measurements {
-    /// Adds evidence that supports the metrics.
-    pub(crate) fn note(&mut self, name: &str, value: serde_json::Value) {
-        self.evidence.insert(name.to_owned(), value);
+    /// Adds evidence that supports the metrics; `None`: it is unknown.
+    pub(crate) fn note<T: Serialize>(&mut self, fact: Fact<T>, value: impl Into<Option<T>>) {
+        self.evidence.note(fact, value);
     }
 
     /// Adds the value of a metric, if there is one.
-    pub(crate) fn put(&mut self, metric: &str, value: Option<f64>) {
+    pub(crate) fn put(&mut self, metric: &Metric, value: Option<f64>) {
         if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.metrics.insert(metric.to_owned(), value);
+            self.metrics.insert(metric.name, value);
         }
+    }
+
+    /// The value of a metric, if there is one.
+    pub(crate) fn value(&self, metric: &Metric) -> Option<f64> {
+        self.metrics.get(metric.name).copied()
     }
 }

@@ -19,7 +19,7 @@ use analysis::robustness::{Point, Space};
 use anyhow::{Result, bail};
 use experiment::Experiment;
 use live::clock;
-use plan::{Factors, Plan, SideEffect, Trial, World};
+use plan::{Factors, Plan, SideEffect, Trial, World, evidence};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -266,9 +266,9 @@ impl Study {
         trial.metrics.retain(|name| self.metrics.contains(name));
         let asked = questions::evidence(&self.plan);
         trial.evidence.retain(|name| {
-            name.starts_with("resolution_")
-                || name == "cpu_octets"
-                || name == "cpu_tick_seconds"
+            evidence::metric_of_resolution(name).is_some()
+                || name == evidence::CPU_OCTETS.name()
+                || name == evidence::CPU_TICK_SECONDS.name()
                 || asked == Some(name)
         });
         trial

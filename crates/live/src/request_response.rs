@@ -13,7 +13,7 @@ mod socket;
 
 use std::net::IpAddr;
 
-use proto::request_response::{Answer, ReadMode, WriteMode};
+use proto::request_response::{Answer, Broken, ReadMode, Stall, TcpStats, WriteMode};
 use units::{Bytes, Span, Transport};
 
 use crate::socket::Options;
@@ -128,54 +128,6 @@ pub struct OfSize {
     pub coarse: [f64; 3],
 }
 
-/// A message that was not answered in time, with the kernel's state of the connection.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Stall {
-    /// Octets of the message.
-    pub size: u32,
-    /// Number of the message in its size, from 1.
-    pub message: u64,
-    /// Octets of it that the kernel had accepted.
-    pub written: u64,
-    /// Octets of its response that had been read.
-    pub read: u64,
-    /// The activity of the asking end.
-    pub at: String,
-    /// Unacknowledged octets in the send queue.
-    pub send_queue: u64,
-    /// Unread octets in the receive queue.
-    pub receive_queue: u64,
-    /// Statistics of TCP; `None` over UDP.
-    pub tcp: Option<TcpStats>,
-}
-
-/// The fields of TCP_INFO that explain a stall [LinuxUapi tcp.h].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct TcpStats {
-    /// Unacknowledged segments in flight.
-    pub unacknowledged: u32,
-    /// Segments considered lost.
-    pub lost: u32,
-    /// Consecutive timeouts of the same segment.
-    pub retransmits: u8,
-    /// Number of doublings of the timeout.
-    pub backoff: u8,
-    /// Unanswered window probes.
-    pub probes: u8,
-    /// Retransmission timeout, in microseconds.
-    pub timeout_us: u32,
-    /// Congestion window, in segments.
-    pub window: u32,
-    /// Segments retransmitted during the connection.
-    pub retransmitted: u32,
-    /// Smoothed round-trip time, in microseconds.
-    pub round_trip_us: u32,
-    /// Time since the last transmission, in milliseconds.
-    pub silent_ms: u32,
-}
-
 /// The results of the answering end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -189,18 +141,6 @@ pub struct Answered {
     pub refused_peers: u64,
     /// Connections that ended within a message.
     pub broken: Vec<Broken>,
-}
-
-/// A connection that ended within a message, as the answering end saw it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Broken {
-    /// Octets of the message, if its header had arrived.
-    pub size: u32,
-    /// Octets of it that had been read.
-    pub read: u64,
-    /// Octets of the response that the kernel had accepted.
-    pub written: u64,
 }
 
 #[cfg(test)]

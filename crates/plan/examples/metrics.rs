@@ -1,4 +1,4 @@
-//! Prints the table of metrics of docs/formats.md anew, from the catalogue:
+//! Prints the tables of metrics and of evidence of docs/formats.md anew, from the catalogues:
 //!
 //!     cargo run -p jumbolab-plan --example metrics
 
@@ -8,5 +8,5 @@ fn main() -> io::Result<()> {
     let crates = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
     let page = format!("{crates}/../../docs/formats.md");
     let text = fs::read_to_string(&page)?;
-    fs::write(&page, jumbolab_plan::metric::documented(&text))
+    fs::write(&page, jumbolab_plan::documented(&text))
 }

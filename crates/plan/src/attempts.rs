@@ -40,8 +40,8 @@ pub fn combined(attempts: &[Trial]) -> Option<Trial> {
                 Some(&value) => trial.metrics.insert(name, value),
                 None => trial.metrics.remove(name),
             }
-            match other.evidence.get(name) {
-                Some(value) => trial.evidence.insert(name, value),
+            match other.evidence.parsed(name) {
+                Some(value) => trial.evidence.set(name, value),
                 None => trial.evidence.remove(name),
             }
         }

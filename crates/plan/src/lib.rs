@@ -2,20 +2,22 @@
 //!
 //! A [`Plan`] holds [`Cell`]s. Each cell has a [`Setting`] with all values
 //! typed and all defaults filled in. A [`Trial`] is the journal entry of one
-//! run of a cell; its values are named by the catalogue of [`metric`]s. The
-//! crate `experiment` reads text into plans, and `analysis` derives findings
+//! run of a cell; its values are named by the catalogues of [`metric`]s and
+//! of [`evidence`]. The crate `experiment` reads text into plans, and `analysis` derives findings
 //! from trials.
 
 pub mod attempts;
 pub mod command_line;
 mod compact;
 mod escaped;
+pub mod evidence;
 mod factors;
 mod facts;
 mod flag;
 mod law_file;
 pub mod metric;
 mod named_hosts;
+mod page;
 mod patience;
 mod plan;
 mod printed;
@@ -40,6 +42,7 @@ pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
 pub use flag::Flag;
 pub use law_file::{LawFile, Measure};
 pub use named_hosts::{HostRole, NamedHost, NamedHosts};
+pub use page::documented;
 pub use patience::Patience;
 pub use plan::*;
 pub use printed::printed;

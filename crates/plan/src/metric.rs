@@ -1,18 +1,26 @@
 //! The catalogue of metrics: name, unit, definition and instrument resolution.
 
+/// A constant for each metric, and the list of all of them.
+macro_rules! metrics {
+    ($(#[$doc:meta])* $list:ident: $($constant:ident = $metric:expr;)+) => {
+        $(pub const $constant: Metric = $metric;)+
+
+        $(#[$doc])*
+        pub const $list: &[Metric] = &[$($constant),+];
+    };
+}
+
 mod catalogue;
 mod flow;
 mod latency_breakdown;
 mod order;
-mod page;
 mod window;
 
-pub use catalogue::METRICS;
+pub use catalogue::*;
 pub use flow::of_flow;
-pub use latency_breakdown::{OF_LATENCY_BREAKDOWN, part_metric};
+pub use latency_breakdown::{GOODPUT_ECHOED, OF_LATENCY_BREAKDOWN, UNEXPLAINED_SHARE, part_metric};
 pub use order::{measured, position};
-pub use page::documented;
-pub use window::{LONGEST as LONGEST_WINDOW, of_window};
+pub use window::*;
 
 use crate::LARGEST_FIGURE;
 
@@ -78,20 +86,20 @@ const STAMP: Resolution = Resolution::Absolute(0.001);
 /// The metrics that may be below zero: differences of two clocks, of two meters or of two
 /// shares.
 const SIGNED: [&str; 8] = [
-    "cpu_message",
-    "delay",
-    "delay_p99",
-    "drop_bias",
-    "energy",
-    "first_delivery",
-    "latency",
-    "latency_ditg",
+    CPU_MESSAGE.name,
+    DELAY.name,
+    DELAY_P99.name,
+    DROP_BIAS.name,
+    ENERGY.name,
+    FIRST_DELIVERY.name,
+    LATENCY.name,
+    LATENCY_DITG.name,
 ];
 
 /// Whether the metric `name`, also that of a flow, is below zero in no trial. Those of latency
 /// breakdowns and of windows are not among them.
 pub fn is_never_negative(name: &str) -> bool {
-    let base = name.split('/').next().unwrap_or(name);
+    let base = flow::base(name);
     METRICS.iter().any(|metric| metric.name == base) && !SIGNED.contains(&base)
 }
 
@@ -99,7 +107,7 @@ pub fn is_never_negative(name: &str) -> bool {
 pub fn is_possible(name: &str, value: f64) -> bool {
     match value {
         0.0..=100.0 => true,
-        0.0..=LARGEST_FIGURE => name != "loss" && !name.starts_with("loss/"),
+        0.0..=LARGEST_FIGURE => flow::base(name) != LOSS.name,
         _ => (-LARGEST_FIGURE..0.0).contains(&value) && !is_never_negative(name),
     }
 }
@@ -108,6 +116,11 @@ impl Metric {
     /// Whether reports show the metric first, unless the experiment names others.
     pub fn is_shown_first(&self) -> bool {
         self.shown == Shown::First
+    }
+
+    /// The name without that of the flow, if the metric belongs to a single one.
+    pub fn base(&self) -> &'static str {
+        flow::base(self.name)
     }
 
     /// Whether the metric belongs to a single flow (`delay/NAME`).
@@ -185,11 +198,29 @@ impl Metric {
     /// the process plus all softirq.
     pub fn attribution(&self) -> Option<&'static Self> {
         match self.name {
-            "cpu_sender" => Self::named("cpu_sender_high"),
-            "cpu_receiver" => Self::named("cpu_receiver_high"),
+            name if name == CPU_SENDER.name => Some(&CPU_SENDER_HIGH),
+            name if name == CPU_RECEIVER.name => Some(&CPU_RECEIVER_HIGH),
             _ => None,
         }
     }
+}
+
+const fn lower(
+    name: &'static str,
+    unit: &'static str,
+    title: &'static str,
+    definition: &'static str,
+) -> Metric {
+    Metric::new(name, unit, title, definition, Better::Lower)
+}
+
+const fn higher(
+    name: &'static str,
+    unit: &'static str,
+    title: &'static str,
+    definition: &'static str,
+) -> Metric {
+    Metric::new(name, unit, title, definition, Better::Higher)
 }
 
 #[cfg(test)]

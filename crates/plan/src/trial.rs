@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::compact::{Rare, TrialName};
+use crate::evidence::{Fact, Number};
 use crate::{Evidence, Factors, Flag, Metrics};
 
 /// The bound of the absolute value of a metric, in any unit: no trial comes
@@ -47,7 +48,7 @@ pub struct Trial {
     /// Values by metric name, in the units of [`crate::metric`].
     pub metrics: Metrics,
     /// Evidence for the values: counters, read-backs and limits, as numbers or
-    /// text by name; docs/formats.md lists them.
+    /// text by name; see [`crate::evidence`] for the names.
     pub evidence: Evidence,
 }
 
@@ -109,9 +110,9 @@ const fn is_first(attempt: &u32) -> bool {
 }
 
 impl Trial {
-    /// The number called `key` in the evidence.
-    pub fn number(&self, key: &str) -> Option<f64> {
-        self.evidence.get(key)?.as_f64()
+    /// The value of `fact` in the evidence as a number, if it is known.
+    pub fn number<T: Number>(&self, fact: Fact<T>) -> Option<f64> {
+        self.evidence.number(fact)
     }
 
     /// Whether other work disturbed a pass of the trial, and no other attempt

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::metric::Metric;
 pub use evidence::{Evidence, EvidenceStore};
 pub use reader::TrialReader;
 pub use shared::Shared;
@@ -67,6 +68,11 @@ impl Metrics {
     /// The value of the metric `name`.
     pub fn get(&self, name: &str) -> Option<&f64> {
         self.values.get(self.names.place(name)?)
+    }
+
+    /// The value of a metric of the catalogue.
+    pub fn of(&self, metric: &Metric) -> Option<f64> {
+        self.get(metric.name).copied()
     }
 
     /// Whether the metric `name` has a value.

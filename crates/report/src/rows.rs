@@ -3,7 +3,7 @@
 use analysis::compare::{Comparison, find};
 use analysis::decomposition::framing_uncounted;
 use analysis::predicted;
-use plan::metric::{Metric, Shown};
+use plan::metric::{Metric, Shown, THROUGHPUT};
 use plan::{Factors, Level, Plan};
 
 use crate::document::{Cell, Column};
@@ -124,13 +124,13 @@ pub(super) fn metric_column(metric: &Metric) -> Column {
 /// The prediction of the closed forms, for throughput.
 pub(super) fn model(plan: &Plan, comparison: &Comparison) -> Option<f64> {
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
-    predicted::goodput(setting).filter(|_| comparison.metric.name == "throughput")
+    predicted::goodput(setting).filter(|_| comparison.metric.name == THROUGHPUT.name)
 }
 
 /// The note of [`framing_uncounted`], for throughput.
 pub(super) fn framing_note(plan: &Plan, comparison: &Comparison) -> Option<&'static str> {
     let setting = plan.cells[comparison.cell].setting.as_ref().ok()?;
-    framing_uncounted(setting).filter(|_| comparison.metric.name == "throughput")
+    framing_uncounted(setting).filter(|_| comparison.metric.name == THROUGHPUT.name)
 }
 
 /// Cells that are compared with one another: they differ only in the compared

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use analysis::compare::{Comparison, by_cell, estimators, in_cell};
-use plan::metric::Metric;
+use plan::metric::{DELAY, Metric, THROUGHPUT};
 use plan::{Cell, Level, Plan, Trial};
 
 use crate::figure;
 
 /// The metrics that are shown if the experiment names none.
-const USUAL: [&str; 2] = ["throughput", "delay"];
+const USUAL: [&str; 2] = [THROUGHPUT.name, DELAY.name];
 
 /// The most metrics beside one another.
 const MOST_METRICS: usize = 3;

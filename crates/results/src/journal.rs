@@ -262,6 +262,7 @@ impl<S: Store> Journal<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::evidence::CONGESTION;
     use plan::synthetic::{factors, trial};
     use proptest::prelude::*;
     use std::fs;
@@ -273,7 +274,7 @@ mod tests {
         trial.flags.push("disturbed".into());
         trial
             .evidence
-            .insert("congestion", "cubic \"\n\u{1F980}".into());
+            .insert(CONGESTION, "cubic \"\n\u{1F980}".to_owned());
         trial
     }
 

@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::{Field as Value, RowAccessor};
+    use plan::evidence::CONGESTION;
     use plan::synthetic::{full_factors, trial};
     use std::fs::File;
 
@@ -228,7 +229,7 @@ mod tests {
             &[("throughput", 938.88), ("rtt", 0.25)],
         );
         good.flags = vec!["disturbed".into(), "host-drops".into()].into();
-        good.evidence.insert("congestion", "cubic".into());
+        good.evidence.insert(CONGESTION, "cubic".to_owned());
         vec![good, failed]
     }
 

@@ -2,75 +2,125 @@
 
 use std::collections::BTreeSet;
 
+use plan::evidence::{self, Fact};
 use plan::{HostFacts, RunFacts, Trial};
 use serde_json::Value;
 
-/// Summarised evidence: key, label, unit.
-const EVIDENCE: &[(&str, &str, &str)] = &[
-    ("congestion", "congestion control", ""),
-    ("limit_mbit", "link limit", " Mbit/s"),
-    ("bound", "what bounds predictions", ""),
+/// Summarised evidence: name, label, unit.
+const EVIDENCE: &[(Fact<Value>, &str, &str)] = &[
+    (evidence::CONGESTION.as_json(), "congestion control", ""),
+    (evidence::LIMIT_MBIT.as_json(), "link limit", " Mbit/s"),
+    (evidence::BOUND.as_json(), "what bounds predictions", ""),
     (
-        "largest_packet_sent",
+        evidence::LARGEST_PACKET_SENT.as_json(),
         "largest packet seen leaving the sender",
         " B",
     ),
     (
-        "largest_packet_received",
+        evidence::LARGEST_PACKET_RECEIVED.as_json(),
         "largest packet seen at the receiver",
         " B",
     ),
-    ("send_buffer", "send buffer", " B"),
-    ("receive_buffer", "receive buffer", " B"),
-    ("steal_percent", "steal in trials", " %"),
-    ("stalled_ms", "stalls of a processor in trials", " ms"),
+    (evidence::SEND_BUFFER.as_json(), "send buffer", " B"),
+    (evidence::RECEIVE_BUFFER.as_json(), "receive buffer", " B"),
+    (evidence::STEAL_PERCENT.as_json(), "steal in trials", " %"),
     (
-        "others_processors",
+        evidence::STALLED_MS.as_json(),
+        "stalls of a processor in trials",
+        " ms",
+    ),
+    (
+        evidence::OTHERS_PROCESSORS.as_json(),
         "processors at work for others in trials",
         "",
     ),
-    ("run_queue_wait_percent", "run-queue wait", " %"),
-    ("clock_step_us", "clock steps", " us"),
-    ("clock_bound_us", "bound of the offset of the clocks", " us"),
-    ("clock_slew_us", "slews of the clocks in trials", " us"),
-    ("nic_dropped", "packets dropped by interfaces in trials", ""),
-    ("nic_errors", "packets damaged at interfaces in trials", ""),
-    ("nic_pauses", "pause frames in trials", ""),
-    ("queue_drops", "drops in front of the links", ""),
-    ("backlog_drops", "drops of the kernel's backlog queues", ""),
     (
-        "idle_wait_seconds",
+        evidence::RUN_QUEUE_WAIT_PERCENT.as_json(),
+        "run-queue wait",
+        " %",
+    ),
+    (evidence::CLOCK_STEP_US.as_json(), "clock steps", " us"),
+    (
+        evidence::CLOCK_BOUND_US.as_json(),
+        "bound of the offset of the clocks",
+        " us",
+    ),
+    (
+        evidence::CLOCK_SLEW_US.as_json(),
+        "slews of the clocks in trials",
+        " us",
+    ),
+    (
+        evidence::NIC_DROPPED.as_json(),
+        "packets dropped by interfaces in trials",
+        "",
+    ),
+    (
+        evidence::NIC_ERRORS.as_json(),
+        "packets damaged at interfaces in trials",
+        "",
+    ),
+    (evidence::NIC_PAUSES.as_json(), "pause frames in trials", ""),
+    (
+        evidence::QUEUE_DROPS.as_json(),
+        "drops in front of the links",
+        "",
+    ),
+    (
+        evidence::BACKLOG_DROPS.as_json(),
+        "drops of the kernel's backlog queues",
+        "",
+    ),
+    (
+        evidence::IDLE_WAIT_SECONDS.as_json(),
         "waits until the machine was idle",
         " s",
     ),
     (
-        "emulator_queue_drops",
+        evidence::EMULATED_LINK.as_json(),
+        "emulated link between the gateways",
+        "",
+    ),
+    (
+        evidence::EMULATOR_QUEUE_DROPS.as_json(),
         "drops in front of emulated links",
         "",
     ),
-    ("emulator_cpu_seconds", "CPU of the emulator", " s"),
-    ("emulator_scheduling", "scheduling of the emulator", ""),
     (
-        "emulator_late_us",
+        evidence::EMULATOR_CPU_SECONDS.as_json(),
+        "CPU of the emulator",
+        " s",
+    ),
+    (
+        evidence::EMULATOR_SCHEDULING.as_json(),
+        "scheduling of the emulator",
+        "",
+    ),
+    (
+        evidence::EMULATOR_LATE_US.as_json(),
         "emulated departures late, median",
         " us",
     ),
     (
-        "emulator_late_us_p99",
+        evidence::EMULATOR_LATE_US_P99.as_json(),
         "emulated departures late, 99 of 100",
         " us",
     ),
     (
-        "sender_late_us",
+        evidence::SENDER_LATE_US.as_json(),
         "departures of messages late, median",
         " us",
     ),
     (
-        "sender_late_us_p99",
+        evidence::SENDER_LATE_US_P99.as_json(),
         "departures of messages late, 99 of 100",
         " us",
     ),
-    ("cpu_tick_seconds", "CPU accounting tick", " s"),
+    (
+        evidence::CPU_TICK_SECONDS.as_json(),
+        "CPU accounting tick",
+        " s",
+    ),
 ];
 
 /// Facts about the machine with a label other than their key: key, label, unit.
@@ -153,7 +203,7 @@ fn summaries(trials: &[&Trial]) -> Vec<Summary> {
     let mut all: Vec<Summary> = EVIDENCE.iter().map(|_| Summary::default()).collect();
     let keys = || EVIDENCE.iter().map(|(key, _, _)| *key);
     for trial in trials {
-        if !keys().any(|key| trial.evidence.contains_key(key)) {
+        if !keys().any(|key| trial.evidence.contains(key)) {
             continue;
         }
         let evidence = trial.evidence.loaded();

@@ -1,12 +1,14 @@
 use plan::synthetic::{factors, facts, trial};
-use plan::{Resumed, RoleFacts};
+use plan::{Resumed, RoleFacts, evidence};
 
 use super::*;
 
 fn good(throughput: f64) -> Trial {
     let mut trial = trial(factors(9000), 1, &[("throughput", throughput)]);
-    trial.evidence.insert("limit_mbit", 989.9.into());
-    trial.evidence.insert("congestion", "cubic".into());
+    trial.evidence.insert(evidence::LIMIT_MBIT, 989.9);
+    trial
+        .evidence
+        .insert(evidence::CONGESTION, "cubic".to_owned());
     trial
 }
 
@@ -19,7 +21,7 @@ fn flagged(flag: &str) -> Trial {
 #[test]
 fn a_sound_run_passes_and_says_what_it_ran_on() {
     let mut other = good(970.0);
-    other.evidence.insert("limit_mbit", 949.25.into());
+    other.evidence.insert(evidence::LIMIT_MBIT, 949.25);
     other.metrics.insert("throughput", 949.3);
     let certificate = certify(&facts(), &[good(990.5), other]);
     assert_eq!(certificate.state(), State::Passed);
@@ -101,7 +103,7 @@ fn goodput_above_the_limit_fails_even_if_nobody_flagged_it() {
 fn goodput_over_emulated_links_may_read_as_much_too_high_as_they_were_late() {
     let mut late = good(995.0);
     assert!(above_limit(&late).is_some());
-    late.evidence.insert("goodput_late_percent", 0.5.into());
+    late.evidence.insert(evidence::GOODPUT_LATE_PERCENT, 0.5);
     assert_eq!(above_limit(&late), None);
     late.metrics.insert("throughput", 1_000.0);
     assert!(above_limit(&late).is_some());

@@ -1,6 +1,8 @@
 //! The quantities of a trial to which costs are fitted.
 
 use plan::Trial;
+use plan::evidence::{self, Fact};
+use plan::metric::{self, Metric};
 
 use crate::statistics::Interval;
 
@@ -12,6 +14,8 @@ pub struct Quantity {
     /// Its meaning, in words.
     pub words: &'static str,
     pub unit: &'static str,
+    /// The evidence, if it is no metric.
+    evidence: Option<Fact<f64>>,
     scale: Scale,
 }
 
@@ -26,44 +30,43 @@ enum Scale {
     Millis,
 }
 
-const fn quantity(
-    name: &'static str,
-    words: &'static str,
-    unit: &'static str,
-    scale: Scale,
-) -> Quantity {
+const fn of_metric(metric: &Metric, words: &'static str, scale: Scale) -> Quantity {
     Quantity {
-        name,
+        name: metric.name,
         words,
-        unit,
+        unit: metric.unit,
+        evidence: None,
         scale,
     }
 }
 
+/// CPU seconds for 10^9 octets.
+const fn of_evidence(fact: Fact<f64>, words: &'static str) -> Quantity {
+    Quantity {
+        name: fact.name(),
+        words,
+        unit: "s/GB",
+        evidence: Some(fact),
+        scale: Scale::Gigabyte,
+    }
+}
+
+/// The goodput.
+pub const THROUGHPUT: Quantity = of_metric(&metric::THROUGHPUT, "throughput", Scale::Rate);
+
 /// All quantities, the first of which decides whether there is anything to fit.
 pub const QUANTITIES: [Quantity; 7] = [
-    quantity("throughput", "throughput", "Mbit/s", Scale::Rate),
-    quantity("cpu_total", "CPU, whole machine", "s/GB", Scale::Gigabyte),
-    quantity(
-        "cpu_sender_seconds_per_gigabyte",
-        "CPU, sender",
-        "s/GB",
-        Scale::Gigabyte,
-    ),
-    quantity(
-        "cpu_receiver_seconds_per_gigabyte",
-        "CPU, receiver",
-        "s/GB",
-        Scale::Gigabyte,
-    ),
-    quantity(
-        "cpu_softirq",
+    THROUGHPUT,
+    of_metric(&metric::CPU_TOTAL, "CPU, whole machine", Scale::Gigabyte),
+    of_evidence(evidence::CPU_SENDER_SECONDS_PER_GIGABYTE, "CPU, sender"),
+    of_evidence(evidence::CPU_RECEIVER_SECONDS_PER_GIGABYTE, "CPU, receiver"),
+    of_metric(
+        &metric::CPU_SOFTIRQ,
         "CPU, softirq and router",
-        "s/GB",
         Scale::Gigabyte,
     ),
-    quantity("rtt_tcp", "round trip, TCP", "ms", Scale::Millis),
-    quantity("rtt", "round trip, messages", "ms", Scale::Millis),
+    of_metric(&metric::RTT_TCP, "round trip, TCP", Scale::Millis),
+    of_metric(&metric::RTT, "round trip, messages", Scale::Millis),
 ];
 
 impl Quantity {
@@ -74,10 +77,11 @@ impl Quantity {
 
     /// The value of a finished trial, if it has one above zero.
     pub fn of(&self, trial: &Trial) -> Option<f64> {
-        let metric = trial.metrics.get(self.name).copied();
-        metric
-            .or_else(|| trial.number(self.name))
-            .filter(|value| *value > 0.0 && value.is_finite())
+        let value = match self.evidence {
+            Some(fact) => trial.number(fact),
+            None => trial.metrics.get(self.name).copied(),
+        };
+        value.filter(|value| *value > 0.0 && value.is_finite())
     }
 
     /// The cost in seconds that a value states.

@@ -1,7 +1,7 @@
 //! The trials of a run that differ in segments and sizes only.
 
 use plan::setting::{MtuBy, Traffic};
-use plan::{Factors, Plan, Setting, Trial};
+use plan::{Factors, Plan, Setting, Trial, evidence};
 use units::{Bytes, IpMtu, Rate, Transport};
 
 use super::{Observation, QUANTITIES, Quantity};
@@ -190,7 +190,7 @@ fn point(setting: &Setting, trial: &Trial) -> Option<Point> {
     let mtu = network.path_mtu()?;
     let computed = model::payload_per_packet(mtu, network.ip, Transport::Tcp);
     let segment = trial
-        .number("segment_size")
+        .number(evidence::SEGMENT_SIZE)
         .filter(|octets| *octets >= 1.0)
         .or_else(|| Some(computed?.get() as f64))?;
     let transfer = setting.traffic.transfer()?;
@@ -217,7 +217,7 @@ fn offloads(setting: &Setting, trial: &Trial) -> bool {
     if setting.host.segments_per_packet.is_some() {
         return false;
     }
-    let seen = trial.evidence.list("offloads_on");
+    let seen = trial.evidence.get(evidence::OFFLOADS_ON);
     seen.map_or(setting.host.offloads, |on| !on.is_empty())
 }
 
@@ -227,6 +227,7 @@ mod tests {
     use plan::{Cell, World};
 
     use super::*;
+    use crate::costs::THROUGHPUT;
 
     /// The plan of these cells, each with a trial of 900 Mbit/s and more evidence.
     fn run(cells: &[(bool, i64)]) -> (Plan, Vec<Trial>) {
@@ -259,7 +260,7 @@ mod tests {
         let labels: Vec<String> = found.iter().map(|one| one.factors.to_string()).collect();
         assert_eq!(labels, ["offloads=off", "offloads=on"]);
         assert_eq!(found[1].offloads, Offloads::On);
-        let quantity = Quantity::named("throughput").unwrap();
+        let quantity = THROUGHPUT;
         let all = found[0].observations(quantity, |_| true);
         assert_eq!(
             (all.len(), all[0].segment, all[1].segment),
@@ -275,7 +276,7 @@ mod tests {
     #[test]
     fn the_segment_that_the_kernel_states_counts_and_failed_trials_do_not() {
         let (plan, mut trials) = run(&[(false, 1500), (false, 9000)]);
-        trials[0].evidence.insert("segment_size", 536.into());
+        trials[0].evidence.insert(evidence::SEGMENT_SIZE, 536);
         trials[1].failure = Some("timed out".into());
         let found = series_of(&plan, &trials);
         assert_eq!(found.len(), 1);
@@ -288,11 +289,11 @@ mod tests {
         let (plan, mut trials) = run(&[(false, 1500), (false, 4000), (false, 9000)]);
         for (trial, on) in trials.iter_mut().zip([false, true, false]) {
             let on = if on {
-                vec!["tx-tcp-segmentation"]
+                vec!["tx-tcp-segmentation".to_owned()]
             } else {
                 vec![]
             };
-            trial.evidence.insert("offloads_on", on.into());
+            trial.evidence.insert(evidence::OFFLOADS_ON, on);
         }
         trials[2].flags = vec!["disturbed".into()].into();
         let found = series_of(&plan, &trials);

@@ -1,7 +1,9 @@
 //! Means of the quantiles that trials hold.
 
+use std::collections::BTreeMap;
+
+use plan::evidence::{DELAY_QUANTILES, Fact, RTT_QUANTILES};
 use proto::streaming_recorder::SHARES;
-use serde_json::Value;
 
 use crate::statistics::{Mean, mean};
 
@@ -24,17 +26,17 @@ impl Times {
     pub(super) const ALL: [Self; 2] = [Self::Delay, Self::RoundTrip];
 
     /// The evidence that has the quantiles, by flow.
-    pub(super) const fn evidence(self) -> &'static str {
+    pub(super) const fn evidence(self) -> Fact<BTreeMap<String, String>> {
         match self {
-            Self::Delay => "delay_quantiles",
-            Self::RoundTrip => "rtt_quantiles",
+            Self::Delay => DELAY_QUANTILES,
+            Self::RoundTrip => RTT_QUANTILES,
         }
     }
 }
 
 /// The quantiles of a flow in one trial; `None` unless it has all of them.
-pub(super) fn of_trial(value: &Value) -> Option<[f64; COUNT]> {
-    let words = value.as_str()?.split_ascii_whitespace();
+pub(super) fn of_trial(text: &str) -> Option<[f64; COUNT]> {
+    let words = text.split_ascii_whitespace();
     let numbers: Option<Vec<f64>> = words.map(|word| word.parse().ok()).collect();
     numbers?.try_into().ok()
 }

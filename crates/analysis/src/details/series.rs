@@ -1,7 +1,7 @@
 //! Time series of many trials: of links' queues, and of flows.
 
 use plan::UNKNOWN;
-use serde_json::Value;
+use plan::evidence::{FlowSeries, LinkSeries};
 
 use crate::statistics::{Mean, mean};
 
@@ -24,6 +24,20 @@ pub enum Quantity {
     Delay,
     /// The longest one-way delay in milliseconds.
     LongestDelay,
+}
+
+/// What has time series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Subject {
+    Links,
+    Flows,
+}
+
+/// The evidence of a link or of a flow.
+#[derive(Clone, Copy)]
+pub(super) enum Kept<'a> {
+    Link(&'a LinkSeries),
+    Flow(&'a FlowSeries),
 }
 
 /// How fine a time series is.
@@ -76,19 +90,15 @@ impl Quantity {
         Self::LongestDelay,
     ];
 
-    /// The evidence that has them.
-    pub(super) const EVIDENCE: [&'static str; 2] = ["series", "flow_series"];
-
-    /// The evidence that has the quantity, by name of a link or a flow.
-    pub(super) const fn evidence(self) -> &'static str {
-        let [of_links, of_flows] = Self::EVIDENCE;
+    /// Whose quantity it is.
+    pub(super) const fn subject(self) -> Subject {
         match self {
-            Self::Queue | Self::Average | Self::Drops => of_links,
+            Self::Queue | Self::Average | Self::Drops => Subject::Links,
             Self::Goodput
             | Self::RoundTrip
             | Self::LongestRoundTrip
             | Self::Delay
-            | Self::LongestDelay => of_flows,
+            | Self::LongestDelay => Subject::Flows,
         }
     }
 }
@@ -173,50 +183,17 @@ impl Resolved {
 
 impl TrialSeries {
     /// `None` if the trial does not have the quantity.
-    pub(super) fn of(named: &Value, quantity: Quantity) -> Option<Self> {
-        let interval = named.get("interval_s")?.as_f64();
-        let interval = interval.filter(|interval| *interval > 0.0)?;
-        let numbers = |key: &str| -> Option<Vec<f64>> {
-            let words = named.get(key)?.as_str()?.split_ascii_whitespace();
-            let number = |word: &str| match word {
-                UNKNOWN => f64::NAN,
-                word => word.parse().unwrap_or(f64::NAN),
-            };
-            Some(words.map(number).collect())
+    pub(super) fn of(kept: Kept<'_>, quantity: Quantity) -> Option<Self> {
+        let interval = match kept {
+            Kept::Link(link) => link.interval_s,
+            Kept::Flow(flow) => flow.interval_s,
         };
-        let values = match quantity {
-            Quantity::Queue => numbers("queue"),
-            Quantity::Average => numbers("average"),
-            Quantity::Drops => {
-                let rate = |(drops, arrivals): (f64, f64)| match arrivals > 0.0 {
-                    true => 100.0 * drops / arrivals,
-                    false => f64::NAN,
-                };
-                let pairs = numbers("drops")?.into_iter().zip(numbers("arrivals")?);
-                Some(pairs.map(rate).collect())
-            }
-            Quantity::Goodput => {
-                let mut octets = numbers("octets")?;
-                let last = named.get("last_s").and_then(Value::as_f64);
-                let last = last.filter(|last| *last > 0.0).unwrap_or(interval);
-                if let Some((end, whole)) = octets.split_last_mut() {
-                    let rate = |octets: f64, length| octets * 8.0 / length / 1e6;
-                    whole
-                        .iter_mut()
-                        .for_each(|value| *value = rate(*value, interval));
-                    *end = rate(*end, last);
-                }
-                Some(octets)
-            }
-            Quantity::RoundTrip => numbers("rtt_ms"),
-            Quantity::LongestRoundTrip => numbers("rtt_max_ms"),
-            Quantity::Delay => numbers("delay_ms"),
-            Quantity::LongestDelay => numbers("delay_max_ms"),
+        let values = match kept {
+            Kept::Link(link) => of_link(link, quantity),
+            Kept::Flow(flow) => of_flow(flow, quantity),
         };
-        Some(Self {
-            interval,
-            values: values?,
-        })
+        let values = values.filter(|_| interval > 0.0)?;
+        Some(Self { interval, values })
     }
 
     /// The sum with another flow of the same trial, whose intervals are the same.
@@ -258,4 +235,55 @@ impl TrialSeries {
             })
             .collect()
     }
+}
+
+fn of_link(link: &LinkSeries, quantity: Quantity) -> Option<Vec<f64>> {
+    match quantity {
+        Quantity::Queue => numbers(&link.queue),
+        Quantity::Average => numbers(&link.average),
+        Quantity::Drops => {
+            let rate = |(drops, arrivals): (f64, f64)| match arrivals > 0.0 {
+                true => 100.0 * drops / arrivals,
+                false => f64::NAN,
+            };
+            let pairs = numbers(&link.drops)?.into_iter();
+            Some(pairs.zip(numbers(&link.arrivals)?).map(rate).collect())
+        }
+        _ => None,
+    }
+}
+
+fn of_flow(flow: &FlowSeries, quantity: Quantity) -> Option<Vec<f64>> {
+    match quantity {
+        Quantity::Goodput => goodput(flow),
+        Quantity::RoundTrip => numbers(&flow.rtt_ms),
+        Quantity::LongestRoundTrip => numbers(&flow.rtt_max_ms),
+        Quantity::Delay => numbers(&flow.delay_ms),
+        Quantity::LongestDelay => numbers(&flow.delay_max_ms),
+        _ => None,
+    }
+}
+
+/// The payload in Mbit/s.
+fn goodput(flow: &FlowSeries) -> Option<Vec<f64>> {
+    let mut octets = numbers(&flow.octets)?;
+    let last = flow.last_s.filter(|last| *last > 0.0);
+    if let Some((end, whole)) = octets.split_last_mut() {
+        let rate = |octets: f64, length| octets * 8.0 / length / 1e6;
+        whole
+            .iter_mut()
+            .for_each(|value| *value = rate(*value, flow.interval_s));
+        *end = rate(*end, last.unwrap_or(flow.interval_s));
+    }
+    Some(octets)
+}
+
+/// The numbers of a text; NaN: unknown.
+fn numbers(text: &Option<String>) -> Option<Vec<f64>> {
+    let number = |word: &str| match word {
+        UNKNOWN => f64::NAN,
+        word => word.parse().unwrap_or(f64::NAN),
+    };
+    let words = text.as_ref()?.split_ascii_whitespace();
+    Some(words.map(number).collect())
 }

@@ -1,4 +1,4 @@
-use plan::synthetic::{factors, trial};
+use plan::synthetic::{factors, set_evidence, trial};
 use serde_json::json;
 
 use super::*;
@@ -11,13 +11,13 @@ fn of_series(repeat: u32, queue: &str, drops: &str, arrivals: &str) -> Trial {
     let series = json!({ "wire": {
         "interval_s": 0.5, "queue": queue, "drops": drops, "arrivals": arrivals,
     }});
-    trial.evidence.insert("series", series);
+    set_evidence(&mut trial, "series", series);
     trial
 }
 
 fn of_flows(repeat: u32, flows: serde_json::Value) -> Trial {
     let mut trial = trial(factors(1500), repeat, &[]);
-    trial.evidence.insert("flow_series", flows);
+    set_evidence(&mut trial, "flow_series", flows);
     trial
 }
 
@@ -122,9 +122,7 @@ fn hostile_series_have_no_means() {
 fn quantiles_are_means_over_the_trials_that_have_all_of_them() {
     let of = |text: &str| {
         let mut trial = trial(factors(1500), 1, &[]);
-        trial
-            .evidence
-            .insert("delay_quantiles", json!({ "a": text }));
+        set_evidence(&mut trial, "delay_quantiles", json!({ "a": text }));
         trial
     };
     let trials = [

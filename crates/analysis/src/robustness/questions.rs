@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plan::evidence::SIZES;
 use plan::metric::Metric;
 use plan::{Alternatives, Assertion, COPY, Expected, Factors, Level, Plan, StepClaim, Trial};
 
@@ -184,7 +185,7 @@ pub fn metrics(plan: &Plan) -> BTreeSet<String> {
 /// The name of the evidence that the questions need: the times by size, where steps
 /// are asked.
 pub fn evidence(plan: &Plan) -> Option<&'static str> {
-    (!plan.steps.is_empty()).then_some(sizes::EVIDENCE)
+    (!plan.steps.is_empty()).then_some(SIZES.name())
 }
 
 /// The cells that the questions and the readings need, by position.

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use plan::command_line::CommandLine;
-use plan::metric::METRICS;
+use plan::metric::{CPU_SOFTIRQ, CPU_TOTAL, METRICS};
 use plan::setting::{Command, Reading, Shape};
 
 use super::traffic::timeout;
@@ -13,7 +13,7 @@ use crate::tree::Value;
 
 /// The metrics that Jumbolab derives from the octets, if their position is
 /// known.
-const FROM_OCTETS: [&str; 2] = ["cpu_total", "cpu_softirq"];
+const FROM_OCTETS: [&str; 2] = [CPU_TOTAL.name, CPU_SOFTIRQ.name];
 
 /// The programs and the positions of their metrics.
 pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
@@ -61,7 +61,7 @@ pub(super) fn read(reader: &mut Reader<'_>, shape: Shape) -> Result<Command> {
                 metric.name
             )));
         }
-        read.push((metric.name, found.value));
+        read.push((metric, found.value));
     }
     if read.is_empty() {
         let example = "read = { throughput = \"/end/sum_received/bits_per_second * 1e-6\" }";

@@ -1,5 +1,7 @@
 //! Traffic of `kind = "command"`: the user's own programs.
 
+use plan::metric::{RETRANSMISSIONS, THROUGHPUT};
+
 use super::*;
 
 const TOOL: &str = "\
@@ -42,10 +44,10 @@ fn commands_and_their_readings_are_planned_and_round_trip() {
         command.read,
         [
             (
-                "throughput",
+                &THROUGHPUT,
                 reading("/end/sum_received/bits_per_second", 1e-6)
             ),
-            ("retransmissions", reading("/end/sum_sent/retransmits", 1.0)),
+            (&RETRANSMISSIONS, reading("/end/sum_sent/retransmits", 1.0)),
         ]
     );
     assert_eq!(

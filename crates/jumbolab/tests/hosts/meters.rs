@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use plan::Trial;
+use plan::{Trial, evidence};
 use results::folder::Folder;
 
 use crate::bed::{Bed, Between};
@@ -36,11 +36,9 @@ patience = \"none\"
 
 /// The interfaces of the machine of this role in the evidence of a trial.
 fn interfaces(trial: &Trial, role: &str) -> Vec<String> {
-    let hosts = trial.evidence.list("hosts").unwrap();
-    let host = hosts.iter().find(|host| host["role"] == role).unwrap();
-    let nics = host["nics"].as_array().unwrap().iter();
-    nics.map(|nic| nic["interface"].as_str().unwrap().to_owned())
-        .collect()
+    let hosts = trial.evidence.get(evidence::HOSTS).unwrap();
+    let host = hosts.into_iter().find(|host| host.role == role).unwrap();
+    host.nics.into_iter().map(|nic| nic.interface).collect()
 }
 
 fn is_flagged(trial: &Trial, flag: &str) -> bool {
@@ -79,7 +77,7 @@ fn a_router_is_metered_in_each_trial_and_every_interface_is_described() {
         assert!((0.0..1e5).contains(&trial.metrics["cpu_router"]));
         assert_eq!(interfaces(trial, "router"), ["to-a", "to-b"]);
         assert_eq!(interfaces(trial, "receiver"), ["meas"]);
-        assert_eq!(trial.evidence.get("router_carried"), Some(true.into()));
+        assert_eq!(trial.evidence.get(evidence::ROUTER_CARRIED), Some(true));
         assert!(!is_flagged(trial, "router-bypassed"));
         // Energy is metered or the certificate says why not.
         let is_metered = |host: &plan::RoleFacts| {

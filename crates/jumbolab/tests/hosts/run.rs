@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 
 use live::clock;
+use plan::evidence;
 use results::folder::Folder;
 use units::Span;
 
@@ -82,7 +83,7 @@ fn transfers_are_measured_at_every_mtu_and_both_hosts_are_recorded() {
         // The segment has the MTU's size, less IPv4, TCP and its timestamps.
         let mtu = trial.factors.to_string().contains("9000").then_some(9_000);
         let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
-        let used = trial.number("segment_size");
+        let used = trial.number(evidence::SEGMENT_SIZE);
         assert_eq!(used, Some(segment.into()), "{}", trial.factors);
     }
     let roles: Vec<&str> = facts.hosts.iter().map(|host| host.role.as_str()).collect();
@@ -352,7 +353,7 @@ fn interfaces_are_changed_for_a_run_and_are_as_before_after_it() {
         assert_eq!(trial.failure, None);
         let mtu = trial.factors.to_string().contains("4000").then_some(4_000);
         let segment = mtu.unwrap_or(1_500) - 20 - 20 - 12;
-        let used = trial.number("segment_size");
+        let used = trial.number(evidence::SEGMENT_SIZE);
         assert_eq!(used, Some(segment.into()), "{}", trial.factors);
     }
     assert_eq!(

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use live::clock;
+use plan::evidence;
 use results::folder::Folder;
 use serde_json::Value;
 use units::Span;
@@ -168,10 +169,7 @@ fn a_stranger_is_refused_and_counted_and_tokens_are_nowhere_to_be_read() {
             assert_eq!(trial.failure, None, "{kind}");
             let positive = trial.metrics.iter().filter(|(_, value)| **value > 0.0);
             assert!(positive.count() > 0, "{kind}: {:?}", trial.metrics);
-            refused += trial
-                .evidence
-                .get("refused_peers")
-                .map_or(0, |count| count.as_u64().unwrap());
+            refused += trial.evidence.get(evidence::REFUSED_PEERS).unwrap_or(0);
         }
         assert!(refused > 0, "{kind}: {met:?}");
         contents(&bed.path(&results), &mut visible);

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use lab::world::netns::Netns;
 use live::clock::Epoch;
-use plan::Setting;
+use plan::{Setting, evidence};
 use units::Seed;
 
 use crate::{SEED, judged, measurements, metric, most, only_setting, share_of_limit};
@@ -290,7 +290,8 @@ pub(crate) fn narrow(netns: &mut Netns) -> Result<()> {
             ])
         };
         let answered = measurements(netns, &through("answer")?)?;
-        let largest = &answered.evidence["largest_packet_received"];
+        let largest = answered.evidence.get(evidence::LARGEST_PACKET_RECEIVED);
+        let largest = largest.context("no packet was seen")?;
         println!("IPv{ip}: packets of {largest} arrived");
         ensure!(largest == 1400, "packets of {largest} arrived");
         let silent = netns.measure(&through("drop")?, SEED, Epoch::now());

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use lab::world::netns::{Failure, Netns};
 use live::clock::Epoch;
-use plan::{Flag, Setting};
+use plan::{Flag, Setting, evidence};
 
 use crate::others::Others;
 use crate::undisturbed::until_undisturbed;
@@ -134,12 +134,10 @@ impl Noticed {
             Err(Failure::Disturbed(why) | Failure::Transfer(why)) => bail!(why),
             Err(Failure::Lost(error)) => return Err(error),
         };
-        let others = measurements.evidence.get("others_processors");
+        let others = measurements.evidence.get(evidence::OTHERS_PROCESSORS);
         Ok(Self {
             flagged: measurements.flags.contains(&Flag::Disturbed),
-            others: others
-                .and_then(|others| others.as_f64())
-                .context("no load of others")?,
+            others: others.context("no load of others")?,
         })
     }
 }

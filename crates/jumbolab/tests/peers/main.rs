@@ -28,8 +28,7 @@ use lab::measurements::Measurements;
 use lab::worker;
 use lab::world::netns::{Failure, Netns};
 use live::clock::{self, Epoch};
-use plan::Setting;
-use plan::{Plan, World};
+use plan::{Plan, Setting, World, evidence};
 use undisturbed::{Disturbed, until_undisturbed};
 use units::{Seed, Span};
 
@@ -213,8 +212,7 @@ fn goodput(netns: &mut Netns, setting: &Setting) -> Result<(f64, f64)> {
     judged(netns, setting, SEED, |measurements| {
         let throughput = measurements.metrics.get("throughput");
         let throughput = *throughput.context("no throughput")?;
-        let limit = measurements.evidence.get("limit_mbit");
-        let limit = limit.and_then(|limit| limit.as_f64());
+        let limit = measurements.evidence.get(evidence::LIMIT_MBIT);
         Ok((throughput, limit.unwrap_or(f64::INFINITY)))
     })
 }
@@ -227,7 +225,7 @@ fn share_of_limit(netns: &mut Netns, setting: &Setting, limit: Option<f64>) -> R
     judged(netns, setting, SEED, |measurements| {
         let throughput = measurements.metrics.get("throughput");
         let throughput = *throughput.context("no throughput")?;
-        let known = || measurements.evidence.get("limit_mbit")?.as_f64();
+        let known = || measurements.evidence.get(evidence::LIMIT_MBIT);
         let limit = limit.or_else(known).context("the link has no limit")?;
         let ratio = throughput / limit;
         println!("{throughput:>9.2} of {limit:>9.2} Mbit/s: {ratio:.4}");

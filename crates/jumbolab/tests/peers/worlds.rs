@@ -86,7 +86,7 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
 }
 
 /// The compared figures among the metrics of a trial.
-fn figures(metrics: &BTreeMap<String, f64>) -> Result<Vec<f64>> {
+fn figures(metrics: &BTreeMap<&str, f64>) -> Result<Vec<f64>> {
     let figure = |(metric, _)| metrics.get(metric).copied().context(metric);
     FIGURES.into_iter().map(figure).collect()
 }

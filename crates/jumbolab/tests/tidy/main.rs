@@ -271,6 +271,26 @@ fn a_world_is_told_from_what_belongs_to_all_worlds() {
 }
 
 #[test]
+fn metrics_are_named_by_the_catalogue() {
+    let by_text = ["metrics.get(\"", "metrics[\"", "Metric::named(\""];
+    let is_of_the_program = |file: &String| file.contains("/src/") && !is_test(file);
+    let mut problems = Vec::new();
+    for file in rust_files().filter(is_of_the_program) {
+        let text = read(&file);
+        let code = text.lines().take(lines_without_tests(&text));
+        for (number, _) in (1..)
+            .zip(code)
+            .filter(|(_, line)| by_text.iter().any(|one| line.contains(one)))
+        {
+            problems.push(format!(
+                "{file}:{number}: name the metric by its constant in plan::metric"
+            ));
+        }
+    }
+    settle(&problems);
+}
+
+#[test]
 fn unsafe_code_lives_in_one_crate() {
     let home = format!("crates/{UNSAFE}/");
     let mut problems = Vec::new();

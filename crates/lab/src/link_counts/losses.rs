@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plan::setting as spec;
-use serde_json::{Map, Value, json};
+use plan::{evidence, metric, setting as spec};
 
 use crate::measurements::Measurements;
 
@@ -148,7 +147,7 @@ impl Losses {
 
     /// Adds the results to `measurements`.
     pub(crate) fn put(&self, measurements: &mut Measurements) {
-        measurements.put("drop_bias", self.bias());
+        measurements.put(&metric::DROP_BIAS, self.bias());
         let congestion = &self.congestion;
         let connections = self.connections.len();
         let together = (congestion.epochs > 0 && connections > 0).then(|| {
@@ -156,16 +155,21 @@ impl Losses {
                 / f64::from(congestion.epochs)
                 / count(connections)
         });
-        measurements.put("synchronisation", together);
+        measurements.put(&metric::SYNCHRONISATION, together);
         let (sum, number) = self.notices;
-        measurements.put("notice", (number > 0).then(|| sum / f64::from(number)));
+        measurements.put(
+            &metric::NOTICE,
+            (number > 0).then(|| sum / f64::from(number)),
+        );
         let flows = self.groups.iter();
-        let flows: Map<String, Value> = flows
-            .map(|group| (group.name.clone(), json!([group.arrivals, group.drops])))
-            .collect();
+        let flows = flows.map(|group| (group.name.clone(), [group.arrivals, group.drops]));
         measurements.note(
-            "losses",
-            json!({ "flows": flows, "epochs": congestion.epochs, "noticed": number }),
+            evidence::LOSSES,
+            evidence::Losses {
+                flows: flows.collect(),
+                epochs: congestion.epochs,
+                noticed: number,
+            },
         );
     }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use plan::UNKNOWN;
+use plan::evidence::LinkSeries;
 use queue::AverageQueue;
-use serde_json::{Value, json};
 use units::Span;
 
 /// Counters by interval. Instants and times are in picoseconds.
@@ -66,7 +66,7 @@ impl Series {
 
     /// The series as text of numbers separated by spaces: a run may hold
     /// thousands of trials, all of which are in memory at its end.
-    pub(crate) fn finish(self) -> Value {
+    pub(crate) fn finish(self) -> LinkSeries {
         let (mut queue, mut average) = (String::new(), String::new());
         let (mut arrivals, mut drops) = (String::new(), String::new());
         let mut waiting = 0;
@@ -83,16 +83,14 @@ impl Series {
             let _ = write!(drops, "{} ", slot.drops);
         }
         let has_average = self.slots.iter().any(|slot| slot.averaged > 0);
-        let mut all = json!({
-            "interval_s": Span::from_picos(self.interval).as_secs_f64(),
-            "queue": queue.trim_end(),
-            "arrivals": arrivals.trim_end(),
-            "drops": drops.trim_end(),
-        });
-        if has_average {
-            all["average"] = average.trim_end().into();
+        let trimmed = |text: &str| Some(text.trim_end().to_owned());
+        LinkSeries {
+            interval_s: Span::from_picos(self.interval).as_secs_f64(),
+            queue: trimmed(&queue),
+            arrivals: trimmed(&arrivals),
+            drops: trimmed(&drops),
+            average: has_average.then(|| trimmed(&average)).flatten(),
         }
-        all
     }
 
     fn slot(&mut self, at: u64) -> Option<&mut Slot> {

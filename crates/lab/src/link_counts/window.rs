@@ -1,6 +1,6 @@
 //! Counters of a link while a window is open.
 
-use plan::metric::of_window;
+use plan::metric::{self, Metric};
 use plan::setting as spec;
 use queue::AverageQueue;
 use units::Span;
@@ -163,17 +163,23 @@ impl Window {
 
     pub(crate) fn put(&self, measurements: &mut Measurements) {
         let length = (self.to - self.from) as f64;
-        let mut metrics = vec![
-            ("drop_percent", percent(self.drops, self.arrivals)),
+        let mut metrics: Vec<(&Metric, _)> = vec![
+            (&metric::DROP_PERCENT, percent(self.drops, self.arrivals)),
             (
-                "utilisation_percent",
+                &metric::UTILISATION_PERCENT,
                 Some(100.0 * self.busy as f64 / length),
             ),
-            ("mean_queue", Some(self.waited as f64 / length)),
-            ("average_queue", self.averages.mean(self.averages.frames)),
-            ("average_bytes", self.averages.mean(self.averages.bytes)),
+            (&metric::MEAN_QUEUE, Some(self.waited as f64 / length)),
             (
-                "max_th_percent",
+                &metric::AVERAGE_QUEUE,
+                self.averages.mean(self.averages.frames),
+            ),
+            (
+                &metric::AVERAGE_BYTES,
+                self.averages.mean(self.averages.bytes),
+            ),
+            (
+                &metric::MAX_TH_PERCENT,
                 self.averages.mean(100.0 * self.averages.of_max),
             ),
         ];
@@ -185,34 +191,37 @@ impl Window {
             };
             let since = |at: u64| (at - self.from) as f64 / PER_SECOND;
             metrics.extend([
-                ("inner_drop_percent", percent(dropped, came)),
+                (&metric::INNER_DROP_PERCENT, percent(dropped, came)),
                 (
-                    "packets_per_frame",
+                    &metric::PACKETS_PER_FRAME,
                     (self.arrivals > 0).then(|| came as f64 / self.arrivals as f64),
                 ),
                 (
-                    "frame_rate",
+                    &metric::FRAME_RATE,
                     Some(self.arrivals as f64 / length * PER_SECOND),
                 ),
-                ("packet_rate", Some(came as f64 / length * PER_SECOND)),
                 (
-                    "wire_octets",
+                    &metric::PACKET_RATE,
+                    Some(came as f64 / length * PER_SECOND),
+                ),
+                (
+                    &metric::WIRE_OCTETS,
                     more.octets
                         .filter(|_| begun > 0)
                         .map(|octets| octets * busy as f64 / PER_SECOND / begun as f64),
                 ),
                 (
-                    "carried_percent",
+                    &metric::CARRIED_PERCENT,
                     Some(100.0 * more.carried as f64 / more.duration as f64),
                 ),
-                ("queue_delay", mean(more.delays)),
-                ("one_way_delay", mean(more.one_way_delays)),
-                ("crossing", more.above.map(|(first, _)| since(first))),
-                ("settling", more.above.map(|(_, last)| since(last))),
+                (&metric::QUEUE_DELAY, mean(more.delays)),
+                (&metric::ONE_WAY_DELAY, mean(more.one_way_delays)),
+                (&metric::CROSSING, more.above.map(|(first, _)| since(first))),
+                (&metric::SETTLING, more.above.map(|(_, last)| since(last))),
             ]);
         }
         for (metric, value) in metrics {
-            measurements.put(&of_window(metric, &self.name), value);
+            measurements.put(metric::of_window(metric, &self.name), value);
         }
     }
 }

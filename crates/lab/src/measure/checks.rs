@@ -2,7 +2,7 @@
 
 use live::emulator::Report;
 use plan::setting::{LatencyBreakdown, Link, Transfer};
-use plan::{Flag, Setting};
+use plan::{Flag, Setting, evidence, metric};
 use proto::TOLERANCE;
 use units::{Bytes, IpMtu, Rate, Span, Transport};
 
@@ -121,7 +121,7 @@ pub(super) fn flags_of_flows(
     seeing: &FlowsObservation<'_>,
     path: &Path,
 ) -> Vec<Flag> {
-    let throughput = measurements.metrics.get("throughput");
+    let throughput = measurements.value(&metric::THROUGHPUT);
     let ends = || seeing.sent.iter().zip(seeing.received);
     let datagrams = || ends().filter(|(sent, _)| sent.tcp.is_none());
     let lost: u64 = datagrams().map(|(_, came)| came.summary.lost).sum();
@@ -212,8 +212,7 @@ pub(super) fn flags_of_request_response(
     disturbance: &Disturbance,
     path: &Path,
 ) -> Vec<Flag> {
-    let congestion = measurements.evidence.get("congestion");
-    let congestion = congestion.and_then(serde_json::Value::as_str);
+    let congestion = measurements.evidence.get(evidence::CONGESTION);
     let other = congestion.is_some_and(|other| other != setting.host.congestion);
     [
         (Flag::ClockStepped, clock_stepped(disturbance.clock_step)),

@@ -1,29 +1,35 @@
 //! Evidence of the offset between the clocks of both ends.
 
-use plan::Flag;
+use plan::metric::{self, Metric, part_metric};
+use plan::{Flag, evidence};
 use proto::clock_offset::ClockLine;
-use serde_json::{Value, json};
+use proto::latency_breakdown::Part;
 use units::Span;
 
 use crate::measurements::Measurements;
 
-/// The metrics that contain a difference of both clocks once: one-way delays in
-/// milliseconds, and parts of a round trip in microseconds.
-const ONE_WAY: [(&str, f64); 6] = [
-    ("delay", 1e6),
-    ("delay_p99", 1e6),
-    ("latency", 1e6),
-    ("latency_ditg", 1e6),
-    ("there_wire", 1e3),
-    ("back_wire", 1e3),
-];
+/// The metrics that contain a difference of both clocks once, with the nanoseconds of their
+/// unit: one-way delays in milliseconds, and parts of a round trip in microseconds.
+fn one_way() -> [(&'static Metric, f64); 6] {
+    [
+        (&metric::DELAY, 1e6),
+        (&metric::DELAY_P99, 1e6),
+        (&metric::LATENCY, 1e6),
+        (&metric::LATENCY_DITG, 1e6),
+        (part_metric(Part::ThereWire), 1e3),
+        (part_metric(Part::BackWire), 1e3),
+    ]
+}
 
 impl Measurements {
     /// Adds the line by which delays were corrected, if the ends have different clocks.
     /// Slews in between widen its bound.
     pub(super) fn take_clock_line(&mut self, line: Option<&ClockLine>, slewed: Span) {
         if let Some(line) = line {
-            self.note("clock_drift_us", json!(micros(line.drift().unsigned_abs())));
+            self.note(
+                evidence::CLOCK_DRIFT_US,
+                micros(line.drift().unsigned_abs()),
+            );
             self.take_clock_bound(Some(line.bound()), slewed);
         }
     }
@@ -34,21 +40,19 @@ impl Measurements {
     pub(super) fn take_clock_bound(&mut self, bound: Option<u64>, slewed: Span) {
         let Some(bound) = bound else { return };
         let bound = bound.saturating_add(slewed.as_nanos());
-        self.note("clock_slew_us", json!(micros(slewed.as_nanos())));
-        self.note("clock_bound_us", json!(micros(bound)));
-        let unit = |name: &str| {
-            let base = name.split('/').next().unwrap_or(name);
-            let found = ONE_WAY.iter().find(|(metric, _)| *metric == base);
-            found.map(|(_, nanos)| *nanos)
-        };
-        let named = self.metrics.iter();
-        let one_way: Vec<(String, f64, f64)> = named
-            .filter_map(|(name, value)| Some((name.clone(), *value, bound as f64 / unit(name)?)))
-            .collect();
-        for (name, value, bound) in one_way {
-            let key = format!("resolution_{name}");
-            let known = self.evidence.get(&key).and_then(Value::as_f64);
-            self.note(&key, json!(known.unwrap_or(0.0).max(bound)));
+        self.note(evidence::CLOCK_SLEW_US, micros(slewed.as_nanos()));
+        self.note(evidence::CLOCK_BOUND_US, micros(bound));
+        let one_way = one_way();
+        for (name, value) in self.metrics.clone() {
+            let Some(metric) = Metric::named(name) else {
+                continue;
+            };
+            let found = one_way.iter().find(|(one, _)| one.name == metric.base());
+            let Some((_, nanos)) = found else { continue };
+            let bound = bound as f64 / nanos;
+            let fact = evidence::resolution(metric);
+            let known = self.evidence.get(fact);
+            self.note(fact, known.unwrap_or(0.0).max(bound));
             if value.abs() < bound && !self.flags.contains(&Flag::ClocksApart) {
                 self.flags.push(Flag::ClocksApart);
             }
@@ -80,24 +84,25 @@ mod tests {
     #[test]
     fn no_delay_is_finer_than_the_bound_of_the_clocks() {
         let mut measurements = Measurements::default();
-        measurements.put("delay", Some(2.0));
-        measurements.put("delay/small", Some(0.03));
-        measurements.put("rtt", Some(0.01));
-        measurements.note("resolution_delay", json!(0.5));
+        measurements.put(&metric::DELAY, Some(2.0));
+        measurements.put(metric::of_flow(&metric::DELAY, "small"), Some(0.03));
+        measurements.put(&metric::RTT, Some(0.01));
+        measurements.note(evidence::resolution(&metric::DELAY), 0.5);
         measurements.take_clock_line(Some(&line([20_000, 40_000])), Span::ZERO);
-        let evidence = |name: &str| measurements.evidence.get(name).and_then(Value::as_f64);
+        let evidence = |name: &str| measurements.evidence[name].as_f64();
         assert_eq!(evidence("clock_bound_us"), Some(40.0));
         assert_eq!(evidence("clock_drift_us"), Some(4.0));
         assert_eq!(evidence("resolution_delay"), Some(0.5), "it was coarser");
         assert_eq!(evidence("resolution_delay/small"), Some(0.04));
-        assert_eq!(evidence("resolution_rtt"), None, "of one clock");
+        let of_one_clock = evidence::resolution(&metric::RTT);
+        assert_eq!(measurements.evidence.get(of_one_clock), None);
         assert_eq!(measurements.flags, [Flag::ClocksApart]);
     }
 
     #[test]
     fn a_slew_widens_the_bound_and_with_it_the_resolution() {
         let mut measurements = Measurements::default();
-        measurements.put("delay", Some(0.05));
+        measurements.put(&metric::DELAY, Some(0.05));
         let slewed = Span::from_micros(30);
         measurements.take_clock_line(Some(&line([20_000, 40_000])), slewed);
         assert_eq!(measurements.evidence["clock_bound_us"], 70.0);
@@ -109,7 +114,7 @@ mod tests {
     #[test]
     fn ends_with_one_clock_have_no_such_evidence() {
         let mut measurements = Measurements::default();
-        measurements.put("delay", Some(0.0));
+        measurements.put(&metric::DELAY, Some(0.0));
         measurements.take_clock_line(None, Span::from_secs(1));
         assert!(measurements.evidence.is_empty() && measurements.flags.is_empty());
     }

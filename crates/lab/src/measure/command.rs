@@ -7,10 +7,10 @@ use live::clock;
 use live::meter::{self, MachineUse};
 use live::tool::MOST_OUTPUT;
 use plan::command_line::{CommandLine, joined};
-use plan::metric::is_never_negative;
+use plan::metric::{self, is_never_negative};
 use plan::setting::{Command, Reading};
-use plan::{LARGEST_FIGURE, Setting};
-use serde_json::{Value, json};
+use plan::{LARGEST_FIGURE, Setting, evidence};
+use serde_json::Value;
 use units::{Bytes, Span, Time};
 
 use super::checks::flags_of_command;
@@ -95,10 +95,10 @@ pub(super) fn command(
     let mut measurements = Measurements::default();
     for (metric, reading) in &command.read {
         let value = number_in(&report, reading)?;
-        if value < 0.0 && is_never_negative(metric) {
+        if value < 0.0 && is_never_negative(metric.name) {
             return Err(Failure::Transfer(format!(
-                "sender: its JSON has {value} at {}, and {metric} is never negative",
-                reading.pointer
+                "sender: its JSON has {value} at {}, and {} is never negative",
+                reading.pointer, metric.name
             )));
         }
         measurements.put(metric, Some(value));
@@ -112,26 +112,29 @@ pub(super) fn command(
     }
     measurements.take_host_use(&disturbance.hosts, octets);
     let seen = CommandObservation {
-        throughput: measurements.metrics.get("throughput").copied(),
+        throughput: measurements.value(&metric::THROUGHPUT),
         clock_step: disturbance.clock_step,
     };
     measurements.flags = flags_of_command(setting, &seen, path);
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
-    measurements.note("command_sender", json!(joined(&measuring)));
+    measurements.note(evidence::COMMAND_SENDER, joined(&measuring));
     if !serving.is_empty() {
-        measurements.note("command_receiver", json!(joined(&serving)));
+        measurements.note(evidence::COMMAND_RECEIVER, joined(&serving));
     }
     if let Some(files) = &files {
-        measurements.note("files", json!(files.files()?));
+        measurements.note(evidence::FILES, files.files()?);
     }
     // Any other exit code is a failed trial.
-    measurements.note("exit_code", json!(0));
-    measurements.note("congestion_default", json!(setting.host.congestion));
+    measurements.note(evidence::EXIT_CODE, 0);
+    measurements.note(
+        evidence::CONGESTION_DEFAULT,
+        setting.host.congestion.clone(),
+    );
     let all = machine.elapsed * machine.processors;
-    measurements.note("cpu_seconds", json!(machine.busy.as_secs_f64()));
-    measurements.note("cpu_window_seconds", json!(machine.elapsed.as_secs_f64()));
-    measurements.note("cpu_busy_percent", json!(100.0 * ratio(machine.busy, all)));
+    measurements.note(evidence::CPU_SECONDS, machine.busy.as_secs_f64());
+    measurements.note(evidence::CPU_WINDOW_SECONDS, machine.elapsed.as_secs_f64());
+    measurements.note(evidence::CPU_BUSY_PERCENT, 100.0 * ratio(machine.busy, all));
     Ok(measurements)
 }
 
@@ -201,10 +204,13 @@ fn measure(
 impl Measurements {
     /// The CPU time of the whole machine per octet.
     fn take_processors(&mut self, octets: Bytes, used: &MachineUse) {
-        self.put("cpu_total", Some(per_gigabyte(used.busy, octets)));
-        self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
-        self.note("cpu_octets", json!(octets.get()));
-        self.note("cpu_tick_seconds", json!(meter::tick().as_secs_f64()));
+        self.put(&metric::CPU_TOTAL, Some(per_gigabyte(used.busy, octets)));
+        self.put(
+            &metric::CPU_SOFTIRQ,
+            Some(per_gigabyte(used.softirq, octets)),
+        );
+        self.note(evidence::CPU_OCTETS, octets.get());
+        self.note(evidence::CPU_TICK_SECONDS, meter::tick().as_secs_f64());
     }
 }
 

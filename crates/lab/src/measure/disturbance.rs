@@ -8,9 +8,8 @@ use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, MachineUse, Process};
 use live::stalls::Stalls;
-use plan::{DisturbedPass, Flag, Setting};
+use plan::{DisturbedPass, Flag, Setting, evidence};
 use proto::link::Fate;
-use serde_json::json;
 use units::Span;
 
 use super::Pair;
@@ -282,25 +281,25 @@ impl Measurements {
             self.take_crossed(setting, emulator);
         }
         self.take_hosts(&disturbance.hosts);
-        self.note("queue_drops", json!(disturbance.drops));
-        self.note("backlog_drops", json!(disturbance.machine.backlog_drops));
-        self.note("clock_step_us", json!(disturbance.clock_step / 1_000));
+        self.note(evidence::QUEUE_DROPS, disturbance.drops);
+        self.note(evidence::BACKLOG_DROPS, disturbance.machine.backlog_drops);
+        self.note(evidence::CLOCK_STEP_US, disturbance.clock_step / 1_000);
         let stalled = disturbance.stalled;
-        self.note("stalled_ms", json!(stalled.as_millis_f64()));
-        self.note("steal_percent", json!(100.0 * disturbance.stolen()));
+        self.note(evidence::STALLED_MS, stalled.as_millis_f64());
+        self.note(evidence::STEAL_PERCENT, 100.0 * disturbance.stolen());
         if disturbance.ours.is_some() {
-            self.note("others_processors", json!(disturbance.others()));
+            self.note(evidence::OTHERS_PROCESSORS, disturbance.others());
         }
         let waited = disturbance.idle_wait;
         if waited > Span::ZERO {
-            self.note("idle_wait_seconds", json!(waited.as_secs_f64()));
+            self.note(evidence::IDLE_WAIT_SECONDS, waited.as_secs_f64());
         }
     }
 
     /// Notes how many unauthenticated peers the receiver refused, if any.
     pub(super) fn take_refused_peers(&mut self, refused_peers: u64) {
         if refused_peers > 0 {
-            self.note("refused_peers", json!(refused_peers));
+            self.note(evidence::REFUSED_PEERS, refused_peers);
         }
     }
 

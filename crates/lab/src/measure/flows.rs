@@ -6,10 +6,9 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plan::Setting;
 use plan::setting::{self as spec, Sends, Sockets};
+use plan::{Setting, evidence};
 use proto::traffic::Law;
-use serde_json::json;
 use units::{Bytes, Seed, Span};
 
 use super::Pair;
@@ -111,7 +110,7 @@ pub(super) fn flows(
     let fragments = pair.meters.fragments()?;
     measurements.take_fragments(&fragments_before, &fragments);
     if let Some((_, name)) = log {
-        measurements.note("packet_log", json!(name));
+        measurements.note(evidence::PACKET_LOG, name);
     }
     Ok(measurements)
 }

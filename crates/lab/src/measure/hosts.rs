@@ -2,8 +2,8 @@
 //! interfaces, and slews of clocks.
 
 use live::nic::{Counters, Directed};
-use plan::{Flag, HostRole as Role};
-use serde_json::{Value, json};
+use plan::evidence::{self, Fact, NicCounts, NicUse};
+use plan::{Flag, HostRole as Role, metric};
 use units::{Bytes, Span};
 
 use super::passes::{per_gigabyte, ratio};
@@ -44,18 +44,24 @@ impl Measurements {
         let octets = octets.filter(|octets| *octets > Bytes::ZERO);
         if let Some(router) = hosts.iter().find(|host| host.role == Role::Router) {
             let used = &router.used;
-            self.put("cpu_router", Some(100.0 * ratio(used.busy, used.elapsed)));
+            self.put(
+                &metric::CPU_ROUTER,
+                Some(100.0 * ratio(used.busy, used.elapsed)),
+            );
             let tick = 100.0 * ratio(used.tick, used.elapsed);
-            self.note("resolution_cpu_router", json!(tick));
+            self.note(evidence::resolution(&metric::CPU_ROUTER), tick);
             if let Some(octets) = octets {
-                self.put("cpu_forwarding", Some(per_gigabyte(used.busy, octets)));
+                self.put(
+                    &metric::CPU_FORWARDING,
+                    Some(per_gigabyte(used.busy, octets)),
+                );
                 let tick = per_gigabyte(used.tick, octets);
-                self.note("resolution_cpu_forwarding", json!(tick));
+                self.note(evidence::resolution(&metric::CPU_FORWARDING), tick);
                 // Sent alone by an interface towards the receiver.
                 let each = used.nics.iter();
                 let both = each.map(|(_, nic)| nic.received.octets.max(nic.sent.octets));
                 let carried = both.sum::<u64>() >= octets.get();
-                self.note("router_carried", json!(carried));
+                self.note(evidence::ROUTER_CARRIED, carried);
             }
         }
         let ends = hosts.iter().filter(|host| host.role != Role::Router);
@@ -67,7 +73,7 @@ impl Measurements {
         let gigabytes = octets.map(|octets| octets.get() as f64 / 1e9);
         let energy = joules.map(|each| each.iter().sum::<f64>());
         self.put(
-            "energy",
+            &metric::ENERGY,
             energy.zip(gigabytes).map(|(joules, of)| joules / of),
         );
     }
@@ -77,26 +83,25 @@ impl Measurements {
         if hosts.is_empty() {
             return;
         }
-        let each: Vec<Value> = hosts.iter().map(shown).collect();
-        self.note("hosts", json!(each));
+        self.note(evidence::HOSTS, hosts.iter().map(shown).collect::<Vec<_>>());
         let nics = || hosts.iter().flat_map(|host| &host.used.nics);
         let directions = || nics().flat_map(|(_, counters)| [counters.received, counters.sent]);
         let sum = |of: fn(&Directed) -> u64| directions().map(|one| of(&one)).sum::<u64>();
-        self.note("nic_dropped", json!(sum(|one| one.dropped)));
-        self.note("nic_errors", json!(sum(|one| one.errors)));
+        self.note(evidence::NIC_DROPPED, sum(|one| one.dropped));
+        self.note(evidence::NIC_ERRORS, sum(|one| one.errors));
         let pauses: Vec<u64> = directions().filter_map(|one| one.pauses).collect();
         let counted = (!pauses.is_empty()).then(|| pauses.iter().sum::<u64>());
-        self.note("nic_pauses", json!(counted));
+        self.note(evidence::NIC_PAUSES, counted);
     }
 
     /// Flags a trial in which an interface dropped or damaged packets, or the router carried
     /// no traffic.
     pub(super) fn judge_hosts(&mut self) {
-        let above_zero = |name: &str| self.evidence.get(name).and_then(Value::as_u64) > Some(0);
-        if above_zero("nic_dropped") || above_zero("nic_errors") {
+        let above_zero = |fact: Fact<u64>| self.evidence.get(fact) > Some(0);
+        if above_zero(evidence::NIC_DROPPED) || above_zero(evidence::NIC_ERRORS) {
             self.flags.push(Flag::NicDrops);
         }
-        let carried = self.evidence.get("router_carried").and_then(Value::as_bool);
+        let carried = self.evidence.get(evidence::ROUTER_CARRIED);
         if carried == Some(false) {
             self.flags.push(Flag::RouterBypassed);
         }
@@ -104,32 +109,31 @@ impl Measurements {
 }
 
 /// The readings of one machine's meters, as evidence.
-fn shown(host: &RoleUse) -> Value {
+fn shown(host: &RoleUse) -> evidence::HostUse {
     let used = &host.used;
-    let direction = |one: &Directed| {
-        json!({
-            "packets": one.packets,
-            "octets": one.octets,
-            "dropped": one.dropped,
-            "errors": one.errors,
-            "pauses": one.pauses,
-        })
+    let nic = |(name, counters): &(String, Counters)| NicUse {
+        interface: name.clone(),
+        received: counts(&counters.received),
+        sent: counts(&counters.sent),
     };
-    let nic = |(name, counters): &(String, Counters)| {
-        json!({
-            "interface": name,
-            "received": direction(&counters.received),
-            "sent": direction(&counters.sent),
-        })
-    };
-    json!({
-        "role": host.role.name(),
-        "seconds": used.elapsed.as_secs_f64(),
-        "cpu_seconds": used.busy.as_secs_f64(),
-        "joules": used.joules,
-        "clock_slew_us": used.slewed.as_secs_f64() * 1e6,
-        "nics": used.nics.iter().map(nic).collect::<Vec<_>>(),
-    })
+    evidence::HostUse {
+        role: host.role.name().to_owned(),
+        seconds: used.elapsed.as_secs_f64(),
+        cpu_seconds: used.busy.as_secs_f64(),
+        joules: used.joules,
+        clock_slew_us: used.slewed.as_secs_f64() * 1e6,
+        nics: used.nics.iter().map(nic).collect(),
+    }
+}
+
+const fn counts(one: &Directed) -> NicCounts {
+    NicCounts {
+        packets: one.packets,
+        octets: one.octets,
+        dropped: one.dropped,
+        errors: one.errors,
+        pauses: one.pauses,
+    }
 }
 
 #[cfg(test)]

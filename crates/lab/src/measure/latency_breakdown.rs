@@ -5,11 +5,10 @@ mod transmission;
 use live::clock::Epoch;
 use live::transfer::Transfer;
 use live::transfer::latency_breakdown::{Answered, Asked, Inject, InjectionPoint, Probe};
-use plan::Setting;
-use plan::metric::part_metric;
+use plan::metric::{self, part_metric};
 use plan::setting::{self as spec, Echo, LatencyBreakdown};
+use plan::{Setting, evidence};
 use proto::latency_breakdown::{Direction, Exchange, Part, Parts};
-use serde_json::json;
 use units::{Bytes, Span};
 
 use super::Pair;
@@ -72,17 +71,17 @@ pub(super) fn latency_breakdown(
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
     let found = [answered.softirq, asked.softirq].map(|nanos| nanos.map(micros));
-    measurements.note("softirq_us", json!(found));
+    measurements.note(evidence::SOFTIRQ_US, found);
     measurements.take_refused_peers(answered.refused_peers);
-    measurements.note("messages_lost", json!(lost));
-    measurements.note("trips_unstamped", json!(seeing.unstamped));
-    measurements.note("transmission_us", json!(micros(wire.as_nanos())));
-    measurements.note("send_buffer", json!(asked.buffers[0]));
-    measurements.note("receive_buffer", json!(asked.buffers[1]));
+    measurements.note(evidence::MESSAGES_LOST, lost);
+    measurements.note(evidence::TRIPS_UNSTAMPED, seeing.unstamped);
+    measurements.note(evidence::TRANSMISSION_US, micros(wire.as_nanos()));
+    measurements.note(evidence::SEND_BUFFER, asked.buffers[0]);
+    measurements.note(evidence::RECEIVE_BUFFER, asked.buffers[1]);
     if let Some(tcp) = &asked.tcp {
-        measurements.note("congestion", json!(tcp.congestion));
-        measurements.note("segment_size", json!(tcp.segment_size));
-        measurements.put("retransmissions", Some(count(tcp.retransmitted)));
+        measurements.note(evidence::CONGESTION, tcp.congestion.clone());
+        measurements.note(evidence::SEGMENT_SIZE, tcp.segment_size);
+        measurements.put(&metric::RETRANSMISSIONS, Some(count(tcp.retransmitted)));
     }
     Ok(measurements)
 }
@@ -105,17 +104,17 @@ impl Measurements {
             self.put(part_metric(part), Some(each(sum[part])));
         }
         let whole = each(sum.sum());
-        self.put("rtt", Some(whole / 1e3));
+        self.put(&metric::RTT, Some(whole / 1e3));
         let unexplained = 100.0 * each(sum[Part::Unexplained]).abs() / whole;
-        self.put("unexplained_share", Some(unexplained));
+        self.put(&metric::UNEXPLAINED_SHARE, Some(unexplained));
         let echoed = count(message.bits() * exchanges.len() as u64) / count(lasted) * 1e3;
-        self.put("goodput_echoed", Some(echoed));
+        self.put(&metric::GOODPUT_ECHOED, Some(echoed));
         let medians = Part::ALL.map(|part| {
             let mut values: Vec<i64> = parts.iter().map(|one| one[part]).collect();
             values.sort_unstable();
             signed(values[values.len() / 2]) / 1e3
         });
-        self.note("parts_median_us", json!(medians));
+        self.note(evidence::PARTS_MEDIAN_US, medians);
         Ok(())
     }
 
@@ -123,7 +122,7 @@ impl Measurements {
     fn take_plain(&mut self, plain: &[u64]) {
         let mean = count(plain.iter().sum()) / count(plain.len() as u64) / 1e3;
         if mean.is_finite() {
-            self.note("rtt_plain_us", json!(mean));
+            self.note(evidence::RTT_PLAIN_US, mean);
         }
     }
 }

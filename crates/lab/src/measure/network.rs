@@ -9,8 +9,7 @@ use live::connections::datagrams::{Arrived, Departed};
 use live::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
 use live::emulator::Head;
 use plan::setting::{self as spec, Flows, Sends, Sockets};
-use plan::{Flag, Setting};
-use serde_json::{Map, json};
+use plan::{Flag, Setting, evidence};
 use units::{IpMtu, IpVersion, Seed, Span, Time};
 
 use super::Pair;
@@ -63,7 +62,7 @@ pub(super) fn network(
         &outcomes,
         disturbance.dropped(),
     );
-    let mut series = Map::new();
+    let mut series = BTreeMap::new();
     let number = ends.len();
     let flow_of = |head| attributed(head, number);
     for (wire, link) in counted {
@@ -79,7 +78,7 @@ pub(super) fn network(
         }
     }
     if !series.is_empty() {
-        measurements.note("series", series.into());
+        measurements.note(evidence::SERIES, series);
     }
     let sent = || {
         ends.iter().filter_map(|end| match end {
@@ -87,12 +86,12 @@ pub(super) fn network(
             End::Datagrams(..) => None,
         })
     };
-    let failures: Vec<&str> = sent().filter_map(|sent| sent.failure.as_deref()).collect();
+    let failures: Vec<String> = sent().filter_map(|sent| sent.failure.clone()).collect();
     if !failures.is_empty() {
-        measurements.note("failed_connections", json!(failures));
+        measurements.note(evidence::FAILED_CONNECTIONS, failures);
     }
     let late = sent().map(|sent| sent.late).max();
-    measurements.note("start_late_ms", json!(late.map(Span::as_millis_f64)));
+    measurements.note(evidence::START_LATE_MS, late.map(Span::as_millis_f64));
     if clock_stepped(disturbance.clock_step) {
         measurements.flags.push(Flag::ClockStepped);
     }

@@ -1,7 +1,8 @@
 //! The passes of a trial of transfers, and the values that each supplies.
 
 use plan::DisturbedPass;
-use plan::metric::Metric;
+use plan::evidence;
+use plan::metric::{self, Metric};
 
 use super::disturbance::Disturbance;
 use crate::measurements::Measurements;
@@ -19,6 +20,49 @@ pub(super) enum Pass {
     Cpu,
 }
 
+/// The metrics of the pass with echoes.
+const OF_ROUND_TRIP: [&str; 2] = [metric::RTT.name, metric::ECHO_TIME.name];
+
+/// The metrics of the long transfer, besides those of CPUs.
+const OF_CPU: [&str; 3] = [
+    metric::THROUGHPUT_LONG.name,
+    metric::RETRANSMITTED_LONG.name,
+    metric::ENERGY.name,
+];
+
+/// The evidence that one pass supplies, besides that of CPUs.
+const EVIDENCE: [(Pass, &[&str]); 4] = [
+    (
+        Pass::Throughput,
+        &[
+            evidence::GOODPUT_AFTER_PREROLL_MBIT.name(),
+            evidence::COUNTED_OCTETS.name(),
+            evidence::GOODPUT_LATE_PERCENT.name(),
+            evidence::FLOW_SERIES.name(),
+        ],
+    ),
+    (
+        Pass::Delay,
+        &[
+            evidence::CLOCK_BOUND_US.name(),
+            evidence::CLOCK_DRIFT_US.name(),
+            evidence::CLOCK_SLEW_US.name(),
+            evidence::NEGATIVE_DELAYS.name(),
+            evidence::REORDERED.name(),
+            evidence::SEND_BUFFER.name(),
+            evidence::RECEIVE_BUFFER.name(),
+            evidence::CONGESTION.name(),
+            evidence::SEGMENT_SIZE.name(),
+            evidence::DELAY_QUANTILES.name(),
+        ],
+    ),
+    (
+        Pass::RoundTrip,
+        &[evidence::ECHOES.name(), evidence::RTT_QUANTILES.name()],
+    ),
+    (Pass::Cpu, &[evidence::RUN_QUEUE_WAIT_PERCENT.name()]),
+];
+
 impl Pass {
     /// The name of the pass in journals.
     const fn name(self) -> &'static str {
@@ -34,11 +78,9 @@ impl Pass {
     fn of_metric(name: &str) -> Self {
         let of_window = || Metric::named(name).is_some_and(Metric::is_of_window);
         match name {
-            "throughput" => Self::Throughput,
-            "rtt" | "echo_time" => Self::RoundTrip,
-            "throughput_long" | "retransmitted_long" => Self::Cpu,
-            "energy" => Self::Cpu,
-            _ if name.starts_with("cpu_") => Self::Cpu,
+            _ if name == metric::THROUGHPUT.name => Self::Throughput,
+            _ if OF_ROUND_TRIP.contains(&name) => Self::RoundTrip,
+            _ if OF_CPU.contains(&name) || name.starts_with("cpu_") => Self::Cpu,
             _ if of_window() => Self::Throughput,
             _ => Self::Delay,
         }
@@ -47,31 +89,23 @@ impl Pass {
     /// The pass that supplies the evidence `name`; `None`: all passes together,
     /// or none.
     fn of_evidence(name: &str) -> Option<Self> {
-        if let Some(metric) = name.strip_prefix("resolution_") {
+        if let Some(metric) = evidence::metric_of_resolution(name) {
             return Some(Self::of_metric(metric));
         }
-        match name {
-            "goodput_after_preroll_mbit"
-            | "counted_octets"
-            | "goodput_late_percent"
-            | "flow_series" => Some(Self::Throughput),
-            "clock_bound_us" | "clock_drift_us" | "clock_slew_us" | "negative_delays"
-            | "reordered" | "send_buffer" | "receive_buffer" | "congestion" | "segment_size"
-            | "delay_quantiles" => Some(Self::Delay),
-            "echoes" | "rtt_quantiles" => Some(Self::RoundTrip),
-            "run_queue_wait_percent" => Some(Self::Cpu),
-            _ if name.starts_with("cpu_") => Some(Self::Cpu),
-            _ => None,
+        let listed = EVIDENCE.iter().find(|(_, names)| names.contains(&name));
+        match listed {
+            Some((pass, _)) => Some(*pass),
+            None => name.starts_with("cpu_").then_some(Self::Cpu),
         }
     }
 
     /// The metrics and the evidence among `measurements` that the pass supplies.
     fn values(self, measurements: &Measurements) -> Vec<String> {
-        let metrics = measurements.metrics.keys();
+        let metrics = measurements.metrics.keys().copied();
         let metrics = metrics.filter(|name| Self::of_metric(name) == self);
-        let evidence = measurements.evidence.keys();
+        let evidence = measurements.evidence.names();
         let evidence = evidence.filter(|name| Self::of_evidence(name) == Some(self));
-        metrics.chain(evidence).cloned().collect()
+        metrics.chain(evidence).map(str::to_owned).collect()
     }
 }
 
@@ -87,7 +121,7 @@ impl Measurements {
             let values = pass.values(self);
             if disturbance.invalid.is_some() {
                 for name in &values {
-                    self.metrics.remove(name);
+                    self.metrics.remove(name.as_str());
                     self.evidence.remove(name);
                 }
             }

@@ -6,10 +6,11 @@ use live::meter::{self, MachineUse};
 use live::socket::TcpState;
 use live::transfer::{Received, Sent};
 use plan::Setting;
+use plan::evidence::{self, CrossTraffic, Way};
+use plan::metric::{self, Metric};
 use plan::setting::Link;
 use proto::Goodput;
 use proto::link::Fate;
-use serde_json::{Value, json};
 use units::{Bytes, Rate, Span};
 
 use super::disturbance::Disturbance;
@@ -87,29 +88,29 @@ impl Measurements {
         measurements.take_over_time(passes);
         measurements.take_refused_peers(passes.refused_peers());
         let unstamped = passes.rated.1.unstamped + passes.one_way.1.unstamped;
-        measurements.note("unstamped_reads", json!(unstamped));
+        measurements.note(evidence::UNSTAMPED_READS, unstamped);
         measurements
     }
 
     /// Evidence of the settings and of their effect on frames.
     pub(super) fn take_setting(&mut self, setting: &Setting, bulk: &Path) {
         let links = &setting.network.links;
-        let octets = |of: fn(&Link) -> Bytes| {
-            json!(links.iter().map(|link| of(link).get()).collect::<Vec<_>>())
+        let octets = |of: fn(&Link) -> Bytes| -> Vec<u64> {
+            links.iter().map(|link| of(link).get()).collect()
         };
         let pace = bulk.pace.map(Rate::megabits_per_second);
-        self.note("limit_mbit", json!(pace));
-        self.note("offloads_on", json!(bulk.offloads));
-        self.note("burst_octets", octets(|link| link.burst));
-        self.note("buffer_octets", octets(|link| link.buffer));
+        self.note(evidence::LIMIT_MBIT, pace);
+        self.note(evidence::OFFLOADS_ON, bulk.offloads.clone());
+        self.note(evidence::BURST_OCTETS, octets(|link| link.burst));
+        self.note(evidence::BUFFER_OCTETS, octets(|link| link.buffer));
         if let Some(inspection) = &bulk.inspection {
             let Inspection {
                 largest_sent,
                 largest_received,
                 ..
             } = inspection;
-            self.note("largest_packet_sent", json!(largest_sent.get()));
-            self.note("largest_packet_received", json!(largest_received.get()));
+            self.note(evidence::LARGEST_PACKET_SENT, largest_sent.get());
+            self.note(evidence::LARGEST_PACKET_RECEIVED, largest_received.get());
         }
     }
 
@@ -130,10 +131,10 @@ impl Measurements {
     fn take_rated(&mut self, (_, received): &Ends) {
         let goodput = received.goodput.as_ref();
         let plain = goodput.map(|goodput| goodput.plain_bits_per_second / 1e6);
-        self.note("goodput_after_preroll_mbit", json!(plain));
+        self.note(evidence::GOODPUT_AFTER_PREROLL_MBIT, plain);
         self.note(
-            "counted_octets",
-            json!(goodput.map(|goodput| goodput.bytes.get())),
+            evidence::COUNTED_OCTETS,
+            goodput.map(|goodput| goodput.bytes.get()),
         );
     }
 
@@ -141,63 +142,74 @@ impl Measurements {
         let whole = sent
             .last_acknowledged
             .and_then(|last| last.since(sent.first_write));
-        self.put("rtt_transfer", whole.map(Span::as_millis_f64));
+        self.put(&metric::RTT_TRANSFER, whole.map(Span::as_millis_f64));
         let delays = &received.delays;
         // Messages that end in one read share its stamp, which is on average
         // late by half the time between reads.
         let late = received.spread.as_millis_f64() / 2.0;
-        for metric in ["delay", "jitter", "jitter_ditg", "ipdv_p95"] {
-            self.note(&format!("resolution_{metric}"), json!(late));
+        for metric in [
+            &metric::DELAY,
+            &metric::JITTER,
+            &metric::JITTER_DITG,
+            &metric::IPDV_P95,
+        ] {
+            self.note(evidence::resolution(metric), late);
         }
-        self.note("negative_delays", json!(delays.negative_delays));
-        self.note("reordered", json!(delays.reordered));
-        self.note("send_buffer", json!(sent.send_buffer));
-        self.note("receive_buffer", json!(received.receive_buffer));
+        self.note(evidence::NEGATIVE_DELAYS, delays.negative_delays);
+        self.note(evidence::REORDERED, delays.reordered);
+        self.note(evidence::SEND_BUFFER, sent.send_buffer);
+        self.note(evidence::RECEIVE_BUFFER, received.receive_buffer);
         if let Some(tcp) = &sent.tcp {
-            self.note("congestion", json!(tcp.congestion));
-            self.note("segment_size", json!(tcp.segment_size));
+            self.note(evidence::CONGESTION, tcp.congestion.clone());
+            self.note(evidence::SEGMENT_SIZE, tcp.segment_size);
         }
     }
 
     fn take_echoed(&mut self, (sent, _): &Ends) {
         let round_trips = sent.round_trips.as_ref();
         self.put(
-            "rtt",
+            &metric::RTT,
             round_trips
                 .and_then(|trips| trips.delay_mean)
                 .map(|seconds| seconds * 1e3),
         );
-        self.put("echo_time", sent.echoes_took.map(Span::as_millis_f64));
-        self.note("echoes", json!(round_trips.map(|trips| trips.received)));
+        self.put(
+            &metric::ECHO_TIME,
+            sent.echoes_took.map(Span::as_millis_f64),
+        );
+        self.note(evidence::ECHOES, round_trips.map(|trips| trips.received));
     }
 
     pub(super) fn take_emulator(&mut self, report: &Report) {
         let micros = |span: Span| span.as_secs_f64() * 1e6;
         let [median, late, latest] = report.late.map(micros);
-        self.note("emulator_cpu_seconds", json!(report.cpu.as_secs_f64()));
-        self.note("emulator_scheduling", json!(report.scheduling.name()));
-        self.note("emulator_departures", json!(report.departures));
-        self.note("emulator_late_us", json!(median));
-        self.note("emulator_late_us_p99", json!(late));
-        self.note("emulator_late_us_max", json!(latest));
-        self.note("emulator_queue_drops", json!(report.of(Fate::Dropped)));
+        self.note(evidence::EMULATOR_CPU_SECONDS, report.cpu.as_secs_f64());
+        self.note(
+            evidence::EMULATOR_SCHEDULING,
+            report.scheduling.name().to_owned(),
+        );
+        self.note(evidence::EMULATOR_DEPARTURES, report.departures);
+        self.note(evidence::EMULATOR_LATE_US, median);
+        self.note(evidence::EMULATOR_LATE_US_P99, late);
+        self.note(evidence::EMULATOR_LATE_US_MAX, latest);
+        self.note(evidence::EMULATOR_QUEUE_DROPS, report.of(Fate::Dropped));
         let lost = report.of(Fate::Lost) + report.of(Fate::Damaged);
-        self.note("emulator_lost", json!(lost));
-        self.note("emulator_too_big", json!(report.of(Fate::TooBig)));
+        self.note(evidence::EMULATOR_LOST, lost);
+        self.note(evidence::EMULATOR_TOO_BIG, report.of(Fate::TooBig));
         // Delays are no more accurate than departures in each direction.
-        let echoes = self.evidence.get("echoes").and_then(Value::as_f64);
-        let known = [
-            ("rtt", 2.0),
-            ("echo_time", 2.0 * echoes.unwrap_or(0.0)),
-            ("delay", 1.0),
-            ("jitter", 1.0),
+        let echoes = self.evidence.number(evidence::ECHOES);
+        let known: [(&Metric, f64); 4] = [
+            (&metric::RTT, 2.0),
+            (&metric::ECHO_TIME, 2.0 * echoes.unwrap_or(0.0)),
+            (&metric::DELAY, 1.0),
+            (&metric::JITTER, 1.0),
         ];
         for (metric, crossings) in known {
             let links = report.links.len() as f64;
-            let key = format!("resolution_{metric}");
-            let already = self.evidence.get(&key).and_then(Value::as_f64);
+            let resolution = evidence::resolution(metric);
+            let already = self.evidence.get(resolution);
             let late = crossings * links * median / 1e3;
-            self.note(&key, json!(already.unwrap_or(0.0).max(late)));
+            self.note(resolution, already.unwrap_or(0.0).max(late));
         }
     }
 
@@ -206,70 +218,80 @@ impl Measurements {
     pub(super) fn take_crossed(&mut self, setting: &Setting, report: &Report) {
         let mut all = Vec::new();
         for (link, directions) in setting.network.links.iter().zip(&report.links) {
-            for (name, DirectionReport { crossed, .. }) in
-                ["with", "against"].iter().zip(directions)
+            for (way, DirectionReport { crossed, .. }) in
+                [Way::With, Way::Against].into_iter().zip(directions)
             {
                 let megabits =
                     |octets: Bytes| count(octets.bits()) / crossed.lasted.as_secs_f64() / 1e6;
                 let of = |fate| crossed.counters.of(fate);
                 if crossed.counters.arrived > 0 {
-                    all.push(json!({
-                        "link": link.name,
-                        "way": name,
-                        "offered_mbit": megabits(crossed.offered),
-                        "carried_mbit": megabits(crossed.carried),
-                        "packets": crossed.counters.arrived,
-                        "dropped": of(Fate::Dropped),
-                        "lost": of(Fate::Lost) + of(Fate::Damaged),
-                    }));
+                    all.push(CrossTraffic {
+                        link: link.name.clone(),
+                        way,
+                        offered_mbit: megabits(crossed.offered),
+                        carried_mbit: megabits(crossed.carried),
+                        packets: crossed.counters.arrived,
+                        dropped: Some(of(Fate::Dropped)),
+                        lost: of(Fate::Lost) + of(Fate::Damaged),
+                    });
                 }
             }
         }
         if !all.is_empty() {
-            self.note("cross", json!(all));
+            self.note(evidence::CROSS, all);
         }
     }
 
     /// `busy` is the CPU time of the machine without that of others.
     fn take_metered(&mut self, (sent, received): &Ends, used: &MachineUse, busy: Span) {
         let octets = received.octets;
-        self.put("throughput_long", received.goodput.as_ref().map(megabits));
+        self.put(
+            &metric::THROUGHPUT_LONG,
+            received.goodput.as_ref().map(megabits),
+        );
         let again = sent
             .tcp
             .as_ref()
             .map(|tcp| 100.0 * count(tcp.retransmitted) / count(tcp.segments));
-        self.put("retransmitted_long", again);
-        self.put("cpu_total", Some(per_gigabyte(busy, octets)));
-        self.put("cpu_softirq", Some(per_gigabyte(used.softirq, octets)));
-        for (end, process) in [("sender", sent.process), ("receiver", received.process)] {
+        self.put(&metric::RETRANSMITTED_LONG, again);
+        self.put(&metric::CPU_TOTAL, Some(per_gigabyte(busy, octets)));
+        self.put(
+            &metric::CPU_SOFTIRQ,
+            Some(per_gigabyte(used.softirq, octets)),
+        );
+        for (process, [alone, high], seconds) in [
+            (
+                sent.process,
+                [&metric::CPU_SENDER, &metric::CPU_SENDER_HIGH],
+                evidence::CPU_SENDER_SECONDS_PER_GIGABYTE,
+            ),
+            (
+                received.process,
+                [&metric::CPU_RECEIVER, &metric::CPU_RECEIVER_HIGH],
+                evidence::CPU_RECEIVER_SECONDS_PER_GIGABYTE,
+            ),
+        ] {
             let share = |cpu: Span| Some(100.0 * ratio(cpu, used.elapsed));
-            self.put(&format!("cpu_{end}"), share(process.cpu));
-            self.put(
-                &format!("cpu_{end}_high"),
-                share(process.cpu + used.softirq),
-            );
+            self.put(alone, share(process.cpu));
+            self.put(high, share(process.cpu + used.softirq));
             let tick = 100.0 * ratio(meter::tick(), used.elapsed);
-            self.note(&format!("resolution_cpu_{end}_high"), json!(tick));
-            let per_octets = per_gigabyte(process.cpu, octets);
-            self.note(
-                &format!("cpu_{end}_seconds_per_gigabyte"),
-                json!(per_octets),
-            );
+            self.note(evidence::resolution(high), tick);
+            self.note(seconds, per_gigabyte(process.cpu, octets));
         }
         let all = used.elapsed * used.processors;
         let waited = sent.process.waited.max(received.process.waited);
-        self.note("cpu_octets", json!(octets.get()));
-        self.note("cpu_seconds", json!(busy.as_secs_f64()));
+        self.note(evidence::CPU_OCTETS, octets.get());
+        self.note(evidence::CPU_SECONDS, busy.as_secs_f64());
         if busy < used.busy {
             let others = used.busy - busy;
-            self.note("cpu_of_others_seconds", json!(others.as_secs_f64()));
+            self.note(evidence::CPU_OF_OTHERS_SECONDS, others.as_secs_f64());
         }
-        self.note("cpu_tick_seconds", json!(meter::tick().as_secs_f64()));
-        self.note("cpu_window_seconds", json!(used.elapsed.as_secs_f64()));
-        self.note("cpu_busy_percent", json!(100.0 * ratio(used.busy, all)));
+        self.note(evidence::CPU_TICK_SECONDS, meter::tick().as_secs_f64());
+        self.note(evidence::CPU_WINDOW_SECONDS, used.elapsed.as_secs_f64());
+        self.note(evidence::CPU_BUSY_PERCENT, 100.0 * ratio(used.busy, all));
         self.note(
-            "run_queue_wait_percent",
-            json!(100.0 * ratio(waited, used.elapsed)),
+            evidence::RUN_QUEUE_WAIT_PERCENT,
+            100.0 * ratio(waited, used.elapsed),
         );
     }
 }

@@ -8,10 +8,9 @@ use std::net::IpAddr;
 
 use live::clock;
 use live::discovery::{TCP_STEP, Task};
-use plan::Setting;
 use plan::command_line::joined;
 use plan::setting::{Peer, Probe};
-use serde_json::json;
+use plan::{Setting, evidence};
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use super::checks::flags_of_probe;
@@ -100,11 +99,11 @@ pub(super) fn peer(
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
     measurements.take_refused_peers(answered.refused_peers);
-    measurements.note("ended_by_time_limit", json!(answered.is_late));
+    measurements.note(evidence::ENDED_BY_TIME_LIMIT, answered.is_late);
     if let Some((command, output)) = answered.program {
-        measurements.note("command", json!(command));
+        measurements.note(evidence::COMMAND, command);
         let kept: String = output.chars().take(MOST_KEPT).collect();
-        measurements.note("output", json!(kept));
+        measurements.note(evidence::OUTPUT, kept);
     }
     Ok(measurements)
 }

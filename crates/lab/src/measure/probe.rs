@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use live::probe::{Services, Task};
-use plan::{Setting, setting as spec};
+use plan::{Setting, evidence, setting as spec};
 use serde_json::json;
 use units::Seed;
 use wire::stamp;
@@ -60,9 +60,9 @@ pub(super) fn probe(
     measurements.flags = flags_of_probe(setting, &disturbance, &pair.path);
     measurements.take_disturbance(setting, &disturbance);
     measurements.judge(&disturbance);
-    measurements.note("outgoing", json!(investigated.outgoing));
+    measurements.note(evidence::OUTGOING, json!(investigated.outgoing));
     if let Some(outcome) = reflected {
-        measurements.note("reflector", json!(outcome));
+        measurements.note(evidence::REFLECTOR, json!(outcome));
     }
     Ok(measurements)
 }

@@ -1,8 +1,9 @@
 //! A trial of request-response messages of many sizes, one at a time.
 
 use live::request_response::{self, Asked, OfSize};
+use plan::evidence::{self, Sizes};
+use plan::metric::{self, Metric};
 use plan::{Setting, setting as spec};
-use serde_json::{Value, json};
 use units::{Seed, Transport};
 
 use super::Pair;
@@ -52,7 +53,7 @@ pub(super) fn request_response(
     let mut measurements = Measurements::default();
     measurements.take_request_response(request_response, asked);
     if request_response.protocol == Transport::Udp {
-        measurements.put("receiver_drops", Some(whole(answered.dropped)));
+        measurements.put(&metric::RECEIVER_DROPS, Some(whole(answered.dropped)));
     }
     measurements.flags =
         flags_of_request_response(setting, &measurements, &disturbance, &pair.path);
@@ -63,11 +64,11 @@ pub(super) fn request_response(
         // A round trip crosses each link twice.
         let [median, ..] = emulator.late.map(|late| late.as_secs_f64() * 1e3);
         let late = 2.0 * median * emulator.links.len() as f64;
-        measurements.note("resolution_message_time", json!(late));
+        measurements.note(evidence::resolution(&metric::MESSAGE_TIME), late);
     }
     measurements.take_refused_peers(answered.refused_peers);
     if !answered.broken.is_empty() {
-        measurements.note("broken", json!(answered.broken));
+        measurements.note(evidence::BROKEN, answered.broken);
     }
     Ok(measurements)
 }
@@ -80,20 +81,20 @@ impl Measurements {
         mut asked: Asked,
     ) {
         asked.sizes.sort_by_key(|one| one.size);
-        self.put("stalls", Some(count(asked.stalls.len())));
-        self.put("repeats", Some(whole(asked.repeats)));
+        self.put(&metric::STALLS, Some(count(asked.stalls.len())));
+        self.put(&metric::REPEATS, Some(whole(asked.repeats)));
         if request_response.protocol == Transport::Tcp {
-            self.put("retransmissions", Some(whole(asked.retransmitted)));
-            self.put("segments", Some(whole(asked.segments)));
+            self.put(&metric::RETRANSMISSIONS, Some(whole(asked.retransmitted)));
+            self.put(&metric::SEGMENTS, Some(whole(asked.segments)));
             let each = whole(asked.acknowledgements) / whole(asked.segments.max(1));
-            self.put("acknowledgements", Some(each));
-            self.note("congestion", json!(asked.congestion));
+            self.put(&metric::ACKNOWLEDGEMENTS, Some(each));
+            self.note(evidence::CONGESTION, asked.congestion);
         }
         if !asked.stalls.is_empty() {
-            self.note("stalled", json!(asked.stalls));
+            self.note(evidence::STALLED, asked.stalls);
         }
-        self.note("send_buffer", json!(asked.send_buffer));
-        self.note("receive_buffer", json!(asked.receive_buffer));
+        self.note(evidence::SEND_BUFFER, asked.send_buffer);
+        self.note(evidence::RECEIVE_BUFFER, asked.receive_buffer);
         self.take_sizes(request_response, &asked.sizes);
     }
 
@@ -111,51 +112,54 @@ impl Measurements {
             .iter()
             .find(|one| one.size == request_response.sizes.at)
         {
-            self.put("message_time", Some(millis(at.mean)));
+            self.put(&metric::MESSAGE_TIME, Some(millis(at.mean)));
             if at.processor > 0.0 {
-                self.put("message_time_processor", Some(millis(at.processor)));
+                self.put(&metric::MESSAGE_TIME_PROCESSOR, Some(millis(at.processor)));
             }
-            for (name, mean) in COARSE.iter().zip(at.coarse) {
+            for (metric, mean) in COARSE.into_iter().zip(at.coarse) {
                 if at.processor > 0.0 {
-                    self.put(name, Some(millis(mean)));
+                    self.put(metric, Some(millis(mean)));
                 }
             }
         }
         let per_megabyte = MEGABYTE / whole(request_response.octets.get());
         let wholes: f64 = sizes.iter().map(|one| whole(one.whole)).sum();
         let mean = wholes / count(sizes.len()) * per_megabyte;
-        self.put("megabyte_time", Some(millis(mean)));
-        self.note("sizes", by_size(sizes));
+        self.put(&metric::MEGABYTE_TIME, Some(millis(mean)));
+        self.note(evidence::SIZES, by_size(sizes));
     }
 }
 
 /// The metrics of the coarse clocks, in the order of [`request_response::COARSE`].
-const COARSE: [&str; 3] = ["message_time_1ms", "message_time_10ms", "message_time_55ms"];
+const COARSE: [&Metric; 3] = [
+    &metric::MESSAGE_TIME_1MS,
+    &metric::MESSAGE_TIME_10MS,
+    &metric::MESSAGE_TIME_55MS,
+];
 
 /// The evidence by size: lists of numbers as text, which keep the journal small
 /// with thousands of sizes. Times in microseconds.
-fn by_size(sizes: &[OfSize]) -> Value {
+fn by_size(sizes: &[OfSize]) -> Sizes {
     let words = |of: &dyn Fn(&OfSize) -> String| {
         let words: Vec<String> = sizes.iter().map(of).collect();
-        Value::from(words.join(" "))
+        words.join(" ")
     };
     let micros = |nanos: f64| format!("{:.3}", nanos / 1e3);
-    let mut of_sizes = json!({
-        "size": words(&|one| one.size.to_string()),
-        "messages": words(&|one| one.messages.to_string()),
-        "mean_us": words(&|one| micros(one.mean)),
-        "deviation_us": words(&|one| micros(one.deviation)),
-        "least_us": words(&|one| micros(whole(one.least))),
-        "whole_us": words(&|one| micros(whole(one.whole))),
-    });
     // A simulated clock has no steps, and simulated CPUs have no time.
-    if sizes.iter().any(|one| one.processor > 0.0) {
-        of_sizes["processor_us"] = words(&|one| micros(one.processor));
-        of_sizes["clock_1ms_us"] = words(&|one| micros(one.coarse[0]));
-        of_sizes["clock_10ms_us"] = words(&|one| micros(one.coarse[1]));
-        of_sizes["clock_55ms_us"] = words(&|one| micros(one.coarse[2]));
+    let has_clocks = sizes.iter().any(|one| one.processor > 0.0);
+    let clock = |of: fn(&OfSize) -> f64| has_clocks.then(|| words(&|one| micros(of(one))));
+    Sizes {
+        size: words(&|one| one.size.to_string()),
+        messages: words(&|one| one.messages.to_string()),
+        mean_us: words(&|one| micros(one.mean)),
+        deviation_us: words(&|one| micros(one.deviation)),
+        least_us: words(&|one| micros(whole(one.least))),
+        whole_us: words(&|one| micros(whole(one.whole))),
+        processor_us: clock(|one| one.processor),
+        clock_1ms_us: clock(|one| one.coarse[0]),
+        clock_10ms_us: clock(|one| one.coarse[1]),
+        clock_55ms_us: clock(|one| one.coarse[2]),
     }
-    of_sizes
 }
 
 /// The sizes in random order, so that drift during a trial does not produce

@@ -3,8 +3,7 @@
 use anyhow::Context;
 use live::clock::Epoch;
 use live::transfer::{Echo, Transfer};
-use plan::{Setting, setting as spec};
-use serde_json::json;
+use plan::{Setting, evidence, setting as spec};
 use units::Bytes;
 
 use super::checks::{flags, stored_share};
@@ -105,10 +104,10 @@ pub(super) fn transfers(
         .zip(passes.rated.1.goodput.as_ref());
     if let Some((disturbance, goodput)) = rated {
         let stored = stored_share(setting, paths[0], disturbance, goodput.bytes, goodput.span);
-        measurements.note("goodput_late_percent", json!(100.0 * stored));
+        measurements.note(evidence::GOODPUT_LATE_PERCENT, 100.0 * stored);
     }
-    measurements.note("message_octets", json!(bulk.message.get()));
-    measurements.note("preroll_octets", json!(bulk.preroll.get()));
+    measurements.note(evidence::MESSAGE_OCTETS, bulk.message.get());
+    measurements.note(evidence::PREROLL_OCTETS, bulk.preroll.get());
     match measurements.judge_each(&passes.each) {
         true => Ok(measurements),
         false => Err(passes.disturbance.failure("no pass is valid".to_owned())),

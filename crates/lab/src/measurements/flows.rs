@@ -3,7 +3,7 @@
 
 mod stats;
 
-use plan::metric::{Metric, of_flow};
+use plan::metric::{self, Metric};
 use plan::setting::{Flows, PathMtu};
 use units::Span;
 
@@ -47,14 +47,14 @@ impl Measurements {
                 _ => Scope::Alike(spread),
             };
             for (metric, value) in metrics(alike, scope) {
-                if Metric::named(metric).is_some_and(|metric| metric.of_flows) {
-                    self.put(&of_flow(metric, &group.name), value);
+                if metric.of_flows && value.is_some() {
+                    self.put(metric::of_flow(metric, &group.name), value);
                 }
             }
         }
         let fitted = |flow: &plan::setting::Flow| flow.path_mtu != PathMtu::Machine;
         if setting.flows.iter().any(fitted) {
-            self.put("first_delivery", first_delivery(flows));
+            self.put(&metric::FIRST_DELIVERY, first_delivery(flows));
         }
     }
 
@@ -78,7 +78,7 @@ pub(crate) fn groups<'a, T>(setting: &'a Flows, all: &'a [T]) -> impl Iterator<I
 }
 
 /// All metrics of flows. Means of several flows are over all of their messages.
-fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static str, Option<f64>)> {
+fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static Metric, Option<f64>)> {
     let alone = match (scope, flows) {
         (Scope::One, [flow]) => Some(flow),
         _ => None,
@@ -103,58 +103,76 @@ fn metrics(flows: &[FlowStats], scope: Scope) -> Vec<(&'static str, Option<f64>)
     let crossing = crossing(flows);
     let tcp = alone.and_then(|flow| flow.tcp.as_ref());
     vec![
-        ("rtt", round_trip(flows)),
-        ("rtt_p50", longest(|flow| flow.round_trips.as_ref()?.p50)),
-        ("rtt_p95", longest(|flow| flow.round_trips.as_ref()?.p95)),
-        ("rtt_p99", longest(|flow| flow.round_trips.as_ref()?.p99)),
-        ("throughput", throughput(flows)),
-        ("offered_rate", rate_sent(flows, |_, plan| plan.offered)),
-        ("sent_rate", rate_sent(flows, |flow, _| flow.sent)),
+        (&metric::RTT, round_trip(flows)),
         (
-            "delay",
+            &metric::RTT_P50,
+            longest(|flow| flow.round_trips.as_ref()?.p50),
+        ),
+        (
+            &metric::RTT_P95,
+            longest(|flow| flow.round_trips.as_ref()?.p95),
+        ),
+        (
+            &metric::RTT_P99,
+            longest(|flow| flow.round_trips.as_ref()?.p99),
+        ),
+        (&metric::THROUGHPUT, throughput(flows)),
+        (
+            &metric::OFFERED_RATE,
+            rate_sent(flows, |_, plan| plan.offered),
+        ),
+        (&metric::SENT_RATE, rate_sent(flows, |flow, _| flow.sent)),
+        (
+            &metric::DELAY,
             mean(|flow| (flow.delays.messages, flow.delays.mean)),
         ),
         (
-            "delay_p99",
+            &metric::DELAY_P99,
             spread(|flow| (flow.delays.messages, flow.delays.p99)),
         ),
         (
-            "jitter",
+            &metric::JITTER,
             spread(|flow| (flow.delays.messages, flow.delays.jitter)),
         ),
         (
-            "ipdv_p95",
+            &metric::IPDV_P95,
             spread(|flow| (flow.delays.messages, flow.delays.ipdv_p95)),
         ),
-        ("latency", crossing.map(|(millis, _)| millis)),
+        (&metric::LATENCY, crossing.map(|(millis, _)| millis)),
         // Bits of a message divided by milliseconds are kbit/s.
         (
-            "paper_throughput",
+            &metric::PAPER_THROUGHPUT,
             crossing.map(|(millis, octets)| octets * 8.0 / millis / 1e3),
         ),
         (
-            "latency_ditg",
+            &metric::LATENCY_DITG,
             mean(|flow| (flow.by_program.messages, flow.by_program.latency)),
         ),
         (
-            "jitter_ditg",
+            &metric::JITTER_DITG,
             spread(|flow| (flow.by_program.messages, flow.by_program.jitter)),
         ),
-        ("loss", loss(flows)),
-        ("retransmissions", connection(|tcp| Some(tcp.retransmitted))),
-        ("timeouts", connection(|tcp| tcp.timeouts)),
+        (&metric::LOSS, loss(flows)),
         (
-            "rtt_tcp",
+            &metric::RETRANSMISSIONS,
+            connection(|tcp| Some(tcp.retransmitted)),
+        ),
+        (&metric::TIMEOUTS, connection(|tcp| tcp.timeouts)),
+        (
+            &metric::RTT_TCP,
             tcp.and_then(|tcp| tcp.smoothed_rtt)
                 .map(Span::as_millis_f64),
         ),
-        ("segments", tcp.and_then(|tcp| tcp.segments).map(count)),
         (
-            "lateness_p99",
+            &metric::SEGMENTS,
+            tcp.and_then(|tcp| tcp.segments).map(count),
+        ),
+        (
+            &metric::LATENESS_P99,
             longest(|flow| Some(flow.schedule.as_ref()?.lateness_p99)),
         ),
         (
-            "fairness",
+            &metric::FAIRNESS,
             matches!(scope, Scope::Alike(_))
                 .then(|| fairness(flows))
                 .flatten(),

@@ -1,12 +1,13 @@
 //! Evidence of flows over time, and of the distributions of their delays, in one
 //! format for all worlds.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use plan::UNKNOWN;
+use plan::evidence::{self, Fact, FlowSeries};
 use proto::streaming_recorder::SHARES;
 use proto::time_series::{Interval, TimeSeries};
-use serde_json::{Map, Value, json};
 use units::Span;
 
 use super::Measurements;
@@ -31,7 +32,7 @@ impl Measurements {
     /// Adds the evidence `flow_series`, `delay_quantiles` and `rtt_quantiles`. Nothing was observed
     /// after `end`, if that is known.
     pub(crate) fn note_over_time(&mut self, flows: &[FlowOverTime], end: Option<Span>) {
-        let mut series = Map::new();
+        let mut series = BTreeMap::new();
         let intervals = Intervals::of(flows, end);
         for flow in flows {
             if let Some(of_flow) = intervals.as_ref().and_then(|all| all.of_flow(flow)) {
@@ -39,26 +40,27 @@ impl Measurements {
             }
         }
         if !series.is_empty() {
-            self.note("flow_series", series.into());
+            self.note(evidence::FLOW_SERIES, series);
         }
-        self.note_quantiles("delay_quantiles", flows, |flow| flow.delay_quantiles);
-        self.note_quantiles("rtt_quantiles", flows, |flow| flow.rtt_quantiles);
+        self.note_quantiles(evidence::DELAY_QUANTILES, flows, |flow| {
+            flow.delay_quantiles
+        });
+        self.note_quantiles(evidence::RTT_QUANTILES, flows, |flow| flow.rtt_quantiles);
     }
 
     fn note_quantiles(
         &mut self,
-        name: &str,
+        fact: Fact<BTreeMap<String, String>>,
         flows: &[FlowOverTime],
         of: fn(&FlowOverTime) -> Option<Quantiles>,
     ) {
         let of_flow = |flow: &FlowOverTime| {
             let millis = of(flow)?.map(|seconds| Some(seconds * 1e3));
-            let list: Value = numbers(millis.into_iter()).into();
-            Some((flow.name.clone(), list))
+            Some((flow.name.clone(), numbers(millis.into_iter())))
         };
-        let quantiles: Map<String, Value> = flows.iter().filter_map(of_flow).collect();
+        let quantiles: BTreeMap<String, String> = flows.iter().filter_map(of_flow).collect();
         if !quantiles.is_empty() {
-            self.note(name, quantiles.into());
+            self.note(fact, quantiles);
         }
     }
 }
@@ -112,7 +114,7 @@ impl Intervals {
     }
 
     /// The lists of numbers of a flow; a list without any value is left out.
-    fn of_flow(&self, flow: &FlowOverTime) -> Option<Value> {
+    fn of_flow(&self, flow: &FlowOverTime) -> Option<FlowSeries> {
         let list = |series: &Option<TimeSeries>, of: fn(&Interval) -> Option<f64>| {
             let series = coarsened(series.as_ref()?, self.length);
             let none = Interval::default();
@@ -122,27 +124,19 @@ impl Intervals {
             has_value.then(|| numbers(values.into_iter()))
         };
         let (arrivals, round_trips) = (&flow.arrivals, &flow.round_trips);
-        let lists = [
-            ("octets", list(arrivals, |one| Some(one.octets as f64))),
-            ("delay_ms", list(arrivals, Interval::mean_ms)),
-            ("delay_max_ms", list(arrivals, Interval::longest_ms)),
-            ("rtt_ms", list(round_trips, Interval::mean_ms)),
-            ("rtt_max_ms", list(round_trips, Interval::longest_ms)),
-        ];
-        let lists = lists.into_iter().filter_map(|(key, list)| {
-            let list: Value = list?.into();
-            Some((key.to_owned(), list))
-        });
-        let mut of_flow: Map<String, Value> = lists.collect();
-        if of_flow.is_empty() {
-            return None;
-        }
-        let seconds = |span: Span| json!(span.as_secs_f64());
-        of_flow.insert("interval_s".into(), seconds(self.length));
-        if let Some(last) = self.last {
-            of_flow.insert("last_s".into(), seconds(last));
-        }
-        Some(of_flow.into())
+        let of_flow = FlowSeries {
+            octets: list(arrivals, |one| Some(one.octets as f64)),
+            delay_ms: list(arrivals, Interval::mean_ms),
+            delay_max_ms: list(arrivals, Interval::longest_ms),
+            rtt_ms: list(round_trips, Interval::mean_ms),
+            rtt_max_ms: list(round_trips, Interval::longest_ms),
+            ..FlowSeries::default()
+        };
+        (of_flow != FlowSeries::default()).then(|| FlowSeries {
+            interval_s: self.length.as_secs_f64(),
+            last_s: self.last.map(Span::as_secs_f64),
+            ..of_flow
+        })
     }
 }
 

@@ -4,8 +4,8 @@ mod peer;
 mod truth;
 
 use live::testbed::SentPackets;
-use plan::Setting;
 use plan::setting::Probe;
+use plan::{Setting, evidence, metric};
 use proto::probe::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
 use serde_json::json;
 use units::Bytes;
@@ -23,20 +23,23 @@ impl Measurements {
     pub(crate) fn put_probe(&mut self, setting: &Setting, probe: &Probe, report: &PathReport) {
         let truth = Truth::of(setting, probe);
         let percent = |right: bool| Some(if right { 100.0 } else { 0.0 });
-        self.put("verdict_right", percent(verdict_right(&truth, report)));
-        self.put("mtu_right", percent(mtu_right(&truth, report)));
-        self.put("hop_right", percent(hop_right(&truth, report)));
-        self.put("probes", Some(report.probes as f64));
-        self.put("probe_octets", Some(report.octets.get() as f64));
-        self.put("probe_time", Some(report.took.as_millis_f64()));
-        self.note("expected", json!(truth));
-        self.note("report", json!(report));
+        self.put(
+            &metric::VERDICT_RIGHT,
+            percent(verdict_right(&truth, report)),
+        );
+        self.put(&metric::MTU_RIGHT, percent(mtu_right(&truth, report)));
+        self.put(&metric::HOP_RIGHT, percent(hop_right(&truth, report)));
+        self.put(&metric::PROBES, Some(report.probes as f64));
+        self.put(&metric::PROBE_OCTETS, Some(report.octets.get() as f64));
+        self.put(&metric::PROBE_TIME, Some(report.took.as_millis_f64()));
+        self.note(evidence::EXPECTED, json!(truth));
+        self.note(evidence::REPORT, report.clone());
     }
 
     /// The packets of a prober, as the sender's interface counts it: the same for each prober.
     pub(crate) fn put_sent(&mut self, sent: SentPackets) {
-        self.put("probes", Some(sent.packets as f64));
-        self.put("probe_octets", Some(sent.octets.get() as f64));
+        self.put(&metric::PROBES, Some(sent.packets as f64));
+        self.put(&metric::PROBE_OCTETS, Some(sent.octets.get() as f64));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A trial to run.
 
-use plan::{Factors, Flag, Setting, Trial};
+use plan::{Factors, Flag, Setting, Trial, metric};
 
 use crate::measurements::Measurements;
 use crate::world::model;
@@ -53,13 +53,13 @@ impl Job<'_> {
 /// that it allows, although no host was busy and nothing disturbed the trial.
 fn stays_far_below(setting: &Setting, measurements: &Measurements) -> bool {
     let explained = [Flag::CpuBound, Flag::Disturbed];
-    let Some(goodput) = measurements.metrics.get("throughput") else {
+    let Some(goodput) = measurements.value(&metric::THROUGHPUT) else {
         return false;
     };
     !explained
         .iter()
         .any(|flag| measurements.flags.contains(flag))
-        && model::allowed(setting).is_some_and(|allowed| *goodput < FAR_BELOW * allowed)
+        && model::allowed(setting).is_some_and(|allowed| goodput < FAR_BELOW * allowed)
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
                 flags,
                 ..Measurements::default()
             };
-            measurements.put("throughput", Some(goodput));
+            measurements.put(&metric::THROUGHPUT, Some(goodput));
             stays_far_below(setting.unwrap(), &measurements)
         };
         assert!(judged(&["rate=200mbit"], 90.0, vec![]));

@@ -21,9 +21,8 @@ use anyhow::{Context, Result};
 use live::Sandbox;
 use live::clock::Epoch;
 use live::socket::keep_stamping;
-use plan::Setting;
 use plan::setting::Traffic;
-use serde_json::json;
+use plan::{Setting, evidence};
 use units::{Seed, Span};
 
 pub use crate::agent::Failure;
@@ -165,7 +164,7 @@ impl Netns {
         }
         let mut measurements = measured?;
         if !names.is_empty() {
-            measurements.note("recordings", json!(names));
+            measurements.note(evidence::RECORDINGS, names);
         }
         Ok(measurements)
     }

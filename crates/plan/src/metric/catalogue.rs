@@ -1,16 +1,17 @@
 //! All metrics except those of single stages of a round trip.
 
-use super::{Metric, Resolution, STAMP};
-use crate::metric::Better::{Higher, Lower};
+use super::{Metric, Resolution, STAMP, higher, lower};
 
 /// The CPU time of one process is exact: getrusage(2) returns microseconds, and
 /// a metered transfer lasts at least ten thousand. In per cent. The resolution
 /// of softirq time is coarser; trials record it as evidence.
 const PROCESS: Resolution = Resolution::Absolute(0.01);
 
-/// All metrics, in the order of reports.
-pub const METRICS: &[Metric] = &[
-    lower(
+metrics! {
+    /// All metrics, in the order of reports.
+    METRICS:
+
+    RTT = lower(
         "rtt",
         "ms",
         "Round-trip time",
@@ -18,8 +19,9 @@ pub const METRICS: &[Metric] = &[
     )
     .first()
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    JITTER = lower(
         "jitter",
         "ms",
         "Jitter",
@@ -27,8 +29,9 @@ pub const METRICS: &[Metric] = &[
     )
     .first()
     .with_resolution(STAMP)
-    .of_flows(),
-    higher(
+    .of_flows();
+
+    THROUGHPUT = higher(
         "throughput",
         "Mbit/s",
         "Throughput",
@@ -38,124 +41,141 @@ pub const METRICS: &[Metric] = &[
     // Two frames of average size in 5 MB: which frame carries the first and the
     // last stamp is random.
     .with_resolution(Resolution::Percent(0.2))
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    CPU_TOTAL = lower(
         "cpu_total",
         "s/GB",
         "CPU, whole machine",
         "busy CPU seconds of the whole machine per 10^9 octets of payload",
     )
     .first()
-    .with_resolution(Resolution::CpuTick),
-    lower(
+    .with_resolution(Resolution::CpuTick);
+
+    CPU_PROGRAMS = lower(
         "cpu_programs",
         "s/GB",
         "CPU, both programs",
         "CPU seconds of sender and receiver, including kernel work charged to them (all of it on loopback), per 10^9 octets of payload; for programs that report it",
     )
-    .with_resolution(Resolution::Percent(0.5)),
-    lower(
+    .with_resolution(Resolution::Percent(0.5));
+
+    CPU_SENDER = lower(
         "cpu_sender",
         "%",
         "CPU utilisation, sender",
         "CPU time of the sending process alone during the metered transfer; 100 % is one CPU",
     )
     .first()
-    .with_resolution(PROCESS),
-    lower(
+    .with_resolution(PROCESS);
+
+    CPU_RECEIVER = lower(
         "cpu_receiver",
         "%",
         "CPU utilisation, receiver",
         "CPU time of the receiving process alone during the metered transfer; 100 % is one CPU",
     )
     .first()
-    .with_resolution(PROCESS),
-    lower(
+    .with_resolution(PROCESS);
+
+    CPU_SENDER_HIGH = lower(
         "cpu_sender_high",
         "%",
         "CPU utilisation, sender and all softirq",
         "cpu_sender plus the softirq time of the whole machine",
     )
     .in_json()
-    .with_resolution(PROCESS),
-    lower(
+    .with_resolution(PROCESS);
+
+    CPU_RECEIVER_HIGH = lower(
         "cpu_receiver_high",
         "%",
         "CPU utilisation, receiver and all softirq",
         "cpu_receiver plus the softirq time of the whole machine",
     )
     .in_json()
-    .with_resolution(PROCESS),
-    lower(
+    .with_resolution(PROCESS);
+
+    CPU_SOFTIRQ = lower(
         "cpu_softirq",
         "s/GB",
         "CPU, softirq",
         "softirq seconds of the whole machine per 10^9 octets of payload",
     )
-    .with_resolution(Resolution::CpuTick),
-    lower(
+    .with_resolution(Resolution::CpuTick);
+
+    CPU_ROUTER = lower(
         "cpu_router",
         "%",
         "CPU utilisation, router",
         "busy CPU time of the router between named hosts while it forwards the traffic; 100 % is one CPU",
-    ),
-    lower(
+    );
+
+    CPU_FORWARDING = lower(
         "cpu_forwarding",
         "s/GB",
         "CPU, router",
         "busy CPU seconds of the router between named hosts per 10^9 octets of payload",
     )
-    .with_resolution(Resolution::CpuTick),
-    lower(
+    .with_resolution(Resolution::CpuTick);
+
+    ENERGY = lower(
         "energy",
         "J/GB",
         "Energy",
         "energy that the processor packages of sender and receiver take during the traffic, idle or not, per 10^9 octets of payload [LinuxDoc powercap]",
-    ),
-    lower(
+    );
+
+    ECHO_TIME = lower(
         "echo_time",
         "ms",
         "Total echo time",
         "time from the first write to the last echo; each message waits for the whole echo of the previous one",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    RTT_TRANSFER = lower(
         "rtt_transfer",
         "ms",
         "Transfer time",
         "time from the first byte sent to the last acknowledgement, as the 2019 study defines RTT",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    RTT_TCP = lower(
         "rtt_tcp",
         "ms",
         "TCP's smoothed RTT",
         "the sender's smoothed RTT in TCP_INFO at the end of the transfer",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    DELAY = lower(
         "delay",
         "ms",
         "One-way delay",
         "mean one-way delay of the messages [RFC7679]",
     )
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    CPU_MESSAGE = lower(
         "cpu_message",
         "us",
         "CPU time per message",
         "CPU time of the processes at both ends per arrived message, including work for nodes in between that the kernel does in their context",
-    ),
-    lower(
+    );
+
+    FIRST_DELIVERY = lower(
         "first_delivery",
         "ms",
         "First delivery",
         "time from writing a flow's first message, even if it is lost, to the first arrival; the longest of several flows",
     )
     .in_json()
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    RTT_P50 = lower(
         "rtt_p50",
         "ms",
         "Round-trip time, median",
@@ -163,8 +183,9 @@ pub const METRICS: &[Metric] = &[
     )
     .in_json()
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    RTT_P95 = lower(
         "rtt_p95",
         "ms",
         "Round-trip time, 95th percentile",
@@ -172,8 +193,9 @@ pub const METRICS: &[Metric] = &[
     )
     .in_json()
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    RTT_P99 = lower(
         "rtt_p99",
         "ms",
         "Round-trip time, 99th percentile",
@@ -181,114 +203,129 @@ pub const METRICS: &[Metric] = &[
     )
     .in_json()
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    DELAY_P99 = lower(
         "delay_p99",
         "ms",
         "One-way delay, 99th percentile",
         "99th percentile of the messages' one-way delays, to three digits [RFC7679]",
     )
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    LATENCY = lower(
         "latency",
         "ms",
         "Latency",
         "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study defines it [Supriyanto2017]",
     )
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    LATENCY_DITG = lower(
         "latency_ditg",
         "ms",
         "Latency as D-ITG defines it",
         "mean time from just before a message is written until the receiving program has it, including the time in the socket buffer, as D-ITG stamps it [D-ITG]",
     )
     .with_resolution(STAMP)
-    .of_flows(),
-    higher(
+    .of_flows();
+
+    PAPER_THROUGHPUT = higher(
         "paper_throughput",
         "Mbit/s",
         "Throughput as the 2017 study defines it",
         "bits of one message divided by its latency, which is not the rate of any traffic [Supriyanto2017]",
     )
     .with_resolution(Resolution::Percent(0.2))
-    .of_flows(),
-    higher(
+    .of_flows();
+
+    OFFERED_RATE = higher(
         "offered_rate",
         "Mbit/s",
         "Offered rate",
         "rate of payload of the messages that were scheduled while flows sent",
     )
-    .of_flows(),
-    higher(
+    .of_flows();
+
+    SENT_RATE = higher(
         "sent_rate",
         "Mbit/s",
         "Sent rate",
         "rate of payload of the messages that were written while flows sent",
     )
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    LATENESS_P99 = lower(
         "lateness_p99",
         "ms",
         "Lateness of departures, 99th percentile",
         "99th percentile of the time from a message's scheduled departure to its write; the largest of several flows",
     )
     .with_resolution(STAMP)
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    JITTER_DITG = lower(
         "jitter_ditg",
         "ms",
         "Jitter as D-ITG defines it",
         "mean |delay - previous delay| in log order, as D-ITG computes it [D-ITG]",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    IPDV_P95 = lower(
         "ipdv_p95",
         "ms",
         "IPDV, 95th percentile",
         "95th percentile of |delay - delay of the previous message sent| [RFC3393]",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    LOSS = lower(
         "loss",
         "%",
         "Loss",
         "share of the sent messages that never arrived [RFC7680]",
     )
-    .of_flows(),
-    higher(
+    .of_flows();
+
+    THROUGHPUT_LONG = higher(
         "throughput_long",
         "Mbit/s",
         "Throughput of a long transfer",
         "as throughput, but of the transfer during which CPU time is metered",
     )
     .in_json()
-    .with_resolution(Resolution::Percent(0.2)),
-    lower(
+    .with_resolution(Resolution::Percent(0.2));
+
+    RETRANSMITTED_LONG = lower(
         "retransmitted_long",
         "%",
         "Retransmissions of a long transfer",
         "share of the long transfer's segments that were retransmitted, by TCP_INFO",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    RETRANSMISSIONS = lower(
         "retransmissions",
         "segments",
         "Retransmissions",
         "segments that the sender retransmitted, by TCP_INFO",
     )
     .with_resolution(Resolution::Absolute(1.0))
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    SEGMENTS = lower(
         "segments",
         "count",
         "Segments",
         "segments that the sender sent, by TCP_INFO",
     )
     .in_json()
-    .with_resolution(Resolution::Absolute(1.0)),
-    lower(
+    .with_resolution(Resolution::Absolute(1.0));
+
+    TIMEOUTS = lower(
         "timeouts",
         "count",
         "Time-outs",
@@ -296,154 +333,156 @@ pub const METRICS: &[Metric] = &[
     )
     .in_json()
     .with_resolution(Resolution::Absolute(1.0))
-    .of_flows(),
-    higher(
+    .of_flows();
+
+    FAIRNESS = higher(
         "fairness",
         "1",
         "Fairness",
         "Jain's index of the throughputs of equal flows: 1 if all get the same, 1/n if one gets everything [Jain1984]",
     )
-    .of_flows(),
-    lower(
+    .of_flows();
+
+    DROP_BIAS = lower(
         "drop_bias",
         "%",
         "Drop bias",
         "half the sum over flows of |share of the dropped packets - share of the arrived packets| at a link's queue: 0 if drops are proportional to arrivals",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    SYNCHRONISATION = lower(
         "synchronisation",
         "%",
         "Simultaneous losses",
         "mean share of a link's connections that lose data at its queue within one epoch of a first loss; for n connections, 100/n means no simultaneous losses",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    NOTICE = lower(
         "notice",
         "ms",
         "Recovery time",
         "mean time from the drop of a segment at a link's queue until the same segment arrives there again without a timeout; of several outstanding losses of a connection only the first counts",
     )
     .in_json()
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    MESSAGE_TIME = lower(
         "message_time",
         "ms",
         "Message time",
         "mean time from just before a message of traffic.at octets is written until its answer is read",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    MEGABYTE_TIME = lower(
         "megabyte_time",
         "ms",
         "Time per megabyte",
         "mean over the message sizes of the time to send one megabyte in messages of that size, each answered before the next",
     )
-    .with_resolution(STAMP),
-    lower(
+    .with_resolution(STAMP);
+
+    MESSAGE_TIME_PROCESSOR = lower(
         "message_time_processor",
         "ms",
         "Message time, CPU-time clock",
         "as message_time, by the sending process's CPU-time clock, as clock() of C reads it",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    MESSAGE_TIME_1MS = lower(
         "message_time_1ms",
         "ms",
         "Message time, 1 ms clock",
         "as message_time, by a clock with steps of 1 ms",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    MESSAGE_TIME_10MS = lower(
         "message_time_10ms",
         "ms",
         "Message time, 10 ms clock",
         "as message_time, by a clock with steps of 10 ms",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    MESSAGE_TIME_55MS = lower(
         "message_time_55ms",
         "ms",
         "Message time, 55 ms clock",
         "as message_time, by a clock with steps of 55 ms",
     )
-    .in_json(),
-    lower(
+    .in_json();
+
+    STALLS = lower(
         "stalls",
         "count",
         "Stalled messages",
         "messages that were not answered before traffic.deadline",
-    ),
-    lower(
+    );
+
+    RECEIVER_DROPS = lower(
         "receiver_drops",
         "count",
         "Dropped by the receiver's socket",
         "packets dropped because the receiving socket's buffer was full",
-    ),
-    lower(
+    );
+
+    ACKNOWLEDGEMENTS = lower(
         "acknowledgements",
         "1",
         "Acknowledgements per segment",
         "returned segments without data per sent segment with data",
-    ),
-    lower(
+    );
+
+    REPEATS = lower(
         "repeats",
         "count",
         "Repeated datagrams",
         "datagrams that were sent again because no answer arrived",
-    ),
-    higher(
+    );
+
+    VERDICT_RIGHT = higher(
         "verdict_right",
         "%",
         "Right verdict",
         "share of investigations whose verdict is that of the settings, and whose findings name the fault and no other",
-    ),
-    higher(
+    );
+
+    MTU_RIGHT = higher(
         "mtu_right",
         "%",
         "Right path MTU",
         "share of investigations that find the path MTU of the settings in both directions, as far as they could see it",
-    ),
-    higher(
+    );
+
+    HOP_RIGHT = higher(
         "hop_right",
         "%",
         "Right hop",
         "share of investigations that find the fault at its link, or rightly at none",
-    ),
-    lower(
+    );
+
+    PROBES = lower(
         "probes",
         "count",
         "Probes",
         "packets that an investigation of a path sends",
-    ),
-    lower(
+    );
+
+    PROBE_OCTETS = lower(
         "probe_octets",
         "count",
         "Octets of probes",
         "octets of the IP packets that an investigation of a path sends",
-    ),
-    lower(
+    );
+
+    PROBE_TIME = lower(
         "probe_time",
         "ms",
         "Time of the investigation",
         "time from the first probe to the end of the investigation",
-    ),
-];
-
-const fn lower(
-    name: &'static str,
-    unit: &'static str,
-    title: &'static str,
-    definition: &'static str,
-) -> Metric {
-    Metric::new(name, unit, title, definition, Lower)
-}
-
-const fn higher(
-    name: &'static str,
-    unit: &'static str,
-    title: &'static str,
-    definition: &'static str,
-) -> Metric {
-    Metric::new(name, unit, title, definition, Higher)
+    );
 }

@@ -8,9 +8,14 @@ const BETWEEN: char = '/';
 /// The longest flow name, in characters.
 const LONGEST: usize = 32;
 
+/// The `metric` of the catalogue for a single flow.
+pub fn of_flow(metric: &Metric, flow: &str) -> &'static Metric {
+    made(metric, flow, &named_for(metric, flow))
+}
+
 /// The name of `metric` for a single flow.
-pub fn of_flow(metric: &str, flow: &str) -> String {
-    format!("{metric}{BETWEEN}{flow}")
+pub(super) fn named_for(metric: &Metric, flow: &str) -> String {
+    format!("{}{BETWEEN}{flow}", metric.name)
 }
 
 /// The single-flow metric called `name`, if `name` is valid.
@@ -22,7 +27,11 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
     if !base.of_flows || !flow_is_one {
         return None;
     }
-    Some(order::intern(name, || Metric {
+    Some(made(base, flow, name))
+}
+
+fn made(base: &Metric, flow: &str, name: &str) -> &'static Metric {
+    order::intern(name, || Metric {
         name: name.to_owned().leak(),
         unit: base.unit,
         title: format!("{}, {flow}", base.title).leak(),
@@ -31,7 +40,12 @@ pub(super) fn named(name: &str) -> Option<&'static Metric> {
         shown: Shown::Compact,
         resolution: base.resolution,
         of_flows: false,
-    }))
+    })
+}
+
+/// The name without that of its flow, if it has one.
+pub(super) fn base(name: &str) -> &str {
+    split(name).map_or(name, |(base, _)| base)
 }
 
 /// Splits a name into metric and flow.

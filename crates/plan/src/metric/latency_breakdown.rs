@@ -2,7 +2,7 @@
 
 use proto::latency_breakdown::{PARTS, Part};
 
-use super::{Better, Metric, Resolution, STAMP, Shown};
+use super::{Metric, Resolution, STAMP, higher, lower};
 
 /// Two stamps of one event agree within a microsecond.
 const MICROSECOND: Resolution = match STAMP {
@@ -84,44 +84,38 @@ pub static OF_LATENCY_BREAKDOWN: [Metric; PARTS + 2] = [
         "Unexplained",
         "mean of the round-trip time by a separate clock, minus all stages: intervals without a stamp, the time to read the clocks, and the difference between the clocks",
     ),
-    Metric {
-        name: "unexplained_share",
-        unit: "%",
-        title: "Unexplained share",
-        definition: "absolute value of the unexplained time, relative to the mean round-trip time",
-        better: Better::Lower,
-        shown: Shown::Json,
-        resolution: None,
-        of_flows: false,
-    },
-    Metric {
-        name: "goodput_echoed",
-        unit: "Mbit/s",
-        title: "Goodput of round trips",
-        definition: "octets of the echoed messages, each counted once, divided by the total time of all round trips",
-        better: Better::Higher,
-        shown: Shown::Json,
-        resolution: Some(Resolution::Percent(0.2)),
-        of_flows: false,
-    },
+    UNEXPLAINED_SHARE,
+    GOODPUT_ECHOED,
 ];
 
-/// The name of the metric for the mean of a stage.
-pub fn part_metric(part: Part) -> &'static str {
-    OF_LATENCY_BREAKDOWN[part as usize].name
+/// How much of the round trip the stages leave unexplained.
+pub const UNEXPLAINED_SHARE: Metric = lower(
+    "unexplained_share",
+    "%",
+    "Unexplained share",
+    "absolute value of the unexplained time, relative to the mean round-trip time",
+)
+.in_json();
+
+/// The rate of messages that wait for each other.
+pub const GOODPUT_ECHOED: Metric = higher(
+    "goodput_echoed",
+    "Mbit/s",
+    "Goodput of round trips",
+    "octets of the echoed messages, each counted once, divided by the total time of all round trips",
+)
+.in_json()
+.with_resolution(Resolution::Percent(0.2));
+
+/// The metric for the mean of a stage.
+pub fn part_metric(part: Part) -> &'static Metric {
+    &OF_LATENCY_BREAKDOWN[part as usize]
 }
 
 const fn part(name: &'static str, title: &'static str, definition: &'static str) -> Metric {
-    Metric {
-        name,
-        unit: "us",
-        title,
-        definition,
-        better: Better::Lower,
-        shown: Shown::Json,
-        resolution: Some(MICROSECOND),
-        of_flows: false,
-    }
+    lower(name, "us", title, definition)
+        .in_json()
+        .with_resolution(MICROSECOND)
 }
 
 #[cfg(test)]
@@ -130,10 +124,10 @@ mod tests {
 
     #[test]
     fn every_part_has_its_metric() {
-        assert_eq!(part_metric(Part::ThereWakeUp), "there_wakeup");
-        assert_eq!(part_metric(Part::Echo), "echo");
-        assert_eq!(part_metric(Part::BackSendCall), "back_send_call");
-        assert_eq!(part_metric(Part::Unexplained), "unexplained");
+        assert_eq!(part_metric(Part::ThereWakeUp).name, "there_wakeup");
+        assert_eq!(part_metric(Part::Echo).name, "echo");
+        assert_eq!(part_metric(Part::BackSendCall).name, "back_send_call");
+        assert_eq!(part_metric(Part::Unexplained).name, "unexplained");
         for metric in &OF_LATENCY_BREAKDOWN {
             assert_eq!(Metric::named(metric.name), Some(metric));
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-use super::flow::{of_flow, split};
+use super::flow::{named_for, split};
 use super::window::{self, OF_WINDOWS};
 use super::{METRICS, Metric, OF_LATENCY_BREAKDOWN};
 use crate::{Metrics, Trial};
@@ -25,7 +25,7 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
         if names.contains(metric.name) {
             found.push(metric);
         }
-        let first = of_flow(metric.name, "");
+        let first = named_for(metric, "");
         let flows = names.range(first.as_str()..);
         let flows =
             flows.take_while(|name| split(name).is_some_and(|(base, _)| base == metric.name));
@@ -33,7 +33,7 @@ pub fn measured(trials: &[Trial]) -> Vec<&'static Metric> {
     }
     let of_parts = OF_LATENCY_BREAKDOWN.iter();
     found.extend(of_parts.filter(|metric| names.contains(metric.name)));
-    for base in &OF_WINDOWS {
+    for base in OF_WINDOWS {
         let of_base = names.iter().filter(|name| window::base(name) == Some(base));
         found.extend(of_base.filter_map(|name| Metric::named(name)));
     }

@@ -3,6 +3,7 @@
 use units::{Bytes, Span};
 
 use crate::command_line::CommandLine;
+use crate::metric::Metric;
 
 /// A program in the sender whose output is read, and optionally a server in the
 /// receiver.
@@ -12,9 +13,9 @@ pub struct Command {
     pub receiver: Option<CommandLine>,
     /// The program to run in the sender; its stdout is one JSON document.
     pub sender: CommandLine,
-    /// The position of each metric in the document, by metric name; the values
-    /// are in the units of the catalogue.
-    pub read: Vec<(&'static str, Reading)>,
+    /// The position of each metric in the document; the values are in the units of
+    /// the catalogue.
+    pub read: Vec<(&'static Metric, Reading)>,
     /// The position of the octets of payload, from which CPU time per octet is
     /// computed.
     pub octets: Option<Reading>,

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::Names;
-
-/// How the names of evidence begin that stays in memory: findings ask each trial for it.
-const STAYS: [&str; 3] = ["resolution_", "limit_mbit", "goodput_late_percent"];
+use crate::evidence::{
+    Fact, GOODPUT_LATE_PERCENT, LIMIT_MBIT, Notes, Number, metric_of_resolution,
+};
 
 /// Evidence that is not in memory.
 pub trait EvidenceStore: fmt::Debug + Send + Sync {
@@ -72,37 +73,31 @@ impl Text {
 }
 
 impl Evidence {
+    /// The value of `fact`; `None` also if a journal has one of another type.
+    pub fn get<T: DeserializeOwned>(&self, fact: Fact<T>) -> Option<T> {
+        self.parsed(fact.name())
+    }
+
+    /// The value of `fact` as a number; `None` also if a journal has none.
+    pub fn number<T: Number>(&self, fact: Fact<T>) -> Option<f64> {
+        self.parsed(fact.name())
+    }
+
+    /// Whether there is a value of `fact`, which may be null.
+    pub fn contains<T>(&self, fact: Fact<T>) -> bool {
+        self.names().place(fact.name()).is_some()
+    }
+
     /// The value of `name`.
-    pub fn get(&self, name: &str) -> Option<Value> {
+    pub(crate) fn parsed<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let parsed = |text: &str| serde_json::from_str(text).ok();
         match &self.0 {
             Kept::Here(text) => parsed(text.get(name)?),
             Kept::There { known, place } => match known.text.get(name)? {
-                "" => known.store.read(*place).get(name),
+                "" => known.store.read(*place).parsed(name),
                 kept => parsed(kept),
             },
         }
-    }
-
-    /// The object called `name`; `None` also if its value is another one.
-    pub fn object(&self, name: &str) -> Option<Map<String, Value>> {
-        match self.get(name)? {
-            Value::Object(object) => Some(object),
-            _ => None,
-        }
-    }
-
-    /// The list called `name`; `None` also if its value is another one.
-    pub fn list(&self, name: &str) -> Option<Vec<Value>> {
-        match self.get(name)? {
-            Value::Array(list) => Some(list),
-            _ => None,
-        }
-    }
-
-    /// Whether there is a value of `name`.
-    pub fn contains_key(&self, name: &str) -> bool {
-        self.names().place(name).is_some()
     }
 
     /// Names and values, sorted by name.
@@ -140,13 +135,22 @@ impl Evidence {
         Self(Kept::Here(Text { names, values }))
     }
 
+    /// Gives `fact` this value; `None`: it is unknown.
+    pub fn insert<T: Serialize>(&mut self, fact: Fact<T>, value: impl Into<Option<T>>) {
+        let mut notes = Notes::default();
+        notes.note(fact, value);
+        for (name, value) in notes.0 {
+            self.set(name, value);
+        }
+    }
+
     /// Gives `name` this value.
-    pub fn insert(&mut self, name: &str, value: Value) {
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
         self.change(|all| drop(all.insert(name.to_owned(), value)));
     }
 
     /// Removes the value of `name`.
-    pub fn remove(&mut self, name: &str) {
+    pub(crate) fn remove(&mut self, name: &str) {
         self.retain(|other| other != name);
     }
 
@@ -197,7 +201,7 @@ impl Evidence {
         };
         let mut values = String::new();
         for (name, value) in text.iter() {
-            if STAYS.iter().any(|stays| name.starts_with(stays)) {
+            if stays(name) {
                 values.push_str(value);
             }
             values.push('\n');
@@ -243,8 +247,28 @@ impl Evidence {
     fn change(&mut self, change: impl FnOnce(&mut BTreeMap<String, Value>)) {
         let mut all = self.iter().collect();
         change(&mut all);
-        *self = all.into();
+        *self = Self::of(all.iter().map(|(name, value)| (name.as_str(), value)));
     }
+
+    /// Evidence of names, sorted, and their values.
+    fn of<'a>(all: impl Iterator<Item = (&'a str, &'a Value)>) -> Self {
+        let mut text = String::new();
+        let names = all.map(|(name, value)| {
+            // Text of JSON on one line: line breaks in strings are escaped.
+            text.push_str(&value.to_string());
+            text.push('\n');
+            name.into()
+        });
+        let names = names.collect();
+        let values = text.into();
+        Self(Kept::Here(Text { names, values }))
+    }
+}
+
+/// Whether the evidence `name` stays in memory: findings ask each trial for it.
+fn stays(name: &str) -> bool {
+    let asked = [LIMIT_MBIT.name(), GOODPUT_LATE_PERCENT.name()];
+    metric_of_resolution(name).is_some() || asked.contains(&name)
 }
 
 impl Default for Evidence {
@@ -259,18 +283,9 @@ impl PartialEq for Evidence {
     }
 }
 
-impl From<BTreeMap<String, Value>> for Evidence {
-    fn from(all: BTreeMap<String, Value>) -> Self {
-        let mut text = String::new();
-        for value in all.values() {
-            // Text of JSON on one line: line breaks in strings are escaped.
-            text.push_str(&value.to_string());
-            text.push('\n');
-        }
-        Self(Kept::Here(Text {
-            names: all.into_keys().map(String::into_boxed_str).collect(),
-            values: text.into(),
-        }))
+impl From<Notes> for Evidence {
+    fn from(Notes(all): Notes) -> Self {
+        Self::of(all.iter().map(|(name, value)| (*name, value)))
     }
 }
 
@@ -290,7 +305,10 @@ impl Serialize for Evidence {
 
 impl<'de> Deserialize<'de> for Evidence {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(BTreeMap::<String, Value>::deserialize(deserializer)?.into())
+        let all = BTreeMap::<String, Value>::deserialize(deserializer)?;
+        Ok(Self::of(
+            all.iter().map(|(name, value)| (name.as_str(), value)),
+        ))
     }
 }
 
@@ -322,12 +340,12 @@ mod tests {
         fn evidence_is_the_map_that_it_was_made_of(
             all in prop::collection::btree_map(".{0,6}", any_json(), 0..6),
         ) {
-            let evidence = Evidence::from(all.clone());
-            for (name, value) in &all {
-                prop_assert_eq!(evidence.get(name), Some(value.clone()));
-            }
-            prop_assert_eq!(evidence.get("no such name"), None);
             let text = serde_json::to_string(&all).unwrap();
+            let evidence: Evidence = serde_json::from_str(&text).unwrap();
+            for (name, value) in &all {
+                prop_assert_eq!(evidence.parsed(name), Some(value.clone()));
+            }
+            prop_assert_eq!(evidence.parsed::<Value>("no such name"), None);
             prop_assert_eq!(&evidence.json(), &text);
             prop_assert_eq!(&serde_json::to_string(&evidence).unwrap(), &text);
             prop_assert_eq!(serde_json::from_str::<Evidence>(&text).unwrap(), evidence);

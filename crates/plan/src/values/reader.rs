@@ -171,6 +171,7 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Pairs<'a, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::{CONGESTION, EXPECTED};
     use crate::synthetic::{factors, trial};
     use proptest::prelude::*;
     use serde_json::json;
@@ -183,10 +184,10 @@ mod tests {
         );
         trial
             .evidence
-            .insert("congestion", "cubic \"\n\u{1F980}".into());
+            .insert(CONGESTION, "cubic \"\n\u{1F980}".to_owned());
         trial
             .evidence
-            .insert("sent", json!([[1, 2.5], { "a": null }]));
+            .insert(EXPECTED, json!([[1, 2.5], { "a": null }]));
         trial
     }
 

@@ -74,8 +74,9 @@ impl Eq for ByKey {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::{CPU_SECONDS, EVENTS, resolution};
+    use crate::metric::RTT;
     use crate::synthetic::{factors, trial};
-    use serde_json::json;
     use std::sync::Mutex;
     use std::sync::OnceLock;
 
@@ -98,10 +99,10 @@ mod tests {
         }
     }
 
-    fn of(value: f64, events: i64) -> Trial {
+    fn of(value: f64, events: u64) -> Trial {
         let mut trial = trial(factors(1500), 1, &[("rtt", value), ("delay", 1.0)]);
-        trial.evidence.insert("events", json!(events));
-        trial.evidence.insert("resolution_rtt", json!(1e-6));
+        trial.evidence.insert(EVENTS, events);
+        trial.evidence.insert(resolution(&RTT), 1e-6);
         trial
     }
 
@@ -132,16 +133,16 @@ mod tests {
             shared.leave(trial, &known, place);
         }
         assert_eq!(shared.known.len(), 1, "only what differs is stored twice");
-        assert_eq!(trials[1].number("resolution_rtt"), Some(1e-6));
-        assert_eq!(trials[1].number("nothing"), None);
-        assert!(trials[1].evidence.contains_key("events"));
+        assert_eq!(trials[1].number(resolution(&RTT)), Some(1e-6));
+        assert_eq!(trials[1].number(CPU_SECONDS), None);
+        assert!(trials[1].evidence.contains(EVENTS));
         assert_eq!(*store.asked.lock().unwrap(), [0; 0]);
-        assert_eq!(trials[1].number("events"), Some(8.0));
+        assert_eq!(trials[1].number(EVENTS), Some(8.0));
         assert_eq!(*store.asked.lock().unwrap(), [1]);
         assert_eq!(trials, whole);
         assert_eq!(trials[0].evidence.json(), whole[0].evidence.json());
-        trials[0].evidence.insert("events", json!(9));
-        assert_eq!(trials[0].number("events"), Some(9.0));
+        trials[0].evidence.insert(EVENTS, 9);
+        assert_eq!(trials[0].number(EVENTS), Some(9.0));
         assert_eq!(trials[1].evidence.failure(), None);
         store.failure.set("gone".into()).unwrap();
         assert_eq!(trials[1].evidence.failure(), Some("gone"));

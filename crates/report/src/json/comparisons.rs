@@ -5,6 +5,7 @@ use analysis::compare::{Comparison, Difference};
 use analysis::decomposition::Decomposition;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
+use plan::metric::THROUGHPUT;
 use plan::{Factors, Plan};
 use serde::Serialize;
 
@@ -94,7 +95,7 @@ fn line<'a>(plan: &Plan, flagged: usize, comparison: &'a Comparison) -> Line<'a>
         excluded_above_percent: change.and_then(|change| change.excluded_above),
         trials_to_settle: comparison.trials_to_settle,
         split: comparison.decomposition,
-        model: (comparison.metric.name == "throughput").then(|| model(plan, comparison)),
+        model: (comparison.metric.name == THROUGHPUT.name).then(|| model(plan, comparison)),
         estimate: Estimate::of_cell(comparison),
     }
 }

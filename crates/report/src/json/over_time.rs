@@ -125,7 +125,7 @@ fn over_time(
 
 #[cfg(test)]
 mod tests {
-    use plan::synthetic::{facts, study};
+    use plan::synthetic::{facts, set_evidence, study};
     use serde_json::{Value, json};
 
     use super::*;
@@ -143,7 +143,7 @@ mod tests {
                 ("series", json!({ "wire": link })),
                 ("rtt_quantiles", quantiles),
             ] {
-                trial.evidence.insert(key, value);
+                set_evidence(trial, key, value);
             }
         }
         let facts = facts();

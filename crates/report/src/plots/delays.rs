@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use analysis::Findings;
 use analysis::details::Times;
-use plan::metric::Metric;
+use plan::metric::{self, Metric};
 use proto::streaming_recorder::SHARES;
 use serde_json::{Value, json};
 
@@ -14,7 +14,11 @@ use crate::document::{Drawing, Figure, Plot};
 use crate::series::{level_label, place};
 
 /// The metrics of percentiles, and the shares of messages that they state.
-const PERCENTILES: [(&str, f64); 3] = [("rtt_p50", 0.50), ("rtt_p95", 0.95), ("rtt_p99", 0.99)];
+const PERCENTILES: [(&str, f64); 3] = [
+    (metric::RTT_P50.name, 0.50),
+    (metric::RTT_P95.name, 0.95),
+    (metric::RTT_P99.name, 0.99),
+];
 
 /// The ratio of the longest to the shortest time from which the axis is
 /// logarithmic.

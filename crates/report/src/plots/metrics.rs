@@ -1,6 +1,6 @@
 //! Plots of a metric along the compared factor, and of its changes.
 
-use plan::metric::{Better, Metric};
+use plan::metric::{Better, Metric, THROUGHPUT};
 use serde_json::{Value, json};
 
 use super::changes::Reference;
@@ -84,7 +84,7 @@ fn values(
 ) -> Plot {
     let panel = &frame.panels[number];
     let mut data = Vec::new();
-    if metric.name == "throughput" {
+    if metric.name == THROUGHPUT.name {
         data.extend(traces::limit(frame, panel));
     }
     let slots = 0..panel.lines.len();

@@ -16,7 +16,7 @@ use crate::figure;
 pub(super) use close_up::close_up;
 
 /// The names of the clocks, in the order of [`CLOCKS`].
-const NAMES: [&str; 4] = ["processor", "1 ms", "10 ms", "55 ms"];
+const NAMES: [&str; CLOCKS] = ["processor", "1 ms", "10 ms", "55 ms"];
 
 /// The maximum number of points of a line, to keep the page small.
 const MOST_POINTS: usize = 2_000;
@@ -223,7 +223,7 @@ fn clocks(curve: &Curve<'_>) -> Option<Vec<Value>> {
         line(x, y, name, place, 1.2)
     };
     let mut data = vec![trace("fine", 0, &|point| mean(&point.times))];
-    for (place, name) in NAMES.iter().enumerate().take(CLOCKS.len()) {
+    for (place, name) in NAMES.iter().enumerate() {
         data.push(trace(name, place + 1, &|point| mean(&point.clocks[place])));
     }
     Some(data)

@@ -6,7 +6,7 @@ use analysis::certificate::above_limit;
 use analysis::compare::find;
 use analysis::statistics::Interval;
 use plan::metric::Metric;
-use plan::{Flag, Trial};
+use plan::{Flag, Trial, evidence};
 use serde_json::{Value, json};
 
 use super::clip::Range;
@@ -237,7 +237,8 @@ pub(super) fn limit(frame: &Frame<'_>, panel: &Panel) -> Option<Value> {
     let (mut x, mut y, mut texts) = (Vec::new(), Vec::new(), Vec::new());
     for (slot, series) in panel.lines.iter().enumerate() {
         for (level, cell) in cells(frame, series) {
-            let limits = trials_of(frame, cell).filter_map(|trial| trial.number("limit_mbit"));
+            let limits =
+                trials_of(frame, cell).filter_map(|trial| trial.number(evidence::LIMIT_MBIT));
             let Some(limit) = limits.reduce(f64::max) else {
                 continue;
             };

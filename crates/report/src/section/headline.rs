@@ -2,6 +2,7 @@
 
 use analysis::Findings;
 use analysis::verdict::Verdict;
+use plan::evidence;
 
 use crate::section::summary::{self, Subject};
 use crate::section::{rows, scores};
@@ -109,13 +110,12 @@ pub(crate) fn not_measured(found: &Findings<'_>) -> Option<String> {
 pub(crate) fn not_predicted(found: &Findings<'_>) -> Option<String> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     let absent = found.trials.iter();
-    let absent = absent.filter_map(|trial| trial.evidence.object("not_predicted"));
+    let absent = absent.filter_map(|trial| trial.evidence.get(evidence::NOT_PREDICTED));
     for (metric, why) in absent.flatten() {
-        let why = why.as_str().unwrap_or_default();
         match reasons.iter_mut().find(|(other, _)| *other == why) {
             Some((_, metrics)) if metrics.contains(&metric) => {}
             Some((_, metrics)) => metrics.push(metric),
-            None => reasons.push((why.to_owned(), vec![metric])),
+            None => reasons.push((why, vec![metric])),
         }
     }
     let parts: Vec<String> = reasons

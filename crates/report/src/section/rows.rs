@@ -7,7 +7,7 @@ use analysis::Findings;
 use analysis::compare::{Comparison, baseline};
 use plan::metric::Metric;
 use plan::setting::Costs;
-use plan::{COPY, Cell as PlanCell, Hosts, Level, Plan, ReportRow};
+use plan::{COPY, Cell as PlanCell, Hosts, Level, Plan, ReportRow, evidence};
 use units::Span;
 
 use crate::document::{Block, Cell, Column, Fit, Remark, Style, Table};
@@ -113,8 +113,8 @@ fn why_absent(found: &Findings<'_>, row: &ReportRow) -> String {
         trials.filter(|trial| trial.failure.is_none())
     };
     let not_predicted = trials().find_map(|trial| {
-        let absent = trial.evidence.object("not_predicted")?;
-        Some(absent.get(&row.metric)?.as_str()?.to_owned())
+        let mut absent = trial.evidence.get(evidence::NOT_PREDICTED)?;
+        absent.remove(&row.metric)
     });
     not_predicted.unwrap_or_else(|| match trials().next() {
         None => "no trial finished".to_owned(),

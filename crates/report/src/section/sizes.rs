@@ -4,8 +4,8 @@ use analysis::Findings;
 use analysis::sizes::{Curve, Family, Judged};
 use analysis::statistics::steps::Jump;
 use analysis::statistics::{Mean, change, mean};
-use plan::{Cell, Plan, Trial};
-use serde_json::Value;
+use plan::{Cell, Plan, Trial, evidence};
+use proto::request_response::Stall;
 
 use crate::document::{Block, Section, Style};
 use crate::figure;
@@ -94,33 +94,28 @@ fn of_curve(plan: &Plan, curve: &Curve<'_>) -> Vec<String> {
 fn stalls(plan: &Plan, trials: &[Trial]) -> Vec<String> {
     let of_cell = |cell: &Cell| {
         let of_cell = trials.iter().filter(|trial| *trial.factors == cell.factors);
-        let all: Vec<Value> = of_cell
-            .filter_map(|trial| trial.evidence.list("stalled"))
+        let all: Vec<Stall> = of_cell
+            .filter_map(|trial| trial.evidence.get(evidence::STALLED))
             .flatten()
             .collect();
-        let size = |stall: &&Value| stall["size"].as_u64().unwrap_or(u64::MAX);
-        let first = all.iter().min_by_key(size)?;
-        let number = |of: &Value| of.as_u64().unwrap_or(0);
-        let tcp = match &first["tcp"] {
-            Value::Null => String::new(),
-            tcp => format!(
+        let first = all.iter().min_by_key(|stall| stall.size)?;
+        let tcp = first.tcp.as_ref().map_or_else(String::new, |tcp| {
+            format!(
                 ", {} segments not acknowledged, {} time-outs in a row, {} probes of a closed window",
-                number(&tcp["unacknowledged"]),
-                number(&tcp["retransmits"]),
-                number(&tcp["probes"])
-            ),
-        };
+                tcp.unacknowledged, tcp.retransmits, tcp.probes
+            )
+        });
         Some(format!(
             "{}: {} stalls, the smallest at {} B (message {} of its size) while {}: {} B of it written, {} B of the answer read, {} B in the sending queue, {} B unread in the receiving queue{tcp}",
             figure::cell(plan, &cell.factors),
             all.len(),
-            number(&first["size"]),
-            number(&first["message"]),
-            first["at"].as_str().unwrap_or("waiting"),
-            number(&first["written"]),
-            number(&first["read"]),
-            number(&first["send_queue"]),
-            number(&first["receive_queue"]),
+            first.size,
+            first.message,
+            first.at,
+            first.written,
+            first.read,
+            first.send_queue,
+            first.receive_queue,
         ))
     };
     plan.cells.iter().filter_map(of_cell).collect()

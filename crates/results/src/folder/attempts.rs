@@ -179,6 +179,7 @@ fn cell_named(id: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::evidence::EVENTS;
     use plan::synthetic::{factors, trial};
     use plan::{DisturbedPass, Evidence};
 
@@ -209,7 +210,7 @@ mod tests {
     fn evidence_beyond_its_room_is_left_to_the_journal() {
         let of = |repeat| {
             let mut trial = trial(factors(1500), repeat, &[]);
-            trial.evidence.insert("events", 12345.into());
+            trial.evidence.insert(EVENTS, 12345);
             trial
         };
         let octets = of(1).evidence.octets();
@@ -217,7 +218,7 @@ mod tests {
         let found = taken((1..=3).map(of), 2 * octets);
         let kept = found.iter().map(|trial| trial.evidence.octets());
         assert_eq!(kept.collect::<Vec<_>>(), [octets, octets, 0]);
-        assert!(found[2].evidence.contains_key("events"));
+        assert!(found[2].evidence.contains(EVENTS));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::bail;
 use plan::metric::is_possible;
 use plan::setting::LARGEST_MESSAGE;
-use plan::{LARGEST_FIGURE, Trial, UNKNOWN};
+use plan::{LARGEST_FIGURE, Trial, UNKNOWN, evidence};
 use proto::streaming_recorder::SHARES;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -21,12 +21,16 @@ const MOST_FACTORS: usize = 1_000;
 /// The evidence whose texts are lists of numbers: by message size, by link and by flow
 /// over time, and quantiles by flow.
 const LISTS: [&str; 5] = [
-    "sizes",
-    "series",
-    "flow_series",
-    "delay_quantiles",
-    "rtt_quantiles",
+    SIZES,
+    SERIES,
+    FLOW_SERIES,
+    evidence::DELAY_QUANTILES.name(),
+    evidence::RTT_QUANTILES.name(),
 ];
+
+const SIZES: &str = evidence::SIZES.name();
+const SERIES: &str = evidence::SERIES.name();
+const FLOW_SERIES: &str = evidence::FLOW_SERIES.name();
 
 /// The number of quantiles of a flow.
 const QUANTILES: usize = SHARES.len();
@@ -156,11 +160,11 @@ fn list(name: &str, value: &Value) -> anyhow::Result<()> {
         return Ok(());
     };
     match name {
-        "sizes" => {
+        SIZES => {
             alike(name, of_names)?;
             ascend("sizes.size", of_names.get("size"), |one, next| one < next)
         }
-        "series" | "flow_series" => of_names.iter().try_for_each(|(own, value)| match value {
+        SERIES | FLOW_SERIES => of_names.iter().try_for_each(|(own, value)| match value {
             Value::Object(lists) => alike(&format!("{name}.{own}"), lists),
             _ => Ok(()),
         }),
@@ -230,14 +234,13 @@ fn lists(key: &str, value: &Value) -> anyhow::Result<()> {
 }
 
 fn listed(key: &str, word: &str) -> anyhow::Result<()> {
-    let is_series = ["series.", "flow_series."]
-        .iter()
-        .any(|name| key.starts_with(name));
+    let of = key.split_once('.').map(|(of, _)| of);
+    let is_series = [Some(SERIES), Some(FLOW_SERIES)].contains(&of);
     if word == UNKNOWN && is_series {
         return Ok(());
     }
     // How long a queue is follows from counts of what comes and goes, which may miss some.
-    let least = match key.starts_with("series.") {
+    let least = match of == Some(SERIES) {
         true => -LARGEST_FIGURE,
         false => 0.0,
     };
@@ -276,7 +279,7 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plan::synthetic::{factors, trial};
+    use plan::synthetic::{factors, set_evidence, trial};
     use serde_json::json;
 
     fn refusal(trial: &Trial) -> Option<String> {
@@ -306,7 +309,7 @@ mod tests {
             ),
             ("delay_quantiles", json!({ "web": "0 0 1 2 3 4 5 6 7 8.5" })),
         ] {
-            good.evidence.insert(key, value);
+            set_evidence(&mut good, key, value);
         }
         assert_eq!(refusal(&good), None);
         assert!(is_in_range(&good));
@@ -414,7 +417,7 @@ mod tests {
             ),
         ] {
             let mut bad = good.clone();
-            bad.evidence.insert(key, value);
+            set_evidence(&mut bad, key, value);
             assert!(!is_in_range(&bad), "{place} passes the quick check");
             let error = refusal(&bad).unwrap_or_else(|| panic!("{place} passes"));
             assert!(error.starts_with(place), "{error}");
@@ -426,7 +429,7 @@ mod tests {
         assert!(refusal(&wide).unwrap().starts_with("factors: 1001 of them"));
         let mut long = good.clone();
         let text = "9".repeat(100_000);
-        long.evidence.insert("sizes", json!({ "size": text }));
+        set_evidence(&mut long, "sizes", json!({ "size": text }));
         assert!(refusal(&long).unwrap().len() < 200);
     }
 }

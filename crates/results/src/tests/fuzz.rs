@@ -89,7 +89,8 @@ mod journals {
     use std::path::Path;
     use std::sync::OnceLock;
 
-    use plan::synthetic::{cell, factors, facts, plan, trial};
+    use plan::evidence::SIZES;
+    use plan::synthetic::{cell, factors, facts, plan, set_evidence, trial};
     use plan::{LARGEST_FIGURE, Trial};
     use serde_json::json;
 
@@ -143,7 +144,7 @@ mod journals {
                 ("sent", json!([[1, 2], [3, 4.5e7]])),
                 ("seed", json!(u64::MAX)),
             ] {
-                trial.evidence.insert(key, value);
+                set_evidence(&mut trial, key, value);
             }
             folder.append(trial).unwrap();
         }
@@ -152,11 +153,14 @@ mod journals {
 
     /// What reports rely on.
     fn is_sound(trial: &Trial) -> bool {
-        let lists = |key: &str| trial.evidence.object(key).unwrap_or_default();
         let length =
             |value: &serde_json::Value| value.as_str().map(|text| text.split_whitespace().count());
-        let sizes = lists("sizes");
-        let mut lengths = sizes.values().filter_map(length);
+        let sizes = trial.evidence.get(SIZES.as_json());
+        let sizes = sizes.as_ref().and_then(serde_json::Value::as_object);
+        let mut lengths = sizes
+            .into_iter()
+            .flat_map(|all| all.values())
+            .filter_map(length);
         let first = lengths.next();
         trial
             .metrics

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use analysis::costs::{CannotFit, CostFit, Offloads, Quantity, Series, Spread, fit, series_of};
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use analysis::costs::{CannotFit, CostFit, Offloads, Series, Spread, THROUGHPUT, fit, series_of};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::report::ReadRun;
 use crate::output;
@@ -101,8 +101,7 @@ impl Costs {
 /// The fit of the goodput of a series. Trials of one MTU tell the cost of a packet
 /// beside a link that takes its time for each octet.
 fn fitted(series: &Series) -> Result<CostFit> {
-    let goodput = Quantity::named("throughput").ok_or_else(|| anyhow!("nothing is fitted"))?;
-    let observations = series.observations(goodput, |_| true);
+    let observations = series.observations(THROUGHPUT, |_| true);
     match (fit(&observations, None, Spread::Measured), series.rate) {
         (Err(CannotFit::OneSegment(_)), Some(rate)) => {
             let octet = 8.0 / rate.bits_per_second() as f64;

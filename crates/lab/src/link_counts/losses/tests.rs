@@ -1,3 +1,4 @@
+use serde_json::json;
 use units::Span;
 
 use super::*;

@@ -1,6 +1,6 @@
 use live::transfer::latency_breakdown::Asked;
 use plan::setting::Traffic;
-use serde_json::json;
+use plan::{evidence, metric};
 
 use super::*;
 use crate::measure::synthetic::{
@@ -336,7 +336,7 @@ fn flags_of_flow_over(
     let mut path = path(&setting);
     path.paced = paced;
     let mut measurements = Measurements::default();
-    measurements.put("throughput", Some(throughput));
+    measurements.put(&metric::THROUGHPUT, Some(throughput));
     flags_of_flows(&setting, &measurements, &seeing, &path)
 }
 
@@ -465,7 +465,7 @@ fn of_exchanges_clock_frames_and_congestion_control_are_checked() {
     let setting = setting("");
     let judged = |congestion: &str, clock_step| {
         let mut measurements = Measurements::default();
-        measurements.note("congestion", json!(congestion));
+        measurements.note(evidence::CONGESTION, congestion.to_owned());
         let disturbance = Disturbance {
             clock_step,
             ..disturbance()

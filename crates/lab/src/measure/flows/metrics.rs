@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use live::testbed::Fragments;
-use plan::setting::Flows;
-use serde_json::{Map, Value, json};
+use plan::{evidence, metric, setting::Flows};
 use units::{Span, Time};
 
 use super::FlowsObservation;
@@ -43,11 +42,11 @@ impl Measurements {
             .flatten()
             .map(|(sender, receiver)| (micros(sender), micros(receiver)));
         self.put(
-            "cpu_message",
+            &metric::CPU_MESSAGE,
             each.map(|(sender, receiver)| sender + receiver),
         );
-        self.note("cpu_message_sender_us", json!(each.map(|each| each.0)));
-        self.note("cpu_message_receiver_us", json!(each.map(|each| each.1)));
+        self.note(evidence::CPU_MESSAGE_SENDER_US, each.map(|each| each.0));
+        self.note(evidence::CPU_MESSAGE_RECEIVER_US, each.map(|each| each.1));
     }
 
     /// Records the fragmentation counters of nodes between the two readings;
@@ -57,27 +56,24 @@ impl Measurements {
         before: &[(String, Fragments)],
         after: &[(String, Fragments)],
     ) {
-        let mut nodes = Map::new();
+        let mut nodes = BTreeMap::new();
         for ((name, after), (_, before)) in after.iter().zip(before) {
             let counts = after.since(before);
-            let named = [
-                ("cut", counts.cut),
-                ("made", counts.made),
-                ("too_big", counts.too_big),
-                ("taken", counts.taken),
-                ("joined", counts.joined),
-                ("given_up", counts.given_up),
-            ];
-            let counted = named.into_iter().filter(|(_, count)| *count > 0);
-            let counted: Map<String, Value> = counted
-                .map(|(name, count)| (name.to_owned(), json!(count)))
-                .collect();
-            if !counted.is_empty() {
-                nodes.insert(name.clone(), Value::Object(counted));
+            let any = |count| Some(count).filter(|count| *count > 0);
+            let counted = evidence::Fragments {
+                cut: any(counts.cut),
+                made: any(counts.made),
+                too_big: any(counts.too_big),
+                taken: any(counts.taken),
+                joined: any(counts.joined),
+                given_up: any(counts.given_up),
+            };
+            if counted != evidence::Fragments::default() {
+                nodes.insert(name.clone(), counted);
             }
         }
         if !nodes.is_empty() {
-            self.note("fragments", Value::Object(nodes));
+            self.note(evidence::FRAGMENTS, nodes);
         }
     }
 
@@ -107,32 +103,35 @@ impl Measurements {
     }
 
     fn support(&mut self, ends: &[Ends<'_>]) {
-        let sum = |of: fn(&Ends<'_>) -> u64| json!(ends.iter().map(of).sum::<u64>());
-        self.note("messages_offered", sum(|(sent, _)| sent.offered));
-        self.note("messages_sent", sum(|(sent, _)| sent.messages));
-        self.note("messages_refused", sum(|(sent, _)| sent.refused));
-        self.note("messages_unsent", sum(|(sent, _)| sent.unsent));
-        self.note("messages_received", sum(|(_, came)| came.messages));
-        self.note("socket_overflowed", sum(|(_, came)| came.overflowed));
-        self.note("unstamped_reads", sum(|(_, came)| came.unstamped));
-        self.note("merged_reads", sum(|(_, came)| came.merged));
+        let sum = |of: fn(&Ends<'_>) -> u64| ends.iter().map(of).sum::<u64>();
+        self.note(evidence::MESSAGES_OFFERED, sum(|(sent, _)| sent.offered));
+        self.note(evidence::MESSAGES_SENT, sum(|(sent, _)| sent.messages));
+        self.note(evidence::MESSAGES_REFUSED, sum(|(sent, _)| sent.refused));
+        self.note(evidence::MESSAGES_UNSENT, sum(|(sent, _)| sent.unsent));
+        self.note(evidence::MESSAGES_RECEIVED, sum(|(_, came)| came.messages));
+        self.note(
+            evidence::SOCKET_OVERFLOWED,
+            sum(|(_, came)| came.overflowed),
+        );
+        self.note(evidence::UNSTAMPED_READS, sum(|(_, came)| came.unstamped));
+        self.note(evidence::MERGED_READS, sum(|(_, came)| came.merged));
         let stamped = sum(|(sent, _)| sent.departures.len() as u64);
-        self.note("departures_stamped", stamped);
+        self.note(evidence::DEPARTURES_STAMPED, stamped);
         let latest = |which: usize| {
             let late = ends.iter().filter_map(|(sent, _)| sent.lateness);
             let most = late.map(|late| late[which]).max();
-            json!(most.map(|nanos| count(nanos) / 1e3))
+            most.map(|nanos| count(nanos) / 1e3)
         };
-        self.note("sender_late_us", latest(0));
-        self.note("sender_late_us_p99", latest(1));
-        self.note("sender_late_us_max", latest(2));
+        self.note(evidence::SENDER_LATE_US, latest(0));
+        self.note(evidence::SENDER_LATE_US_P99, latest(1));
+        self.note(evidence::SENDER_LATE_US_MAX, latest(2));
         if let Some((sent, _)) = ends.first() {
-            self.note("send_buffer", json!(sent.send_buffer));
-            self.note("receive_buffer", json!(sent.receive_buffer));
+            self.note(evidence::SEND_BUFFER, sent.send_buffer);
+            self.note(evidence::RECEIVE_BUFFER, sent.receive_buffer);
         }
         if let Some(tcp) = ends.iter().find_map(|(sent, _)| sent.tcp.as_ref()) {
-            self.note("congestion", json!(tcp.congestion));
-            self.note("segment_size", json!(tcp.segment_size));
+            self.note(evidence::CONGESTION, tcp.congestion.clone());
+            self.note(evidence::SEGMENT_SIZE, tcp.segment_size);
         }
     }
 }

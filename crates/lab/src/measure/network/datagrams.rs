@@ -6,8 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use live::connections::Outcome;
 use live::connections::datagrams::{Arrived, Arriving, Departed, Departing};
 use plan::setting::{Flows, PathMtu, Sends, Sockets};
-use plan::{Flag, Setting};
-use serde_json::json;
+use plan::{Flag, Setting, evidence};
 use units::{Bytes, Seed, Span, Time};
 
 use super::{End, all};
@@ -169,16 +168,16 @@ pub(super) fn support(
     let overflowed: u64 = { outcomes.iter() }
         .map(|outcome| outcome.arrived.overflowed)
         .sum();
-    for (name, count) in [
-        ("messages_offered", offered),
-        ("messages_sent", sent),
-        ("messages_refused", refused),
-        ("messages_unsent", offered - sent - refused),
-        ("messages_received", received),
-        ("socket_overflowed", overflowed),
-        ("unstamped_reads", arrived(|one| one.unstamped)),
+    for (fact, count) in [
+        (evidence::MESSAGES_OFFERED, offered),
+        (evidence::MESSAGES_SENT, sent),
+        (evidence::MESSAGES_REFUSED, refused),
+        (evidence::MESSAGES_UNSENT, offered - sent - refused),
+        (evidence::MESSAGES_RECEIVED, received),
+        (evidence::SOCKET_OVERFLOWED, overflowed),
+        (evidence::UNSTAMPED_READS, arrived(|one| one.unstamped)),
     ] {
-        measurements.note(name, json!(count));
+        measurements.note(fact, count);
     }
     let gathers = { setting.network.domain.as_ref() }.is_some_and(|domain| domain.gather.is_some());
     // A lost bundle is one frame, and what waits in a gateway at the end was not dropped.

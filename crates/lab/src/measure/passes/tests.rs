@@ -1,5 +1,6 @@
 use live::emulator::Crossed;
 use proto::link::Counters;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::measure::synthetic::{ends, inspection, passes, path, setting};
@@ -17,7 +18,7 @@ impl Of {
 
     #[track_caller]
     fn evidence(&self, name: &str, value: Value) {
-        assert_eq!(self.0.evidence.get(name), Some(&value), "{name}");
+        assert_eq!(self.0.evidence.json().get(name), Some(&value), "{name}");
     }
 }
 
@@ -43,7 +44,7 @@ fn what_the_ends_saw_is_put_down_in_the_units_of_the_catalogue() {
         of.evidence(&format!("resolution_{metric}"), json!(0.005));
     }
     // Nothing was echoed.
-    assert!(!of.0.metrics.contains_key("rtt") && !of.0.evidence.contains_key("echoes"));
+    assert!(!of.0.metrics.contains_key("rtt") && !of.0.evidence.json().contains_key("echoes"));
     assert_eq!(of.0.flags, []);
 }
 
@@ -81,7 +82,7 @@ fn processors_are_told_by_the_octets_of_the_transfer_and_by_its_time() {
     let mut names = measurements
         .metrics
         .keys()
-        .chain(measurements.evidence.keys());
+        .chain(measurements.evidence.json().keys());
     assert!(names.all(|name| !name.starts_with("cpu_")));
 }
 
@@ -190,9 +191,9 @@ fn emulated(links: usize) -> Report {
 #[test]
 fn a_delay_is_known_no_better_than_departures_are_punctual_on_each_link() {
     let mut of = Of(Measurements::default());
-    of.0.note("resolution_delay", json!(0.12));
-    of.0.note("resolution_jitter", json!(0.02));
-    of.0.note("echoes", json!(10));
+    of.0.note(evidence::resolution(&metric::DELAY), 0.12);
+    of.0.note(evidence::resolution(&metric::JITTER), 0.02);
+    of.0.note(evidence::ECHOES, 10);
     of.0.take_emulator(&emulated(2));
     // 2 links with 0.05 ms each, twice that for a round trip, times ten.
     of.evidence("resolution_delay", json!(0.12));
@@ -211,7 +212,7 @@ fn cross_traffic_is_told_by_link_and_direction_and_left_out_where_there_is_none(
     let crossed = |report: &Report| {
         let mut measurements = Measurements::default();
         measurements.take_crossed(&setting, report);
-        measurements.evidence.remove("cross")
+        measurements.evidence.json().get("cross").cloned()
     };
     assert_eq!(crossed(&report), None);
     let mut counters = Counters {

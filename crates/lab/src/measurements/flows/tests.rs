@@ -64,7 +64,7 @@ fn connection(octets: u64, began: u64, ended: u64) -> FlowStats {
 
 fn found(flows: &[FlowStats], scope: Scope) -> BTreeMap<&'static str, f64> {
     let all = metrics(flows, scope).into_iter();
-    all.filter_map(|(name, value)| Some((name, value?)))
+    all.filter_map(|(metric, value)| Some((metric.name, value?)))
         .collect()
 }
 
@@ -76,14 +76,8 @@ fn averaged(flows: &[FlowStats]) -> BTreeMap<&'static str, f64> {
 fn the_catalogue_says_of_all_metrics_made_here_which_are_of_single_flows() {
     let made: Vec<&str> = metrics(&[], Scope::One)
         .iter()
-        .map(|(name, _)| *name)
+        .map(|(metric, _)| metric.name)
         .collect();
-    for name in &made {
-        assert!(
-            Metric::named(name).is_some(),
-            "{name} is not in the catalogue"
-        );
-    }
     for metric in METRICS.iter().filter(|metric| metric.of_flows) {
         assert!(made.contains(&metric.name), "{} is not made", metric.name);
     }

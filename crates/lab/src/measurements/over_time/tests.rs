@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use serde_json::json;
 use units::{Bytes, Time};
 
 use super::*;
@@ -49,7 +50,7 @@ fn flows_of_a_trial_have_the_same_intervals() {
         },
     });
     assert_eq!(measurements.evidence["flow_series"], expected);
-    assert!(!measurements.evidence.contains_key("delay_quantiles"));
+    assert!(!measurements.evidence.json().contains_key("delay_quantiles"));
 }
 
 #[test]
@@ -71,8 +72,8 @@ fn quantiles_are_in_milliseconds_and_weighted_by_messages() {
     measurements.note_over_time(&flows, None);
     let kept = &measurements.evidence["delay_quantiles"]["video"];
     assert_eq!(kept, "2 3 4 5 6 7 8 9 10 11");
-    assert!(!measurements.evidence.contains_key("rtt_quantiles"));
-    assert!(!measurements.evidence.contains_key("flow_series"));
+    assert!(!measurements.evidence.json().contains_key("rtt_quantiles"));
+    assert!(!measurements.evidence.json().contains_key("flow_series"));
     assert_eq!(mean_quantiles([(0, None)].into_iter()), None);
 }
 

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use plan::Setting;
 use plan::setting::Probe;
+use plan::{Setting, evidence, metric};
 use serde::Serialize;
 use serde_json::json;
 use units::{Bytes, Span};
@@ -111,16 +111,16 @@ impl Measurements {
         let truth = Truth::of(setting, probe);
         let percent = |right: bool| if right { 100.0 } else { 0.0 };
         let verdict = answer.verdict.map(|verdict| verdict.is_right(truth.fault));
-        self.put("verdict_right", verdict.map(percent));
+        self.put(&metric::VERDICT_RIGHT, verdict.map(percent));
         let mtu = answer.mtu_is_right(&truth, probe.up_to);
-        self.put("mtu_right", Some(percent(mtu)));
+        self.put(&metric::MTU_RIGHT, Some(percent(mtu)));
         self.put(
-            "hop_right",
+            &metric::HOP_RIGHT,
             answer.hop_is_right(&truth, routers).map(percent),
         );
-        self.put("probe_time", Some(took.as_millis_f64()));
-        self.note("expected", json!(truth));
-        self.note("answer", json!(answer));
+        self.put(&metric::PROBE_TIME, Some(took.as_millis_f64()));
+        self.note(evidence::EXPECTED, json!(truth));
+        self.note(evidence::ANSWER, json!(answer));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scheduled datagrams.
 
-use plan::metric::of_flow;
+use plan::metric::{self, Metric, of_flow};
 use plan::setting::{Flow, Flows, Gaps, Link, Sends};
 use proto::traffic::{Bursts, Law};
 use units::{Bytes, Span};
@@ -12,7 +12,12 @@ use super::prediction::Prediction;
 const LIGHT: f64 = 0.01;
 
 /// Metrics of delays, which follow only where nothing waits, or waits by a law.
-const OF_DELAYS: [&str; 4] = ["delay", "delay_p99", "jitter", "jitter_ditg"];
+const OF_DELAYS: [&Metric; 4] = [
+    &metric::DELAY,
+    &metric::DELAY_P99,
+    &metric::JITTER,
+    &metric::JITTER_DITG,
+];
 
 /// Datagrams of one size, as a share of what a path carries.
 struct Stream<'a> {
@@ -62,12 +67,12 @@ pub(super) fn predict(path: &Path<'_>, flows: &Flows) -> Result<Prediction, Stri
         datagrams += sent;
         lost += sent * (1.0 - kept);
         let name = &stream.flow.name;
-        found.put(&of_flow("offered_rate", name), rate);
-        found.put(&of_flow("throughput", name), rate * kept);
-        found.put(&of_flow("loss", name), 100.0 * (1.0 - kept));
+        found.put(of_flow(&metric::OFFERED_RATE, name), rate);
+        found.put(of_flow(&metric::THROUGHPUT, name), rate * kept);
+        found.put(of_flow(&metric::LOSS, name), 100.0 * (1.0 - kept));
         let delay = delay(path, stream, &streams);
         if let Ok(seconds) = delay {
-            found.put(&of_flow("delay", name), seconds * 1e3);
+            found.put(of_flow(&metric::DELAY, name), seconds * 1e3);
         }
         match (delay, &mut delays) {
             (Ok(seconds), Some(delays)) => delays.push((sent * kept, seconds)),
@@ -78,16 +83,16 @@ pub(super) fn predict(path: &Path<'_>, flows: &Flows) -> Result<Prediction, Stri
             }
         }
     }
-    found.put("offered_rate", offered);
-    found.put("throughput", carried);
-    found.put("loss", 100.0 * lost / datagrams);
+    found.put(&metric::OFFERED_RATE, offered);
+    found.put(&metric::THROUGHPUT, carried);
+    found.put(&metric::LOSS, 100.0 * lost / datagrams);
     if let Some(delays) = delays {
         let weight: f64 = delays.iter().map(|(weight, _)| weight).sum();
         let sum: f64 = delays
             .iter()
             .map(|(weight, seconds)| weight * seconds)
             .sum();
-        found.put("delay", sum / weight * 1e3);
+        found.put(&metric::DELAY, sum / weight * 1e3);
         found.leave_out(&OF_DELAYS[1..], "closed forms here are of means");
     }
     Ok(found)

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::json;
+use plan::evidence;
+use plan::metric::Metric;
 
 use crate::measurements::Measurements;
 
@@ -12,28 +13,29 @@ pub(super) struct Prediction {
     pub(super) measurements: Measurements,
     /// Metrics that other worlds measure of such traffic, and why there is no
     /// closed form of them here.
-    absent: BTreeMap<&'static str, String>,
+    absent: BTreeMap<String, String>,
 }
 
 impl Prediction {
-    pub(super) fn put(&mut self, metric: &str, value: f64) {
+    pub(super) fn put(&mut self, metric: &Metric, value: f64) {
         self.measurements.put(metric, Some(value));
     }
 
     /// Leaves out `metrics`, for this reason.
-    pub(super) fn leave_out(&mut self, metrics: &[&'static str], why: &str) {
-        let absent = metrics.iter().map(|metric| (*metric, why.to_owned()));
+    pub(super) fn leave_out(&mut self, metrics: &[&Metric], why: &str) {
+        let absent = metrics.iter();
+        let absent = absent.map(|metric| (metric.name.to_owned(), why.to_owned()));
         self.absent.extend(absent);
     }
 
     /// Names what bounds the figures, in the evidence.
     pub(super) fn bound_by(&mut self, what: &str) {
-        self.measurements.note("bound", json!(what));
+        self.measurements.note(evidence::BOUND, what.to_owned());
     }
 
     pub(super) fn into_measurements(mut self) -> Measurements {
         if !self.absent.is_empty() {
-            self.measurements.note("not_predicted", json!(self.absent));
+            self.measurements.note(evidence::NOT_PREDICTED, self.absent);
         }
         self.measurements
     }

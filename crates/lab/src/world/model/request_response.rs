@@ -3,6 +3,7 @@
 use experiment::MESSAGE_HEADER;
 use live::request_response::OfSize;
 use plan::setting::{Answer, RequestResponse};
+use plan::{evidence, metric};
 use proto::tcp;
 use units::{Bytes, Span};
 
@@ -29,12 +30,12 @@ pub(super) fn predict(path: &Path<'_>, traffic: &RequestResponse) -> Result<Pred
     let mut found = Prediction::default();
     found.measurements.take_sizes(traffic, &sizes?);
     // As fine as a simulation: instants have picoseconds.
-    for metric in ["message_time", "megabyte_time"] {
-        let name = format!("resolution_{metric}");
-        found.measurements.note(&name, 1e-6.into());
+    for metric in [&metric::MESSAGE_TIME, &metric::MEGABYTE_TIME] {
+        let fact = evidence::resolution(metric);
+        found.measurements.note(fact, 1e-6);
     }
     found.leave_out(
-        &["message_time_processor"],
+        &[&metric::MESSAGE_TIME_PROCESSOR],
         "host costs are not processor time",
     );
     Ok(found)

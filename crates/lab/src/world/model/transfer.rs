@@ -2,6 +2,7 @@
 
 use analysis::predicted;
 use model::{sawtooth_utilisation, slow_start, window_rate};
+use plan::metric::{self, Metric};
 use plan::setting::{Echo, Transfer};
 use proto::tcp;
 use units::{Bytes, Span, Transport};
@@ -10,11 +11,21 @@ use super::path::{Path, Place, TCP_HEADER, Way};
 use super::prediction::Prediction;
 
 /// Delays of a stream: its messages wait in queues whose length the window decides.
-const OF_QUEUES: [&str; 5] = ["delay", "delay_p99", "jitter", "jitter_ditg", "rtt"];
+const OF_QUEUES: [&Metric; 5] = [
+    &metric::DELAY,
+    &metric::DELAY_P99,
+    &metric::JITTER,
+    &metric::JITTER_DITG,
+    &metric::RTT,
+];
 pub(super) const WHY_QUEUES: &str = "a stream waits in queues as long as its window lets it";
 
 /// Processor times.
-const OF_PROCESSORS: [&str; 3] = ["cpu_total", "cpu_sender", "cpu_receiver"];
+const OF_PROCESSORS: [&Metric; 3] = [
+    &metric::CPU_TOTAL,
+    &metric::CPU_SENDER,
+    &metric::CPU_RECEIVER,
+];
 const WHY_PROCESSORS: &str = "host costs are times for packets, not those of a processor";
 
 pub(super) fn predict(path: &Path<'_>, transfer: &Transfer) -> Result<Prediction, String> {
@@ -62,7 +73,7 @@ pub(super) fn allowed(path: &Path<'_>, transfer: &Transfer) -> Option<f64> {
         return None;
     }
     let found = stream(path, transfer, tcp).ok()?;
-    found.measurements.metrics.get("throughput").copied()
+    found.measurements.value(&metric::THROUGHPUT)
 }
 
 /// A segment of a connection: octets of payload, and of its IP packet.
@@ -125,7 +136,7 @@ fn stream(path: &Path<'_>, transfer: &Transfer, tcp: &tcp::Settings) -> Result<P
         let share = share_of_link(path, place, (each, trip), &segment)?;
         share * over_its_length(transfer, tcp, &segment, (each, trip))?
     };
-    found.put("throughput", rate / 1e6);
+    found.put(&metric::THROUGHPUT, rate / 1e6);
     found.leave_out(&OF_QUEUES, WHY_QUEUES);
     Ok(found)
 }
@@ -215,8 +226,8 @@ fn datagrams(path: &Path<'_>, transfer: &Transfer) -> Result<Prediction, String>
         .product();
     let mut found = Prediction::default();
     let bits = transfer.message.bits() as f64;
-    found.put("throughput", kept * bits / pace.as_secs_f64() / 1e6);
-    found.put("loss", 100.0 * (1.0 - kept));
+    found.put(&metric::THROUGHPUT, kept * bits / pace.as_secs_f64() / 1e6);
+    found.put(&metric::LOSS, 100.0 * (1.0 - kept));
     if pace > gap {
         found.bound_by(&path.name(place));
         found.leave_out(
@@ -227,15 +238,15 @@ fn datagrams(path: &Path<'_>, transfer: &Transfer) -> Result<Prediction, String>
     }
     found.bound_by("links");
     let delay = path.crossing(&packets, Way::Forth);
-    found.put("delay", delay.as_millis_f64());
-    found.put("delay_p99", delay.as_millis_f64());
-    for even in ["jitter", "jitter_ditg"] {
+    found.put(&metric::DELAY, delay.as_millis_f64());
+    found.put(&metric::DELAY_P99, delay.as_millis_f64());
+    for even in [&metric::JITTER, &metric::JITTER_DITG] {
         found.put(even, 0.0);
     }
     if transfer.echo != Echo::Off {
         let answer = path.datagram(experiment::MESSAGE_HEADER, Way::Back)?;
         let trip = delay + path.crossing(&answer, Way::Back);
-        found.put("rtt", trip.as_millis_f64());
+        found.put(&metric::RTT, trip.as_millis_f64());
     }
     Ok(found)
 }

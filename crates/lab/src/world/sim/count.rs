@@ -6,12 +6,13 @@
 
 mod flows;
 
+use std::collections::BTreeMap;
+
 use plan::setting::Traffic;
-use plan::{Setting, setting as spec};
+use plan::{Setting, evidence, setting as spec};
 use proto::link::QueueState;
 use proto::tcp::{Counts, State};
 use queue::Reason;
-use serde_json::{Map, Value};
 use sim::{Location, Loss, Seen, Segment, Tracer};
 use units::{Span, Time};
 
@@ -108,7 +109,7 @@ impl Counter {
     /// Adds the counts to `measurements`; `transfer` is the counted part of a
     /// transfer.
     pub(super) fn finish(self, measurements: &mut Measurements, transfer: Option<(Time, Time)>) {
-        let mut series = Map::new();
+        let mut series = BTreeMap::new();
         for counters in self.links.into_iter().flatten() {
             for window in &counters.windows {
                 window.put(measurements);
@@ -126,7 +127,7 @@ impl Counter {
             }
         }
         if !series.is_empty() {
-            measurements.note("series", Value::Object(series));
+            measurements.note(evidence::SERIES, series);
         }
         if let Some(flows) = self.flows {
             flows.put(measurements);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use plan::Setting;
-use serde_json::{Value, json};
+use plan::evidence::{self, CrossTraffic, Way};
 use sim::{FlowOutcome, Outcome};
 use units::{Bytes, Time};
 
@@ -40,7 +40,7 @@ pub(super) fn record(
     measurements: &mut Measurements,
 ) {
     let seconds = stop.since(Time::ZERO).unwrap_or_default().as_secs_f64();
-    let all: Vec<Value> = cross
+    let all: Vec<CrossTraffic> = cross
         .iter()
         .filter_map(|flow| {
             let (link, direction) = place_of(&flow.name)?;
@@ -51,18 +51,22 @@ pub(super) fn record(
                 let octets = Bytes::new(wire.get().saturating_mul(packets));
                 count(octets.bits()) / seconds / 1e6
             };
-            Some(json!({
-                "link": link,
-                "way": if direction == "0" { "with" } else { "against" },
-                "offered_mbit": megabits(flow.sent),
-                "carried_mbit": megabits(flow.received),
-                "packets": flow.sent,
-                "lost": flow.lost,
-            }))
+            Some(CrossTraffic {
+                link: link.to_owned(),
+                way: match direction {
+                    "0" => Way::With,
+                    _ => Way::Against,
+                },
+                offered_mbit: megabits(flow.sent),
+                carried_mbit: megabits(flow.received),
+                packets: flow.sent,
+                dropped: None,
+                lost: flow.lost,
+            })
         })
         .collect();
     if !all.is_empty() {
-        measurements.note("cross", json!(all));
+        measurements.note(evidence::CROSS, all);
     }
 }
 

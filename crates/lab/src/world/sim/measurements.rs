@@ -2,10 +2,13 @@
 
 mod flows;
 
+use std::collections::BTreeMap;
+
 use plan::Setting;
+use plan::evidence::{self, Domain, Edge, Fragments};
+use plan::metric::{self, Metric};
 use plan::setting::Traffic;
 use proto::link::Fate;
-use serde_json::{Map, Value, json};
 use sim::{DirectionOutcome, DomainOutcome, FlowOutcome, Outcome};
 use units::{Framing, Rate, Time};
 
@@ -44,7 +47,10 @@ pub(super) fn of(setting: &Setting, outcome: &Outcome, stop: Time) -> Result<Mea
             let mean = |flow: &FlowOutcome| Some(flow.delays.as_ref()?.mean * 1e3);
             let there = transfer.and_then(mean);
             let back = flow(ECHO).and_then(mean);
-            measurements.put("rtt", there.zip(back).map(|(there, back)| there + back));
+            measurements.put(
+                &metric::RTT,
+                there.zip(back).map(|(there, back)| there + back),
+            );
         }
     }
     fine(&mut measurements);
@@ -79,18 +85,17 @@ fn complete(setting: &Setting, flow: &FlowOutcome, stop: Time) -> Result<(), Str
 /// finer than a real clock.
 fn fine(measurements: &mut Measurements) {
     const NANOSECOND: f64 = 1e-6;
-    let exact = ["rtt", "delay", "jitter", "jitter_ditg"];
-    let names: Vec<String> = measurements
-        .metrics
-        .keys()
-        .filter(|name| {
-            let base = name.split('/').next().unwrap_or_default();
-            exact.contains(&base)
-        })
-        .cloned()
-        .collect();
-    for name in names {
-        measurements.note(&format!("resolution_{name}"), json!(NANOSECOND));
+    let exact = [
+        metric::RTT.name,
+        metric::DELAY.name,
+        metric::JITTER.name,
+        metric::JITTER_DITG.name,
+    ];
+    let known = measurements.metrics.keys();
+    let known = known.filter_map(|name| Metric::named(name));
+    let known: Vec<&Metric> = known.filter(|one| exact.contains(&one.base())).collect();
+    for metric in known {
+        measurements.note(evidence::resolution(metric), NANOSECOND);
     }
 }
 
@@ -100,20 +105,20 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
     let by_flow = |of: fn(&FlowOutcome) -> u64| {
         let groups = groups(setting, outcome).into_iter();
         let sums = groups.map(|group| group.iter().map(of).sum::<u64>());
-        json!(sums.collect::<Vec<_>>())
+        sums.collect::<Vec<_>>()
     };
     let links = &setting.network.links;
     let framed = links.iter().all(|link| link.framing == Framing::Ethernet);
     if setting.traffic.transfer().is_some() && framed {
         let limit = pace(setting, Paced::Emulator);
-        measurements.note("limit_mbit", json!(limit.map(Rate::megabits_per_second)));
+        measurements.note(evidence::LIMIT_MBIT, limit.map(Rate::megabits_per_second));
     }
-    measurements.note("sent", by_flow(|flow| flow.sent));
-    measurements.note("received", by_flow(|flow| flow.received));
-    measurements.note("packets", by_flow(|flow| flow.packets));
+    measurements.note(evidence::SENT, by_flow(|flow| flow.sent));
+    measurements.note(evidence::RECEIVED, by_flow(|flow| flow.received));
+    measurements.note(evidence::PACKETS, by_flow(|flow| flow.packets));
     let refused = |flow: &FlowOutcome| flow.refused;
     if outcome.flows.iter().map(refused).sum::<u64>() > 0 {
-        measurements.note("refused", by_flow(refused));
+        measurements.note(evidence::REFUSED, by_flow(refused));
     }
     // A TCP transfer ends long before the scheduled stop of its sources.
     let lasts = |end: Time| end.since(Time::ZERO).unwrap_or_default().as_secs_f64();
@@ -123,71 +128,70 @@ fn support(measurements: &mut Measurements, setting: &Setting, outcome: &Outcome
         }
         _ => 1.0,
     };
-    let utilisation = by_direction(outcome, |direction| json!(direction.utilisation * scale));
-    measurements.note("utilisation", utilisation);
-    let mean_queue = by_direction(outcome, |direction| json!(direction.mean_queue * scale));
-    measurements.note("mean_queue", mean_queue);
+    let utilisation = by_direction(outcome, |direction| direction.utilisation * scale);
+    measurements.note(evidence::UTILISATION, utilisation);
+    let mean_queue = by_direction(outcome, |direction| direction.mean_queue * scale);
+    measurements.note(evidence::MEAN_QUEUE, mean_queue);
     let dropped = |direction: &DirectionOutcome| direction.counters.of(Fate::Dropped);
     let lost = |direction: &DirectionOutcome| {
         direction.counters.of(Fate::Lost) + direction.counters.of(Fate::Damaged)
     };
     let directions = || outcome.links.iter().flat_map(|link| &link.directions);
     if directions().map(dropped).sum::<u64>() > 0 {
-        measurements.note(
-            "dropped",
-            by_direction(outcome, |direction| json!(dropped(direction))),
-        );
+        measurements.note(evidence::DROPPED, by_direction(outcome, dropped));
     }
     if directions().map(lost).sum::<u64>() > 0 {
-        measurements.note(
-            "lost",
-            by_direction(outcome, |direction| json!(lost(direction))),
-        );
+        measurements.note(evidence::LOST, by_direction(outcome, lost));
     }
     let in_buffers: u64 = outcome.nodes.iter().map(|node| node.dropped).sum();
     if in_buffers > 0 {
-        measurements.note("buffer_drops", json!(in_buffers));
+        measurements.note(evidence::BUFFER_DROPS, in_buffers);
     }
     let cutters = outcome.nodes.iter().filter_map(|node| {
-        let counts = json!({ "cut": node.cut, "too_big": node.answered });
+        let counts = Fragments {
+            cut: Some(node.cut),
+            too_big: Some(node.answered),
+            ..Fragments::default()
+        };
         (node.cut + node.answered > 0).then(|| (node.name.clone(), counts))
     });
-    let cutters: Map<String, Value> = cutters.collect();
+    let cutters: BTreeMap<String, Fragments> = cutters.collect();
     if !cutters.is_empty() {
-        measurements.note("fragments", Value::Object(cutters));
+        measurements.note(evidence::FRAGMENTS, cutters);
     }
     if let Some(domain) = &outcome.domain {
-        measurements.note("domain", of_domain(domain));
+        measurements.note(evidence::DOMAIN, of_domain(domain));
     }
-    measurements.note("events", json!(outcome.events));
+    measurements.note(evidence::EVENTS, outcome.events);
 }
 
 /// The counters of edges, and of packets of senders in each direction of each
 /// link.
-fn of_domain(domain: &DomainOutcome) -> Value {
+fn of_domain(domain: &DomainOutcome) -> Domain {
     let edges = domain.edges.iter().map(|edge| {
-        let counts = json!({
-            "gathered": edge.gathered,
-            "bare": edge.bare,
-            "bundles": edge.bundles,
-            "bundled": edge.bundled,
-            "unpacked": edge.unpacked,
-            "survivors": edge.survivors,
-        });
+        let counts = Edge {
+            gathered: edge.gathered,
+            bare: edge.bare,
+            bundles: edge.bundles,
+            bundled: edge.bundled,
+            unpacked: edge.unpacked,
+            survivors: edge.survivors,
+        };
         (edge.name.clone(), counts)
     });
-    let edges: Map<String, Value> = edges.collect();
     let links = domain.links.iter().map(|directions| {
-        let counts = directions.map(|direction| {
-            json!([
+        directions.map(|direction| {
+            [
                 direction.arrived,
                 direction.dropped,
-                direction.inner_dropped
-            ])
-        });
-        Value::from(counts.to_vec())
+                direction.inner_dropped,
+            ]
+        })
     });
-    json!({ "edges": edges, "links": links.collect::<Vec<_>>() })
+    Domain {
+        edges: edges.collect(),
+        links: links.collect(),
+    }
 }
 
 /// The flows of the outcome, equal flows together.
@@ -203,10 +207,9 @@ fn groups<'a>(setting: &'a Setting, outcome: &'a Outcome) -> Vec<&'a [FlowOutcom
 }
 
 /// A value for each direction of each link: forward and backward.
-fn by_direction(outcome: &Outcome, of: impl Fn(&DirectionOutcome) -> Value) -> Value {
+fn by_direction<T>(outcome: &Outcome, of: impl Fn(&DirectionOutcome) -> T) -> Vec<[T; 2]> {
     let links = outcome.links.iter();
     links
-        .map(|link| Value::from(link.directions.iter().map(&of).collect::<Vec<_>>()))
-        .collect::<Vec<_>>()
-        .into()
+        .map(|link| link.directions.each_ref().map(&of))
+        .collect()
 }

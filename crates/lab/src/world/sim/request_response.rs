@@ -1,8 +1,8 @@
 //! Request-response messages of many sizes, each through a network of its own.
 
 use live::request_response::OfSize;
-use plan::Setting;
 use plan::setting::RequestResponse;
+use plan::{Setting, evidence, metric};
 use sim::Outcome;
 use units::{Bytes, Seed, Span, Time};
 
@@ -49,8 +49,8 @@ impl Simulator {
         let mut measurements = Measurements::default();
         measurements.take_sizes(request_response, &sizes?);
         // Instants have picoseconds: round to a nanosecond, in milliseconds.
-        for metric in ["message_time", "megabyte_time"] {
-            measurements.note(&format!("resolution_{metric}"), 1e-6.into());
+        for metric in [&metric::MESSAGE_TIME, &metric::MEGABYTE_TIME] {
+            measurements.note(evidence::resolution(metric), 1e-6);
         }
         Ok((measurements, round.ran))
     }

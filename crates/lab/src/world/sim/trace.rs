@@ -12,11 +12,11 @@ use std::rc::Rc;
 use anyhow::Result;
 use files::Folder;
 use plan::Setting;
+use plan::evidence::{self, Delays, Waits};
 use plan::setting::Watched;
 use proto::tcp::{Counts, State};
 use queue::Reason;
 use results::table::{Column, Values, write_table_in};
-use serde_json::{Value, json};
 use sim::{Location, Loss, Opened, Outcome, Scenario, Seen};
 use units::{Bytes, Span, Time};
 
@@ -171,7 +171,7 @@ impl TraceRecorder {
         measurements: &mut Measurements,
     ) -> Result<()> {
         let mut files = Vec::new();
-        let mut waits = serde_json::Map::new();
+        let mut waits = BTreeMap::new();
         for log in self.links.into_iter().flatten() {
             let mut write = |kind: &str, columns: Vec<Column>| -> Result<()> {
                 let name = file_name(artifacts, &log.name, &format!("{kind}.parquet"));
@@ -186,13 +186,13 @@ impl TraceRecorder {
                 write("drops", of_drops(&log.dropped, &self.flows))?;
             }
             if log.wanted.delays {
-                let mut directions = [serde_json::Map::new(), serde_json::Map::new()];
+                let mut directions = [BTreeMap::new(), BTreeMap::new()];
                 for ((direction, flow), spans) in log.waits {
                     if let Some(name) = self.flows.get(flow) {
                         directions[direction].insert(name.clone(), percentiles(spans));
                     }
                 }
-                waits.insert(log.name.clone(), json!(directions));
+                waits.insert(log.name.clone(), directions);
             }
             if let Some(capture) = log.capture {
                 capture.finish()?;
@@ -204,11 +204,11 @@ impl TraceRecorder {
             files.extend(senders.finish(&self.folder, artifacts)?);
         }
         if !waits.is_empty() {
-            measurements.note("queue_delay_ms", waits.into());
-            measurements.note("delay_ms", delays(outcome));
+            measurements.note(evidence::QUEUE_DELAY_MS, waits);
+            measurements.note(evidence::DELAY_MS, delays(outcome));
         }
         if !files.is_empty() {
-            measurements.note("watched", json!(files));
+            measurements.note(evidence::WATCHED, files);
         }
         Ok(())
     }
@@ -374,7 +374,7 @@ const fn word(why: Loss) -> &'static str {
 }
 
 /// Mean, percentiles (nearest rank) and maximum of times, in milliseconds.
-fn percentiles(mut spans: Vec<Span>) -> Value {
+fn percentiles(mut spans: Vec<Span>) -> Waits {
     spans.sort_unstable();
     let at = |percent: usize| {
         let rank = (spans.len() * percent).div_ceil(100).saturating_sub(1);
@@ -382,31 +382,31 @@ fn percentiles(mut spans: Vec<Span>) -> Value {
     };
     let sum: f64 = spans.iter().map(|span| span.as_millis_f64()).sum();
     let mean = sum / spans.len().max(1) as f64;
-    json!({
-        "packets": spans.len(),
-        "mean": mean,
-        "p50": at(50),
-        "p95": at(95),
-        "p99": at(99),
-        "max": at(100),
-    })
+    Waits {
+        packets: spans.len(),
+        mean,
+        p50: at(50),
+        p95: at(95),
+        p99: at(99),
+        max: at(100),
+    }
 }
 
 /// The delays of whole messages, from source to destination.
-fn delays(outcome: &Outcome) -> Value {
+fn delays(outcome: &Outcome) -> BTreeMap<String, Delays> {
     let each = outcome.flows.iter().filter_map(|flow| {
         let delays = flow.delays.as_ref()?;
-        let measurements = json!({
-            "mean": delays.mean * 1e3,
-            "min": delays.min * 1e3,
-            "p50": delays.p50 * 1e3,
-            "p95": delays.p95 * 1e3,
-            "p99": delays.p99 * 1e3,
-            "max": delays.max * 1e3,
-        });
-        Some((flow.name.clone(), measurements))
+        let delays = Delays {
+            mean: delays.mean * 1e3,
+            min: delays.min * 1e3,
+            p50: delays.p50 * 1e3,
+            p95: delays.p95 * 1e3,
+            p99: delays.p99 * 1e3,
+            max: delays.max * 1e3,
+        };
+        Some((flow.name.clone(), delays))
     });
-    each.collect::<serde_json::Map<_, _>>().into()
+    each.collect()
 }
 
 /// The octets of a frame or a datagram as the 16-bit value of its headers.

@@ -3,7 +3,7 @@
 
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries};
-use plan::Trial;
+use plan::{Trial, evidence};
 use serde_json::{Value, json};
 
 use super::{band, line};
@@ -93,7 +93,7 @@ pub(crate) fn figure(found: &Findings<'_>) -> Option<Figure> {
 
 fn finished<'a>(found: &Findings<'a>, cell: usize) -> Vec<&'a Trial> {
     let trials = found.by_cell[cell].iter().copied();
-    let has_flows = |trial: &&Trial| trial.evidence.contains_key("flow_series");
+    let has_flows = |trial: &&Trial| trial.evidence.contains(evidence::FLOW_SERIES);
     let finished = trials.filter(|trial| trial.failure.is_none());
     finished.filter(has_flows).collect()
 }

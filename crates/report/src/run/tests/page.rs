@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use analysis::Findings;
 use plan::synthetic::{facts, study};
-use plan::{Level, Plan, RunFacts, Trial};
+use plan::{Level, Plan, RunFacts, Trial, evidence};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn flagged_study() -> (Plan, Vec<Trial>) {
     let (plan, mut trials) = study();
     trials[0].flags.push("disturbed".into());
     trials[1].flags.push("mtu-differs".into());
-    trials[2].evidence.insert("limit_mbit", 989.9.into());
+    trials[2].evidence.insert(evidence::LIMIT_MBIT, 989.9);
     (plan, trials)
 }
 
@@ -281,7 +281,7 @@ proptest! {
                 trial.id = words.into();
                 trial.flags.push(words.to_owned());
                 trial.failure = trial.failure.as_ref().map(|_| words.into());
-                trial.evidence.insert("congestion", words.into());
+                trial.evidence.insert(evidence::CONGESTION, words.to_owned());
             }
             let mut facts = facts();
             let host = facts.host.as_mut().unwrap();

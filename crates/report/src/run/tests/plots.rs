@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plan::synthetic::{facts, study};
+use plan::synthetic::{facts, set_evidence, study};
 use plan::{Level, Plan};
 use serde_json::Value;
 
@@ -249,7 +249,7 @@ fn a_queue_over_time_has_its_average_its_drops_and_the_moment_that_is_named() {
             "interval_s": 0.5, "queue": "1 2 3", "average": "1 1 2",
             "drops": "0 1 0", "arrivals": "4 2 3",
         }});
-        trial.evidence.insert("series", series);
+        set_evidence(trial, "series", series);
     }
     plan.report.figures = vec![plan::ReportFigure {
         title: "Figure 6".into(),
@@ -286,9 +286,9 @@ fn flows_over_time_are_panels_upon_each_other_and_single_trials_wait_to_be_click
             "bulk": { "interval_s": 0.5, "octets": "62500 125000", "rtt_ms": "4 -" },
             "talk": { "interval_s": 0.5, "octets": "62500 0", "delay_ms": "1 2" },
         });
-        trial.evidence.insert("flow_series", flows);
+        set_evidence(trial, "flow_series", flows);
         let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});
-        trial.evidence.insert("series", wire);
+        set_evidence(trial, "series", wire);
     }
     let page = page(&plan, &trials, &facts());
     let plots = plots_of(&page);
@@ -351,7 +351,7 @@ fn a_distribution_goes_through_the_quantiles_of_a_flow() {
         for (key, first) in [("delay_quantiles", 1), ("rtt_quantiles", 3)] {
             let times: Vec<String> = (first..first + 10).map(|time| time.to_string()).collect();
             let flows = serde_json::json!({ "talk": times.join(" ") });
-            trial.evidence.insert(key, flows);
+            set_evidence(trial, key, flows);
         }
     }
     let plots = plots_of(&page(&plan, &trials, &facts()));
@@ -401,7 +401,7 @@ fn queues_over_time_show_labels_instead_of_coded_levels() {
     let (mut plan, mut trials) = study();
     for trial in &mut trials {
         let wire = serde_json::json!({ "wire": { "interval_s": 0.5, "queue": "3 4" }});
-        trial.evidence.insert("series", wire);
+        set_evidence(trial, "series", wire);
     }
     let labels = [("9000".to_owned(), "jumbo frames".to_owned())];
     plan.report.labels.insert("mtu".into(), labels.into());

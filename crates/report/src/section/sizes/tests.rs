@@ -1,6 +1,6 @@
 use experiment::Experiment;
 use lab::world::sim::Simulator;
-use plan::World;
+use plan::{World, evidence};
 use units::Seed;
 
 use super::*;
@@ -135,11 +135,11 @@ fn what_scatter_hides_is_inconclusive() {
     let (plan, mut trials) = run(TEXT);
     // Up to 40 us of noise at every size, which hide a step of half a us.
     for (number, trial) in (1..).zip(&mut trials) {
-        let mut sizes = trial.evidence.get("sizes").unwrap();
-        for of in ["mean_us", "least_us"] {
-            sizes[of] = shaken(sizes[of].as_str().unwrap(), number).into();
+        let mut sizes = trial.evidence.get(evidence::SIZES).unwrap();
+        for of in [&mut sizes.mean_us, &mut sizes.least_us] {
+            *of = shaken(of, number);
         }
-        trial.evidence.insert("sizes", sizes);
+        trial.evidence.insert(evidence::SIZES, sizes);
     }
     let text = report(&plan, &trials).join("\n");
     for line in text

@@ -2,11 +2,14 @@
 //! cells.
 
 use analysis::Findings;
-use plan::metric::Metric;
+use plan::metric::{CPU_TOTAL, Metric, THROUGHPUT};
 use plan::{Cell, Factors, Level, Plan};
 
 /// The metrics of a summary without others, with their names in sentences.
-const ANSWERS: [(&str, &str); 2] = [("throughput", "goodput"), ("cpu_total", "CPU per gigabyte")];
+const ANSWERS: [(&str, &str); 2] = [
+    (THROUGHPUT.name, "goodput"),
+    (CPU_TOTAL.name, "CPU per gigabyte"),
+];
 
 /// The subject of a summary.
 pub(crate) struct Subject<'a> {

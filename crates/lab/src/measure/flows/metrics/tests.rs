@@ -1,4 +1,4 @@
-use serde_json::from_value;
+use serde_json::{from_value, json};
 
 use super::*;
 use crate::measure::synthetic::{flow, tcp};
@@ -77,7 +77,10 @@ fn nodes_are_told_by_what_they_did_with_packets_that_did_not_fit_meanwhile() {
     let mut measurements = Measurements::default();
     measurements.take_fragments(&before, &nodes(counts(4, 8, 0), counts(0, 0, 7)));
     let expected = json!({ "router": { "cut": 3, "made": 6 } });
-    assert_eq!(measurements.evidence.get("fragments"), Some(&expected));
+    assert_eq!(
+        measurements.evidence.json().get("fragments"),
+        Some(&expected)
+    );
     let mut none = Measurements::default();
     none.take_fragments(&before, &before);
     assert!(none.evidence.is_empty());

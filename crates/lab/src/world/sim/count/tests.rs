@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use queue::{AverageQueue, Backlog, Reason};
+use serde_json::Value;
 use units::Bytes;
 
 use super::*;

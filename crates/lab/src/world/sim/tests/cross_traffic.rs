@@ -34,7 +34,7 @@ fn delay(sets: &[&str]) -> (f64, Measurements) {
 fn a_message_waits_for_poisson_packets_as_theory_says() {
     let each = wire(9000.0 + 38.0);
     let (idle, bare) = delay(&[]);
-    assert!(!bare.evidence.contains_key("cross"));
+    assert!(!bare.evidence.json().contains_key("cross"));
     for (load, share) in [("light", 0.2), ("moderate", 0.5), ("heavy", 0.8)] {
         let (loaded, measurements) = delay(&[&format!("network.load={load}")]);
         // The mean wait of M/D/1 [Kleinrock1975].

@@ -153,8 +153,8 @@ fn a_source_that_is_notified_of_drops_repairs_them_sooner_and_may_slow_down() {
 #[test]
 fn what_the_link_carried_is_a_share_of_the_whole_trial() {
     let measurements = measurements(DOMAIN, &["links.core.queue=red", "links.core.red.weight=1"]);
-    let [early, all] =
-        ["early", "all"].map(|window| measurements.metrics[&format!("carried_percent_{window}")]);
+    let [early, all] = ["early", "all"]
+        .map(|window| measurements.metrics[format!("carried_percent_{window}").as_str()]);
     near(&measurements, "utilisation_percent_early", 2.0 * early);
     near(&measurements, "utilisation_percent_all", all);
     // The largest average of a queue of four is below RED's upper threshold.

@@ -5,6 +5,7 @@ use std::fs;
 use experiment::Experiment;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Row, RowAccessor};
+use serde_json::json;
 use units::Seed;
 
 use super::*;

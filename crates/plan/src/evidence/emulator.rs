@@ -1,0 +1,65 @@
+//! The emulator and its links.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::fact::{Fact, Row};
+
+facts! {
+    "", "between hosts: the names of the emulated links: those between both gateways, and that of a machine with one host where it asks for something"
+    { EMULATED_LINK: String = "emulated_link" }
+
+    "frames", "that left emulated links; dropped in front of them; lost on them by chance or bit errors; too big for their `wire_mtu`; without cross traffic"
+    {
+        EMULATOR_DEPARTURES: u64 = "emulator_departures",
+        EMULATOR_QUEUE_DROPS: u64 = "emulator_queue_drops",
+        EMULATOR_LOST: u64 = "emulator_lost",
+        EMULATOR_TOO_BIG: u64 = "emulator_too_big",
+    }
+
+    "us", "how late frames left emulated links: median, 99 of 100, the latest"
+    {
+        EMULATOR_LATE_US: f64 = "emulator_late_us",
+        EMULATOR_LATE_US_P99: f64 = "emulator_late_us_p99",
+        EMULATOR_LATE_US_MAX: f64 = "emulator_late_us_max",
+    }
+
+    "s", "CPU time of the emulator"
+    { EMULATOR_CPU_SECONDS: f64 = "emulator_cpu_seconds" }
+
+    "", "how the kernel's scheduler treated the emulator: `ordinary` (docs/emulator.md)"
+    { EMULATOR_SCHEDULING: String = "emulator_scheduling" }
+
+    "", "what became of cross traffic, an object for each link and direction, see below"
+    { CROSS: Vec<CrossTraffic> = "cross" }
+
+    "", "the trial's recordings, as paths below the results folder"
+    { RECORDINGS: Vec<PathBuf> = "recordings" }
+}
+
+/// The outcome of cross traffic on one direction of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CrossTraffic {
+    pub link: String,
+    pub way: Way,
+    /// Mbit/s of wire that it asked for.
+    pub offered_mbit: f64,
+    /// Mbit/s of wire that were neither dropped nor lost.
+    pub carried_mbit: f64,
+    pub packets: u64,
+    /// Those that the queue dropped; in the simulator `lost` has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
+    pub lost: u64,
+}
+
+/// The direction of cross traffic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// That of the measured traffic.
+    With,
+    /// The other one.
+    Against,
+}

@@ -1,0 +1,52 @@
+//! Meters of hosts.
+
+use serde::{Deserialize, Serialize};
+
+use super::fact::{Fact, Row};
+
+facts! {
+    "", "world `hosts`: of each machine over all passes `role`, `seconds`, `cpu_seconds` (that were not idle), `joules` (null: not metered), `clock_slew_us`, and `nics`: of each interface `interface`, and `received` and `sent`, each with `packets`, `octets`, `dropped`, `errors` and `pauses` (pause frames; null: the driver does not count them)"
+    { HOSTS: Vec<HostUse> = "hosts" }
+
+    "packets", "their sums over all machines"
+    {
+        NIC_DROPPED: u64 = "nic_dropped",
+        NIC_ERRORS: u64 = "nic_errors",
+        NIC_PAUSES: u64 = "nic_pauses",
+    }
+
+    "", "whether the router's interfaces received or sent at least the payload"
+    { ROUTER_CARRIED: bool = "router_carried" }
+}
+
+/// The readings of a machine's meters over a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostUse {
+    pub role: String,
+    pub seconds: f64,
+    /// CPU time that was not idle.
+    pub cpu_seconds: f64,
+    /// `None`: not metered.
+    pub joules: Option<f64>,
+    pub clock_slew_us: f64,
+    pub nics: Vec<NicUse>,
+}
+
+/// The counters of an interface over a trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NicUse {
+    pub interface: String,
+    pub received: NicCounts,
+    pub sent: NicCounts,
+}
+
+/// The counters of one direction of an interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NicCounts {
+    pub packets: u64,
+    pub octets: u64,
+    pub dropped: u64,
+    pub errors: u64,
+    /// Pause frames; `None`: the driver does not count them.
+    pub pauses: Option<u64>,
+}
