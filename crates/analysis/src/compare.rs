@@ -26,7 +26,7 @@ pub use diff::{Shift, diff};
 /// if there is none.
 const LEVEL: f64 = 0.05;
 
-/// From how many cells on a plan compares only the metrics that it names.
+/// The most cells with which a plan that names metrics compares others, too.
 const MANY_CELLS: usize = 1_000;
 
 /// How the reason of a cell begins that this world cannot measure, once.
@@ -144,7 +144,8 @@ impl Comparison {
 }
 
 /// Every metric that was measured or published, in every cell: by metric in
-/// the catalogue's order, then by cell in the plan's.
+/// the catalogue's order, then by cell in the plan's. A plan of more than 1000
+/// cells that names metrics has these alone, and those claimed or published.
 pub fn compare(plan: &Plan, trials: &[Trial]) -> Vec<Comparison> {
     let metrics = metrics(plan, trials);
     if metrics.is_empty() {

@@ -40,7 +40,7 @@ const fn of_metric(metric: &Metric, words: &'static str, scale: Scale) -> Quanti
     }
 }
 
-/// CPU seconds for 10^9 octets.
+/// CPU seconds per 10^9 bytes.
 const fn of_evidence(fact: Fact<f64>, words: &'static str) -> Quantity {
     Quantity {
         name: fact.name(),

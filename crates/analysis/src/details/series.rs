@@ -26,7 +26,7 @@ pub enum Quantity {
     LongestDelay,
 }
 
-/// What has time series.
+/// The object that a time series describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
     Links,

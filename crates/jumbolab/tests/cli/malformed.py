@@ -25,6 +25,9 @@ COUNTERS = (
 # Once this datagram has arrived, the kernel is done with all packets before it.
 BARRIER = b"what comes last"
 
+# Seconds within which memory for a packet must become free.
+PATIENCE = 60
+
 
 def counters():
     with open("/proc/self/net/snmp6") as table:
@@ -33,12 +36,14 @@ def counters():
 
 
 def send(packet):
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return raw.sendto(packet, ("::1", 0))
         except OSError as error:
             # Large blocks of memory become free with time.
-            if error.errno not in (errno.ENOBUFS, errno.ENOMEM):
+            is_short = error.errno in (errno.ENOBUFS, errno.ENOMEM)
+            if not is_short or time.monotonic() > deadline:
                 raise
             time.sleep(0.001)
 
