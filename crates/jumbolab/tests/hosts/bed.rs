@@ -310,6 +310,13 @@ impl Bed {
         self.host(host);
         let found = self.hosts.iter_mut().find(|one| one.name == host);
         found.unwrap().namespace.end();
+        // The kernel removes the interfaces of a namespace some time after its last process.
+        for (network, port) in [(&self.controller, "to"), (&self.network, "port")] {
+            let mut remove = network.command("ip");
+            remove.args(["link", "del", &format!("{port}-{host}")]);
+            // It fails where the kernel was faster.
+            remove.output().unwrap();
+        }
     }
 
     /// Boots a host that was without power.
