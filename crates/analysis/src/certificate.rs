@@ -148,7 +148,7 @@ pub fn above_limit(trial: &Trial) -> Option<(f64, f64)> {
     let limit = trial.number(evidence::LIMIT_MBIT)?;
     let late = trial.number(evidence::GOODPUT_LATE_PERCENT);
     let late = late.unwrap_or(0.0) / 100.0;
-    (goodput > limit * (1.0 + proto::TOLERANCE + late)).then_some((goodput, limit))
+    (goodput > limit * (1.0 + meter::TOLERANCE + late)).then_some((goodput, limit))
 }
 
 /// Whether a trial has `flag`, or should have it: goodput is compared with the

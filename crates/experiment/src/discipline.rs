@@ -3,8 +3,8 @@
 mod field;
 
 use anyhow::{Result, anyhow, bail};
-use proto::tcp::React;
 use queue::{BadSpec, Choice, Configured, Field, Limit, Packet, Reaction, Spec, View};
+use tcp::React;
 use units::{Bytes, Rate, Seed};
 
 use super::keys::{queues, visit};

@@ -6,8 +6,8 @@ mod file;
 use std::fmt;
 use std::path::Path;
 
+use meter::departures::Law;
 use plan::Measure;
-use proto::traffic::Law;
 use units::{Bytes, Span};
 
 use super::quantity::choices;

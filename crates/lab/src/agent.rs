@@ -23,7 +23,7 @@ use live::stamp;
 use live::transfer::latency_breakdown::{self, Probe};
 use live::transfer::{Received, Sent, Transfer};
 use live::trial_token::Token;
-use proto::clock_offset::ClockLine;
+use meter::clock_offset::ClockLine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use units::Span;

@@ -7,12 +7,12 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use anyhow::{Context, Result, bail};
+use link::edge::Prefix;
 use live::gateway::{Configuration, Gateway, InsidePath, Processor, TableSource};
 use live::meter::Process;
 use live::testbed::Node;
 use live::worker::Command;
 use live::{Worker, clock, interrupt};
-use proto::edge::Prefix;
 use proto::gateway::{Carriage, Gathering, Output, Peer, Settings};
 use queue::{Tick, Trigger};
 use serde::{Deserialize, Serialize};

@@ -7,10 +7,10 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use link::{Event, Fate};
 use live::emulator::{Cross, EmulatedLink, Emulator, Observation, Report};
 use live::worker::Command;
 use live::{Namespace, Worker, clock};
-use proto::link::{self, Event, Fate};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time};
 

@@ -15,9 +15,9 @@ use live::socket;
 use live::traffic::{
     Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
 };
+use meter::departures::{Bursts, Law, mean_gap};
 use plan::Measure;
 use plan::setting::PATH_MTUS;
-use proto::traffic::{Bursts, Law, mean_gap};
 use units::{Bytes, Rate, Seed, Span, Transport};
 
 pub use keys::{KEYS, Keys};

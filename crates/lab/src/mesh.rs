@@ -9,9 +9,9 @@ mod schedule;
 use std::net::IpAddr;
 
 use anyhow::{Result, ensure};
+use link::Protocol;
 use live::probe::{Investigated, Task};
 use live::{clock, interrupt};
-use proto::Protocol;
 use units::{Bytes, IpMtu, Span, Time};
 
 use connect::{Connected, connect};

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context, Result, anyhow};
 use live::clock::{self, Epoch};
 use live::traffic::{Described, Entry, Meter, Records};
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
 use units::{Bytes, Transport};
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use files::Folder;
-use proto::link::{Arrival, Event, Fate, Header, Reseed, Settings};
+use link::{Arrival, Event, Fate, Header, Reseed, Settings};
 use queue::Reason;
 use serde::{Deserialize, Serialize};
 use units::Time;

@@ -6,8 +6,8 @@ mod settings;
 mod summary;
 
 use anyhow::{Result, anyhow, ensure};
+use link::{Arrival, Event, Link, Settings};
 use plan::replayed_link::ReplayedQueue;
-use proto::link::{Arrival, Event, Link, Settings};
 use queue::{Packet, Spec, View};
 use units::{Bytes, Seed, Span, Time};
 

@@ -11,8 +11,8 @@ use jumbolab_live::socket;
 use jumbolab_live::traffic::{
     Flow, Meter, Name, Options, Outcome, Plan, Receiver, SendingRate, Serving, run,
 };
+use meter::departures::{Law, Schedule};
 use proto::control::Limits;
-use proto::traffic::{Law, Schedule};
 use units::{Seed, Span, Time, Transport};
 
 fn main() {

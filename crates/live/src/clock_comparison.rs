@@ -1,7 +1,7 @@
 //! Comparison of the wall clocks of two hosts over the path of a trial.
 //!
 //! One end asks for the other's clock in datagrams, and gets its readings at arrival and
-//! departure ([`proto::clock_offset`]). Arrivals are timed by the kernel's timestamps,
+//! departure ([`meter::clock_offset`]). Arrivals are timed by the kernel's timestamps,
 //! so neither end's wake-up widens the bound. The messages are those of the control
 //! protocol ([`wire::control`]), one in each datagram, after the trial's token.
 
@@ -9,10 +9,10 @@ use std::io::IoSliceMut;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use meter::clock_offset::{ClockEstimate, ClockExchange, ClockLine};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, send};
-use proto::clock_offset::{ClockEstimate, ClockExchange, ClockLine};
 use units::{Span, Time, Transport};
 use wire::control::{Control, LONGEST};
 

@@ -19,9 +19,9 @@ mod steering;
 use std::iter;
 use std::os::fd::BorrowedFd;
 
-use proto::Direction;
-use proto::link::{BadSettings, Counters, Delivery, Fate, Settings};
-use proto::middlebox::{Outcome, Rule};
+use link::Direction;
+use link::middlebox::{Outcome, Rule};
+use link::{BadSettings, Counters, Delivery, Fate, Settings};
 use queue::Backlog;
 use units::{Seed, Span, Time};
 

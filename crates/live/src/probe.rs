@@ -25,7 +25,7 @@ mod test_packet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use proto::Protocol;
+use link::Protocol;
 use proto::probe::{Investigation, PathReport, Progress, Reflector, Settings};
 use units::{Bytes, IpMtu, Seed, Span};
 

@@ -13,7 +13,7 @@ mod socket;
 
 use std::net::IpAddr;
 
-use proto::request_response::{Answer, Broken, ReadMode, Stall, TcpStats, WriteMode};
+use meter::request_response::{Answer, Broken, ReadMode, Stall, TcpStats, WriteMode};
 use units::{Bytes, Span, Transport};
 
 use crate::socket::Options;

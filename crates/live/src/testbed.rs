@@ -13,7 +13,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd as _;
 use std::path::Path as FilePath;
 
-use proto::link::Settings;
+use link::Settings;
 use units::IpVersion;
 
 use crate::emulator::EmulatedLink;

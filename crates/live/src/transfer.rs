@@ -12,9 +12,9 @@ mod send;
 
 use std::net::IpAddr;
 
-use proto::clock_offset::ClockLine;
-use proto::time_series::TimeSeries;
-use proto::{Goodput, MessagePlan, Summary};
+use meter::clock_offset::ClockLine;
+use meter::time_series::TimeSeries;
+use meter::{Goodput, MessagePlan, Summary};
 use units::{Bytes, Rate, Span, Time, Transport};
 pub use wire::message::HEADER_LEN;
 
@@ -53,7 +53,7 @@ pub struct Transfer {
     /// Octets per message, i.e. per write.
     pub message: Bytes,
     /// The largest goodput of the path, if it has a rate: determines where counting may
-    /// begin ([`proto::GoodputWindow`]).
+    /// begin ([`meter::GoodputWindow`]).
     pub pace: Option<Rate>,
     /// Whether messages leave at `pace`, each at its instant of a grid: for datagrams
     /// into a link without back-pressure.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use proto::traffic::Seen;
+use meter::departures::Seen;
 
 /// The quantity that a law describes, which determines the unit of its
 /// parameters.

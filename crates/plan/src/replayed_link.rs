@@ -1,7 +1,7 @@
 //! The decisions of a recorded link about the packets that came to it, and those that it would
 //! have done under other settings.
 
-use proto::link::Fate;
+use link::Fate;
 use queue::Reason;
 use units::{Span, Time};
 

@@ -15,11 +15,11 @@ mod probe;
 mod request_response;
 mod watched;
 
-pub use proto::link::JitterLaw;
-pub use proto::middlebox;
-use proto::tcp::React;
-pub use proto::{Direction, Protocol};
+pub use link::JitterLaw;
+pub use link::middlebox;
+pub use link::{Direction, Protocol};
 use queue::{Limit, Spec};
+use tcp::React;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Transport};
 
 pub use command::{Command, Reading};
@@ -394,7 +394,7 @@ pub struct Transfer {
     pub timeout: Span,
     /// The settings of a simulated connection; `None` over UDP and for
     /// connections of the kernel.
-    pub tcp: Option<proto::tcp::Settings>,
+    pub tcp: Option<tcp::Settings>,
 }
 
 /// The echo mode for round trips.

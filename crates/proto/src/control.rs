@@ -29,7 +29,6 @@
 mod channel;
 mod client;
 mod flow_bounds;
-mod law;
 mod secret;
 mod server;
 

@@ -36,9 +36,9 @@ use std::collections::VecDeque;
 
 use units::{Framing, Span, Time};
 
-use crate::edge::{Addressing, Edge, Transmit as EdgeTransmit};
-use crate::link::{Answers, Link};
 pub use counts::{Cause, Counts, Drops, Inward, Outward, Refusal, Refusals, Traffic, Waiting};
+use link::edge::{Addressing, Edge, Transmit as EdgeTransmit};
+use link::{Answers, Link};
 use lost::Lost;
 pub use order::Reorder;
 use packet::{Departing, Inner};
@@ -131,16 +131,16 @@ impl Gateway {
         let entropy = settings.entropy()?;
         let bad = |source| BadSettings::Gather { peer: 0, source };
         let first = settings.peers.first();
-        let edge = Edge::new(crate::edge::Settings {
+        let edge = Edge::new(link::edge::Settings {
             number: HERE,
             gather: first.and_then(|peer| settings.gathering(peer, peer.mtu.bytes())),
             addressing: Addressing::Egress,
             shaping: settings.shaping,
         });
         let uplink = settings.uplink.as_ref().map(|uplink| {
-            let link = crate::link::Settings {
+            let link = link::Settings {
                 ethernet: uplink.framing == Framing::Ethernet,
-                ..crate::link::Settings::perfect(Some(uplink.rate), uplink.queue.clone())
+                ..link::Settings::perfect(Some(uplink.rate), uplink.queue.clone())
             };
             Link::observed(link, uplink.seed, Lost::default())
         });

@@ -18,7 +18,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::{Direction, Protocol};
+use link::{Direction, Protocol};
 
 pub use investigation::{Investigation, Phase, Progress};
 pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};

@@ -4,7 +4,7 @@ mod advice;
 mod json;
 mod words;
 
-use proto::Direction;
+use link::Direction;
 use proto::probe::{Hop, Limit, PathReport, Verdict};
 use units::{Bytes, Span};
 

@@ -2,8 +2,8 @@
 //! become of them under other settings.
 
 use analysis::certificate::State;
+use link::Fate;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
-use proto::link::Fate;
 
 use crate::document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table};
 use crate::plots::replayed::{over_time, waits};

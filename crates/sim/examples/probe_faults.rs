@@ -5,13 +5,13 @@
 //! the last ones may be left out.
 
 use jumbolab_sim::probe_path::{Cross, FarEnd, PathLink, ProbePath, Prober, addresses};
-use proto::link::Settings as LinkSettings;
-use proto::middlebox::{Action, Rule};
+use link::Settings as LinkSettings;
+use link::middlebox::{Action, Rule};
+use link::{Direction, Protocol};
+use meter::departures::Law;
 use proto::probe::{
     Answer, FindingKind, Hop, Investigation, PathReport, Probe, Reflector, Settings, Verdict,
 };
-use proto::traffic::Law;
-use proto::{Direction, Protocol};
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 

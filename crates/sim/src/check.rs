@@ -4,10 +4,10 @@ mod load;
 
 use std::collections::BTreeMap;
 
-use proto::link::Link as Machine;
-use proto::tcp::{Profile, Recovery};
-use proto::traffic::{BadLaw, Bursts};
+use link::Link as Machine;
+use meter::departures::{BadLaw, Bursts};
 use queue::Limit;
+use tcp::{Profile, Recovery};
 use units::{Bytes, Seed, Span};
 
 use crate::direction::{framing, mtu};
@@ -289,7 +289,7 @@ impl Scenario {
                 largest_datagram(flow, datagrams, mtu(direction(path[0])))?
             }
             Traffic::Tcp(tcp) => {
-                let headers = ip_header(flow.ip) + proto::tcp::HEADER + tcp.settings.options;
+                let headers = ip_header(flow.ip) + tcp::HEADER + tcp.settings.options;
                 headers + tcp.segment(flow.ip, mtu(direction(path[0])))
             }
         };

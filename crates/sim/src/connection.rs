@@ -1,6 +1,6 @@
 //! Both endpoints of a TCP flow.
 
-use proto::tcp::{Ack, Counts, Data, HEADER, Profile, Range, Receiver, Sender, State};
+use tcp::{Ack, Counts, Data, HEADER, Profile, Range, Receiver, Sender, State};
 use units::{Rate, Time};
 
 use crate::fragments::ip_header;

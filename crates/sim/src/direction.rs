@@ -1,6 +1,6 @@
 //! One direction of a link in the network.
 
-use proto::link::{FastLink, Fate, Link, Settings};
+use link::{FastLink, Fate, Link, Settings};
 use units::{Bytes, Framing, Seed, Time};
 
 use crate::link_stats::{Averages, LinkStats, TraceDepth};

@@ -4,9 +4,9 @@ mod check;
 
 use std::net::IpAddr;
 
-use proto::edge::{Exit, longest_match};
-use proto::tcp::React;
+use link::edge::{Exit, longest_match};
 use queue::{Carriage, GatherSettings, Tick, Trigger};
+use tcp::React;
 use units::Bytes;
 
 use crate::Prefix;

@@ -10,7 +10,7 @@ mod endpoints;
 mod links;
 mod notices;
 
-use proto::tcp::React;
+use tcp::React;
 use units::{IpVersion, Time};
 
 use crate::arrivals::Arrivals;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proto::edge::{Exit, Labels, Prefix};
+use link::edge::{Exit, Labels, Prefix};
 
 use crate::routes::{Routes, walk};
 use crate::{Domain, Scenario};

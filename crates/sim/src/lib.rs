@@ -3,7 +3,7 @@
 //! A [`Scenario`] describes the network and its traffic. [`Scenario::check`] refuses
 //! invalid scenarios with an explanation; valid ones run to their end and cannot fail.
 //! Links and queues are the same state machines that the live emulator drives
-//! ([`proto::link`]).
+//! ([`link`]).
 //!
 //! A scenario may contain a [`Domain`], whose edges gather packets into bundles and
 //! unpack them.
@@ -42,12 +42,12 @@ mod source;
 mod tracer;
 
 pub use domain::{BadDomain, Destination, Detour, Domain, Edge, Ingress, Notices};
+pub use link::edge::Prefix;
 pub use outcome::{
     Delays, DirectionOutcome, DomainOutcome, EdgeOutcome, FlowOutcome, InnerCounts, LinkOutcome,
     NodeOutcome, Outcome, TcpOutcome,
 };
 pub use packet::Segment;
-pub use proto::edge::Prefix;
 pub use refusal::BadScenario;
 pub use scenario::{
     Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,

@@ -1,6 +1,6 @@
 //! Statistics of a link.
 
-use proto::link::{Counters, Entered, Fate, LinkObserver, QueueState};
+use link::{Counters, Entered, Fate, LinkObserver, QueueState};
 use queue::{Packet as _, Reason, Tick};
 use units::{Bytes, Span, Time};
 

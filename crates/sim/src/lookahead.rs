@@ -9,7 +9,7 @@
 //! comes first. No event is then needed between the first link and the last. All instants
 //! and decisions are the same as with an event for each arrival.
 
-use proto::tcp::Acknowledging;
+use tcp::Acknowledging;
 
 use crate::direction::Direction;
 use crate::engine::Node;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use proto::GoodputWindow;
+use meter::GoodputWindow;
 use units::{Bytes, Rate, Time};
 
 use crate::sink::Sink;

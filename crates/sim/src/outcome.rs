@@ -1,9 +1,9 @@
 //! The outcome of a run.
 
-use proto::Summary;
-use proto::edge;
-use proto::link::Counters;
-use proto::tcp::Counts;
+use link::Counters;
+use link::edge;
+use meter::Summary;
+use tcp::Counts;
 use units::{Bytes, Rate, Span, Time};
 
 /// The outcome of a run. Flows, links and nodes are in the order of the scenario.

@@ -1,7 +1,7 @@
 //! Packets: headers without octets.
 
-use proto::tcp::{Ack, Data, Range};
 use queue::{Advertised, Bundle, InnerDrop, View};
+use tcp::{Ack, Data, Range};
 use units::{Bytes, IpVersion, Time};
 
 use crate::Seen;

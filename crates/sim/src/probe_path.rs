@@ -3,8 +3,8 @@
 //!
 //! Hosts and routers handle IP packets as Linux does: hop limits, messages that a
 //! packet was too big, fragmentation, echoes, closed and open ports. Links are those of
-//! the emulator ([`proto::link`]), each with the rules of a middlebox in front
-//! ([`proto::middlebox`]). The same seed gives the same octets.
+//! the emulator ([`link`]), each with the rules of a middlebox in front
+//! ([`link::middlebox`]). The same seed gives the same octets.
 
 mod network;
 mod node;
@@ -12,10 +12,10 @@ mod octets;
 mod prober;
 mod reassembly;
 
-use proto::link::{BadSettings, Settings};
-use proto::middlebox::Rule;
+use link::middlebox::Rule;
+use link::{BadSettings, Settings};
+use meter::departures::Law;
 use proto::probe::{Answer, Investigation, Probe};
-use proto::traffic::Law;
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use network::Network;

@@ -1,7 +1,7 @@
 //! Errors of scenarios that cannot be run.
 
-use proto::link::BadSettings;
-use proto::traffic::BadLaw;
+use link::BadSettings;
+use meter::departures::BadLaw;
 use units::{Bytes, IpVersion};
 
 use crate::BadDomain;

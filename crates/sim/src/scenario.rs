@@ -1,8 +1,8 @@
 //! Scenarios: the network and its traffic.
 
-use proto::link::Settings;
-use proto::tcp;
-use proto::traffic::{Bursts, Law};
+use link::Settings;
+
+use meter::departures::{Bursts, Law};
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use crate::fragments::ip_header;

@@ -2,8 +2,8 @@
 
 mod outcome;
 
-use proto::edge::{self, Addressing};
-use proto::tcp::React;
+use link::edge::{self, Addressing};
+use tcp::React;
 use units::Seed;
 
 use crate::connection::Connection;

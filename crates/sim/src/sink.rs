@@ -1,7 +1,7 @@
 //! The receiving end of a flow.
 
 use hdrhistogram::Histogram;
-use proto::{FlowRecorder, Summary};
+use meter::{FlowRecorder, Summary};
 use units::{Bytes, Rate, Span, Time};
 
 use crate::Delays;

@@ -4,7 +4,7 @@
 //! [`Source::emit`]. The endpoints of TCP (`connection.rs`) are driven in the same way,
 //! and also take arriving segments.
 
-use proto::traffic::{BadLaw, Schedule};
+use meter::departures::{BadLaw, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 
 use crate::fragments::{UDP_HEADER, fragment_header, header, largest_payload, may_be_cut, pieces};

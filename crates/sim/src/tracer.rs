@@ -1,8 +1,8 @@
 //! Tracers: observation of single packets.
 
-use proto::link::QueueState;
-use proto::tcp::{Counts, State};
+use link::QueueState;
 use queue::{Reason, Tick};
+use tcp::{Counts, State};
 use units::{Bytes, Span, Time};
 
 use crate::Segment;

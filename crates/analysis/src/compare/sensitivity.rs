@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use plan::setting::{Link, Sends, Traffic};
 use plan::{Factors, Level, Plan, Setting};
-use proto::tcp::{Profile, Settings};
+use tcp::{Profile, Settings};
 use units::Transport;
 
 use super::Comparison;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use meter::streaming_recorder::SHARES;
 use plan::evidence::{DELAY_QUANTILES, Fact, RTT_QUANTILES};
-use proto::streaming_recorder::SHARES;
 
 use crate::statistics::{Mean, mean};
 

@@ -4,7 +4,7 @@ mod of_kernel;
 mod values;
 
 use anyhow::Result;
-use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
+use tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
 use crate::quantity::{either, on_off, size_or, span, switch, word};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Result;
+use meter::departures::Seen;
 use plan::{LawFile, Measure};
-use proto::traffic::Seen;
 use units::Span;
 
 use super::quantity;

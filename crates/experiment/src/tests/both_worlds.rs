@@ -1,7 +1,7 @@
 //! A transfer from one file in the kernel's world and in the simulator's.
 
 use plan::setting::KernelTcp;
-use proto::tcp::{Acknowledging, Recovery, Settings};
+use tcp::{Acknowledging, Recovery, Settings};
 use units::Span;
 
 use super::kernels::FLOWS;

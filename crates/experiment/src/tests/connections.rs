@@ -1,6 +1,6 @@
 //! Settings of simulated connections, and groups of flows.
 
-use proto::tcp::{Acknowledging, Control, Profile, Recovery, Settings};
+use tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 
 use super::simulated::{refused, sim};
 use super::*;

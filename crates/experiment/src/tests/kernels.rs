@@ -1,6 +1,6 @@
 //! Flows between kernels: `kind = "flows"` in the world `netns`.
 
-use proto::traffic::Law;
+use meter::departures::Law;
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Laws of flows in keys.
 
+use meter::departures::{Bursts, Law};
 use plan::setting::{Sends, Traffic};
-use proto::traffic::{Bursts, Law};
 
 use super::simulated::{GRAPH, refused, sim};
 use super::*;

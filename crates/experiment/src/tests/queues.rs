@@ -1,7 +1,7 @@
 //! Queue disciplines of links.
 
-use proto::tcp::React;
 use queue::{Limit, Spec};
+use tcp::React;
 
 use super::simulated::{check_round_trip_in_sim, sim};
 use super::*;

@@ -1,6 +1,6 @@
 //! Keys that the world `sim` reads, and those that it refuses.
 
-use proto::traffic::Law;
+use meter::departures::Law;
 
 use super::*;
 use crate::shipped;

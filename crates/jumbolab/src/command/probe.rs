@@ -8,9 +8,9 @@ mod watch;
 use std::net::SocketAddr;
 
 use anyhow::{Result, anyhow, ensure};
+use link::Protocol;
 use live::probe::{Investigated, Task, investigate};
 use live::{far_host, interrupt};
-use proto::Protocol;
 use proto::probe::Verdict;
 use report::{Probed, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use live::traffic::{
     DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, SHORTEST_INTERVAL, Sent, Served,
 };
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
 use proto::control::Secret;
 use units::{Bytes, Span, Transport};
 

@@ -19,9 +19,10 @@ use source::{Source, cited, is_identifier, lines_without_tests};
 
 /// The rows of the layer table, lowest first. A crate depends only on rows
 /// below its own, so crates of one row are independent of each other.
-const LAYERS: [&[&str]; 7] = [
+const LAYERS: [&[&str]; 8] = [
     &["units", "files"],
     &["wire", "queue", "model"],
+    &["link", "tcp", "meter"],
     &["proto"],
     &["plan", "sim", "live"],
     &["experiment", "results", "analysis"],

@@ -250,8 +250,8 @@ fn carried(transfer: &Transfer, octets: Bytes) -> Span {
 #[cfg(test)]
 mod tests {
     use live::meter::Process;
-    use proto::time_series::TimeSeries;
-    use proto::{FlowRecorder, Goodput};
+    use meter::time_series::TimeSeries;
+    use meter::{FlowRecorder, Goodput};
     use units::Time;
 
     use super::*;

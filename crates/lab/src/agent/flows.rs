@@ -17,10 +17,10 @@ use live::traffic::{
     Served, Serving, sizes,
 };
 use live::trial_token::Token;
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
+use meter::departures::{Bursts, Law, PathMtu, Schedule};
+use meter::time_series::TimeSeries;
 use proto::control::{FlowBounds, Impossible, Limits, Secret};
-use proto::time_series::TimeSeries;
-use proto::traffic::{Bursts, Law, PathMtu, Schedule};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time, Transport};
 use wire::control::SentReport;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use proto::edge::Prefix;
+use link::edge::Prefix;
 use proto::gateway::{Carriage, Peer, Sealing};
 use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result};
+use link::Protocol;
 use live::capture::Capture;
 use live::host_changes::HostChanges;
 use live::machine::has_program;
@@ -16,7 +17,6 @@ use live::socket::{default_congestion_control, try_congestion_control};
 use live::stamp::{RunningReflector, StampReflector};
 use live::testbed::Fragments;
 use live::tool::Tool;
-use proto::Protocol;
 use proto::stamp::Limits;
 
 use super::metering::Metering;

@@ -1,9 +1,9 @@
 //! Checks the observations of a trial against its setting and physical limits.
 
 use live::emulator::Report;
+use meter::TOLERANCE;
 use plan::setting::{LatencyBreakdown, Link, Transfer};
 use plan::{Flag, Setting, evidence, metric};
-use proto::TOLERANCE;
 use units::{Bytes, IpMtu, Rate, Span, Transport};
 
 use super::command::CommandObservation;

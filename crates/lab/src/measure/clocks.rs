@@ -1,9 +1,9 @@
 //! Evidence of the offset between the clocks of both ends.
 
+use meter::clock_offset::ClockLine;
+use meter::latency_breakdown::Part;
 use plan::metric::{self, Metric, part_metric};
 use plan::{Flag, evidence};
-use proto::clock_offset::ClockLine;
-use proto::latency_breakdown::Part;
 use units::Span;
 
 use crate::measurements::Measurements;
@@ -66,7 +66,7 @@ fn micros(nanos: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proto::clock_offset::{ClockEstimate, ClockOffset};
+    use meter::clock_offset::{ClockEstimate, ClockOffset};
 
     use super::*;
 

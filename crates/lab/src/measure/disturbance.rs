@@ -4,12 +4,12 @@
 mod rule;
 
 use anyhow::{Context, Result};
+use link::Fate;
 use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, MachineUse, Process};
 use live::stalls::Stalls;
 use plan::{DisturbedPass, Flag, Setting, evidence};
-use proto::link::Fate;
 use units::Span;
 
 use super::Pair;

@@ -6,9 +6,9 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use meter::departures::Law;
 use plan::setting::{self as spec, Sends, Sockets};
 use plan::{Setting, evidence};
-use proto::traffic::Law;
 use units::{Bytes, Seed, Span};
 
 use super::Pair;

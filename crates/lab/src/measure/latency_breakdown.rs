@@ -5,10 +5,10 @@ mod transmission;
 use live::clock::Epoch;
 use live::transfer::Transfer;
 use live::transfer::latency_breakdown::{Answered, Asked, Inject, InjectionPoint, Probe};
+use meter::latency_breakdown::{Direction, Exchange, Part, Parts};
 use plan::metric::{self, part_metric};
 use plan::setting::{self as spec, Echo, LatencyBreakdown};
 use plan::{Setting, evidence};
-use proto::latency_breakdown::{Direction, Exchange, Part, Parts};
 use units::{Bytes, Span};
 
 use super::Pair;

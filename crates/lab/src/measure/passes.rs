@@ -1,16 +1,16 @@
 //! Derives the metrics of a trial from the observations of both ends and the
 //! meters.
 
+use link::Fate;
 use live::emulator::{DirectionReport, Report};
-use live::meter::{self, MachineUse};
+use live::meter::{MachineUse, tick};
 use live::socket::TcpState;
 use live::transfer::{Received, Sent};
+use meter::Goodput;
 use plan::Setting;
 use plan::evidence::{self, CrossTraffic, Way};
 use plan::metric::{self, Metric};
 use plan::setting::Link;
-use proto::Goodput;
-use proto::link::Fate;
 use units::{Bytes, Rate, Span};
 
 use super::disturbance::Disturbance;
@@ -274,8 +274,8 @@ impl Measurements {
             let share = |cpu: Span| Some(100.0 * ratio(cpu, used.elapsed));
             self.put(alone, share(process.cpu));
             self.put(high, share(process.cpu + used.softirq));
-            let tick = 100.0 * ratio(meter::tick(), used.elapsed);
-            self.note(evidence::resolution(high), tick);
+            let share_of_tick = 100.0 * ratio(tick(), used.elapsed);
+            self.note(evidence::resolution(high), share_of_tick);
             self.note(seconds, per_gigabyte(process.cpu, octets));
         }
         let all = used.elapsed * used.processors;
@@ -286,7 +286,7 @@ impl Measurements {
             let others = used.busy - busy;
             self.note(evidence::CPU_OF_OTHERS_SECONDS, others.as_secs_f64());
         }
-        self.note(evidence::CPU_TICK_SECONDS, meter::tick().as_secs_f64());
+        self.note(evidence::CPU_TICK_SECONDS, tick().as_secs_f64());
         self.note(evidence::CPU_WINDOW_SECONDS, used.elapsed.as_secs_f64());
         self.note(evidence::CPU_BUSY_PERCENT, 100.0 * ratio(used.busy, all));
         self.note(

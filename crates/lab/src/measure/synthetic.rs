@@ -4,11 +4,11 @@ use experiment::Experiment;
 use live::meter::{MachineUse, Process};
 use live::socket::TcpState;
 use live::transfer::{Received, Sent};
+use meter::time_series::TimeSeries;
+use meter::{FlowRecorder, Goodput, Summary};
 use plan::command_line::Addresses;
 use plan::setting::Transfer;
 use plan::{Setting, World};
-use proto::time_series::TimeSeries;
-use proto::{FlowRecorder, Goodput, Summary};
 use units::{Bytes, Span, Time, Transport};
 
 use super::disturbance::Disturbance;

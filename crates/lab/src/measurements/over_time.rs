@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use meter::streaming_recorder::SHARES;
+use meter::time_series::{Interval, TimeSeries};
 use plan::UNKNOWN;
 use plan::evidence::{self, Fact, FlowSeries};
-use proto::streaming_recorder::SHARES;
-use proto::time_series::{Interval, TimeSeries};
 use units::Span;
 
 use super::Measurements;

@@ -8,7 +8,7 @@ use std::str::{self, FromStr};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use files::Lines;
-use proto::link::{Arrival, Fate, Header, Reseed, Settings};
+use link::{Arrival, Fate, Header, Reseed, Settings};
 use queue::Reason;
 use units::{Seed, Time};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use experiment::Experiment;
+use link::Settings;
 use plan::World;
-use proto::link::Settings;
 use queue::Limit;
 use units::{Bytes, Framing};
 

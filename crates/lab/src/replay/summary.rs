@@ -1,7 +1,7 @@
 //! The fates of many packets, in numbers and over time.
 
+use link::{Arrival, Fate};
 use plan::replayed_link::{Fates, QueueOverTime, Waits};
-use proto::link::{Arrival, Fate};
 use units::{Span, Time};
 
 use crate::recording::Decision;
@@ -104,7 +104,7 @@ pub(super) fn over_time<'a>(
 
 #[cfg(test)]
 mod tests {
-    use proto::link::Header;
+    use link::Header;
     use queue::Reason;
 
     use super::*;

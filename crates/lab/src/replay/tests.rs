@@ -1,8 +1,8 @@
 //! Replays of recordings that come from a driven link, not from a machine.
 
 use experiment::queue_of;
+use link::{Fate, JitterLaw};
 use proptest::prelude::*;
-use proto::link::{Fate, JitterLaw};
 use queue::{Limit, Spec};
 use units::Rate;
 

@@ -2,9 +2,9 @@
 //! of several segments.
 
 use experiment::Refusal;
+use meter::departures::Law;
 use plan::Setting;
 use plan::setting::{LinkKind, MtuBy, Sends, Traffic};
-use proto::traffic::Law;
 use units::{Bytes, Transport};
 
 /// Refuses traffic between kernels that segments of TCP do not limit, and packets of

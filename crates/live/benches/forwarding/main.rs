@@ -21,12 +21,12 @@ use std::io::{BufRead, stdin};
 use std::process::ExitCode;
 
 use jumbolab_live as live;
+use link::{Fate, Settings};
 use live::Worker;
 use live::clock::monotonic;
 use live::emulator::{EmulatedLink, Emulator};
 use live::meter::Process;
 use live::worker::Command;
-use proto::link::{Fate, Settings};
 use queue::{Limit, Spec};
 use units::{Bytes, Seed, Span};
 

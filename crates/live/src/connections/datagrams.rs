@@ -9,11 +9,11 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 
+use meter::departures::{Bursts, Law, PathMtu, Schedule};
+use meter::streaming_recorder::Delays;
+use meter::{FlowRecorder, Summary};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
-use proto::streaming_recorder::Delays;
-use proto::traffic::{Bursts, Law, PathMtu, Schedule};
-use proto::{FlowRecorder, Summary};
 use units::{Bytes, Seed, Span, Time, Transport};
 use wire::numbered::{LEN, Numbered};
 

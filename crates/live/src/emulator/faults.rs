@@ -1,8 +1,8 @@
 //! The faults of an emulated link: what happens to the packets in its frames before they
 //! enter the queue of their direction.
 
-use proto::Direction;
-use proto::middlebox::{Middlebox, Outcome, Rule};
+use link::Direction;
+use link::middlebox::{Middlebox, Outcome, Rule};
 use units::{Seed, Time};
 
 use crate::frames::Frame;

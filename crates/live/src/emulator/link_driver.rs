@@ -8,8 +8,8 @@
 
 use std::iter::Peekable;
 
-use proto::link::{Arrival, BadSettings, Counters, Delivery, Event, Fate, Link, Reseed, Settings};
-use proto::traffic::{Law, Schedule};
+use link::{Arrival, BadSettings, Counters, Delivery, Event, Fate, Link, Reseed, Settings};
+use meter::departures::{Law, Schedule};
 use queue::{Backlog, Packet};
 use units::{Bytes, Framing, Seed, Span, Time};
 use wire::too_big::TooBig;

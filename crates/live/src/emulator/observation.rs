@@ -1,6 +1,6 @@
 //! Observations of the packets in front of an emulated link, by direction.
 
-use proto::link::{Entered, Fate, LinkObserver, QueueState};
+use link::{Entered, Fate, LinkObserver, QueueState};
 use queue::{AverageQueue, Packet, Reason};
 use units::Time;
 use wire::frame::Ports;

@@ -6,8 +6,8 @@ mod bundles;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use link::{Event, Link, Settings};
 use proptest::prelude::*;
-use proto::link::{Event, Link, Settings};
 use queue::law::Spread;
 use queue::{CodelSettings, DISCIPLINES, Limit, Packet, RedSettings, Spec, Unit, Victim, View};
 use units::{Bytes, Rate, Seed, Span, Time};

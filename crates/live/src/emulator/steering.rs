@@ -1,6 +1,6 @@
 //! Controls of an emulator: random streams, records and cross traffic.
 
-use proto::link::{Arrival, Event, Reseed};
+use link::{Arrival, Event, Reseed};
 use units::{Seed, Time};
 
 use super::link_driver::LinkDriver;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use proto::edge::Prefix;
+use link::edge::Prefix;
 use proto::gateway::{Carriage, Settings};
 use units::{IpMtu, Span};
 

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use meter::departures::PathMtu;
 use nix::errno::Errno;
 use nix::net::if_::if_indextoname;
 use proto::gateway::Carriage;
-use proto::traffic::PathMtu;
 use units::Bytes;
 use wire::bundle::{PORT, PROTOCOL};
 

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
+use link::edge::Prefix;
 use nix::poll::PollFlags;
-use proto::edge::Prefix;
 use proto::gateway::Table;
 use units::Span;
 

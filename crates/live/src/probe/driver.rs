@@ -5,10 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use link::Protocol;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use proto::Protocol;
 use proto::probe::{AnswerKind, Probe, Reflector, ReplySize, Target, TcpProbes};
 use units::{Bytes, Seed, Span, Time};
 use wire::probe::ProbePacket;

@@ -4,9 +4,9 @@
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use link::Protocol;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
-use proto::Protocol;
 use proto::probe::{Answer, AnswerKind, Probe, ReplySize};
 use units::{Bytes, IpVersion, Time};
 use wire::probe::Transport;

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 
-use proto::traffic::PathMtu;
+use meter::departures::PathMtu;
 use units::Bytes;
 
 use crate::error::{During, Result};

@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use link::Protocol;
 use proptest::prelude::*;
-use proto::Protocol;
 use proto::probe::{Answer, AnswerKind, Probe, ReplySize, Target};
 use units::{Bytes, Seed, Span};
 use wire::protocol::icmp::EchoHeader;

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use meter::departures::PathMtu;
 use nix::sys::socket::{setsockopt, sockopt};
 use nix::sys::time::TimeVal;
-use proto::traffic::PathMtu;
 use units::{Bytes, Span};
 
 use super::ip_option::IpOption;

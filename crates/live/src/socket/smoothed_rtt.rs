@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use proto::time_series::TimeSeries;
+use meter::time_series::TimeSeries;
 use units::{Span, Time};
 
 use crate::sys::tcp_info;

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use proto::link::Settings;
-use proto::middlebox::Rule;
+use link::Settings;
+use link::middlebox::Rule;
 use units::{Bytes, IpMtu, IpVersion, Rate, Span};
 
 use super::interface::Offloads;

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use proto::clock_offset::{ClockExchange, ClockOffset};
+use meter::clock_offset::{ClockExchange, ClockOffset};
 use proto::control::{Client, FlowBounds, ReceiverMessage, Secret};
 use units::{Span, Time};
 use wire::control::{self, Report};

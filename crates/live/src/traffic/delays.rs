@@ -1,6 +1,6 @@
 //! Distributions of delays, round trips and lateness.
 
-use proto::streaming_recorder::Delays;
+use meter::streaming_recorder::Delays;
 use serde::Serialize;
 use units::Span;
 use units::with_unit::micros;

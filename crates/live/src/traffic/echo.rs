@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use meter::clock_offset::ClockOffset;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
-use proto::clock_offset::ClockOffset;
 use units::{IpVersion, Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};

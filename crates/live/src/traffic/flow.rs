@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
+use meter::departures::{Law, Schedule};
 use proto::control::FlowBounds;
-use proto::traffic::{Law, Schedule};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
 use wire::control::{Meter, Name};
 

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use proto::streaming_recorder::Delays;
+use meter::streaming_recorder::Delays;
 use units::{Bytes, Span, Time};
 
 use super::counters::SentCounters;
@@ -238,7 +238,7 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proto::traffic::{Law, Schedule};
+    use meter::departures::{Law, Schedule};
     use std::net::Ipv4Addr;
     use units::{Seed, Transport};
     use wire::control::Name;

@@ -14,8 +14,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use meter::clock_offset::ClockOffset;
 use nix::sys::socket::{setsockopt, sockopt};
-use proto::clock_offset::ClockOffset;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::{Flow, Report};
 

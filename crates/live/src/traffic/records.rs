@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::mpsc::SyncSender;
 
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
 use units::Transport;
 use wire::control::{Meter, Name};
 

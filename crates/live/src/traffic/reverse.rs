@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use proto::time_series::TimeSeries;
-use proto::traffic::{Law, PathMtu};
+use meter::departures::{Law, PathMtu};
+use meter::time_series::TimeSeries;
 use units::{Bytes, Rate, Seed, Span, Transport};
 use wire::control::{self, LONGEST_CONGESTION, Meter, SentReport, Traffic, congestion_name};
 use wire::message::HEADER_LEN;

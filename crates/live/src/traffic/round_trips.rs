@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use proto::streaming_recorder::{Arrival, ArrivalClass, SHARES, StreamingFlowRecorder};
-use proto::time_series::TimeSeries;
+use meter::streaming_recorder::{Arrival, ArrivalClass, SHARES, StreamingFlowRecorder};
+use meter::time_series::TimeSeries;
 use units::{Bytes, Span, Time};
 use wire::message::Message;
 

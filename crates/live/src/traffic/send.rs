@@ -12,10 +12,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use meter::streaming_recorder::SHARES;
+use meter::time_series::TimeSeries;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send};
-use proto::streaming_recorder::SHARES;
-use proto::time_series::TimeSeries;
 use units::{Bytes, Span, Time, Transport};
 use wire::control::Meter;
 use wire::message::{Echo, Message};

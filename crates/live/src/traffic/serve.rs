@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread;
 
+use meter::clock_offset::ClockOffset;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::SockFlag;
-use proto::clock_offset::ClockOffset;
 use proto::control::{Limits, Secret};
 use units::{Rate, Span};
 use wire::control::{Flow, Report};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver as Queue, Sender, channel};
 use std::thread;
 
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
 use proto::control::{Request, Server, Settings};
 use units::{Bytes, Span, Time};
 use wire::control::{Flow, Reason, Report, SentReport};

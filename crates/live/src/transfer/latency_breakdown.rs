@@ -1,5 +1,5 @@
 //! Round trips one by one, with all timestamps of both ends, from which
-//! [`proto::latency_breakdown`] computes the stages.
+//! [`meter::latency_breakdown`] computes the stages.
 //!
 //! The program's and the kernel's timestamps are both of CLOCK_REALTIME. If the ends run on
 //! different machines, those of the far end are corrected afterwards. The whole round trip is timed by
@@ -8,8 +8,8 @@
 mod departures;
 mod end;
 
-use proto::clock_offset::ClockLine;
-use proto::latency_breakdown::{Came, Left};
+use meter::clock_offset::ClockLine;
+use meter::latency_breakdown::{Came, Left};
 use units::{Span, Transport};
 
 use super::Transfer;

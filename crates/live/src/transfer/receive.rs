@@ -4,12 +4,12 @@ use std::io::IoSliceMut;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use meter::clock_offset::ClockLine;
+use meter::time_series::TimeSeries;
+use meter::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, SockFlag, SockaddrLike, SockaddrStorage, recvmsg, send, sendto};
-use proto::clock_offset::ClockLine;
-use proto::time_series::TimeSeries;
-use proto::{FlowRecorder, GoodputWindow, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{HEADER_LEN, Message};
 

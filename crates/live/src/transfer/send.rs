@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use meter::{FlowRecorder, MessagePlan, MessageStream};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::socket::{MsgFlags, recv, send as send_octets};
-use proto::{FlowRecorder, MessagePlan, MessageStream};
 use units::{Bytes, Span, Time, Transport};
 use wire::message::{Echo, Message};
 

@@ -1,6 +1,6 @@
 //! Latency breakdowns.
 
-use proto::latency_breakdown::PARTS;
+use meter::latency_breakdown::PARTS;
 
 use super::fact::{Fact, Row};
 

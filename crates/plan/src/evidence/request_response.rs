@@ -1,6 +1,6 @@
 //! Requests and responses.
 
-use proto::request_response::{Broken, Stall};
+use meter::request_response::{Broken, Stall};
 use serde::{Deserialize, Serialize};
 
 use super::fact::{Fact, Row};

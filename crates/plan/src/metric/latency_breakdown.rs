@@ -1,6 +1,6 @@
 //! Metrics of latency breakdowns: the stages of a round trip.
 
-use proto::latency_breakdown::{PARTS, Part};
+use meter::latency_breakdown::{PARTS, Part};
 
 use super::{Metric, Resolution, STAMP, higher, lower};
 

@@ -1,6 +1,6 @@
 //! Links in the form that the emulator and the simulator take.
 
-use proto::link::{Settings, TooBig};
+use link::{Settings, TooBig};
 use units::{Framing, Span};
 
 use super::{Link, Network};

@@ -1,8 +1,7 @@
 //! Scheduled messages and connections.
 
-use proto::tcp;
-pub use proto::traffic::PathMtu;
-use proto::traffic::{Bursts, Law};
+pub use meter::departures::PathMtu;
+use meter::departures::{Bursts, Law};
 use units::{Bytes, Span};
 
 /// The senders' path-MTU behaviours, by keyword.

@@ -1,6 +1,6 @@
 //! The investigation of a path by probes.
 
-use proto::Protocol;
+use link::Protocol;
 use units::{Bytes, Span};
 
 /// The investigation of the path from the sender to the receiver.

@@ -1,8 +1,8 @@
 //! Request-response traffic: messages of many sizes, each sent after the
 //! previous one was answered.
 
-pub use proto::request_response::{Answer, ReadMode, WriteMode};
-use proto::tcp;
+pub use meter::request_response::{Answer, ReadMode, WriteMode};
+
 use units::{Bytes, Span, Transport};
 
 /// Request-response messages of many sizes, one at a time.

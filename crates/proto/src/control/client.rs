@@ -6,7 +6,7 @@ use wire::control::{Control, Flow, Progress, Report, Reverse, SentReport, VERSIO
 use super::Fault;
 use super::channel::{Channel, End};
 use super::secret::{Contributions, Secret, purpose};
-use crate::clock_offset::ClockExchange;
+use meter::clock_offset::ClockExchange;
 
 /// A message from the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -130,7 +130,7 @@ fn a_session_goes_from_hello_to_farewell_with_and_without_a_secret() {
         client.clocks(11, -5, 2);
         client.open(flow(0));
         let (news, requests) = talk(&mut client, &mut server).unwrap();
-        let compared = crate::clock_offset::ClockExchange {
+        let compared = meter::clock_offset::ClockExchange {
             asked: 100,
             received: 500,
             answered: 500,

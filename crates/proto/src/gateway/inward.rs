@@ -11,7 +11,7 @@ use super::packet::Inner;
 use super::seal::Refused;
 use super::settings::Origin;
 use super::{Alone, Cause, Gateway, Refusal, outer};
-use crate::edge::Exit;
+use link::edge::Exit;
 
 /// The origin of plain packets that come from behind no peer.
 const NOBODY: u64 = u64::MAX;

@@ -4,7 +4,7 @@ use queue::Reason;
 use units::Time;
 
 use super::packet::Departing;
-use crate::link::{Entered, LinkObserver};
+use link::{Entered, LinkObserver};
 
 /// Drops of the uplink that nobody has counted yet.
 #[derive(Debug, Default)]

@@ -12,8 +12,8 @@ use wire::probe::Fragments;
 
 use super::packet::{Departing, Inner, Load};
 use super::{Alone, Cause, Decision, Event, Gateway, outer};
-use crate::edge::{Exit, Outgoing};
-use crate::link::Link;
+use link::Link;
+use link::edge::{Exit, Outgoing};
 
 impl Gateway {
     /// Hands a packet to the edge, which gathers it or sends it alone.

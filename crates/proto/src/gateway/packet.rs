@@ -5,7 +5,7 @@ use units::{Bytes, Framing, Time};
 use wire::frame;
 
 use super::record::Arrival;
-use crate::edge::Exit;
+use link::edge::Exit;
 
 /// The ECN bits of a service octet [RFC3168 s5].
 const CONGESTION: u8 = 0b11;

@@ -8,8 +8,8 @@ use super::order::Order;
 use super::prober::{Path, Sizes};
 use super::seal::{self, Seal};
 use super::{Gateway, Settings};
-use crate::edge::Exit;
-use crate::timers::Timers;
+use link::edge::Exit;
+use link::timers::Timers;
 
 pub(super) struct PeerState {
     /// The largest packet toward it of which the driver or a router knows.

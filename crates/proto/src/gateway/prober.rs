@@ -4,8 +4,8 @@
 use units::{Bytes, IpMtu, IpVersion, Seed, Span, Time};
 use wire::bundle::{PathMessage, PathProbe};
 
-use crate::link::Answers;
-use crate::pmtu::{self, Discovery, ProbeTimer, State, TooBig, TooBigUse};
+use link::Answers;
+use link::pmtu::{self, Discovery, ProbeTimer, State, TooBig, TooBigUse};
 
 /// The time until a peer that answers nothing is probed again.
 const AGAIN: Span = Span::from_secs(1);

@@ -7,7 +7,7 @@ use units::{Bytes, Time};
 
 use super::packet::{Departing, Inner};
 use super::{BadSettings, Gateway, Settings};
-use crate::edge::Exit;
+use link::edge::Exit;
 
 /// An event of a record, in the order of the events.
 #[derive(Clone, Debug, PartialEq, Eq)]

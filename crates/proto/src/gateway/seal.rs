@@ -16,8 +16,8 @@ use units::{Seed, Span, Time};
 use wire::bundle::{Greeting, NONCE_LEN, SealedHeader, TAG_LEN};
 
 use crate::control::Secret;
-use crate::link::Answers;
 use keys::{Key, Keys, Nonces};
+use link::Answers;
 use window::Window;
 
 /// For how long bundles under previous keys are opened.

@@ -184,7 +184,7 @@ pub enum BadSettings {
     },
     /// A queue that cannot be.
     #[error(transparent)]
-    Uplink(#[from] crate::link::BadSettings),
+    Uplink(#[from] link::BadSettings),
     /// A secret, beside packets that anybody may have sent.
     #[error(
         "peer {peer} has a secret, but packets alone travel plain, and anybody could send such;          let them travel in bundles"

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::edge::{Exit, Prefix};
+use link::edge::{Exit, Prefix};
 
 /// Places of the memory of late answers.
 const LATE: usize = 1 << 12;
@@ -97,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::edge::longest_match;
+    use link::edge::longest_match;
 
     fn rows() -> impl Strategy<Value = Vec<Prefix>> {
         // Few addresses, so that prefixes are nested and equal.

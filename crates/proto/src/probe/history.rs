@@ -11,8 +11,8 @@ use units::{Bytes, Seed, Span, Time};
 
 use super::kind::{Kind, SMALL};
 use super::{Probe, Protocol, Settings};
-use crate::pmtu::{ProbeTimer, RoundTrip};
 use crate::stamp::OneWayLoss;
+use link::pmtu::{ProbeTimer, RoundTrip};
 
 pub(super) use answers::{Heard, Message, Seen};
 pub(super) use chance::{at_most, share};

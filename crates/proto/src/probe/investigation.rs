@@ -8,7 +8,7 @@ use super::kind::{Kind, octets};
 use super::phase::{self, Walked};
 use super::search::{self, Searches};
 use super::{Answer, BadSettings, PathReport, Probe, Settings, findings};
-use crate::pmtu::TooBig;
+use link::pmtu::TooBig;
 
 /// The time between small probes that stand beside others.
 const BEAT: Span = Span::from_millis(10);

@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use units::Bytes;
 
-use crate::Protocol;
+use link::Protocol;
 
 /// Whom a probe is addressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

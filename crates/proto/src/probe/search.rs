@@ -4,7 +4,7 @@ use units::{IpMtu, Seed, Span, Time};
 
 use super::kind::Kind;
 use super::{BadSettings, Settings};
-use crate::pmtu::{self, Discovery, Limit, ProbeTimer, State, TooBig};
+use link::pmtu::{self, Discovery, Limit, ProbeTimer, State, TooBig};
 
 /// How often a search begins anew after an interruption of the path.
 const MOST_RESTARTS: u32 = 2;

@@ -5,7 +5,7 @@ use core::net::IpAddr;
 use units::{Bytes, IpVersion, Rate, Span};
 
 use super::Protocol;
-use crate::pmtu;
+use link::pmtu;
 
 /// The greatest rate of probes unless set: 50 Mb/s.
 const RATE: Rate = match Rate::from_bits_per_second(50_000_000) {

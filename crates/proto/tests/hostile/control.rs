@@ -1,7 +1,7 @@
 //! Hostile control messages in all states of a receiver.
 
 use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Secret, Server, Settings};
-use jumbolab_proto::traffic::Law;
+use meter::departures::Law;
 use units::Transport;
 use units::{Span, Time};
 use wire::control::{

@@ -1,7 +1,7 @@
 //! Hostile headers of messages and of ICMP echoes, passed to a receiver's statistics.
 
-use jumbolab_proto::MessageStream;
-use jumbolab_proto::streaming_recorder::{Arrival, StreamingFlowRecorder};
+use meter::MessageStream;
+use meter::streaming_recorder::{Arrival, StreamingFlowRecorder};
 use units::{IpVersion, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};

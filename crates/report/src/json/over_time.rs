@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries, Times};
 use analysis::statistics::{Interval, Mean};
+use meter::streaming_recorder::SHARES;
 use plan::Factors;
-use proto::streaming_recorder::SHARES;
 use serde::Serialize;
 
 use super::line::json_line;

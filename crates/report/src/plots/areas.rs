@@ -3,9 +3,9 @@
 
 use analysis::Findings;
 use analysis::latency_breakdown::Group;
+use meter::latency_breakdown::{PARTS, Part};
 use plan::Level;
 use plan::metric::OF_LATENCY_BREAKDOWN;
-use proto::latency_breakdown::{PARTS, Part};
 use serde_json::json;
 
 use super::{axis, layout, small_title, traces, with};

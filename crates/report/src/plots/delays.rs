@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use analysis::Findings;
 use analysis::details::Times;
+use meter::streaming_recorder::SHARES;
 use plan::metric::{self, Metric};
-use proto::streaming_recorder::SHARES;
 use serde_json::{Value, json};
 
 use super::{Frame, axis, layout, marks, small_title, text, traces};

@@ -1,7 +1,7 @@
 //! Plots of a recorded link and its replays.
 
+use link::Fate;
 use plan::replayed_link::{QueueOverTime, ReplayedLink, ReplayedQueue};
-use proto::link::Fate;
 use serde_json::{Value, json};
 
 use super::{axis, layout, marks, small_title, text, traces};

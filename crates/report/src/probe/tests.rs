@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use link::{Direction, Protocol};
 use proto::probe::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
     PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
 };
-use proto::{Direction, Protocol};
 use serde_json::Value;
 use units::{Bytes, Span};
 

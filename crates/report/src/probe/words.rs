@@ -1,6 +1,6 @@
 //! Findings about a path in words.
 
-use proto::Direction;
+use link::Direction;
 use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
 use super::{Probed, bytes};

@@ -4,8 +4,8 @@ use analysis::Findings;
 use analysis::sizes::{Curve, Family, Judged};
 use analysis::statistics::steps::Jump;
 use analysis::statistics::{Mean, change, mean};
+use meter::request_response::Stall;
 use plan::{Cell, Plan, Trial, evidence};
-use proto::request_response::Stall;
 
 use crate::document::{Block, Section, Style};
 use crate::figure;

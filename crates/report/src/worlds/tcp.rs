@@ -3,7 +3,7 @@
 use analysis::across_worlds::{AcrossWorlds, WORLD};
 use plan::setting::{Sends, Traffic};
 use plan::{Cell, Setting};
-use proto::tcp::{Profile, Settings};
+use tcp::{Profile, Settings};
 
 /// Segments of a kernel's first window unless it is set [RFC6928 s2].
 const KERNELS_FIRST_WINDOW: u32 = 10;

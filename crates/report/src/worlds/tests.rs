@@ -1,12 +1,12 @@
 use std::path::Path;
 
+use ::tcp::{Control, Recovery, Settings};
 use analysis::Findings;
 use analysis::across_worlds::across_worlds;
+use meter::departures::Law;
 use plan::setting::{Flow, Flows, PathMtu, Sends, Traffic};
 use plan::synthetic::{facts, study};
 use plan::{Level, Plan, RunFacts, Trial, World};
-use proto::tcp::{Control, Recovery, Settings};
-use proto::traffic::Law;
 use units::Span;
 
 use super::*;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Result, bail};
-use proto::ditg::DitgRecorder;
-use proto::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
+use meter::ditg::DitgRecorder;
+use meter::streaming_recorder::{Arrival, DelayRecorder, FlowSummary, StreamingFlowRecorder};
 use wire::log::{Batch, Clock, Estimate, Facts, Flow, Record, Role, Sent};
 
 use super::merger::{Merger, Waiting};

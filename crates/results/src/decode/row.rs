@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use proto::ditg::DitgStats;
-use proto::streaming_recorder::{FlowSummary, OrderSummary};
+use meter::ditg::DitgStats;
+use meter::streaming_recorder::{FlowSummary, OrderSummary};
 use serde::{Serialize, Serializer};
 use wire::log::Flow;
 

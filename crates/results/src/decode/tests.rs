@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use proto::streaming_recorder::WINDOW;
+use meter::streaming_recorder::WINDOW;
 use serde_json::Value;
 use tempfile::TempDir;
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use proto::ditg::DitgStats;
-use proto::streaming_recorder::{FlowSummary, OrderSummary};
+use meter::ditg::DitgStats;
+use meter::streaming_recorder::{FlowSummary, OrderSummary};
 
 use super::Decoded;
 use super::row::{Departures, Row, RowStats, Scope, Slice};

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use anyhow::bail;
+use meter::streaming_recorder::SHARES;
 use plan::metric::is_possible;
 use plan::setting::LARGEST_MESSAGE;
 use plan::{LARGEST_FIGURE, Trial, UNKNOWN, evidence};
-use proto::streaming_recorder::SHARES;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};

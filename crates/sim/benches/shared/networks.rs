@@ -1,11 +1,11 @@
 //! The networks of the benchmarks.
 
 use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic};
-use proto::link::Settings;
-use proto::tcp::{self, Recovery};
-use proto::traffic::Law;
+use link::Settings;
+use meter::departures::Law;
 use queue::law::{Profile, Spread};
 use queue::{Limit, RedSettings, Spec};
+use tcp::Recovery;
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
 /// Packets per run.

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use proto::tcp::Recovery;
+use tcp::Recovery;
 use units::Span;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -5,7 +5,7 @@
 
 mod offered;
 
-use proto::link::Settings;
+use link::Settings;
 use queue::Limit;
 use units::{Bytes, Framing, Span};
 

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use proto::edge::Exit;
+use link::edge::Exit;
 use queue::BadGather;
 
 use super::{Destination, Domain, exits};

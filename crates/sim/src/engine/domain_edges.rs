@@ -1,9 +1,9 @@
-//! The driver of a domain's edges. [`proto::edge`] decides which packets are gathered
+//! The driver of a domain's edges. [`link::edge`] decides which packets are gathered
 //! and when they are sent; the engine knows links and routes.
 
 use std::collections::BTreeMap;
 
-use proto::edge::{Address, Edge, Exit, Labels, Outgoing, Transmit};
+use link::edge::{Address, Edge, Exit, Labels, Outgoing, Transmit};
 use queue::Packet as _;
 use units::{Bytes, Time};
 

@@ -1,6 +1,6 @@
 //! Links of the network: arrivals at their ends, and transmissions.
 
-use proto::link::{Delivery, Entry};
+use link::{Delivery, Entry};
 use queue::Packet as _;
 use units::Time;
 

@@ -1,6 +1,6 @@
 //! Notifications of sources about dropped packets.
 
-use proto::tcp::{Range, React};
+use tcp::{Range, React};
 
 use super::{Engine, ICMP_HEADER};
 

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use link::{Fate, QueueState, Settings};
+use meter::departures::Law;
 use proptest::prelude::*;
-use proto::link::{Fate, QueueState, Settings};
-use proto::traffic::Law;
 use queue::{Limit, Spec};
 use units::{Bytes, Framing, IpVersion, Rate, Seed, Span};
 

@@ -4,10 +4,10 @@ use core::iter::Peekable;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::collections::VecDeque;
 
-use proto::Direction;
-use proto::link::{BadSettings, Link};
-use proto::middlebox::{Middlebox, Outcome};
-use proto::traffic::{Law, Schedule};
+use link::Direction;
+use link::middlebox::{Middlebox, Outcome};
+use link::{BadSettings, Link};
+use meter::departures::{Law, Schedule};
 use units::{Bytes, IpVersion, Seed, Time};
 use wire::icmp_error::Cause;
 use wire::ip_packet::{IpPacket, set_hop_limit};

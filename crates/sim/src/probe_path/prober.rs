@@ -3,7 +3,7 @@
 use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
 
-use proto::Protocol;
+use link::Protocol;
 use proto::probe::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
 use units::{Bytes, IpVersion, Span, Time};
 use wire::icmp_error::Cause;

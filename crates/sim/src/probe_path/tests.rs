@@ -1,9 +1,9 @@
 mod losses;
 
-use proto::link::TooBig;
-use proto::middlebox::Action;
+use link::TooBig;
+use link::middlebox::Action;
+use link::{Direction, Protocol};
 use proto::probe::{AnswerKind, ReplySize, Target};
-use proto::{Direction, Protocol};
 use queue::{Limit, Spec};
 use units::Rate;
 

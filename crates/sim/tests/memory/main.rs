@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use jumbolab_sim::{
     BadScenario, Datagrams, Flow, Host, Link, Messages, Node, Role, Scenario, Tcp, Traffic, Work,
 };
+use link::Settings;
 use peak_alloc::PeakAlloc;
-use proto::link::Settings;
-use proto::tcp;
-use proto::traffic::Law;
+
+use meter::departures::Law;
 use queue::{Limit, Spec};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 

@@ -13,9 +13,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use jumbolab_sim::{Location, Loss, Seen, Tracer};
-use proto::link::QueueState;
-use proto::tcp::Recovery;
+use link::QueueState;
 use queue::{Limit, RedSettings, Spec, Unit, Victim};
+use tcp::Recovery;
 use units::{Bytes, Seed, Span, Time};
 
 use dumbbell::{BOTTLENECK, Dumbbell};

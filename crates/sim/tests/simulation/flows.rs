@@ -1,7 +1,7 @@
 //! Traffic of datagram flows.
 
 use jumbolab_sim::Datagrams;
-use proto::traffic::{Bursts, Law, Schedule};
+use meter::departures::{Bursts, Law, Schedule};
 use units::{Bytes, Seed, Time};
 
 use crate::network::{SECOND, at, bare, pair, run};

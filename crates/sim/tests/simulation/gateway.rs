@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proto::gateway::{
     Alone, Carriage, Gateway, Gathering, Peer, Settings, Table, Transmit, Uplink,
 };
-use proto::link;
-use proto::traffic::Law;
+
+use meter::departures::Law;
 use queue::{Limit, MredSettings, Reason, RedSettings, Spec, Tick, Trigger, Victims};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time};
 use wire::bundle::{self, Header, Piece, Unit};

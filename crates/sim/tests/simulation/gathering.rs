@@ -9,9 +9,9 @@ use jumbolab_sim::{
     BadDomain, BadScenario, Destination, Domain, Edge, EdgeOutcome, Host, Ingress, Location, Loss,
     Notices, Outcome, Prefix, Role, Scenario, Seen, Tcp, Traffic, Work,
 };
-use proto::link::{QueueState, Settings};
-use proto::tcp::{self, React};
+use link::{QueueState, Settings};
 use queue::{BadGather, Limit, MredSettings, Over, Spec, Tick, Trigger};
+use tcp::React;
 use units::{Bytes, Span, Time};
 
 use crate::network::{at, bare, constant, flow, host, link, node, scenario};

@@ -1,9 +1,9 @@
 //! Behaviour of simulated links, and their equality with the emulator's.
 
 use jumbolab_sim::{Datagrams, Role, Seen, Tracer};
+use link::{Fate, Link as Machine, QueueState, Settings};
+use meter::departures::{Law, Schedule};
 use proptest::prelude::*;
-use proto::link::{Fate, Link as Machine, QueueState, Settings};
-use proto::traffic::{Law, Schedule};
 use queue::{Limit, Packet, RedSettings, RioSettings, Spec, View};
 use units::{Bytes, Framing, Rate, Seed, Span, Time};
 

@@ -1,8 +1,8 @@
 //! Builders of small networks.
 
 use jumbolab_sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario, Traffic};
-use proto::link::Settings;
-use proto::traffic::Law;
+use link::Settings;
+use meter::departures::Law;
 use queue::{Limit, Spec};
 use units::{IpVersion, Rate, Seed, Span, Time};
 

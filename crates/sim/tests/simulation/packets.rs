@@ -1,8 +1,8 @@
 //! Fragments and oversized packets.
 
 use jumbolab_sim::{Location, Loss, Role, Seen, Tracer};
+use link::{Fate, Settings};
 use proptest::prelude::*;
-use proto::link::{Fate, Settings};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span, Time};
 
 use crate::network::{bare, constant, line, pair, run};

@@ -6,8 +6,8 @@
 //! results are repeatable.
 
 use jumbolab_sim::{Datagrams, Outcome};
-use proto::link::Settings;
-use proto::traffic::Law;
+use link::Settings;
+use meter::departures::Law;
 use units::{IpVersion, Seed};
 
 use crate::network::{SECOND, at, bare, pair, run};

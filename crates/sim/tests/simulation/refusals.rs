@@ -1,10 +1,10 @@
 //! Invalid scenarios, and the error for each.
 
 use jumbolab_sim::{Role, Scenario, Tcp, Traffic};
-use proto::link::Settings;
-use proto::tcp::{self, Recovery};
-use proto::traffic::{Bursts, Law};
+use link::Settings;
+use meter::departures::{Bursts, Law};
 use queue::{Limit, Spec};
+use tcp::Recovery;
 use units::{Bytes, IpVersion, Rate, Span, Time};
 
 use crate::network::{bare, constant, flow, host, line, link, node, pair, scenario};

@@ -1,8 +1,8 @@
 //! Changes that must not affect the outcome.
 
 use jumbolab_sim::{Datagrams, FlowOutcome, Link, Role, Scenario, Seen, Tracer, Work};
-use proto::link::{QueueState, Settings};
-use proto::traffic::Law;
+use link::{QueueState, Settings};
+use meter::departures::Law;
 use units::{Rate, Seed, Span, Time};
 
 use crate::network::{bare, flow, host, link, node, run, scenario};

@@ -9,9 +9,9 @@
 //! instants coincide: ns-2 orders coinciding events by rounding.
 
 use jumbolab_sim::{Location, Loss, Seen, Tracer};
-use proto::link::QueueState;
-use proto::tcp::Recovery;
+use link::QueueState;
 use queue::Spec;
+use tcp::Recovery;
 use units::{Seed, Span, Time};
 
 use crate::dumbbell::{BOTTLENECK, Dumbbell};

@@ -4,9 +4,9 @@
 //! flows start or stop half-way [Ns2].
 
 use jumbolab_sim::{Flow, Host, Link, Node, Role, Scenario, Tcp, Traffic};
-use proto::link::Settings;
-use proto::tcp::{self, Recovery};
+use link::Settings;
 use queue::Spec;
+use tcp::Recovery;
 use units::{IpVersion, Rate, Seed, Span, Time};
 
 /// The receiver's windows, in segments, of the long flows and of the twenty.

@@ -1,7 +1,7 @@
 //! Windows at given loss rates, compared with closed forms.
 
 use model::{Growth, cubic_window, reno_window};
-use proto::tcp::{Acknowledging, Control, Recovery, Settings};
+use tcp::{Acknowledging, Control, Recovery, Settings};
 use units::Span;
 
 use crate::wire::{Ran, run};

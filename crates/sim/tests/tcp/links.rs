@@ -3,11 +3,11 @@
 use jumbolab_sim::{
     Flow, Host, Link, Node, Outcome, Role, Scenario, Seen, Tcp, Tracer, Traffic, Work,
 };
+use link::Settings;
 use model::sawtooth_utilisation;
 use proptest::prelude::*;
-use proto::link::Settings;
-use proto::tcp::{self, Acknowledging, Control, Profile, Recovery};
 use queue::{Limit, RedSettings, Spec};
+use tcp::{Acknowledging, Control, Profile, Recovery};
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
 fn direction(bits: u64, millis: u64, queue: Spec) -> Settings {

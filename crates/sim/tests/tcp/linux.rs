@@ -4,9 +4,9 @@
 use jumbolab_sim::{
     Flow, Host, Link, Location, Loss, Messages, Node, Role, Scenario, Seen, Tcp, Tracer, Traffic,
 };
-use proto::link::{QueueState, Settings};
-use proto::tcp::{self, Control};
+use link::{QueueState, Settings};
 use queue::{Limit, Spec};
+use tcp::Control;
 use units::{Bytes, IpVersion, Rate, Seed, Span, Time};
 
 /// Octets of frames before counting begins.

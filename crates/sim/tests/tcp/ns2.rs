@@ -1,6 +1,6 @@
 //! One flow compared with ns-2.35, event by event [Ns2].
 
-use proto::tcp::Recovery;
+use tcp::Recovery;
 use units::Span;
 
 use crate::recording::{compare, read, run};

@@ -4,9 +4,9 @@
 use jumbolab_sim::{
     Flow, Host, Link, Location, Loss, Node, Role, Scenario, Seen, Tcp, Tracer, Traffic,
 };
-use proto::link::{QueueState, Settings};
-use proto::tcp::{self, Recovery};
+use link::{QueueState, Settings};
 use queue::Spec;
+use tcp::Recovery;
 use units::{IpVersion, Rate, Seed, Span, Time};
 
 /// One event at the queue: microseconds, kind and number.

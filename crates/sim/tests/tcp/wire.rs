@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use proto::tcp::{Ack, Data, Receiver, Sender, Settings};
+use tcp::{Ack, Data, Receiver, Sender, Settings};
 use units::{Span, Time};
 
 enum Arrival {

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 
 use anyhow::Result;
+use link::edge::Prefix;
 use plan::setting::{Destination, Graph, Role, Route};
-use proto::edge::Prefix;
 
 use super::ROOT;
 use crate::quantity::{name, number};

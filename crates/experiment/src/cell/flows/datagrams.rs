@@ -1,9 +1,9 @@
 //! Reads the traffic of a flow of datagrams.
 
 use anyhow::Result;
+use meter::departures::Law;
 use plan::setting::{Network, Sends};
 use plan::{Hosts, World};
-use proto::traffic::Law;
 use units::Bytes;
 
 use super::super::traffic::MESSAGE_HEADER;

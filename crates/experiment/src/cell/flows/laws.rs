@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
+use meter::departures::{Bursts, Law, mean_gap};
 use plan::Measure;
 use plan::setting::{Link, Network};
-use proto::traffic::{Bursts, Law, mean_gap};
 use units::{Bytes, Span};
 
 use super::super::message::written;

@@ -4,8 +4,8 @@
 use anyhow::{Error, Result};
 use plan::setting::Queue;
 use plan::{Hosts, World};
-use proto::tcp::React;
 use queue::{Choice, DISCIPLINES, Limit, Spec};
+use tcp::React;
 use units::text::packets;
 use units::{Bytes, Framing};
 

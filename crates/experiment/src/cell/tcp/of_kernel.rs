@@ -3,7 +3,7 @@
 use anyhow::Result;
 use plan::setting::{KernelTcp, Network};
 use plan::{Hosts, World};
-use proto::tcp::Recovery;
+use tcp::Recovery;
 use units::Span;
 
 use super::values::segments;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail, ensure};
 use experiment::queue_of;
-use proto::link::{JitterLaw, Settings, TooBig};
+use link::{JitterLaw, Settings, TooBig};
 use queue::Limit;
 use units::{Bytes, Framing, Rate, Span};
 

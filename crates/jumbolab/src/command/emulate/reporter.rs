@@ -10,8 +10,8 @@ use std::thread::{Builder, JoinHandle};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::recording::Recording;
+use link::{Arrival, Event, Reseed};
 use live::emulator::Report;
-use proto::link::{Arrival, Event, Reseed};
 use units::Span;
 
 use super::text;

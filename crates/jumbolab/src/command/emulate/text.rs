@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use link::Fate;
 use live::emulator::DirectionReport;
-use proto::link::Fate;
 use serde_json::{Value, json};
 use units::Span;
 

@@ -1,6 +1,6 @@
 //! The state of watched paths in the text format of OpenMetrics [OpenMetrics].
 
-use proto::Direction;
+use link::Direction;
 use proto::probe::{DirectionResult, Loss, PathReport, Verdict};
 use units::Bytes;
 

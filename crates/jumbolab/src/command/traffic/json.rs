@@ -7,7 +7,7 @@ use live::traffic::{
     Asked, DelayDistribution, Flow, FlowInterval, FlowOutcome, Interval, Meter, Outcome,
     PathMtuNotice, Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
 };
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
 use serde::Serialize;
 use units::with_unit::{micros, seconds};
 use units::{Bytes, Span, Transport};

@@ -8,8 +8,8 @@ use std::io::{Read, Write};
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
+use meter::departures::Law;
 use proto::control::Fault;
-use proto::traffic::Law;
 use units::Transport;
 use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Reason, Reverse, Traffic};
 

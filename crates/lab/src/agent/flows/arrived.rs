@@ -12,8 +12,8 @@ use anyhow::{Context, Result, anyhow};
 use live::traffic::{
     Asked, Entry, KeepSession, Meter, OutOfOrder, Record, Records, Report, SETTLING, Session,
 };
-use proto::time_series::TimeSeries;
-use proto::{FlowRecorder, Summary};
+use meter::time_series::TimeSeries;
+use meter::{FlowRecorder, Summary};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Span, Time};
 

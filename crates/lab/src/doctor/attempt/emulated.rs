@@ -2,13 +2,13 @@
 //! that fills links, which other searches use.
 
 use anyhow::{Context, Result};
+use link::Settings;
 use live::clock;
 use live::emulator::Report;
 use live::meter::{Machine, Process, tick};
 use live::socket::keep_stamping;
 use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
 use live::transfer::Transfer;
-use proto::link::Settings;
 use queue::{Limit, Spec};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport};

@@ -5,7 +5,7 @@ use std::str::{FromStr, Split};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use files::Lines;
-use proto::edge::Exit;
+use link::edge::Exit;
 use proto::gateway::{Decision, Event, RecordedArrival as Arrival};
 use units::{Bytes, IpMtu, IpVersion, Span, Time};
 

@@ -1,6 +1,6 @@
+use link::edge::Prefix;
 use proptest::prelude::*;
 use proto::control::Secret;
-use proto::edge::Prefix;
 use proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Table, Uplink};
 use queue::{Limit, MredSettings, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};

@@ -14,7 +14,7 @@ use crate::measurements::flows::{
     Carried, Crossing, DelayStats, FlowStats, ProgramStats, RoundTrips, Schedule, Spread, groups,
 };
 use crate::measurements::over_time::{FlowOverTime, mean_quantiles};
-use proto::time_series::TimeSeries;
+use meter::time_series::TimeSeries;
 
 /// Both ends of one flow.
 type Ends<'a> = (&'a Departed, &'a Arrived);

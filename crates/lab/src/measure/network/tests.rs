@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
+use meter::departures::{Law, PathMtu};
 use plan::synthetic;
 use proptest::prelude::*;
-use proto::traffic::{Law, PathMtu};
 use units::Bytes;
 
 use super::*;

@@ -1,5 +1,5 @@
+use link::Counters;
 use live::emulator::Crossed;
-use proto::link::Counters;
 use serde_json::{Value, json};
 
 use super::*;

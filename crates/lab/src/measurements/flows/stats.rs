@@ -1,6 +1,6 @@
 //! The statistics of one flow from which its metrics are derived.
 
-use proto::Summary;
+use meter::Summary;
 use units::{Span, Time};
 
 /// The sent and received messages of one flow, where the world knows them.

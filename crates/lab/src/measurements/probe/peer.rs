@@ -180,7 +180,7 @@ mod tests {
             };
             answer.hop_is_right(&truth(fault), &routers())
         };
-        let hole = Some(Fault::BlackHole(proto::Direction::Forward));
+        let hole = Some(Fault::BlackHole(link::Direction::Forward));
         let router = |number: usize| Some(PeerLimit::Router(routers()[number]));
         assert_eq!(is_right(Some(PeerLimit::Hop(2)), hole), Some(true));
         assert_eq!(is_right(Some(PeerLimit::Hop(1)), hole), Some(false));

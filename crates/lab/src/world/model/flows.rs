@@ -1,8 +1,8 @@
 //! Scheduled datagrams.
 
+use meter::departures::{Bursts, Law};
 use plan::metric::{self, Metric, of_flow};
 use plan::setting::{Flow, Flows, Gaps, Link, Sends};
-use proto::traffic::{Bursts, Law};
 use units::{Bytes, Span};
 
 use super::path::{Path, Place, Way};

@@ -4,7 +4,7 @@ use experiment::MESSAGE_HEADER;
 use live::request_response::OfSize;
 use plan::setting::{Answer, RequestResponse};
 use plan::{evidence, metric};
-use proto::tcp;
+
 use units::{Bytes, Span};
 
 use super::path::{Path, TCP_HEADER, Way};

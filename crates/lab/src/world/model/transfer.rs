@@ -4,7 +4,7 @@ use analysis::predicted;
 use model::{sawtooth_utilisation, slow_start, window_rate};
 use plan::metric::{self, Metric};
 use plan::setting::{Echo, Transfer};
-use proto::tcp;
+
 use units::{Bytes, Span, Transport};
 
 use super::path::{Path, Place, TCP_HEADER, Way};

@@ -1,9 +1,9 @@
 //! Settings that this world cannot build or measure as they are written.
 
 use experiment::Refusal;
+use meter::departures::Law;
 use plan::Setting;
 use plan::setting::{Destination, Domain, Flow, Graph, Instrument, Role, Sends, Traffic};
-use proto::traffic::Law;
 use queue::Trigger;
 use units::{Bytes, Transport};
 

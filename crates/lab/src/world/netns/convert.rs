@@ -2,9 +2,9 @@
 
 use live::emulator::Cross;
 use live::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Tcp, Vertex};
+use meter::departures::{Law, mean_gap};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};
-use proto::traffic::{Law, mean_gap};
 use units::{Framing, IpMtu, Span};
 
 /// The largest packet of Ethernet [IEEE802.3].

@@ -8,12 +8,12 @@ mod flows;
 
 use std::collections::BTreeMap;
 
+use link::QueueState;
 use plan::setting::Traffic;
 use plan::{Setting, evidence, setting as spec};
-use proto::link::QueueState;
-use proto::tcp::{Counts, State};
 use queue::Reason;
 use sim::{Location, Loss, Seen, Segment, Tracer};
+use tcp::{Counts, State};
 use units::{Span, Time};
 
 use crate::link_counts::{Attributed, GatherMetrics, Losses, Series, Window};

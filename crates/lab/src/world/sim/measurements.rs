@@ -4,11 +4,11 @@ mod flows;
 
 use std::collections::BTreeMap;
 
+use link::Fate;
 use plan::Setting;
 use plan::evidence::{self, Domain, Edge, Fragments};
 use plan::metric::{self, Metric};
 use plan::setting::Traffic;
-use proto::link::Fate;
 use sim::{DirectionOutcome, DomainOutcome, FlowOutcome, Outcome};
 use units::{Framing, Rate, Time};
 

@@ -1,9 +1,9 @@
 //! Investigations of a path.
 
+use meter::departures::{Law, mean_gap};
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Probe};
 use proto::probe::{Investigation, Reflector, Settings};
-use proto::traffic::{Law, mean_gap};
 use sim::probe_path::{self, FarEnd, PathLink, ProbePath};
 use units::Seed;
 

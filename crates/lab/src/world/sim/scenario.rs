@@ -9,10 +9,10 @@ mod request_response;
 use std::collections::BTreeMap;
 
 use experiment::MESSAGE_HEADER;
+use meter::departures::Law;
 use plan::setting::{Costs, Traffic};
 use plan::{Setting, setting as spec};
-use proto::traffic::Law;
-use proto::{link, tcp};
+
 use sim::{
     BadScenario, Datagrams, Flow, Host, Link, Node, Notices, Role, Scenario, Simulation, Tcp, Work,
 };

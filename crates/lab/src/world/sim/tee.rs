@@ -1,9 +1,9 @@
 //! Combines two tracers of one simulation.
 
-use proto::link::QueueState;
-use proto::tcp::{Counts, State};
+use link::QueueState;
 use queue::Reason;
 use sim::{Location, Loss, Opened, Seen, Tracer};
+use tcp::{Counts, State};
 use units::{Span, Time};
 
 /// Forwards each event to two tracers.

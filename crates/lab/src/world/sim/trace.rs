@@ -14,10 +14,10 @@ use files::Folder;
 use plan::Setting;
 use plan::evidence::{self, Delays, Waits};
 use plan::setting::Watched;
-use proto::tcp::{Counts, State};
 use queue::Reason;
 use results::table::{Column, Values, write_table_in};
 use sim::{Location, Loss, Opened, Outcome, Scenario, Seen};
+use tcp::{Counts, State};
 use units::{Bytes, Span, Time};
 
 use crate::measurements::Measurements;
@@ -246,7 +246,7 @@ impl sim::Tracer for TraceRecorder {
         at: Time,
         (link, direction): (usize, usize),
         packet: Seen,
-        state: proto::link::QueueState,
+        state: link::QueueState,
     ) {
         if let Some((log, room)) = self.log(link)
             && log.wanted.queue

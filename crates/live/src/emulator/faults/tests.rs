@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use proto::middlebox::{Action, Middlebox, Outcome, Rule};
-use proto::{Direction, Protocol};
+use link::middlebox::{Action, Middlebox, Outcome, Rule};
+use link::{Direction, Protocol};
 use units::{Bytes, Seed, Span, Time};
 use wire::icmp_error::{Cause, IcmpError};
 use wire::probe::{Fragments, ProbePacket, Tcp, Transport};

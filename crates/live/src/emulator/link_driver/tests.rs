@@ -1,4 +1,4 @@
-use proto::traffic::mean_gap;
+use meter::departures::mean_gap;
 use queue::{Limit, Spec};
 use units::Rate;
 

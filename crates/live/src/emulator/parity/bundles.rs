@@ -4,8 +4,8 @@
 use core::net::{Ipv4Addr, Ipv6Addr};
 use std::collections::BTreeMap;
 
+use link::{Entered, Link, LinkObserver, QueueState, Settings};
 use proptest::prelude::*;
-use proto::link::{Entered, Link, LinkObserver, QueueState, Settings};
 use queue::law::{Pick, Spread};
 use queue::{
     Activation, Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason,

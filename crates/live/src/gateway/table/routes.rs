@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proto::edge::Prefix;
+use link::edge::Prefix;
 
 use super::Network;
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-use proto::clock_offset::ClockOffset;
+use meter::clock_offset::ClockOffset;
 use units::{Span, Time, Transport};
 use wire::control::{self, Name};
 

@@ -7,8 +7,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
+use meter::departures::{Law, Schedule};
 use proto::control::{Limits, Request, Server, Settings};
-use proto::traffic::{Law, Schedule};
 use units::{Seed, Transport};
 use wire::control::Meter;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::streaming_recorder::{self, StreamingFlowRecorder};
+use meter::streaming_recorder::{self, StreamingFlowRecorder};
 use units::{Bytes, Time};
 use wire::control::Report;
 use wire::message::Message;
@@ -174,7 +174,7 @@ impl ReceiveRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proto::clock_offset::ClockOffset;
+    use meter::clock_offset::ClockOffset;
     use std::collections::BTreeSet;
 
     fn recorder() -> ReceiveRecorder {

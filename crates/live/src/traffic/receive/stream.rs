@@ -3,9 +3,9 @@
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
+use meter::MessageStream;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
-use proto::MessageStream;
 use wire::control::Meter;
 use wire::message::{HEADER_LEN, Message};
 

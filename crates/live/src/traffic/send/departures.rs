@@ -4,8 +4,8 @@
 use std::num::NonZero;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+use meter::clock_offset::ClockOffset;
 use nix::sys::socket::{MsgFlags, send};
-use proto::clock_offset::ClockOffset;
 use units::{Span, Time};
 use wire::message::HEADER_LEN;
 

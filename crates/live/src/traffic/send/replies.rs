@@ -4,9 +4,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use meter::MessageStream;
+use meter::clock_offset::ClockOffset;
 use nix::errno::Errno;
-use proto::MessageStream;
-use proto::clock_offset::ClockOffset;
 use units::{Span, Time};
 use wire::message::{Echo, HEADER_LEN, Message};
 

@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
+use meter::MessageStream;
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, Shutdown, send, shutdown};
-use proto::MessageStream;
 use wire::control::Meter;
 
 use super::datagrams::emit;

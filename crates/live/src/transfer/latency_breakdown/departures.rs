@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 
-use proto::latency_breakdown::Left;
+use meter::latency_breakdown::Left;
 
 use crate::clock::Epoch;
 use crate::error::Result;

@@ -4,11 +4,11 @@ use std::io::IoSliceMut;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use meter::latency_breakdown::{Came, Left};
 use nix::errno::Errno;
 use nix::poll::PollFlags;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::{MsgFlags, SockaddrStorage, recvmsg, send};
-use proto::latency_breakdown::{Came, Left};
 use units::{Span, Time, Transport};
 use wire::message::{Echo, HEADER_LEN, Message};
 

@@ -9,7 +9,7 @@ pub(super) use wire::ip_packet::{IpPacket, set_hop_limit};
 use wire::protocol::ip::Addresses;
 
 use super::super::*;
-use crate::edge::Prefix;
+use link::edge::Prefix;
 
 /// The tunnel's ends over IPv4.
 pub(super) const HERE_V4: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 1);

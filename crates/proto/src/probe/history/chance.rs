@@ -2,8 +2,8 @@
 
 use super::super::Loss;
 use super::{Beats, History};
-use crate::pmtu::losses_until;
 use crate::stamp::OneWayCounts;
+use link::pmtu::losses_until;
 
 /// The number of yes-or-no questions among which the accepted probability is divided.
 const QUESTIONS: f64 = 40.0;

@@ -12,7 +12,7 @@ use crate::probe::{
     Answer, AnswerKind, Device, FindingKind, Hop, Limit, NotSeen, PathReport, Probe, Reflector,
     Remedy, Settings, TcpProbes, Verdict,
 };
-use crate::{Direction, Protocol};
+use link::{Direction, Protocol};
 
 fn report(path: &Path) -> PathReport {
     investigate(path, settings(), 1)

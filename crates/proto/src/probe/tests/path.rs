@@ -10,7 +10,7 @@ use units::{Bytes, Seed, Span, Time};
 use crate::probe::{
     Answer, AnswerKind, Investigation, PathReport, Probe, ReplySize, Settings, Target,
 };
-use crate::{Direction, Protocol};
+use link::{Direction, Protocol};
 
 /// The size of messages, of TCP's answers, and of small answers of a reflector.
 const SMALL: u64 = 64;

@@ -8,8 +8,8 @@ use units::{Bytes, Span, Time};
 use super::path::{
     FAR_END, Narrow, Path, Told, Which, World, drive, investigate, router, settings,
 };
-use crate::Direction;
 use crate::probe::{Answer, AnswerKind, FindingKind, PathReport, Probe, Settings, Target, Verdict};
+use link::Direction;
 
 /// An answer of any content to a probe.
 fn any_answer(rng: &mut ChaCha8Rng, probe: &Probe) -> Answer {

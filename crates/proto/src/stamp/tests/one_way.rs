@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use wire::stamp::Reflected;
 
 use super::*;
-use crate::Direction;
+use link::Direction;
 
 /// A path between a sender and a reflector.
 struct Path {

@@ -1,7 +1,7 @@
 //! Statistics of one interval of a packet log.
 
-use proto::ditg::DitgRecorder;
-use proto::streaming_recorder::{ArrivalClass, Delays};
+use meter::ditg::DitgRecorder;
+use meter::streaming_recorder::{ArrivalClass, Delays};
 use wire::log::Role;
 
 use super::super::Definitions;

@@ -1,7 +1,7 @@
 //! Upper bounds of the traffic of a flow.
 
-use proto::link::Settings;
-use proto::traffic::Law;
+use link::Settings;
+use meter::departures::Law;
 use queue::Limit;
 use units::{Bytes, Span};
 
@@ -91,7 +91,7 @@ impl Connection<'_> {
     /// The packets queued and in flight at `pace`, if each queue that may fill has
     /// `room` for so many packets of the connection.
     fn held(&self, pace: f64, room: impl Fn(usize, f64) -> f64) -> f64 {
-        let headers = f64::from(ip_header(self.flow.ip) + proto::tcp::HEADER);
+        let headers = f64::from(ip_header(self.flow.ip) + tcp::HEADER);
         let of_link = |at: &usize| {
             let settings = self.direction(*at);
             let queue = match (settings.rate, settings.queue.limit()) {
@@ -143,7 +143,7 @@ impl Connection<'_> {
 
     /// Packets in the limited buffer of the receiver.
     fn buffered(&self) -> f64 {
-        let headers = f64::from(ip_header(self.flow.ip) + proto::tcp::HEADER);
+        let headers = f64::from(ip_header(self.flow.ip) + tcp::HEADER);
         match self.scenario.nodes[self.flow.to].role {
             Role::Host(host) if !host.receive.is_free() => host
                 .receive_buffer
@@ -179,7 +179,7 @@ impl Offered {
     ) -> Self {
         let (flow, path) = (&scenario.flows[number], &paths[number]);
         let first = mtu(&scenario.links[path[0] / 2].directions[path[0] % 2]);
-        let headers = f64::from(ip_header(flow.ip) + proto::tcp::HEADER);
+        let headers = f64::from(ip_header(flow.ip) + tcp::HEADER);
         let segment = f64::from(tcp.segment(flow.ip, first));
         let mean = headers + segment;
         let wanted = tcp.answers().and_then(|own| {

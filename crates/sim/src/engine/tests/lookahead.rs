@@ -1,9 +1,9 @@
 //! Lookahead saves events and changes nothing else.
 
 use proptest::prelude::*;
-use proto::tcp;
-use proto::tcp::{Acknowledging, Recovery};
+
 use queue::{CodelSettings, RedSettings};
+use tcp::{Acknowledging, Recovery};
 
 use super::*;
 use crate::lookahead::Beyond;

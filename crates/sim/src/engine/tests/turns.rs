@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use proto::edge::Counts;
+use link::edge::Counts;
 use queue::{Tick, Trigger};
 
 use super::*;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use meter::streaming_recorder::{Delays, OrderRecorder};
+use meter::time_series::TimeSeries;
 use plan::Setting;
 use plan::setting::{Flow, Flows};
-use proto::streaming_recorder::{Delays, OrderRecorder};
-use proto::tcp::Counts;
-use proto::time_series::TimeSeries;
 use sim::{Seen, Segment};
+use tcp::Counts;
 use units::{Bytes, Span, Time};
 
 use crate::measurements::Measurements;

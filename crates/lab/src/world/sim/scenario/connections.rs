@@ -2,7 +2,7 @@
 
 use experiment::MESSAGE_HEADER;
 use plan::{Setting, setting as spec};
-use proto::tcp;
+
 use sim::{Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 

@@ -4,8 +4,8 @@
 
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Graph, Role as Part, Wiring};
-use proto::link;
-use proto::traffic::{Law, mean_gap};
+
+use meter::departures::{Law, mean_gap};
 use sim::{Datagrams, Flow, Host, Link, Node, Outcome, Role, Scenario};
 use units::{Bytes, Span, Time};
 

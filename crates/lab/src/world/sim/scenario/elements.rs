@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use meter::departures::mean_gap;
 use plan::{Setting, setting as spec};
-use proto::traffic::mean_gap;
 use units::Bytes;
 
 /// The names of the flows of a transfer: the messages, and answers to them.

@@ -4,9 +4,9 @@
 //! takes as long as the first, and one of each size is sufficient.
 
 use experiment::MESSAGE_HEADER;
+use meter::departures::Law;
 use plan::setting::{Answer, Link};
 use plan::{Setting, setting as spec};
-use proto::traffic::Law;
 use sim::{Datagrams, Flow, Messages, Tcp};
 use units::{Bytes, Span, Time};
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use proto::link::QueueState;
+use link::QueueState;
 use queue::{AverageQueue, Reason};
 use results::table::{Column, Values};
 use sim::{Loss, Seen, Segment};

@@ -6,8 +6,8 @@ use anyhow::Result;
 use files::Folder;
 use plan::Setting;
 use plan::setting::{Sends, Traffic};
-use proto::tcp::{Counts, State};
 use results::table::{Column, Values, write_table_in};
+use tcp::{Counts, State};
 use units::{Span, Time};
 
 use super::{FOLDER, column, file_name, whole};

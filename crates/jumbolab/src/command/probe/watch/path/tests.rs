@@ -1,7 +1,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
+use link::Protocol;
 use live::probe::Outgoing;
-use proto::Protocol;
 use proto::probe::{DirectionResult, Limit, ProtocolResult, Verdict};
 use units::Span;
 

@@ -1,7 +1,7 @@
 //! Synthesises the headers of a connection's segments.
 
-use proto::tcp::{Ack, Data, MOST_BLOCKS, Profile, Settings};
 use sim::{Seen, Segment};
+use tcp::{Ack, Data, MOST_BLOCKS, Profile, Settings};
 use units::Time;
 use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;

@@ -1,0 +1,27 @@
+//! Departures and sizes of the packets of a flow: laws of gaps and sizes, drawn without
+//! I/O. A simulator, an emulator and a sender that use the same law and seed offer the
+//! same packets.
+
+mod draw;
+mod encoded;
+mod law;
+mod path_mtu;
+mod schedule;
+mod seen;
+
+use units::{Bytes, Rate};
+
+pub use law::{BadLaw, Law};
+pub use path_mtu::PathMtu;
+pub use schedule::{Bursts, Schedule};
+pub use seen::Seen;
+
+/// The mean gap in picoseconds, not rounded, between packets that each take `size`
+/// octets of wire and together have `rate`.
+pub fn mean_gap(size: Bytes, rate: Rate) -> f64 {
+    const PICOS: f64 = 1e12;
+    size.bits() as f64 * PICOS / rate.bits_per_second() as f64
+}
+
+#[cfg(test)]
+mod tests;
