@@ -12,13 +12,13 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
+use live::fragments::Fragments;
 use live::host_changes::{Heartbeat, Wanted};
 use live::interfaces::Interface;
 use live::lease;
 use live::meter::{Machine, Process};
 use live::nic::Nic;
 use live::stalls::Stalls;
-use live::testbed::Fragments;
 use plan::HostFacts;
 use proto::probe::PathReport;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use proto::control::Secret;
+use proto::secret::Secret;
 
 /// Reads the secret in the file at `path`, without the final line break. Afterwards the memory
 /// of this process is in no core dump, and the secret, where the limit of locked memory

@@ -26,6 +26,7 @@ pub mod emulator;
 pub mod energy;
 mod error;
 pub mod far_host;
+pub mod fragments;
 pub mod frames;
 pub mod gateway;
 pub mod host_changes;

@@ -8,7 +8,6 @@
 mod capture;
 mod connect;
 mod datagram;
-mod driver;
 mod echo;
 mod error;
 mod far_end;
@@ -20,6 +19,7 @@ mod receive;
 mod segment;
 mod sent;
 mod socket;
+mod sockets;
 mod test_packet;
 
 use std::net::{IpAddr, SocketAddr};
@@ -33,10 +33,10 @@ use crate::clock;
 use crate::error::{Error, Result};
 use crate::random::random;
 use crate::socket::NO_ECHOES;
-use driver::Driver;
 pub use far_end::{FarEnd, Services};
 use outer::Tunnel;
 pub use outgoing::Outgoing;
+use sockets::Driver;
 
 /// The time after the longest investigation in which its last answers are read.
 const GRACE: Span = Span::from_secs(1);

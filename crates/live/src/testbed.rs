@@ -2,7 +2,6 @@
 
 mod addressing;
 mod advertise;
-mod fragments;
 mod graph;
 mod interface;
 mod path;
@@ -18,10 +17,10 @@ use units::IpVersion;
 
 use crate::emulator::EmulatedLink;
 use crate::error::{Error, Result};
+use crate::fragments::Fragments;
 use crate::namespace::Namespace;
 use crate::netlink::{TokenBucket, VethEnd};
 use addressing::Plan;
-pub use fragments::Fragments;
 pub use interface::Interface;
 use interface::{Offloads, set_offloads};
 pub use path::{Addresses, Forwarder, Graph, Link, Medium, Part, Path, Tcp, Vertex};
@@ -151,6 +150,14 @@ impl Testbed {
 }
 
 impl Node {
+    /// The counters of one version of IP.
+    ///
+    /// # Errors
+    /// If the kernel's counters cannot be read.
+    pub fn fragments(&self, ip: IpVersion) -> Result<Fragments> {
+        self.namespace.within(|| Fragments::here(ip))
+    }
+
     /// An empty node with the kernel parameters that its part needs.
     fn create(name: String, part: Part, ip: IpVersion) -> Result<Self> {
         let namespace = Namespace::create()?;

@@ -8,8 +8,8 @@ use std::net::Ipv4Addr;
 
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
-use jumbolab_proto::control::Secret;
 use jumbolab_proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Table, Transmit};
+use jumbolab_proto::secret::Secret;
 use link::edge::Prefix;
 use units::{IpMtu, IpVersion, Span, Time};
 use wire::datagram::Datagram;

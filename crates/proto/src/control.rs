@@ -29,7 +29,7 @@
 mod channel;
 mod client;
 mod flow_bounds;
-mod secret;
+mod handshake;
 mod server;
 
 use units::Span;
@@ -37,7 +37,6 @@ use wire::control::Reason;
 
 pub use client::{Client, ReceiverMessage};
 pub use flow_bounds::{FlowBounds, Impossible};
-pub use secret::Secret;
 pub use server::{Request, Server, Settings};
 
 /// The limits of a session at a receiver.

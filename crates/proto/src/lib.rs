@@ -4,5 +4,6 @@
 pub mod control;
 pub mod gateway;
 pub mod probe;
+pub mod secret;
 pub mod stamp;
 pub mod trial_token;

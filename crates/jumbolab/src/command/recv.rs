@@ -14,7 +14,8 @@ use live::clock::Epoch;
 use live::interrupt;
 use live::stamp::{RunningReflector, StampReflector};
 use live::traffic::{Event, Receiver, Records, SendingRate, Serving, Session};
-use proto::control::{Limits, Secret};
+use proto::control::Limits;
+use proto::secret::Secret;
 use units::Span;
 
 use super::jumbogram;

@@ -14,7 +14,7 @@ use live::traffic::{
     DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, SHORTEST_INTERVAL, Sent, Served,
 };
 use meter::clock_offset::ClockOffset;
-use proto::control::Secret;
+use proto::secret::Secret;
 use units::{Bytes, Span, Transport};
 
 pub(super) use host::Host;

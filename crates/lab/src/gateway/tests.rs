@@ -3,7 +3,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
-use proto::control::Secret;
+use proto::secret::Secret;
 
 use super::*;
 

@@ -7,12 +7,12 @@ use std::process::ExitStatus;
 
 use anyhow::{Context, Result, anyhow, bail};
 use live::Worker;
+use live::fragments::Fragments;
 use live::host_changes::Wanted;
 use live::interfaces::Interface;
 use live::meter::{Machine, Process};
 use live::nic::Nic;
 use live::stalls::Stalls;
-use live::testbed::Fragments;
 use live::worker::Command;
 use proto::probe::PathReport;
 use units::{Bytes, IpVersion, Span};

@@ -9,13 +9,13 @@ use std::sync::{Arc, PoisonError};
 use anyhow::{Context, Result};
 use link::Protocol;
 use live::capture::Capture;
+use live::fragments::Fragments;
 use live::host_changes::HostChanges;
 use live::machine::has_program;
 use live::meter::{Machine, Process};
 use live::probe::{Task, investigate};
 use live::socket::{default_congestion_control, try_congestion_control};
 use live::stamp::{RunningReflector, StampReflector};
-use live::testbed::Fragments;
 use live::tool::Tool;
 use proto::stamp::Limits;
 

@@ -10,9 +10,10 @@ use std::process::ExitStatus;
 
 use anyhow::Result;
 use live::emulator::{Observation, Report};
+use live::fragments::Fragments;
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
-use live::testbed::{Fragments, SentPackets};
+use live::testbed::SentPackets;
 use live::tool::Tool;
 use plan::command_line::Addresses;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 
 use proto::stamp::Limits;
 
-use super::driver::TCP_PORT;
+use super::sockets::TCP_PORT;
 use crate::error::Result;
 use crate::socket::{Kind, Options, listen, open};
 use crate::stamp::{Outcome, RunningReflector, StampReflector};

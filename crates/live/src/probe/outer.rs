@@ -9,8 +9,8 @@ use proto::probe::PathReport;
 use units::{Bytes, IpVersion};
 
 use super::Outgoing;
+use crate::fragments::Fragments;
 use crate::netlink::Route;
-use crate::testbed::Fragments;
 
 /// Octets between the outer and the inner IP packet in VXLAN [RFC7348 s5] and Geneve
 /// without options [RFC8926 s3.4]: UDP, the tunnel's header, and Ethernet.

@@ -9,9 +9,9 @@ use units::{Bytes, Seed, Span};
 use wire::protocol::icmp::EchoHeader;
 
 use super::Task;
-use super::driver::Driver;
 use super::error::{About, meaning, version};
 use super::receive::PathError;
+use super::sockets::Driver;
 use crate::clock;
 
 const LOOPBACK: [IpAddr; 2] = [

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use meter::clock_offset::{ClockExchange, ClockOffset};
-use proto::control::{Client, FlowBounds, ReceiverMessage, Secret};
+use proto::control::{Client, FlowBounds, ReceiverMessage};
+use proto::secret::Secret;
 use units::{Span, Time};
 use wire::control::{self, Report};
 

@@ -12,7 +12,8 @@ use meter::clock_offset::ClockOffset;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::SockFlag;
-use proto::control::{Limits, Secret};
+use proto::control::Limits;
+use proto::secret::Secret;
 use units::{Rate, Span};
 use wire::control::{Flow, Report};
 

@@ -4,7 +4,8 @@ use wire::Error;
 use wire::control::{Control, LONGEST, PREFIX_LEN, TAG_LEN, frame_length};
 
 use super::Fault;
-use super::secret::{Contributions, Secret, purpose};
+use super::handshake::{Contributions, purpose};
+use crate::secret::Secret;
 
 /// Both directions of a connection.
 #[derive(Debug, Default)]

@@ -5,7 +5,8 @@ use wire::control::{Control, Flow, Progress, Report, Reverse, SentReport, VERSIO
 
 use super::Fault;
 use super::channel::{Channel, End};
-use super::secret::{Contributions, Secret, purpose};
+use super::handshake::{Contributions, purpose};
+use crate::secret::Secret;
 use meter::clock_offset::ClockExchange;
 
 /// A message from the receiver.

@@ -6,8 +6,9 @@ use units::{Span, Time};
 use wire::control::{Control, Flow, Progress, Reason, Report, Reverse, SentReport, VERSION};
 
 use super::channel::{Channel, End};
-use super::secret::{Contributions, Secret, purpose};
+use super::handshake::{Contributions, purpose};
 use super::{Fault, Limits};
+use crate::secret::Secret;
 
 /// The shortest time between two questions for observations that are answered; earlier
 /// ones are ignored. The answers take some microseconds for each flow.

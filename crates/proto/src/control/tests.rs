@@ -10,6 +10,8 @@ use wire::control::{
     Traffic, VERSION,
 };
 
+use crate::secret::Secret;
+
 use super::*;
 
 const LIMITS: Limits = Limits {

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use units::{Seed, Span, Time};
 use wire::bundle::{Greeting, NONCE_LEN, SealedHeader, TAG_LEN};
 
-use crate::control::Secret;
+use crate::secret::Secret;
 use keys::{Key, Keys, Nonces};
 use link::Answers;
 use window::Window;

@@ -1,6 +1,7 @@
 //! Hostile control messages in all states of a receiver.
 
-use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Secret, Server, Settings};
+use jumbolab_proto::control::{Client, Limits, ReceiverMessage, Request, Server, Settings};
+use jumbolab_proto::secret::Secret;
 use meter::departures::Law;
 use units::Transport;
 use units::{Span, Time};

@@ -4,9 +4,9 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
+use live::fragments::Fragments;
 use live::nic;
 use live::probe::Outgoing;
-use live::testbed::Fragments;
 use live::traffic::{Flow, FlowOutcome, Meter, Outcome};
 use units::{Bytes, IpVersion, Transport};
 

@@ -2,8 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use proto::control::Secret;
 use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
+use proto::secret::Secret;
 use queue::Spec;
 use serde::{Deserialize, Serialize};
 use units::{Framing, IpMtu, IpVersion, Rate, Seed};

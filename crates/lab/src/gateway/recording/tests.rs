@@ -1,7 +1,7 @@
 use link::edge::Prefix;
 use proptest::prelude::*;
-use proto::control::Secret;
 use proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Table, Uplink};
+use proto::secret::Secret;
 use queue::{Limit, MredSettings, Spec};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 use wire::protocol::ip::Addresses;

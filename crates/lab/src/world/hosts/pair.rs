@@ -4,9 +4,10 @@ use std::cell::RefCell;
 
 use anyhow::{Context, Result, bail};
 use live::emulator::{Observation, Report};
+use live::fragments::Fragments;
 use live::meter::{Machine as Processors, Process};
 use live::stalls::Stalls;
-use live::testbed::{Fragments, SentPackets};
+use live::testbed::SentPackets;
 use plan::Setting;
 use units::{Seed, Span, Time};
 

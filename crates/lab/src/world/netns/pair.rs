@@ -4,9 +4,10 @@ use std::cell::RefCell;
 
 use anyhow::{Context, Result};
 use live::emulator::{Observation, Report};
+use live::fragments::Fragments;
 use live::meter::{Machine, Process};
 use live::stalls::Stalls;
-use live::testbed::{self, Fragments, SentPackets, Testbed};
+use live::testbed::{self, SentPackets, Testbed};
 use live::tool::Tool;
 use plan::Setting;
 use units::{Seed, Span, Time};

@@ -8,7 +8,7 @@ use sha2::Sha256;
 use wire::bundle::{Greeting, NONCE_LEN, SealedHeader, TAG_LEN};
 use zeroize::Zeroizing;
 
-use crate::control::Secret;
+use crate::secret::Secret;
 
 type Keyed = Hmac<Sha256>;
 

@@ -85,11 +85,11 @@ proptest! {
 fn a_record_of_sealed_bundles_is_replayed_without_their_keys() {
     let mut base = queued(Trigger::Timer(Span::from_micros(700)), true);
     base.entropy = [7; 32];
-    let secret = crate::control::Secret::new(b"of the recorded".to_vec());
+    let secret = crate::secret::Secret::new(b"of the recorded".to_vec());
     base.peers[0].sealing = Some(Sealing::new(secret));
     // There are no keys at all: what departs is dropped then.
     let events = recorded(base.clone(), &vec![(150, 1, 400, 2); 300]);
-    base.peers[0].sealing = Some(Sealing::new(crate::control::Secret::new(Vec::new())));
+    base.peers[0].sealing = Some(Sealing::new(crate::secret::Secret::new(Vec::new())));
     let decided = decisions(&events);
     assert!(decided.len() > 10);
     assert_eq!(replay(base, &events, true).unwrap(), decided);

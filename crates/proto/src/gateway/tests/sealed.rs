@@ -2,7 +2,7 @@
 
 use super::super::*;
 use super::support::*;
-use crate::control::Secret;
+use crate::secret::Secret;
 
 fn secret(settings: Settings, entropy: u8) -> Settings {
     let sealing = Sealing::new(Secret::new(b"between two".to_vec()));

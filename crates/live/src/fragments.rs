@@ -1,13 +1,12 @@
-//! Counters of a node's fragmentation and reassembly.
+//! Counters of a network namespace: fragmentation and reassembly.
 
 use std::fs;
 
 use units::IpVersion;
 
-use super::Node;
 use crate::error::{During, Error, Result};
 
-/// Counters since the creation of the node [RFC4293].
+/// Counters since the creation of the namespace [RFC4293].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Fragments {
@@ -38,16 +37,6 @@ const NAMES: [&str; 6] = [
 
 /// The counter of an IPv6 router for packets that it must not fragment.
 const TOO_BIG: &str = "InTooBigErrors";
-
-impl Node {
-    /// The counters of one version of IP.
-    ///
-    /// # Errors
-    /// If the kernel's counters cannot be read.
-    pub fn fragments(&self, ip: IpVersion) -> Result<Fragments> {
-        self.namespace.within(|| Fragments::here(ip))
-    }
-}
 
 impl Fragments {
     /// The counters of one version of IP, in the network namespace of the caller.

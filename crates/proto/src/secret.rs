@@ -1,4 +1,4 @@
-//! The shared secret and the keyed hashes made with it.
+//! A secret that two ends share, and the keyed hashes made with it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,18 +35,24 @@ impl Secret {
         (octets.len() >= Self::SHORTEST).then(|| Self(Arc::new(octets)))
     }
 
-    pub(crate) fn octets(&self) -> &[u8] {
+    /// Its octets.
+    pub fn octets(&self) -> &[u8] {
         &self.0
+    }
+
+    /// How many clones there are, with this one.
+    pub fn clones(&self) -> usize {
+        Arc::strong_count(&self.0)
     }
 
     /// The keyed hash of `pieces`, each preceded by its length: HMAC with SHA-256
     /// [RFC2104].
-    pub(super) fn hash(&self, pieces: &[&[u8]]) -> [u8; 32] {
+    pub fn hash(&self, pieces: &[&[u8]]) -> [u8; 32] {
         self.keyed(pieces).finalize().into_bytes().into()
     }
 
     /// Whether `tag` is a prefix of that hash, compared in constant time.
-    pub(super) fn verify(&self, pieces: &[&[u8]], tag: &[u8]) -> bool {
+    pub fn verify(&self, pieces: &[&[u8]], tag: &[u8]) -> bool {
         self.keyed(pieces).verify_truncated_left(tag).is_ok()
     }
 
@@ -66,51 +72,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// The contributions of both ends to a session.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Contributions {
-    pub(super) sender_nonce: [u8; 16],
-    pub(super) sender_clock: [u8; 8],
-    pub(super) receiver_nonce: [u8; 16],
-    pub(super) receiver_clock: [u8; 8],
-}
-
-impl Contributions {
-    /// The pieces to hash for `purpose`.
-    fn pieces<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 5] {
-        [
-            purpose.as_bytes(),
-            &self.sender_nonce,
-            &self.sender_clock,
-            &self.receiver_nonce,
-            &self.receiver_clock,
-        ]
-    }
-
-    /// A proof or a key for `purpose`.
-    pub(super) fn hash(&self, secret: &Secret, purpose: &str) -> [u8; 32] {
-        secret.hash(&self.pieces(purpose))
-    }
-
-    /// Verifies a proof for `purpose`.
-    pub(super) fn verify(&self, secret: &Secret, purpose: &str, proof: &[u8; 32]) -> bool {
-        secret.verify(&self.pieces(purpose), proof)
-    }
-}
-
-/// Labels that separate the uses of the hash.
-pub(super) mod purpose {
-    pub(in super::super) const SENDER_PROOF: &str = "jumbolab control 1: sender's proof";
-    pub(in super::super) const RECEIVER_PROOF: &str = "jumbolab control 1: receiver's proof";
-    pub(in super::super) const SENDER_FRAMES: &str = "jumbolab control 1: sender's frames";
-    pub(in super::super) const RECEIVER_FRAMES: &str = "jumbolab control 1: receiver's frames";
-}
-
 #[cfg(test)]
 mod tests {
-    use units::Time;
-
-    use super::super::{Client, Limits, ReceiverMessage, Request, Server, Settings};
     use super::*;
 
     #[test]
@@ -137,30 +100,5 @@ mod tests {
         assert!(secret.verify(&[b"ab"], &secret.hash(&[b"ab"])));
         assert!(!secret.verify(&[b"ab"], &Secret::new(vec![]).hash(&[b"ab"])));
         assert_eq!(format!("{secret:?}"), "Secret", "it is never shown");
-    }
-
-    #[test]
-    fn a_sender_keeps_no_secret_after_the_handshake() {
-        let secret = || Secret::new(b"nobody else knows".to_vec());
-        let kept = secret();
-        let mut client = Client::new(Some(kept.clone()), [1; 16], [2; 8]);
-        let settings = Settings {
-            secret: Some(secret()),
-            limits: Limits::default(),
-            nonce: [3; 16],
-            clock: [4; 8],
-        };
-        let mut server = Server::new(Time::ZERO, settings);
-        let mut news = Vec::new();
-        while news.is_empty() {
-            let asked = std::mem::take(client.output());
-            for request in server.receive(0, &asked).unwrap() {
-                assert_eq!(request, Request::Admit);
-                server.admit(Time::ZERO);
-            }
-            news = client.receive(0, &std::mem::take(server.output())).unwrap();
-        }
-        assert!(matches!(news[..], [ReceiverMessage::Welcome { .. }]));
-        assert_eq!(Arc::strong_count(&kept.0), 1);
     }
 }
