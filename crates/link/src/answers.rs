@@ -9,22 +9,15 @@ const BURST: u64 = 10;
 /// names 10 per second in bursts of 10 as an example for a small device [RFC4443 s2.4].
 const EVERY: Span = Span::from_millis(10);
 
-/// A token bucket for notifications, which keeps a flood of oversized packets from
+/// A token bucket for notifications, full at first, which keeps a flood of oversized packets from
 /// causing a flood of answers.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Answers {
     /// The instant at which the bucket is full again.
     full_at: Time,
 }
 
 impl Answers {
-    /// A full bucket.
-    pub const fn new() -> Self {
-        Self {
-            full_at: Time::ZERO,
-        }
-    }
-
     /// Takes a token at `now`, if there is one.
     pub fn take(&mut self, now: Time) -> bool {
         let full_at = self.full_at.max(now) + EVERY;
@@ -42,7 +35,7 @@ mod tests {
 
     #[test]
     fn a_flood_gets_a_burst_and_then_a_hundred_a_second() {
-        let mut answers = Answers::new();
+        let mut answers = Answers::default();
         let begin = Time::from_nanos(5_000_000_000);
         let at = |micros| begin + Span::from_micros(micros);
         assert_eq!((0..100).filter(|_| answers.take(begin)).count(), 10);

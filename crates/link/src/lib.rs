@@ -114,7 +114,7 @@ impl<P: Packet + 'static, W: LinkObserver<P>> Link<P, W> {
             drops: Drops::new(),
             serializer: Serializer::new(settings.rate),
             rng: LinkRng::new(&settings, seed),
-            answers: Answers::new(),
+            answers: Answers::default(),
             travelling: Travelling::new(),
             now: Time::ZERO,
             last_out: Time::ZERO,

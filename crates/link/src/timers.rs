@@ -9,12 +9,14 @@ use units::Time;
 #[derive(Debug)]
 pub struct Timers<K>(BTreeSet<(Time, K)>);
 
-impl<K: Copy + Ord> Timers<K> {
+impl<K> Default for Timers<K> {
     /// Nothing is due.
-    pub const fn new() -> Self {
+    fn default() -> Self {
         Self(BTreeSet::new())
     }
+}
 
+impl<K: Copy + Ord> Timers<K> {
     /// Makes `key` due `at`; `None`: never. `before` is when it was due so far, and is
     /// kept by the owner of the key.
     pub fn set(&mut self, key: K, before: &mut Option<Time>, at: Option<Time>) {

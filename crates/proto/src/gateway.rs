@@ -167,7 +167,7 @@ impl Gateway {
             uplink: uplink.transpose()?,
             departing: VecDeque::new(),
             errors: VecDeque::new(),
-            answers: Answers::new(),
+            answers: Answers::default(),
             core_free: Time::ZERO,
             queued: 0,
             pool: Pool::default(),

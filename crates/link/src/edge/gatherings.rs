@@ -43,13 +43,13 @@ struct Gathering<P> {
 
 impl<P: Packet> Gatherings<P> {
     /// Nothing waits.
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             all: BTreeMap::new(),
             own: BTreeMap::new(),
             full: VecDeque::new(),
-            must: Timers::new(),
-            may: Timers::new(),
+            must: Timers::default(),
+            may: Timers::default(),
             pending: Vec::new(),
             checks_all: false,
             waiting: 0,

@@ -35,11 +35,11 @@ struct Outlet<P> {
 impl<P: Packet> Outlets<P> {
     /// Nothing waits. With `shaping`, packets leave with the gaps that they had at the
     /// ingress.
-    pub(super) const fn new(shaping: bool) -> Self {
+    pub(super) fn new(shaping: bool) -> Self {
         Self {
             shaping,
             all: BTreeMap::new(),
-            timers: Timers::new(),
+            timers: Timers::default(),
             due: BTreeSet::new(),
             releasing: false,
             waiting: 0,

@@ -42,11 +42,11 @@ pub(super) struct Due {
 }
 
 impl Due {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            bundles: Timers::new(),
-            greetings: Timers::new(),
-            path: Timers::new(),
+            bundles: Timers::default(),
+            greetings: Timers::default(),
+            path: Timers::default(),
         }
     }
 

@@ -73,7 +73,7 @@ impl Path {
         Self {
             search,
             asked: None,
-            answers: Answers::new(),
+            answers: Answers::default(),
             is_probed: false,
             missed: None,
             next_missed: Time::ZERO,

@@ -130,7 +130,7 @@ impl Seal {
             receive: VecDeque::new(),
             greet_at: Some(Time::ZERO),
             greeting: None,
-            limit: Answers::new(),
+            limit: Answers::default(),
         }
     }
 
