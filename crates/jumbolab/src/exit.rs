@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use analysis::certificate::State;
 use anyhow::{Error, Result};
-use live::interrupt;
+use os::interrupt;
 use results::journal::Lost;
 
 use crate::output;

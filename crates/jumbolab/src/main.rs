@@ -15,10 +15,10 @@ use exit::done;
 
 /// A command that runs out of memory ends with a line and exit code 2.
 #[global_allocator]
-static MEMORY: live::Allocator = live::Allocator;
+static MEMORY: os::Allocator = os::Allocator;
 
 fn main() -> ExitCode {
-    match live::limits::check() {
+    match os::limits::check() {
         Ok(()) => run(),
         Err(error) => exit::code(Err(error.into())),
     }
@@ -28,10 +28,10 @@ fn main() -> ExitCode {
 #[inline(never)]
 fn run() -> ExitCode {
     // If this fails, a full file ends the program without a message.
-    let _ = live::interrupt::report_file_size_limit();
+    let _ = os::interrupt::report_file_size_limit();
     if output::is_for_programs() {
         // If this fails, a run goes on after the program that started it.
-        let _ = live::interrupt::stop_with_parent();
+        let _ = os::interrupt::stop_with_parent();
     }
     exit::code(match worker::role() {
         Some(role) => worker::run(&role).map(done),

@@ -6,7 +6,7 @@ mod screen;
 use std::io::{self, IsTerminal};
 
 use lab::run;
-use live::clock;
+use os::clock;
 use plan::{Cell, Plan, Trial};
 use serde_json::json;
 use units::{Span, Time};

@@ -7,10 +7,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
-use live::clock::{self, Mapping};
-use live::frames::Pool;
-use live::pacing::{Poller, Round, Stop};
-use live::port::{Port, Purpose};
+use os::clock::{self, Mapping};
+use os::frames::Pool;
+use os::pacing::{Poller, Round, Stop};
+use os::port::{Port, Purpose};
 use tempfile::TempDir;
 use units::Span;
 

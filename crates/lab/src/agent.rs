@@ -12,20 +12,20 @@ mod server;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, bail};
-use live::Worker;
-use live::clock_comparison::Compared;
-use live::connections;
-use live::discovery::{self, Settled};
-use live::meter::{Machine, Process};
-use live::probe::{Investigated, Services, Task};
-use live::request_response::{Answered, Asked, RequestResponse};
-use live::stamp;
-use live::transfer::latency_breakdown::{self, Probe};
-use live::transfer::{Received, Sent, Transfer};
-use live::trial_token::Token;
 use meter::clock_offset::ClockLine;
+use os::Worker;
+use os::cpu_time::{Machine, Process};
+use probe::driver::stamp;
+use probe::driver::{Investigated, Services, Task};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use traffic::driver::clock_comparison::Compared;
+use traffic::driver::connections;
+use traffic::driver::discovery::{self, Settled};
+use traffic::driver::request_response::{Answered, Asked, RequestResponse};
+use traffic::driver::transfer::latency_breakdown::{self, Probe};
+use traffic::driver::transfer::{Received, Sent, Transfer};
+use traffic::driver::trial_token::Token;
 use units::Span;
 
 use crate::interrupted;
@@ -125,15 +125,15 @@ pub(crate) struct HostSample {
     /// The offset of its wall clock from its monotonic clock, in nanoseconds. The
     /// difference of two samples is the step in between.
     pub(crate) wall_offset: i64,
-    /// The identity of its clock, see [`live::clock::identity`].
+    /// The identity of its clock, see [`os::clock::identity`].
     pub(crate) clock: [u8; 8],
 }
 
 impl HostSample {
-    fn now() -> live::Result<Self> {
+    fn now() -> os::Result<Self> {
         Ok(Self {
-            clock: live::clock::identity(),
-            wall_offset: live::clock::wall_offset_nanos(),
+            clock: os::clock::identity(),
+            wall_offset: os::clock::wall_offset_nanos(),
             machine: Machine::sample()?,
             process: Process::sample()?,
         })
@@ -194,12 +194,12 @@ pub(crate) fn hear<T: DeserializeOwned>(
     end: &str,
     timeout: Span,
 ) -> Result<T> {
-    let deadline = live::clock::monotonic() + timeout;
+    let deadline = os::clock::monotonic() + timeout;
     loop {
-        let soon = deadline.min(live::clock::monotonic() + Span::from_millis(100));
+        let soon = deadline.min(os::clock::monotonic() + Span::from_millis(100));
         let line = worker
             .receive_line(soon)
-            .map_err(|error| match live::interrupt::asked() {
+            .map_err(|error| match os::interrupt::asked() {
                 // The signal may have reached the worker, too.
                 true => interrupted(),
                 false => error.into(),
@@ -209,8 +209,8 @@ pub(crate) fn hear<T: DeserializeOwned>(
                 return serde_json::from_str(&line)
                     .with_context(|| format!("reading the reply of the {end}"));
             }
-            None if live::interrupt::asked() => return Err(interrupted()),
-            None if live::clock::monotonic() >= deadline => {
+            None if os::interrupt::asked() => return Err(interrupted()),
+            None if os::clock::monotonic() >= deadline => {
                 bail!(
                     "the {end} did not answer within {:.0} s",
                     timeout.as_secs_f64()

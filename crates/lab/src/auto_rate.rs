@@ -11,8 +11,8 @@ mod packets;
 
 use anyhow::{Context, Result, bail};
 use experiment::{AUTO_RATES, Experiment};
-use live::worker::Command;
-use live::{Worker, clock};
+use os::worker::Command;
+use os::{Worker, clock};
 use plan::{AutoRate, Plan, Setting};
 use units::{Rate, Span};
 

@@ -6,14 +6,14 @@ use std::io::{self, BufRead, Write};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
+use crate::testbed::Node;
 use anyhow::{Context, Result, bail};
+use gateway::driver::{Configuration, Gateway, InsidePath, Processor, TableSource};
+use gateway::machine::{Carriage, Gathering, Output, Peer, Settings};
 use link::edge::Prefix;
-use live::gateway::{Configuration, Gateway, InsidePath, Processor, TableSource};
-use live::meter::Process;
-use live::testbed::Node;
-use live::worker::Command;
-use live::{Worker, clock, interrupt};
-use proto::gateway::{Carriage, Gathering, Output, Peer, Settings};
+use os::cpu_time::Process;
+use os::worker::Command;
+use os::{Worker, clock, interrupt};
 use queue::{Tick, Trigger};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, IpMtu, IpVersion, Span};
@@ -178,7 +178,7 @@ pub(crate) fn serve() -> Result<()> {
         if let Err(error) = gateway.run_until(clock::monotonic() + LOOK) {
             return answer(&Err(error.to_string()));
         }
-        if !live::socket::is_readable(io::stdin().as_fd())? {
+        if !os::socket::is_readable(io::stdin().as_fd())? {
             continue;
         }
         line.clear();

@@ -7,10 +7,10 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use emulator::{Cross, EmulatedLink, Emulator, Observation, Report};
 use link::{Event, Fate};
-use live::emulator::{Cross, EmulatedLink, Emulator, Observation, Report};
-use live::worker::Command;
-use live::{Namespace, Worker, clock};
+use os::worker::Command;
+use os::{Namespace, Worker, clock};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Seed, Span, Time};
 
@@ -198,7 +198,7 @@ pub(crate) fn serve() -> Result<()> {
         writeln!(out, "{}", serde_json::to_string(answer)?)?;
         Ok(out.flush()?)
     };
-    let failed = |error: live::Error| Answer::Failed(error.to_string());
+    let failed = |error: os::Error| Answer::Failed(error.to_string());
     let mut line = String::new();
     lines.read_line(&mut line)?;
     let order: Order =

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
-use live::clock::Synchronisation;
-use live::energy::Energy;
-use live::machine::Machine;
-use live::nic::Nic;
-use live::precision::{self, Wait};
-use live::{clock, meter, own_program};
+use os::clock::Synchronisation;
+use os::energy::Energy;
+use os::machine::Machine;
+use os::nic::Nic;
+use os::precision::{self, Wait};
+use os::{clock, cpu_time, own_program};
 use plan::{HostFacts, RunFacts, World};
 use serde_json::{Value, json};
 use units::Span;
@@ -56,10 +56,10 @@ pub fn binary() -> Result<String> {
 /// The program cannot read the clock or a meter.
 pub(crate) fn of_machine() -> Result<HostFacts> {
     let machine = Machine::here();
-    let (before, own_before) = (meter::Machine::sample()?, meter::Process::sample()?);
+    let (before, own_before) = (cpu_time::Machine::sample()?, cpu_time::Process::sample()?);
     let pacing = precision::measure(Wait::Pacer, INTERVAL, WAITS).context("testing the pacing")?;
-    let used = meter::Machine::sample()?.since(&before);
-    let own = meter::Process::sample()?.cpu - own_before.cpu;
+    let used = cpu_time::Machine::sample()?.since(&before);
+    let own = cpu_time::Process::sample()?.cpu - own_before.cpu;
     let others = (used.busy.as_secs_f64() - own.as_secs_f64()).max(0.0);
     let elapsed = used.elapsed.as_secs_f64();
     let all = (used.elapsed * used.processors).as_secs_f64();
@@ -89,7 +89,7 @@ pub(crate) fn of_machine() -> Result<HostFacts> {
         kernel: machine.kernel,
         cpu_model: machine.cpu_model,
         cpus: u32::try_from(machine.processors).unwrap_or(u32::MAX),
-        root: live::privileged(),
+        root: os::privileged(),
         machine: extra
             .into_iter()
             .chain(
@@ -205,7 +205,7 @@ fn micros(span: Span) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use live::nic::{Coalescing, Rings};
+    use os::nic::{Coalescing, Rings};
     use units::Rate;
 
     use super::*;

@@ -11,13 +11,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use anyhow::{Result, anyhow};
 use experiment::WrittenLaw;
-use live::socket;
-use live::traffic::{
-    Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
-};
 use meter::departures::{Bursts, Law, mean_gap};
+use os::socket;
 use plan::Measure;
 use plan::setting::PATH_MTUS;
+use traffic::driver::sessions::{
+    Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
+};
 use units::{Bytes, Rate, Seed, Span, Transport};
 
 pub use keys::{KEYS, Keys};
@@ -332,7 +332,7 @@ fn check_sizes(
             "{what} to {version} must have {} to {} octets, {} of them the header of Jumbolab; sizes are not truncated",
             least.get(),
             most.get(),
-            live::traffic::HEADER_LEN
+            traffic::driver::sessions::HEADER_LEN
         );
         return Err(keys.refuse("message", &why));
     }

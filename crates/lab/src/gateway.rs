@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
 use experiment::queue_of;
-use live::gateway::{
+use gateway::driver::{
     Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
-use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
+use gateway::machine::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
 use queue::{Limit, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 

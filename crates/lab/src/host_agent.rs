@@ -12,15 +12,15 @@ use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use live::fragments::Fragments;
-use live::host_changes::{Heartbeat, Wanted};
-use live::interfaces::Interface;
-use live::lease;
-use live::meter::{Machine, Process};
-use live::nic::Nic;
-use live::stalls::Stalls;
+use os::cpu_time::{Machine, Process};
+use os::fragments::Fragments;
+use os::host_changes::{Heartbeat, Wanted};
+use os::interfaces::Interface;
+use os::lease;
+use os::nic::Nic;
+use os::stalls::Stalls;
 use plan::HostFacts;
-use proto::probe::PathReport;
+use probe::machine::PathReport;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, IpVersion, Span};
 
@@ -183,7 +183,7 @@ pub fn serve() -> Result<()> {
 
 /// The requests. Whatever the agent does meanwhile, a sign of life of the controller goes on
 /// to the watchdog of changes.
-fn requests(heartbeat: SharedHeartbeat) -> live::Result<Receiver<String>> {
+fn requests(heartbeat: SharedHeartbeat) -> os::Result<Receiver<String>> {
     lease::requests(move || {
         let heartbeat = heartbeat.lock().unwrap_or_else(PoisonError::into_inner);
         // A watchdog that has ended says so at the next change.

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use anyhow::{Context, Result, bail};
-use live::ssh::{Destination, Ssh};
+use os::ssh::{Destination, Ssh};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use units::Span;

@@ -30,6 +30,7 @@ pub mod run;
 pub mod secret;
 pub mod shell;
 mod stall_meter;
+pub mod testbed;
 pub mod worker;
 pub mod world;
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use live::emulator::{Head, Observation};
+use emulator::{Head, Observation};
 use plan::evidence::{self, LinkSeries};
 use plan::setting as spec;
 use units::{Span, Time};

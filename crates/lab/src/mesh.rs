@@ -10,8 +10,8 @@ use std::net::IpAddr;
 
 use anyhow::{Result, ensure};
 use link::Protocol;
-use live::probe::{Investigated, Task};
-use live::{clock, interrupt};
+use os::{clock, interrupt};
+use probe::driver::{Investigated, Task};
 use units::{Bytes, IpMtu, Span, Time};
 
 use connect::{Connected, connect};

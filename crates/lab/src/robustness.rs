@@ -18,7 +18,7 @@ use analysis::robustness::search::{Search, Task};
 use analysis::robustness::{Point, Space};
 use anyhow::{Result, bail};
 use experiment::Experiment;
-use live::clock;
+use os::clock;
 use plan::{Factors, Plan, SideEffect, Trial, World, evidence};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

@@ -18,7 +18,7 @@ use std::thread;
 
 use analysis::completion::enough;
 use anyhow::{Context, Result, bail};
-use live::{clock, interrupt};
+use os::{clock, interrupt};
 use plan::{Cell, LeftOut, NamedHosts, Plan, RunFacts, Setting, Trial, World};
 use results::folder::{Folder, Shard};
 use results::journal::Lost;

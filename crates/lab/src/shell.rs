@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
-use live::tool::{Tool, in_foreground};
+use os::tool::{Tool, in_foreground};
 use plan::command_line::{Addresses, CommandLine, ROUTER};
 use plan::setting::{Network, Shape};
 use plan::{Cell, Plan, Setting, World};

@@ -4,9 +4,9 @@
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result, bail};
-use live::stalls::{self, Stalls};
-use live::worker::Command;
-use live::{Worker, clock};
+use os::stalls::{self, Stalls};
+use os::worker::Command;
+use os::{Worker, clock};
 use serde::{Deserialize, Serialize};
 use units::Span;
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use anyhow::{Result, bail};
-pub use live::worker::role;
+pub use os::worker::role;
 
 use crate::auto_rate::calibration;
 use crate::doctor::attempt;
@@ -15,15 +15,15 @@ use crate::{agent, edge_gateway, emulation, mesh, stall_meter};
 /// The role is unknown, or the parent sent invalid input.
 pub fn run(role: &str) -> Result<()> {
     match role {
-        live::worker::INIT_PROCESS => {
-            live::worker::init_process();
+        os::worker::INIT_PROCESS => {
+            os::worker::init_process();
             Ok(())
         }
         edge_gateway::ROLE => edge_gateway::serve(),
         emulation::ROLE => emulation::serve(),
         agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
         stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
-        live::host_changes::ROLE => Ok(live::host_changes::serve()?),
+        os::host_changes::ROLE => Ok(os::host_changes::serve()?),
         mesh::ROLE => mesh::serve(),
         calibration::ROLE => calibration::serve(io::stdin().lock(), io::stdout().lock()),
         attempt::ROLE => attempt::serve(io::stdout().lock()),

@@ -7,7 +7,7 @@ mod words;
 
 use std::net::IpAddr;
 
-use proto::probe::{Limit, Mesh, MeshEntry, PathReport, Verdict};
+use probe::machine::{Limit, Mesh, MeshEntry, PathReport, Verdict};
 use units::Bytes;
 
 use crate::document::{Block, Cell, Column, Document, Fit, Section, Style, Table};

@@ -5,7 +5,7 @@ mod json;
 mod words;
 
 use link::Direction;
-use proto::probe::{Hop, Limit, PathReport, Verdict};
+use probe::machine::{Hop, Limit, PathReport, Verdict};
 use units::{Bytes, Span};
 
 use crate::document::{Block, Cell, Column, Document, Item, List, ListKind, Section, Style, Table};

@@ -8,8 +8,6 @@
 //! A scenario may contain a [`Domain`], whose edges gather packets into bundles and
 //! unpack them.
 //!
-//! [`probe_path`] is a path of octets, on which a prober finds out what it carries.
-//!
 //! A scenario always has the same outcome, octet by octet, regardless of the order of
 //! its tables and of tracers: random streams are named after links and flows, and
 //! simultaneous events are ordered by name.
@@ -30,7 +28,6 @@ mod lookahead;
 mod messages;
 mod outcome;
 mod packet;
-pub mod probe_path;
 mod processor;
 mod reassembly;
 mod refusal;

@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::net::UdpSocket;
 use std::os::fd::AsFd as _;
 
-use live::tun::Tun;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
+use os::tun::Tun;
 use units::{IpMtu, IpVersion};
 
 use crate::Result;

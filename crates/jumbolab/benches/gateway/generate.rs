@@ -1,9 +1,9 @@
 //! The generator: frames of many flows through a packet socket.
 
-use live::clock::{monotonic, monotonic_nanos};
-use live::frames::{Frame, Pool};
-use live::pacing::Pacer;
-use live::port::{Port, Purpose};
+use os::clock::{monotonic, monotonic_nanos};
+use os::frames::{Frame, Pool};
+use os::pacing::Pacer;
+use os::port::{Port, Purpose};
 use units::Span;
 use wire::datagram::Datagram;
 use wire::protocol::ip::Addresses;

@@ -112,7 +112,7 @@ fn run(system: System, busy: bool, loads: &str) -> Result<Vec<Outcome>> {
         "measure \"$LOADS\"\n",
     ]
     .concat();
-    let rootless = if live::privileged() { "" } else { "Ur" };
+    let rootless = if os::privileged() { "" } else { "Ur" };
     let output = Command::new("unshare")
         .args([&format!("-{rootless}nmp"), "--kill-child", "--fork"])
         .args(["--mount-proc", "timeout", "60", "sh", "-c", &script])

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
-use live::clock;
+use os::clock;
 use units::Span;
 
 use crate::Result;

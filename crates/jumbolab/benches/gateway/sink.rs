@@ -4,12 +4,12 @@ use std::io::{IoSliceMut, Write as _};
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
 
-use live::clock::{monotonic, monotonic_nanos, wall_offset_nanos};
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
 };
 use nix::sys::time::{TimeVal, TimeValLike as _};
+use os::clock::{monotonic, monotonic_nanos, wall_offset_nanos};
 
 use crate::Result;
 

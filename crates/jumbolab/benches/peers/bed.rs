@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use live::clock::monotonic;
-use live::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Tcp, Testbed};
-use live::tool::Tool;
+use lab::testbed::{Addresses, Forwarder, Link, Medium, Node, Path, Tcp, Testbed};
 use nix::sys::resource::{UsageWho, getrusage};
+use os::clock::monotonic;
+use os::tool::Tool;
 use units::{Bytes, IpMtu, IpVersion, Span};
 
 use crate::Result;

@@ -2,8 +2,8 @@
 
 use std::ops::Sub;
 
-use live::Namespace;
-use live::tool::Tool;
+use os::Namespace;
+use os::tool::Tool;
 use units::Span;
 
 use crate::Result;

@@ -4,11 +4,11 @@
 
 use std::io::{BufRead, stdin};
 
-use live::Worker;
-use live::clock::monotonic;
-use live::worker::Command;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
+use os::Worker;
+use os::clock::monotonic;
+use os::worker::Command;
 use units::Span;
 
 use crate::Result;

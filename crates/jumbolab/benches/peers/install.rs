@@ -8,7 +8,7 @@ use crate::program::{PROGRAMS, Program};
 /// that are still missing are listed on the terminal.
 pub(crate) fn programs() -> Vec<Program> {
     let missing = packages();
-    if !missing.is_empty() && live::privileged() {
+    if !missing.is_empty() && os::privileged() {
         println!("installing {}", missing.join(" "));
         let apt = |words: &[&str]| {
             let status = Command::new("apt-get")

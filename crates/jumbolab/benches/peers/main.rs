@@ -53,11 +53,11 @@ pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
-    let result = match live::worker::role() {
+    let result = match os::worker::role() {
         Some(role) if role == observer::ROLE => observer::run(),
         Some(role) if role == floor::ROLE => floor::run(),
         Some(_) => {
-            live::worker::init_process();
+            os::worker::init_process();
             Ok(())
         }
         None => compare(),
@@ -76,7 +76,7 @@ fn compare() -> Result<()> {
     let here = install::programs();
     println!("{}", machine::machine());
     let folder = tempfile::tempdir()?;
-    let _sandbox = live::Sandbox::enter()?;
+    let _sandbox = os::Sandbox::enter()?;
     for work in WORKS.iter().filter(|work| names.contains(&work.name)) {
         let bed = Bed::build(work, folder.path())?;
         let runners: Vec<Program> = work

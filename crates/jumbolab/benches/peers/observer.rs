@@ -4,15 +4,15 @@
 use std::io::{BufRead, IoSliceMut, stdin};
 use std::os::fd::AsRawFd;
 
-use live::clock::monotonic;
-use live::worker::Command;
-use live::{Namespace, Worker};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, recvmsg,
     setsockopt, socket, sockopt,
 };
 use nix::sys::time::TimeValLike;
+use os::clock::monotonic;
+use os::worker::Command;
+use os::{Namespace, Worker};
 use units::Span;
 
 use crate::Result;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap_complete::Shell;
-use live::ssh::Destination;
+use os::ssh::Destination;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {

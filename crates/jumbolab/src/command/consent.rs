@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use anyhow::{Result, bail};
 use experiment::Experiment;
-use live::effective_user;
+use os::effective_user;
 use plan::{NamedHosts, Plan, SideEffect};
 
 use crate::output;

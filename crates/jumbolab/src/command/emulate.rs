@@ -7,9 +7,9 @@ mod text;
 use std::io::ErrorKind;
 
 use anyhow::{Result, anyhow, ensure};
+use emulator::{EmulatedLink, Emulator, End};
 use lab::recording::{Heading, Recording};
-use live::emulator::{EmulatedLink, Emulator, End};
-use live::{clock, interrupt};
+use os::{clock, interrupt};
 use units::{Bytes, Seed, Span, Time};
 
 use crate::args::Emulate;
@@ -143,7 +143,7 @@ fn check(ends: &[String; 2]) -> Result<Bytes> {
 }
 
 /// Adds the command to type if the kernel denies access.
-fn privileges(error: live::Error) -> anyhow::Error {
+fn privileges(error: os::Error) -> anyhow::Error {
     match error.source.kind() {
         ErrorKind::PermissionDenied => anyhow!(
             "{error}: emulation needs CAP_NET_RAW; type `sudo jumbolab emulate ...`, or run it inside `unshare -Urnm`, as root of a private network namespace"

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use gateway::driver::{Gateway, InsidePath};
 use lab::gateway::recording::RecordingFile;
 use lab::gateway::{Simple, read_file, read_options, template};
-use live::gateway::{Gateway, InsidePath};
-use live::metrics::Endpoint;
-use live::random::random;
-use live::{clock, interrupt};
+use os::metrics::Endpoint;
+use os::random::random;
+use os::{clock, interrupt};
 use units::{Span, Time};
 
 use crate::args;
@@ -157,7 +157,7 @@ fn refuse_forwarding(inside: &InsidePath) -> Result<()> {
 }
 
 /// Adds the command to type if the kernel denies access.
-fn privileges(error: live::Error) -> anyhow::Error {
+fn privileges(error: os::Error) -> anyhow::Error {
     match error.source.kind() {
         ErrorKind::PermissionDenied => anyhow!(
             "{error}: a gateway needs CAP_NET_ADMIN and CAP_NET_RAW; type `sudo jumbolab gateway ...`"

@@ -5,11 +5,11 @@ mod text;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use live::jumbogram::{
+use os::{clock, interrupt};
+use traffic::driver::jumbogram::{
     Between, Carrying, HeaderSource as Live, JumboPath, LARGEST, LEAST, Listener, Measured,
     Measuring, carry, measure, send as send_to, super_packets,
 };
-use live::{clock, interrupt};
 use units::{Bytes, Span, Time};
 
 use crate::args::{Method, Over, PORT, Recv, Send};

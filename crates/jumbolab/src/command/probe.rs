@@ -9,9 +9,9 @@ use std::net::SocketAddr;
 
 use anyhow::{Result, anyhow, ensure};
 use link::Protocol;
-use live::probe::{Investigated, Task, investigate};
-use live::{far_host, interrupt};
-use proto::probe::Verdict;
+use os::{far_host, interrupt};
+use probe::driver::{Investigated, Task, investigate};
+use probe::machine::Verdict;
 use report::{Probed, of_path, path_json};
 use units::{Bytes, IpMtu, IpVersion};
 

@@ -8,14 +8,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use ::traffic::driver::sessions::{Event, Receiver, Records, SendingRate, Serving, Session};
+use ::traffic::machine::control::Limits;
 use anyhow::{Context, Result, anyhow, ensure};
 use lab::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
-use live::clock::Epoch;
-use live::interrupt;
-use live::stamp::{RunningReflector, StampReflector};
-use live::traffic::{Event, Receiver, Records, SendingRate, Serving, Session};
-use proto::control::Limits;
-use proto::secret::Secret;
+use os::clock::Epoch;
+use os::interrupt;
+use probe::driver::stamp::{RunningReflector, StampReflector};
+use secret::Secret;
 use units::Span;
 
 use super::jumbogram;
@@ -231,7 +231,7 @@ fn open(
 fn open_both(
     args: &Recv,
     open: impl Fn() -> Result<Receiver>,
-) -> Result<(Receiver, Option<live::Result<StampReflector>>)> {
+) -> Result<(Receiver, Option<os::Result<StampReflector>>)> {
     let mut tries = if args.port == 0 { MOST_PORTS } else { 1 };
     loop {
         tries -= 1;
@@ -248,10 +248,7 @@ fn open_both(
 
 /// Starts a reflector and says where it listens, or why there is none: the receiver does
 /// not need it.
-fn start(
-    opened: live::Result<StampReflector>,
-    log: &LogThread,
-) -> Result<Option<RunningReflector>> {
+fn start(opened: os::Result<StampReflector>, log: &LogThread) -> Result<Option<RunningReflector>> {
     match opened {
         Ok(opened) => {
             log.say(reflector::describe(&opened));
@@ -267,7 +264,7 @@ fn start(
 
 /// Whether another program listens there.
 fn is_taken(error: &anyhow::Error) -> bool {
-    let live = error.downcast_ref::<live::Error>();
+    let live = error.downcast_ref::<os::Error>();
     live.is_some_and(|error| error.source.kind() == ErrorKind::AddrInUse)
 }
 

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::facts;
 use lab::robustness::{self, Budget, End, Study};
 use lab::run::{Bench, How};
-use live::clock;
+use os::clock;
 use plan::Trial;
 use report::Places;
 use results::folder::{Folder, Opening, Resume};

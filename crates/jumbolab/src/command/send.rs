@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
+use ::traffic::driver::sessions::{
+    Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send,
+};
 use anyhow::{Result, anyhow, bail, ensure};
 use lab::flows::{Keys, flow, reversed};
 use lab::packet_log::{LogOwner, PacketLog, Zero};
-use live::traffic::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
-use live::{far_host, interrupt};
+use os::{far_host, interrupt};
 use units::Seed;
 
 use super::jumbogram;

@@ -10,11 +10,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use live::traffic::{
+use meter::clock_offset::ClockOffset;
+use secret::Secret;
+use traffic::driver::sessions::{
     DelayDistribution, Flow, FlowOutcome, Meter, Outcome, Report, SHORTEST_INTERVAL, Sent, Served,
 };
-use meter::clock_offset::ClockOffset;
-use proto::secret::Secret;
 use units::{Bytes, Span, Transport};
 
 pub(super) use host::Host;

@@ -5,7 +5,7 @@
 use std::io;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use live::clock;
+use os::clock;
 use plan::{Cell, Plan, Trial};
 use units::{Span, Time};
 

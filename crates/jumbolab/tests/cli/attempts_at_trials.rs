@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use live::clock;
+use os::clock;
 use serde_json::Value;
 use units::Span;
 

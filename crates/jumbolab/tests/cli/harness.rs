@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use live::clock;
+use os::clock;
 use serde_json::Value;
 use tempfile::TempDir;
 use units::Span;

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use live::clock;
+use os::clock;
 use serde_json::Value;
 use units::Span;
 

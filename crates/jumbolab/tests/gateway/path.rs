@@ -7,7 +7,7 @@ use super::traffic::DATAGRAMS;
 
 /// A router between the gateways that drops what is too large without a word, both ways.
 /// Without a secret: sealing this much traffic takes a gateway that is not optimized too
-/// long. `proto` tests probes with one.
+/// long. `gateway` tests probes with one.
 const SILENT: &str = r#"
 ip -n c rule add iif lo ipproto icmp pref 1 blackhole
 limit() { ip -n c link set east mtu $1; }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-use live::clock;
 use namespace::Namespace;
+use os::clock;
 pub(crate) use state::State;
 use tempfile::TempDir;
 use units::Span;

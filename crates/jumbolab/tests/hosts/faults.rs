@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ExitStatus, Stdio};
 
-use live::clock;
+use os::clock;
 use results::folder::Folder;
 use units::{Seed, Span, Time};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output, Stdio};
 
-use live::clock;
+use os::clock;
 use plan::evidence;
 use results::folder::Folder;
 use units::Span;

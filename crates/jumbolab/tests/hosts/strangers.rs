@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-use live::clock;
+use os::clock;
 use plan::evidence;
 use results::folder::Folder;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use lab::world::netns::Netns;
-use live::clock::Epoch;
+use os::clock::Epoch;
 use plan::{Setting, evidence};
 use units::Seed;
 

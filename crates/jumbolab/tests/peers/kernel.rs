@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use lab::world::netns::{Failure, Netns};
-use live::clock::Epoch;
+use os::clock::Epoch;
 use plan::{Flag, Setting, evidence};
 
 use crate::others::Others;

@@ -27,7 +27,7 @@ use experiment::Experiment;
 use lab::measurements::Measurements;
 use lab::worker;
 use lab::world::netns::{Failure, Netns};
-use live::clock::{self, Epoch};
+use os::clock::{self, Epoch};
 use plan::{Plan, Setting, World, evidence};
 use undisturbed::{Disturbed, until_undisturbed};
 use units::{Seed, Span};

@@ -250,15 +250,15 @@ fn a_dead_path_is_told_from_a_live_one() {
     let known = [
         "README.md",
         "docs/a.md",
-        "crates/live/src/tun.rs",
-        "crates/live/src/tun/ring.rs",
+        "crates/os/src/tun.rs",
+        "crates/os/src/tun/ring.rs",
         "crates/plan/src/world.rs",
     ];
     let tree = Tree::of(&known.map(str::to_owned));
     for (line, dead) in [
-        ("`live/src/tun.rs` and `ring.rs`, then `tun.rs`", vec![]),
-        ("`live/src/tap.rs`", vec!["live/src/tap.rs"]),
-        ("`live/src/tun.rs`, `world.rs`", vec!["world.rs"]),
+        ("`os/src/tun.rs` and `ring.rs`, then `tun.rs`", vec![]),
+        ("`os/src/tap.rs`", vec!["os/src/tap.rs"]),
+        ("`os/src/tun.rs`, `world.rs`", vec!["world.rs"]),
         ("`world.rs`, `plan/src/`", vec![]),
         ("`docs/b.md`, `c.py`", vec!["docs/b.md", "c.py"]),
         // Files of users, of runs and of the system.

@@ -1,13 +1,13 @@
 //! The coordinator's end: trials between two agents.
 
+use crate::testbed::{Node, Testbed};
 use anyhow::{Context, Result, bail};
-use live::request_response::{Answered, Asked, RequestResponse};
-use live::testbed::{Node, Testbed};
-use live::transfer::latency_breakdown::{self, Probe};
-use live::transfer::{Received, Sent, Transfer};
-use live::trial_token::{Token, new_token};
-use live::worker::Command;
-use live::{Worker, clock};
+use os::worker::Command;
+use os::{Worker, clock};
+use traffic::driver::request_response::{Answered, Asked, RequestResponse};
+use traffic::driver::transfer::latency_breakdown::{self, Probe};
+use traffic::driver::transfer::{Received, Sent, Transfer};
+use traffic::driver::trial_token::{Token, new_token};
 use units::{Bytes, Span, Transport};
 
 use super::flows::check;
@@ -249,9 +249,9 @@ fn carried(transfer: &Transfer, octets: Bytes) -> Span {
 
 #[cfg(test)]
 mod tests {
-    use live::meter::Process;
     use meter::time_series::TimeSeries;
     use meter::{FlowRecorder, Goodput};
+    use os::cpu_time::Process;
     use units::Time;
 
     use super::*;

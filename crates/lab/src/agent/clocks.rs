@@ -6,9 +6,9 @@
 use std::net::IpAddr;
 
 use anyhow::Result;
-use live::clock_comparison::{Compared, TIMEOUT};
-use live::transfer::latency_breakdown::{self, Probe};
-use live::transfer::{Received, Sent, Transfer};
+use traffic::driver::clock_comparison::{Compared, TIMEOUT};
+use traffic::driver::transfer::latency_breakdown::{self, Probe};
+use traffic::driver::transfer::{Received, Sent, Transfer};
 use units::Span;
 
 use super::{Agents, Failure, Reply, Request, ask, hear};

@@ -1,7 +1,7 @@
 //! Connections among all hosts of a network.
 
-use live::connections::{Outcome, Task};
-use live::{Worker, clock};
+use os::{Worker, clock};
+use traffic::driver::connections::{Outcome, Task};
 use units::Span;
 
 use super::{Agents, Failure, Reply, Request, ask, hear};

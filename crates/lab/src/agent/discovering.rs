@@ -1,6 +1,6 @@
 //! Connections between two agents that discover the MTU of their path.
 
-use live::discovery::{Settled, Task};
+use traffic::driver::discovery::{Settled, Task};
 use units::Span;
 
 use super::{Agents, Failure, Reply, Request};

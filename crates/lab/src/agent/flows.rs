@@ -1,6 +1,6 @@
 //! Flows between two agents: requests and observations of both ends.
 //!
-//! The ends are those of manual traffic ([`live::traffic`]), which compare their clocks if
+//! The ends are those of manual traffic ([`traffic::driver::sessions`]), which compare their clocks if
 //! they run on different machines.
 
 mod arrived;
@@ -10,19 +10,19 @@ use std::num::NonZero;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
-use live::meter::Process;
-use live::socket::{self, TcpState};
-use live::traffic::{
-    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, SendingRate,
-    Served, Serving, sizes,
-};
-use live::trial_token::Token;
 use meter::clock_offset::ClockOffset;
 use meter::departures::{Bursts, Law, PathMtu, Schedule};
 use meter::time_series::TimeSeries;
-use proto::control::{FlowBounds, Impossible, Limits};
-use proto::secret::Secret;
+use os::cpu_time::Process;
+use os::socket::{self, TcpState};
+use secret::Secret;
 use serde::{Deserialize, Serialize};
+use traffic::driver::sessions::{
+    Asked, Event, Flow, FlowOutcome, Meter, Name, Options, Plan, Receiver, Report, SendingRate,
+    Served, Serving, sizes,
+};
+use traffic::driver::trial_token::Token;
+use traffic::machine::control::{FlowBounds, Impossible, Limits};
 use units::{Bytes, Seed, Span, Time, Transport};
 use wire::control::SentReport;
 
@@ -182,7 +182,7 @@ pub(super) fn send(asked: Sending, token: &Token, port: u16) -> Result<Vec<Depar
     let before = Process::sample()?;
     let flows = asked.flows.into_iter();
     let flows = flows.map(|wanted| wanted.flow(asked.every, asked.to));
-    let outcome = live::traffic::run(Plan {
+    let outcome = traffic::driver::sessions::run(Plan {
         to: SocketAddr::new(asked.to, port),
         flows: flows.collect::<Result<_>>()?,
         secret: Some(secret(token)),

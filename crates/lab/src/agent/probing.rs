@@ -1,9 +1,9 @@
 //! Investigations of a path between two agents: the far end answers, and the sender
 //! probes.
 
-use live::probe::{FarEnd, Investigated, Prober, Services, Task};
-use live::stamp;
-use proto::probe::Settings;
+use probe::driver::stamp;
+use probe::driver::{FarEnd, Investigated, Prober, Services, Task};
+use probe::machine::Settings;
 use units::Span;
 
 use super::{Agents, Failure, Reply, Request, ask, hear};
@@ -23,23 +23,23 @@ pub(super) struct Probing {
 }
 
 impl Probing {
-    pub(super) fn open_far_end(&mut self, services: Services) -> live::Result<Reply> {
+    pub(super) fn open_far_end(&mut self, services: Services) -> os::Result<Reply> {
         self.far_end = Some(FarEnd::open(services)?);
         Ok(Reply::Opened)
     }
 
-    pub(super) fn close_far_end(&mut self) -> live::Result<Reply> {
+    pub(super) fn close_far_end(&mut self) -> os::Result<Reply> {
         let far_end = self.far_end.take().map(FarEnd::close);
         Ok(Reply::Closed(far_end.transpose()?.flatten()))
     }
 
-    pub(super) fn open_prober(&mut self, task: &Task) -> live::Result<Reply> {
+    pub(super) fn open_prober(&mut self, task: &Task) -> os::Result<Reply> {
         self.prober = Some(Prober::open(task)?);
         Ok(Reply::Opened)
     }
 
     /// The result of the prober that is open.
-    pub(super) fn investigate(&mut self) -> live::Result<Reply> {
+    pub(super) fn investigate(&mut self) -> os::Result<Reply> {
         match self.prober.take() {
             Some(prober) => {
                 let investigated = prober.run(|_| ())?;

@@ -3,12 +3,12 @@
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result};
-use live::clock_comparison::{ClockAnswerer, compare};
-use live::connections;
-use live::discovery::{self, FarEnd};
-use live::request_response::{Answerer, ask};
-use live::transfer::latency_breakdown::{self, Answerer as ProbeAnswerer};
-use live::transfer::{Receiver, Recorded, send};
+use traffic::driver::clock_comparison::{ClockAnswerer, compare};
+use traffic::driver::connections;
+use traffic::driver::discovery::{self, FarEnd};
+use traffic::driver::request_response::{Answerer, ask};
+use traffic::driver::transfer::latency_breakdown::{self, Answerer as ProbeAnswerer};
+use traffic::driver::transfer::{Receiver, Recorded, send};
 
 use super::probing::Probing;
 use super::{HostSample, Reply, Request, flows};

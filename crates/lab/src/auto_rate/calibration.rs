@@ -4,7 +4,7 @@
 use std::io::{BufRead, Write};
 
 use anyhow::{Context, Result};
-use live::{Sandbox, clock};
+use os::{Sandbox, clock};
 use units::Span;
 
 use super::ladder::{Chosen, search};

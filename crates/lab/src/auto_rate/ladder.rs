@@ -9,14 +9,14 @@ const ATTEMPTS: u32 = 3;
 
 /// The outcome of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Chosen {
-    pub(super) rate: Rate,
+pub(crate) struct Chosen {
+    pub rate: Rate,
     /// Whether it was filled over all links.
-    pub(super) is_sustained: bool,
+    pub is_sustained: bool,
     /// What was tried, in order.
-    pub(super) rungs: Vec<Rung>,
+    pub rungs: Vec<Rung>,
     /// Why attempts failed, if some did.
-    pub(super) problem: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// The attempts at one rate over one row of links.

@@ -5,15 +5,15 @@ pub(crate) mod emulated;
 
 use std::io::Write;
 
+use crate::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
 use anyhow::{Context, Result, bail};
-use live::capture::Capture;
-use live::clock::{self, Epoch};
-use live::socket::{keep_stamping, try_congestion_control};
-use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
-use live::transfer::{Echo, Received, Transfer};
-use live::worker::Command;
-use live::{Refusal, Sandbox, Worker};
+use os::capture::Capture;
+use os::clock::{self, Epoch};
+use os::socket::{keep_stamping, try_congestion_control};
+use os::worker::Command;
+use os::{Refusal, Sandbox, Worker};
 use serde::{Deserialize, Serialize};
+use traffic::driver::transfer::{Echo, Received, Transfer};
 use units::{Bytes, IpMtu, IpVersion, Rate, Span, Transport};
 
 use crate::agent::{Agents, Failure};

@@ -1,14 +1,14 @@
 //! The facts that `doctor` gathers before it judges.
 
-use live::clock::Synchronisation;
-use live::energy::Energy;
-use live::host_changes::management_interface;
-use live::machine::{Machine, has_program};
-use live::nic::{self, Nic};
-use live::precision::{self, Lateness, Reading, Wait};
-use live::processes::Processes;
-use live::stamps::{self, Stamps};
-use live::{clock, meter, privileged};
+use os::clock::Synchronisation;
+use os::energy::Energy;
+use os::host_changes::management_interface;
+use os::machine::{Machine, has_program};
+use os::nic::{self, Nic};
+use os::precision::{self, Lateness, Reading, Wait};
+use os::processes::Processes;
+use os::stamps::{self, Stamps};
+use os::{clock, cpu_time, privileged};
 use units::Span;
 
 use super::attempt::{Attempt, attempt};
@@ -130,11 +130,11 @@ impl Facts {
 
 impl Load {
     fn here() -> anyhow::Result<Self> {
-        let (machine, processes) = (meter::Machine::sample()?, Processes::sample());
+        let (machine, processes) = (cpu_time::Machine::sample()?, Processes::sample());
         let energy = Energy::sample();
         clock::sleep(WATCH);
         let joules = energy.and_then(|before| Ok(Energy::sample()?.joules_since(&before)));
-        let used = meter::Machine::sample()?.since(&machine);
+        let used = cpu_time::Machine::sample()?.since(&machine);
         let share = |span: Span| span.as_secs_f64() / used.elapsed.as_secs_f64();
         let busiest = Processes::sample().since(&processes);
         Ok(Self {

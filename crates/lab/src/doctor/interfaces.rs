@@ -1,6 +1,6 @@
 //! Checks of the physical interfaces.
 
-use live::nic::Nic;
+use os::nic::Nic;
 use serde_json::Value;
 use units::Span;
 

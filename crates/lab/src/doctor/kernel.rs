@@ -1,6 +1,6 @@
 //! Checks of the kernel's features and of its limits for sockets.
 
-use live::socket::UDP_RECEIVE_BUFFER;
+use os::socket::UDP_RECEIVE_BUFFER;
 use units::Bytes;
 
 use super::attempt::{CONGESTION_CONTROLS, QUEUES};

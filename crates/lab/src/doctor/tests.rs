@@ -3,7 +3,7 @@
 
 mod machine;
 
-use live::stamps::Stamps;
+use os::stamps::Stamps;
 use units::Span;
 
 use super::*;

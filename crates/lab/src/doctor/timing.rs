@@ -1,6 +1,6 @@
 //! Checks of the clock, the kernel's stamps and the pacing.
 
-use live::precision::{Lateness, Wait};
+use os::precision::{Lateness, Wait};
 use units::Span;
 
 use super::{Check, Facts, nanos, short};

@@ -1,7 +1,7 @@
 //! The path to the hosts inside, as a configuration names it.
 
 use anyhow::Result;
-use live::gateway::{InsidePath, Sending};
+use gateway::driver::{InsidePath, Sending};
 
 use super::mtu_of;
 use super::section::Section;

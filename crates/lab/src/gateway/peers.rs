@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use gateway::machine::{Carriage, Peer, Sealing};
 use link::edge::Prefix;
-use proto::gateway::{Carriage, Peer, Sealing};
 use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;
 

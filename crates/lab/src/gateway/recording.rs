@@ -5,7 +5,7 @@ mod described;
 mod read;
 mod write;
 
-use proto::gateway::{Decision, Event, RecordedArrival as Arrival};
+use gateway::machine::{Decision, Event, RecordedArrival as Arrival};
 use queue::Reason;
 use units::Time;
 

@@ -5,8 +5,8 @@ mod outcome;
 mod settings;
 
 use anyhow::{Context as _, Result};
+use gateway::machine::{Decision, Event, Settings};
 use plan::replayed_gateway::ReplayedSettings;
-use proto::gateway::{Decision, Event, Settings};
 
 use super::recording::{Recording, Section};
 pub use settings::{Variant, variants};
@@ -29,7 +29,7 @@ pub struct Agreement {
 pub fn reproduce(recording: &Recording) -> Result<Agreement> {
     let mut agreement = Agreement::default();
     for (place, section) in recording.sections.iter().enumerate() {
-        let replayed = proto::gateway::replay(settings_of(section)?, &section.events, true)?;
+        let replayed = gateway::machine::replay(settings_of(section)?, &section.events, true)?;
         let recorded: Vec<&Decision> = decisions(section).collect();
         let is_last = place + 1 == recording.sections.len();
         // Behind the end of a recording that was cut there is nothing to compare with.
@@ -65,7 +65,7 @@ pub fn replay_with(recording: &Recording, variant: &Variant) -> Result<ReplayedS
     for section in &recording.sections {
         let settings = variant.of(&section.settings)?;
         let settings = settings.settings().context("an MTU is out of range")?;
-        let made = proto::gateway::replay(settings, &section.events, false);
+        let made = gateway::machine::replay(settings, &section.events, false);
         decided.push((section, made.with_context(|| variant.name.clone())?));
     }
     let name = Some(variant.name.clone());

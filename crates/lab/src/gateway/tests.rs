@@ -3,7 +3,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use proptest::prelude::*;
-use proto::secret::Secret;
+use secret::Secret;
 
 use super::*;
 
@@ -439,7 +439,7 @@ mod fuzz {
                     prop_assert!(metrics.is_none_or(|address| address.ip().is_loopback()));
                     let mut entropy = configuration.settings.clone();
                     entropy.entropy = [1; 32];
-                    prop_assert!(proto::gateway::Gateway::new(entropy).is_ok());
+                    prop_assert!(gateway::machine::Gateway::new(entropy).is_ok());
                 }
             }
         }

@@ -6,15 +6,15 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
 use anyhow::{Context, Result, anyhow, bail};
-use live::Worker;
-use live::fragments::Fragments;
-use live::host_changes::Wanted;
-use live::interfaces::Interface;
-use live::meter::{Machine, Process};
-use live::nic::Nic;
-use live::stalls::Stalls;
-use live::worker::Command;
-use proto::probe::PathReport;
+use os::Worker;
+use os::cpu_time::{Machine, Process};
+use os::fragments::Fragments;
+use os::host_changes::Wanted;
+use os::interfaces::Interface;
+use os::nic::Nic;
+use os::stalls::Stalls;
+use os::worker::Command;
+use probe::machine::PathReport;
 use units::{Bytes, IpVersion, Span};
 
 use super::{Attended, Description, HostUse, Investigation, Metered, Reply, Request};

@@ -1,10 +1,10 @@
 //! Meters of a host over a pass: its processors, energy, interfaces and clock.
 
 use anyhow::Result;
-use live::clock::SlewWatch;
-use live::energy::Energy;
-use live::meter::Machine;
-use live::nic::Counters;
+use os::clock::SlewWatch;
+use os::cpu_time::Machine;
+use os::energy::Energy;
+use os::nic::Counters;
 use serde::{Deserialize, Serialize};
 use units::Span;
 
@@ -64,7 +64,7 @@ impl Metering {
         Ok(HostUse {
             elapsed: machine.elapsed,
             busy: machine.busy,
-            tick: live::meter::tick(),
+            tick: os::cpu_time::tick(),
             joules: energy.and_then(|(before, now)| now.joules_since(&before)),
             nics: now
                 .map(|((name, now), before)| (name, now.since(before)))

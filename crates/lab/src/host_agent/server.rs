@@ -8,16 +8,16 @@ use std::sync::{Arc, PoisonError};
 
 use anyhow::{Context, Result};
 use link::Protocol;
-use live::capture::Capture;
-use live::fragments::Fragments;
-use live::host_changes::HostChanges;
-use live::machine::has_program;
-use live::meter::{Machine, Process};
-use live::probe::{Task, investigate};
-use live::socket::{default_congestion_control, try_congestion_control};
-use live::stamp::{RunningReflector, StampReflector};
-use live::tool::Tool;
-use proto::stamp::Limits;
+use os::capture::Capture;
+use os::cpu_time::{Machine, Process};
+use os::fragments::Fragments;
+use os::host_changes::HostChanges;
+use os::machine::has_program;
+use os::socket::{default_congestion_control, try_congestion_control};
+use os::tool::Tool;
+use probe::driver::stamp::{RunningReflector, StampReflector};
+use probe::driver::{Task, investigate};
+use probe::machine::stamp::Limits;
 
 use super::metering::Metering;
 use super::{Attended, Description, Investigation, Reply, Request, SharedHeartbeat};
@@ -52,14 +52,12 @@ impl Server {
     pub(super) fn answer(&mut self, request: Request) -> Result<Reply> {
         Ok(match request {
             Request::Describe => Reply::Host(Box::new(describe()?)),
-            Request::ListInterfaces => Reply::Interfaces(live::interfaces::all()?),
+            Request::ListInterfaces => Reply::Interfaces(os::interfaces::all()?),
             Request::DescribeNics(names) => {
-                let nics = names.iter().map(|name| live::nic::named(name));
+                let nics = names.iter().map(|name| os::nic::named(name));
                 Reply::Nics(nics.collect::<Result<_, _>>()?)
             }
-            Request::FindInterface(address) => {
-                Reply::Interface(live::interfaces::towards(address)?)
-            }
+            Request::FindInterface(address) => Reply::Interface(os::interfaces::towards(address)?),
             Request::TryCongestion(name) => {
                 try_congestion_control(&name)?;
                 Reply::Done
@@ -92,10 +90,10 @@ impl Server {
                 Reply::Used(metering.end()?)
             }
             Request::CountDrops(interface) => {
-                Reply::Count(live::interfaces::queue_drops(&interface)?)
+                Reply::Count(os::interfaces::queue_drops(&interface)?)
             }
             Request::CountFragments(ip) => Reply::Fragments(Fragments::here(ip)?),
-            Request::CountListeners => Reply::Count(live::listeners() as u64),
+            Request::CountListeners => Reply::Count(os::listeners() as u64),
             Request::Start(words) => {
                 let tool = Tool::heard_here(&words)?;
                 self.started += 1;
@@ -194,11 +192,11 @@ fn describe() -> Result<Description> {
     let ours = connection.split_whitespace().nth(2);
     Ok(Description {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        name: live::machine::name(),
-        system: live::machine::system(),
+        name: os::machine::name(),
+        system: os::machine::system(),
         facts: facts::of_named_host()?,
-        clock: live::clock::identity(),
+        clock: os::clock::identity(),
         ssh_address: ours.and_then(|address| address.parse().ok()),
-        interfaces: live::interfaces::all()?,
+        interfaces: os::interfaces::all()?,
     })
 }

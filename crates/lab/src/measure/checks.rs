@@ -1,6 +1,6 @@
 //! Checks the observations of a trial against its setting and physical limits.
 
-use live::emulator::Report;
+use emulator::Report;
 use meter::TOLERANCE;
 use plan::setting::{LatencyBreakdown, Link, Transfer};
 use plan::{Flag, Setting, evidence, metric};

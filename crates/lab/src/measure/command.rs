@@ -3,9 +3,9 @@
 
 use std::process::ExitStatus;
 
-use live::clock;
-use live::meter::{self, MachineUse};
-use live::tool::MOST_OUTPUT;
+use os::clock;
+use os::cpu_time::{self, MachineUse};
+use os::tool::MOST_OUTPUT;
 use plan::command_line::{CommandLine, joined};
 use plan::metric::{self, is_never_negative};
 use plan::setting::{Command, Reading};
@@ -210,7 +210,7 @@ impl Measurements {
             Some(per_gigabyte(used.softirq, octets)),
         );
         self.note(evidence::CPU_OCTETS, octets.get());
-        self.note(evidence::CPU_TICK_SECONDS, meter::tick().as_secs_f64());
+        self.note(evidence::CPU_TICK_SECONDS, cpu_time::tick().as_secs_f64());
     }
 }
 
@@ -288,7 +288,7 @@ fn complaint_in(report: &Value) -> String {
 
 pub(super) fn attend(tool: &mut dyn Program, timeout: Span) -> anyhow::Result<Option<ExitStatus>> {
     let status = tool.attend(timeout)?;
-    match live::interrupt::asked() {
+    match os::interrupt::asked() {
         true => Err(interrupted()),
         false => Ok(status),
     }

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use live::clock::Epoch;
-use live::transfer::{self, Transfer};
+use os::clock::Epoch;
 use plan::{Setting, setting as spec};
+use traffic::driver::transfer::{self, Transfer};
 use units::{Bytes, Framing, Rate, Span, Transport};
 
 use super::Paced;

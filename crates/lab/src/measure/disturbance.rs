@@ -4,11 +4,11 @@
 mod rule;
 
 use anyhow::{Context, Result};
+use emulator::Report;
 use link::Fate;
-use live::clock;
-use live::emulator::Report;
-use live::meter::{Machine, MachineUse, Process};
-use live::stalls::Stalls;
+use os::clock;
+use os::cpu_time::{Machine, MachineUse, Process};
+use os::stalls::Stalls;
 use plan::{DisturbedPass, Flag, Setting, evidence};
 use units::Span;
 

@@ -1,7 +1,7 @@
 //! The meters of machines that the user named: processors of a router, energy, counters of
 //! interfaces, and slews of clocks.
 
-use live::nic::{Counters, Directed};
+use os::nic::{Counters, Directed};
 use plan::evidence::{self, Fact, NicCounts, NicUse};
 use plan::{Flag, HostRole as Role, metric};
 use units::{Bytes, Span};

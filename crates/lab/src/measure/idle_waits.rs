@@ -1,8 +1,8 @@
 //! Waits until other work on the machine pauses.
 
 use anyhow::{Context, Result};
-use live::clock;
-use live::meter::Machine;
+use os::clock;
+use os::cpu_time::Machine;
 use units::Span;
 
 use super::spare;

@@ -2,13 +2,15 @@
 
 mod transmission;
 
-use live::clock::Epoch;
-use live::transfer::Transfer;
-use live::transfer::latency_breakdown::{Answered, Asked, Inject, InjectionPoint, Probe};
 use meter::latency_breakdown::{Direction, Exchange, Part, Parts};
+use os::clock::Epoch;
 use plan::metric::{self, part_metric};
 use plan::setting::{self as spec, Echo, LatencyBreakdown};
 use plan::{Setting, evidence};
+use traffic::driver::transfer::Transfer;
+use traffic::driver::transfer::latency_breakdown::{
+    Answered, Asked, Inject, InjectionPoint, Probe,
+};
 use units::{Bytes, Span};
 
 use super::Pair;

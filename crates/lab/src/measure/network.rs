@@ -5,11 +5,11 @@ mod datagrams;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use live::connections::datagrams::{Arrived, Departed};
-use live::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
-use live::emulator::Head;
+use emulator::Head;
 use plan::setting::{self as spec, Flows, Sends, Sockets};
 use plan::{Flag, Setting, evidence};
+use traffic::driver::connections::datagrams::{Arrived, Departed};
+use traffic::driver::connections::{Incoming, Outcome, Outgoing, Received, Sent, Task};
 use units::{IpMtu, IpVersion, Seed, Span, Time};
 
 use super::Pair;

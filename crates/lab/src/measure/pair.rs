@@ -8,13 +8,13 @@
 use std::net::IpAddr;
 use std::process::ExitStatus;
 
+use crate::testbed::SentPackets;
 use anyhow::Result;
-use live::emulator::{Observation, Report};
-use live::fragments::Fragments;
-use live::meter::{Machine, Process};
-use live::stalls::Stalls;
-use live::testbed::SentPackets;
-use live::tool::Tool;
+use emulator::{Observation, Report};
+use os::cpu_time::{Machine, Process};
+use os::fragments::Fragments;
+use os::stalls::Stalls;
+use os::tool::Tool;
 use plan::command_line::Addresses;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate, Seed, Span, Time, Transport};
@@ -227,7 +227,7 @@ pub(crate) trait Program {
     fn attend(&mut self, timeout: Span) -> Result<Option<ExitStatus>>;
 
     /// Its stdout once it has ended; `None` if that exceeds
-    /// [`MOST_OUTPUT`](live::tool::MOST_OUTPUT).
+    /// [`MOST_OUTPUT`](os::tool::MOST_OUTPUT).
     fn output(&self) -> Option<&[u8]>;
 
     /// The first line of its stderr; empty if there is none.

@@ -1,16 +1,16 @@
 //! Derives the metrics of a trial from the observations of both ends and the
 //! meters.
 
+use emulator::{DirectionReport, Report};
 use link::Fate;
-use live::emulator::{DirectionReport, Report};
-use live::meter::{MachineUse, tick};
-use live::socket::TcpState;
-use live::transfer::{Received, Sent};
 use meter::Goodput;
+use os::cpu_time::{MachineUse, tick};
+use os::socket::TcpState;
 use plan::Setting;
 use plan::evidence::{self, CrossTraffic, Way};
 use plan::metric::{self, Metric};
 use plan::setting::Link;
+use traffic::driver::transfer::{Received, Sent};
 use units::{Bytes, Rate, Span};
 
 use super::disturbance::Disturbance;

@@ -6,11 +6,11 @@ mod tracepath;
 
 use std::net::IpAddr;
 
-use live::clock;
-use live::discovery::{TCP_STEP, Task};
+use os::clock;
 use plan::command_line::joined;
 use plan::setting::{Peer, Probe};
 use plan::{Setting, evidence};
+use traffic::driver::discovery::{TCP_STEP, Task};
 use units::{Bytes, IpVersion, Seed, Span, Time};
 
 use super::checks::flags_of_probe;

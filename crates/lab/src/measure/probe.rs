@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use live::probe::{Services, Task};
 use plan::{Setting, evidence, setting as spec};
+use probe::driver::{Services, Task};
 use serde_json::json;
 use units::Seed;
 use wire::stamp;

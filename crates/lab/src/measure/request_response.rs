@@ -1,9 +1,9 @@
 //! A trial of request-response messages of many sizes, one at a time.
 
-use live::request_response::{self, Asked, OfSize};
 use plan::evidence::{self, Sizes};
 use plan::metric::{self, Metric};
 use plan::{Setting, setting as spec};
+use traffic::driver::request_response::{self, Asked, OfSize};
 use units::{Seed, Transport};
 
 use super::Pair;

@@ -1,14 +1,14 @@
 //! A trial without any fault, for tests that change one fact.
 
 use experiment::Experiment;
-use live::meter::{MachineUse, Process};
-use live::socket::TcpState;
-use live::transfer::{Received, Sent};
 use meter::time_series::TimeSeries;
 use meter::{FlowRecorder, Goodput, Summary};
+use os::cpu_time::{MachineUse, Process};
+use os::socket::TcpState;
 use plan::command_line::Addresses;
 use plan::setting::Transfer;
 use plan::{Setting, World};
+use traffic::driver::transfer::{Received, Sent};
 use units::{Bytes, Span, Time, Transport};
 
 use super::disturbance::Disturbance;

@@ -1,9 +1,9 @@
 //! A trial of transfers.
 
 use anyhow::Context;
-use live::clock::Epoch;
-use live::transfer::{Echo, Transfer};
+use os::clock::Epoch;
 use plan::{Setting, evidence, setting as spec};
+use traffic::driver::transfer::{Echo, Transfer};
 use units::Bytes;
 
 use super::checks::{flags, stored_share};

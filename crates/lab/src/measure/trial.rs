@@ -1,6 +1,6 @@
 //! One trial of any kind of traffic.
 
-use live::clock::Epoch;
+use os::clock::Epoch;
 use plan::Setting;
 use plan::setting::Traffic;
 use units::Seed;

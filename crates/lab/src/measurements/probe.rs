@@ -3,10 +3,10 @@
 mod peer;
 mod truth;
 
-use live::testbed::SentPackets;
+use crate::testbed::SentPackets;
 use plan::setting::Probe;
 use plan::{Setting, evidence, metric};
-use proto::probe::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
+use probe::machine::{DirectionResult, FindingKind, Limit, PathReport, Place, Verdict};
 use serde_json::json;
 use units::Bytes;
 

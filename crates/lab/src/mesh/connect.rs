@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use live::Worker;
-use live::ssh::{Become, Destination, Ssh};
+use os::Worker;
+use os::ssh::{Become, Destination, Ssh};
 use units::{Span, Time};
 
 use super::HostLine;
@@ -41,7 +41,7 @@ impl Connected {
 
     /// The reason for which the host has dropped out: that of the connection, if it has
     /// ended.
-    fn reason(&mut self, error: &live::Error) -> String {
+    fn reason(&mut self, error: &os::Error) -> String {
         match self.ssh.lost() {
             Some(lost) => lost.source.to_string(),
             None => format!("the program there ended, or was killed: {}", error.source),
@@ -52,7 +52,7 @@ impl Connected {
 /// Starts the program on all hosts with a destination at the same time. Returns it, or
 /// the reason for which it could not be started, by host.
 pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option<String>>) {
-    let reached: Vec<Option<live::Result<(Ssh, String)>>> = thread::scope(|scope| {
+    let reached: Vec<Option<os::Result<(Ssh, String)>>> = thread::scope(|scope| {
         let reach = |host: &HostLine| {
             let (destination, privilege) = (host.ssh.clone()?, host.privilege.clone());
             let reach = move || reach(&destination, privilege.as_ref());
@@ -62,7 +62,7 @@ pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option
         threads
             .into_iter()
             .map(|thread| {
-                let reached = thread?.map_err(|source| live::Error {
+                let reached = thread?.map_err(|source| os::Error {
                     operation: "starting a thread".to_owned(),
                     source,
                 });
@@ -73,11 +73,11 @@ pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option
             .collect()
     });
     // A worker ends with the thread that starts it, so this one does.
-    let start = |reached: Option<live::Result<(Ssh, String)>>| {
+    let start = |reached: Option<os::Result<(Ssh, String)>>| {
         reached.map(|reached| {
             // The line names the host already.
             let (ssh, program) = reached.map_err(|error| error.source.to_string())?;
-            let words = [program.as_str(), live::worker::ARGUMENT, ROLE];
+            let words = [program.as_str(), os::worker::ARGUMENT, ROLE];
             let command = ssh.command(&words, GRACE);
             let worker = command.and_then(Worker::spawn);
             let worker = worker.map_err(|error| error.to_string())?;
@@ -94,7 +94,7 @@ pub(super) fn connect(hosts: &[HostLine]) -> (Vec<Option<Connected>>, Vec<Option
         .unzip()
 }
 
-fn reach(destination: &Destination, privilege: Option<&Become>) -> live::Result<(Ssh, String)> {
+fn reach(destination: &Destination, privilege: Option<&Become>) -> os::Result<(Ssh, String)> {
     let ssh = Ssh::connect(destination, privilege)?;
     let program = ssh.program()?;
     Ok((ssh, program))

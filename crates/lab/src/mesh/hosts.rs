@@ -9,7 +9,7 @@ use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use live::ssh::{self, Become, Destination};
+use os::ssh::{self, Become, Destination};
 
 /// The largest file, in octets.
 const LARGEST: u64 = 1 << 20;

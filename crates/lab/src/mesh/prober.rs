@@ -6,9 +6,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::thread;
 
 use anyhow::{Context, Result};
-use live::probe::{Investigated, Outgoing, Task, investigate};
-use live::stamp::{RunningReflector, StampReflector};
-use proto::stamp::Limits;
+use probe::driver::stamp::{RunningReflector, StampReflector};
+use probe::driver::{Investigated, Outgoing, Task, investigate};
+use probe::machine::stamp::Limits;
 use serde::{Deserialize, Serialize};
 
 /// The worker's role.
@@ -48,7 +48,7 @@ pub(super) enum Reply {
 /// A request cannot be read.
 pub(crate) fn serve() -> Result<()> {
     let mut reflector = None;
-    for line in live::lease::requests(|| ())? {
+    for line in os::lease::requests(|| ())? {
         match serde_json::from_str(&line).context("reading a request")? {
             Request::Open { address, toward } => match open(address, toward) {
                 Ok((running, reply)) => {
@@ -83,7 +83,7 @@ fn answer(reply: &Reply) -> Result<()> {
 }
 
 /// The reason for which no reflector was opened.
-fn refused(error: &live::Error, address: IpAddr) -> String {
+fn refused(error: &os::Error, address: IpAddr) -> String {
     match error.source.kind() {
         io::ErrorKind::AddrNotAvailable => {
             format!("it does not have the address {address}; write address= with one of its own")
@@ -92,7 +92,7 @@ fn refused(error: &live::Error, address: IpAddr) -> String {
     }
 }
 
-fn open(address: IpAddr, toward: Option<IpAddr>) -> live::Result<(RunningReflector, Reply)> {
+fn open(address: IpAddr, toward: Option<IpAddr>) -> os::Result<(RunningReflector, Reply)> {
     let reflector = StampReflector::open(&[SocketAddr::new(address, 0)], Limits::default())?;
     let port = reflector.addresses().first().map_or(0, SocketAddr::port);
     let toward = toward.map(|to| Outgoing::toward((to, 0).into(), None, Some(address)));

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use analysis::passes::next_attempt;
 use anyhow::{Context, Result, bail};
-use live::clock::{self, Epoch};
-use live::interrupt;
-use live::socket::try_congestion_control;
+use os::clock::{self, Epoch};
+use os::interrupt;
+use os::socket::try_congestion_control;
 use plan::command_line::CommandLine;
 use plan::setting::Traffic;
 use plan::{DisturbedPass, Plan, Setting, Trial};

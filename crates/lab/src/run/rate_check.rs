@@ -8,7 +8,7 @@
 use analysis::decomposition::slowest;
 use analysis::predicted;
 use anyhow::{Result, bail};
-use live::{clock, interrupt};
+use os::{clock, interrupt};
 use plan::setting::{Impairments, LinkKind};
 use plan::{Plan, Setting};
 use units::{Framing, IpMtu, IpVersion, Rate, Span, Transport};

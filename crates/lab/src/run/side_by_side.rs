@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use anyhow::{Context, Result};
-use live::interrupt;
+use os::interrupt;
 use plan::{Plan, Setting, Trial};
 use units::Seed;
 

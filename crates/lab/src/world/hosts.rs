@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, bail};
-use live::clock::Epoch;
+use os::clock::Epoch;
 use plan::command_line::{Addresses, CommandLine};
 use plan::setting::Traffic;
 use plan::{HostRole, NamedHosts, Plan, RoleFacts, Setting};
@@ -124,7 +124,7 @@ impl Hosts {
 
     /// The reason for which a machine was lost, if one was.
     fn lost(&mut self) -> Option<anyhow::Error> {
-        match live::interrupt::asked() {
+        match os::interrupt::asked() {
             true => None,
             false => {
                 let mut machines = self.ends.iter_mut().chain(&mut self.router);
@@ -190,7 +190,7 @@ impl Hosts {
         }
         let ends = [addresses.sender, addresses.receiver];
         let captures = [&self.ends[0], &self.ends[1]].map(|end| end.begin_capture(ends));
-        self.agents.transfer(&live::transfer::Transfer {
+        self.agents.transfer(&traffic::driver::transfer::Transfer {
             preroll: Bytes::ZERO,
             size: INSPECTION,
             message,

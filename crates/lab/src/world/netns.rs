@@ -18,9 +18,9 @@ use std::os::fd::OwnedFd;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use live::Sandbox;
-use live::clock::Epoch;
-use live::socket::keep_stamping;
+use os::Sandbox;
+use os::clock::Epoch;
+use os::socket::keep_stamping;
 use plan::setting::Traffic;
 use plan::{Setting, evidence};
 use units::{Seed, Span};
@@ -144,7 +144,7 @@ impl Netns {
             self.emulation(setting)?
                 .begin(cross, numbers, seed.derive("cross"))?;
             if crossed {
-                live::clock::sleep(SETTLING);
+                os::clock::sleep(SETTLING);
             }
         }
         let measured = self

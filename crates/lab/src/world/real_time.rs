@@ -1,6 +1,6 @@
 //! Worlds whose trials take as long as their traffic, one at a time.
 
-use live::clock::Epoch;
+use os::clock::Epoch;
 use plan::Setting;
 use units::{Seed, Span};
 

@@ -14,8 +14,8 @@ mod tee;
 mod trace;
 
 use anyhow::{Result, bail};
-use live::interrupt;
-use live::machine::available_memory;
+use os::interrupt;
+use os::machine::available_memory;
 use plan::Setting;
 use plan::setting::Traffic;
 use sim::{Outcome, Scenario, Simulation, Tracer};

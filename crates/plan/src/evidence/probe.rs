@@ -1,6 +1,6 @@
 //! Investigations of a path.
 
-use proto::probe::PathReport;
+use probe::machine::PathReport;
 use serde_json::Value;
 
 use super::fact::{Fact, Row};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use proto::probe::{HostWay, Limit, Loss, MeshFault, MeshPlace, Verdict};
+use probe::machine::{HostWay, Limit, Loss, MeshFault, MeshPlace, Verdict};
 use serde::Serialize;
 use units::with_unit::micros;
 use units::{Bytes, Span};

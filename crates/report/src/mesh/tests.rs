@@ -2,8 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use probe::machine::DirectionResult;
 use proptest::prelude::*;
-use proto::probe::DirectionResult;
 use serde_json::Value;
 use units::Span;
 

@@ -1,6 +1,6 @@
 //! A mesh in words.
 
-use proto::probe::{HostWay, Mesh, MeshFault, MeshFindings, MeshPlace, Verdict};
+use probe::machine::{HostWay, Mesh, MeshFault, MeshFindings, MeshPlace, Verdict};
 use units::Bytes;
 
 use super::{MeshProbed, pairs};

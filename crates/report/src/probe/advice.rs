@@ -1,6 +1,6 @@
 //! The settings that are advised, and the questions that stay open.
 
-use proto::probe::{Advice, Device, NotSeen, Remedy};
+use probe::machine::{Advice, Device, NotSeen, Remedy};
 use units::Bytes;
 
 use super::{Probed, bytes, words};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use proto::probe::{DirectionResult, Loss, PathReport, Verdict};
+use probe::machine::{DirectionResult, Loss, PathReport, Verdict};
 use serde::Serialize;
 use units::with_unit::{micros, seconds};
 use units::{Bytes, Span};

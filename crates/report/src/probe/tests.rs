@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use link::{Direction, Protocol};
-use proto::probe::{
+use probe::machine::{
     Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
     PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
 };

@@ -1,7 +1,7 @@
 //! Findings about a path in words.
 
 use link::Direction;
-use proto::probe::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
+use probe::machine::{Evidence, Finding, FindingKind, Hop, Limit, Loss, Place};
 
 use super::{Probed, bytes};
 

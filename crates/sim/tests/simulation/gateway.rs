@@ -3,14 +3,14 @@
 
 use std::net::Ipv4Addr;
 
+use gateway::machine::{
+    Alone, Carriage, Gateway, Gathering, Peer, Settings, Table, Transmit, Uplink,
+};
 use jumbolab_sim::{
     Datagrams, Destination, Domain, Edge, Ingress, Location, Loss, Opened, Prefix, Role, Seen,
     Tracer,
 };
 use proptest::prelude::*;
-use proto::gateway::{
-    Alone, Carriage, Gateway, Gathering, Peer, Settings, Table, Transmit, Uplink,
-};
 
 use meter::departures::Law;
 use queue::{Limit, MredSettings, Reason, RedSettings, Spec, Tick, Trigger, Victims};
@@ -261,7 +261,7 @@ fn real(case: &Case, came: &[(Time, Name)]) -> (Vec<(Time, Vec<u8>)>, u64, u64) 
     }
     let outward = gateway.counts().total().outward;
     let whole = outward.drops.total() - outward.taken_out;
-    assert_eq!(gateway.waiting(), proto::gateway::Waiting::default());
+    assert_eq!(gateway.waiting(), gateway::machine::Waiting::default());
     (sent, whole, outward.taken_out)
 }
 

@@ -179,10 +179,13 @@ fn a_tracer_sees_everything_and_changes_nothing() {
         counts.queued,
         directions()
             .map(|direction| direction.counters.arrived)
-            .sum()
+            .sum::<u64>()
     );
     let messages = |flow: &FlowOutcome| flow.received + flow.copies;
-    assert_eq!(counts.delivered, before.flows.iter().map(messages).sum());
+    assert_eq!(
+        counts.delivered,
+        before.flows.iter().map(messages).sum::<u64>()
+    );
     assert!(counts.sent < counts.queued && counts.sent > counts.queued / 2);
 }
 

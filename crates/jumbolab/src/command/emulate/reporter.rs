@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use emulator::Report;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use lab::recording::Recording;
 use link::{Arrival, Event, Reseed};
-use live::emulator::Report;
 use units::Span;
 
 use super::text;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use emulator::DirectionReport;
 use link::Fate;
-use live::emulator::DirectionReport;
 use serde_json::{Value, json};
 use units::Span;
 

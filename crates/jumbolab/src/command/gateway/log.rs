@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use live::clock::Epoch;
-use live::gateway::Report;
-use proto::gateway::{Refusal, Refusals};
+use gateway::driver::Report;
+use gateway::machine::{Refusal, Refusals};
+use os::clock::Epoch;
 use serde_json::{Map, Value};
 
 use super::secrets::{Judgement, judge};

@@ -1,7 +1,7 @@
 //! The counters of a gateway in the text format of OpenMetrics [OpenMetrics].
 
-use live::gateway::{PeerCounts, Report};
-use proto::gateway::{Cause, Refusal, Traffic};
+use gateway::driver::{PeerCounts, Report};
+use gateway::machine::{Cause, Refusal, Traffic};
 
 use super::super::openmetrics::{Exposition, Kind};
 use Kind::{Counter, Gauge};

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow};
-use live::gateway::Report;
-use live::metrics::Endpoint;
+use gateway::driver::Report;
+use os::metrics::Endpoint;
 use serde_json::Value;
 
 use super::log::{Log, totals};

@@ -1,6 +1,6 @@
 //! The state of the secret shared with a peer, as far as arrivals of its address tell.
 
-use proto::gateway::{Refusal, Traffic};
+use gateway::machine::{Refusal, Traffic};
 
 /// The judgement of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use live::jumbogram::{Arrived, Carried, Measured, Sent};
 use serde_json::{Value, json};
+use traffic::driver::jumbogram::{Arrived, Carried, Measured, Sent};
 use units::Span;
 
 use crate::args::{Method, Over};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use lab::mesh::{self, MeshOutcome, MeshProgress, MeshTask};
-use live::interrupt;
+use os::interrupt;
 use report::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
 use units::Bytes;
 

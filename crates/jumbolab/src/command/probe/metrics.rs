@@ -1,7 +1,7 @@
 //! The state of watched paths in the text format of OpenMetrics [OpenMetrics].
 
 use link::Direction;
-use proto::probe::{DirectionResult, Loss, PathReport, Verdict};
+use probe::machine::{DirectionResult, Loss, PathReport, Verdict};
 use units::Bytes;
 
 use super::super::openmetrics::{Exposition, Kind};

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal};
 use std::net::IpAddr;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use live::clock;
-use proto::probe::{Phase, Progress as State};
+use os::clock;
+use probe::machine::{Phase, Progress as State};
 use units::{Span, Time};
 
 use crate::output;

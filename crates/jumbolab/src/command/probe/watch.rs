@@ -4,11 +4,11 @@ mod path;
 
 use anyhow::{Result, anyhow, ensure};
 use lab::run::rfc3339;
-use live::clock::{self, Epoch};
-use live::interrupt;
-use live::metrics::Endpoint;
-use live::probe::{Investigated, Task, investigate};
-use proto::probe::{PathReport, Verdict};
+use os::clock::{self, Epoch};
+use os::interrupt;
+use os::metrics::Endpoint;
+use probe::driver::{Investigated, Task, investigate};
+use probe::machine::{PathReport, Verdict};
 use report::{Probed, path_change_json, path_change_sentence};
 use units::Span;
 

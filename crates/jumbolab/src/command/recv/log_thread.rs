@@ -8,7 +8,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use live::clock;
+use os::clock;
 use units::{Span, Time};
 
 use crate::output;

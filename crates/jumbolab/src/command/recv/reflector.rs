@@ -3,8 +3,8 @@
 use std::io::Error;
 use std::net::SocketAddr;
 
-use live::stamp::{Outcome, RunningReflector, StampReflector};
-use proto::stamp::Limits;
+use probe::driver::stamp::{Outcome, RunningReflector, StampReflector};
+use probe::machine::stamp::Limits;
 
 /// Ends a reflector. Returns a line about what it did, if anything.
 pub(super) fn end(reflector: RunningReflector) -> Option<String> {
@@ -18,7 +18,7 @@ pub(super) fn end(reflector: RunningReflector) -> Option<String> {
 ///
 /// # Errors
 /// The kernel refuses one of them.
-pub(super) fn open(addresses: &[SocketAddr]) -> live::Result<StampReflector> {
+pub(super) fn open(addresses: &[SocketAddr]) -> os::Result<StampReflector> {
     StampReflector::open(addresses, Limits::default())
 }
 
@@ -55,8 +55,8 @@ fn summary(outcome: &Outcome) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use live::stamp::Unsent;
-    use proto::stamp::Counts;
+    use probe::driver::stamp::Unsent;
+    use probe::machine::stamp::Counts;
 
     #[test]
     fn a_reflector_says_what_it_did_if_it_did_anything() {

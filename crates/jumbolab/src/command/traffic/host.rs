@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use live::fragments::Fragments;
-use live::nic;
-use live::probe::Outgoing;
-use live::traffic::{Flow, FlowOutcome, Meter, Outcome};
+use os::fragments::Fragments;
+use os::nic;
+use probe::driver::Outgoing;
+use traffic::driver::sessions::{Flow, FlowOutcome, Meter, Outcome};
 use units::{Bytes, IpVersion, Transport};
 
 /// The largest super-packet, for which two segments must have room.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use live::traffic::{
+use traffic::driver::sessions::{
     Flow, FlowInterval, Interval, Meter, PathMtuNotice, ReceivedInterval, SentInterval, Stall,
     black_hole,
 };
@@ -280,9 +280,9 @@ impl Figures {
             messages: one.messages + other.messages,
             octets: one.octets + other.octets,
             unsent: one.unsent + other.unsent,
-            tcp: one.tcp.map(|tcp| live::traffic::TcpInterval {
+            tcp: one.tcp.map(|tcp| traffic::driver::sessions::TcpInterval {
                 retransmitted: tcp.retransmitted + other.tcp.map_or(0, |other| other.retransmitted),
-                ..live::traffic::TcpInterval::default()
+                ..traffic::driver::sessions::TcpInterval::default()
             }),
             ..SentInterval::default()
         });

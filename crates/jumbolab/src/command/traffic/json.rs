@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
-use live::socket::TcpState;
-use live::traffic::{
+use meter::clock_offset::ClockOffset;
+use os::socket::TcpState;
+use serde::Serialize;
+use traffic::driver::sessions::{
     Asked, DelayDistribution, Flow, FlowInterval, FlowOutcome, Interval, Meter, Outcome,
     PathMtuNotice, Quantiles, ReceivedInterval, Report, Sent, SentInterval, Served,
 };
-use meter::clock_offset::ClockOffset;
-use serde::Serialize;
 use units::with_unit::{micros, seconds};
 use units::{Bytes, Span, Transport};
 

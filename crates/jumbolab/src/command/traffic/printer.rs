@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
-use live::traffic::Interval;
+use traffic::driver::sessions::Interval;
 
 use super::intervals::Table;
 use super::json;

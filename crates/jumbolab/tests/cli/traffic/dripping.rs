@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
 
 use nix::sys::socket::{setsockopt, sockopt};
-use proto::control::{Request, Server};
+use traffic::machine::control::{Request, Server};
 use wire::control::Report;
 
 use super::super::harness::{Dir, Outcome};

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use proto::control::Request;
+use traffic::machine::control::Request;
 use wire::control::{Progress, Report, Reverse, SentReport};
 use wire::message::{Echo, Message};
 

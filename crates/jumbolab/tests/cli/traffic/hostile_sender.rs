@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{setsockopt, sockopt};
-use proto::control::Fault;
+use traffic::machine::control::Fault;
 use units::{Time, Transport};
 use wire::control::{Flow, Meter, Name, Reason};
 use wire::message::{Echo, HEADER_LEN, Message};

@@ -10,7 +10,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use proto::control::{Limits, Request, Server, Settings};
+use traffic::machine::control::{Limits, Request, Server, Settings};
 use units::Time;
 
 use super::super::harness::Dir;

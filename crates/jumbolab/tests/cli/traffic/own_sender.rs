@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use proto::control::{Client, Fault, ReceiverMessage};
+use traffic::machine::control::{Client, Fault, ReceiverMessage};
 use wire::control::{Flow, Reverse};
 
 use super::Receiver;

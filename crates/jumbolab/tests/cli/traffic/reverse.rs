@@ -9,7 +9,7 @@ use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
 use meter::departures::Law;
-use proto::control::Fault;
+use traffic::machine::control::Fault;
 use units::Transport;
 use wire::control::{Flow, LONGEST_CONGESTION, Meter, Name, Reason, Reverse, Traffic};
 

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result, anyhow};
-use live::traffic::{
-    Asked, Entry, KeepSession, Meter, OutOfOrder, Record, Records, Report, SETTLING, Session,
-};
 use meter::time_series::TimeSeries;
 use meter::{FlowRecorder, Summary};
 use serde::{Deserialize, Serialize};
+use traffic::driver::sessions::{
+    Asked, Entry, KeepSession, Meter, OutOfOrder, Record, Records, Report, SETTLING, Session,
+};
 use units::{Bytes, Span, Time};
 
 use crate::packet_log::{LogOwner, PacketLog, Zero};

@@ -1,16 +1,16 @@
 //! Which rate this machine sustains over emulated links: a short search. And the transfer
 //! that fills links, which other searches use.
 
+use crate::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
 use anyhow::{Context, Result};
+use emulator::Report;
 use link::Settings;
-use live::clock;
-use live::emulator::Report;
-use live::meter::{Machine, Process, tick};
-use live::socket::keep_stamping;
-use live::testbed::{Addresses, Forwarder, Link, Medium, Path, Tcp, Testbed};
-use live::transfer::Transfer;
+use os::clock;
+use os::cpu_time::{Machine, Process, tick};
+use os::socket::keep_stamping;
 use queue::{Limit, Spec};
 use serde::{Deserialize, Serialize};
+use traffic::driver::transfer::Transfer;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport};
 
 use super::{carried, transfer};

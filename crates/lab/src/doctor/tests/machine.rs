@@ -1,10 +1,10 @@
 //! A sound machine as the starting point of tests.
 
-use live::clock::Synchronisation;
-use live::machine::Machine;
-use live::nic::Nic;
-use live::precision::{Lateness, Reading, Wait};
-use live::stamps::Stamps;
+use os::clock::Synchronisation;
+use os::machine::Machine;
+use os::nic::Nic;
+use os::precision::{Lateness, Reading, Wait};
+use os::stamps::Stamps;
 use units::Span;
 
 use crate::doctor::{Ability, Attempt, Carriage, Clock, Facts, Inside, Load, Step, Trial, attempt};

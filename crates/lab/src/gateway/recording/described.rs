@@ -2,9 +2,9 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use proto::gateway::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
-use proto::secret::Secret;
+use gateway::machine::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
 use queue::Spec;
+use secret::Secret;
 use serde::{Deserialize, Serialize};
 use units::{Framing, IpMtu, IpVersion, Rate, Seed};
 use wire::bundle::PORT;
@@ -90,7 +90,7 @@ impl Described {
             framing: Framing::Ethernet,
             seed: Seed::new(uplink.seed),
         });
-        // Nothing is sealed; see `proto::gateway::replay`.
+        // Nothing is sealed; see `gateway::machine::replay`.
         settings.entropy = [1; 32];
         Some(settings)
     }

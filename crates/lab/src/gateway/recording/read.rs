@@ -5,8 +5,8 @@ use std::str::{FromStr, Split};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use files::Lines;
+use gateway::machine::{Decision, Event, RecordedArrival as Arrival};
 use link::edge::Exit;
-use proto::gateway::{Decision, Event, RecordedArrival as Arrival};
 use units::{Bytes, IpMtu, IpVersion, Span, Time};
 
 use super::{Described, END, FORMAT, FirstLine, MAGIC, REASONS, SETTINGS};

@@ -1,8 +1,8 @@
+use gateway::machine::{Carriage, Gateway, Peer, Sealing, Settings, Table, Uplink};
 use link::edge::Prefix;
 use proptest::prelude::*;
-use proto::gateway::{Carriage, Gateway, Peer, Sealing, Settings, Table, Uplink};
-use proto::secret::Secret;
 use queue::{Limit, MredSettings, Spec};
+use secret::Secret;
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 use wire::protocol::ip::Addresses;
 

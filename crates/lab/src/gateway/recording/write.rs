@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use live::clock;
-use live::gateway::{Recorded, Recorder};
+use gateway::driver::{Recorded, Recorder};
+use os::clock;
 use units::Time;
 
 use super::{Described, END, FORMAT, FirstLine, MAGIC, SETTINGS, write_event};

@@ -1,7 +1,7 @@
 //! Decisions in numbers.
 
+use gateway::machine::{Decision, Event};
 use plan::replayed_gateway::ReplayedSettings;
-use proto::gateway::{Decision, Event};
 use units::{Span, Time};
 
 use crate::gateway::recording::Section;

@@ -1,6 +1,6 @@
-use live::transfer::latency_breakdown::Asked;
 use plan::setting::Traffic;
 use plan::{evidence, metric};
+use traffic::driver::transfer::latency_breakdown::Asked;
 
 use super::*;
 use crate::measure::synthetic::{
@@ -359,7 +359,7 @@ fn flows_are_late_lost_or_of_another_kind() {
     one(
         flags_of_flow(90.0, |sent, _, _| {
             let congestion = "reno".into();
-            sent.tcp = Some(live::socket::TcpState {
+            sent.tcp = Some(os::socket::TcpState {
                 congestion,
                 ..tcp()
             });

@@ -3,7 +3,7 @@
 //! It sees the machine alone, never the result: a disturbed pass is run again,
 //! and a choice by the result would bias it. All kinds of traffic use it.
 
-use live::meter::tick;
+use os::cpu_time::tick;
 use units::Span;
 
 use super::super::passes::ratio;
@@ -107,7 +107,7 @@ impl Disturbance {
 mod tests {
     use super::*;
     use crate::measure::synthetic::disturbance;
-    use live::emulator::Report;
+    use emulator::Report;
 
     /// Whether a pass of 10 s on two CPUs, with one fact changed, is disturbed.
     fn disturbed(change: impl FnOnce(&mut Disturbance)) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use live::fragments::Fragments;
+use os::fragments::Fragments;
 use plan::{evidence, metric, setting::Flows};
 use units::{Span, Time};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use live::connections::Outcome;
-use live::connections::datagrams::{Arrived, Arriving, Departed, Departing};
 use plan::setting::{Flows, PathMtu, Sends, Sockets};
 use plan::{Flag, Setting, evidence};
+use traffic::driver::connections::Outcome;
+use traffic::driver::connections::datagrams::{Arrived, Arriving, Departed, Departing};
 use units::{Bytes, Seed, Span, Time};
 
 use super::{End, all};

@@ -1,5 +1,5 @@
+use emulator::Crossed;
 use link::Counters;
-use live::emulator::Crossed;
 use serde_json::{Value, json};
 
 use super::*;

@@ -3,7 +3,7 @@
 use plan::Setting;
 use plan::setting::middlebox::{Action, Rule};
 use plan::setting::{Direction, Link, Probe, Protocol};
-use proto::probe::FindingKind;
+use probe::machine::FindingKind;
 use serde::Serialize;
 use units::{Bytes, Span};
 

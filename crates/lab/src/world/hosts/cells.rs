@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use live::interfaces::Interface;
+use os::interfaces::Interface;
 use plan::setting::MtuBy;
 use plan::{Plan, Setting};
 use units::{Bytes, IpVersion};

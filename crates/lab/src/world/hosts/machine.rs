@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, anyhow, bail};
-use live::host_changes::Wanted;
-use live::interfaces::Interface;
-use live::nic::Nic;
-use live::ssh::{Become, Destination, Ssh};
-use live::worker::Command;
+use os::host_changes::Wanted;
+use os::interfaces::Interface;
+use os::nic::Nic;
+use os::ssh::{Become, Destination, Ssh};
+use os::worker::Command;
 use plan::setting::Host;
 use plan::{HostRole, NamedHost, RoleFacts};
 use units::{IpVersion, Span};

@@ -1,7 +1,7 @@
 //! Rings and coalescing that an experiment asks of a network card.
 
-use live::host_changes::{WantedCoalescing, WantedRings};
-use live::nic::{self, Nic, Rings};
+use os::host_changes::{WantedCoalescing, WantedRings};
+use os::nic::{self, Nic, Rings};
 use plan::setting::{Coalescing, NicSetting};
 
 /// The rings to set on a card that is as `now`. Where nothing is asked for, they get the

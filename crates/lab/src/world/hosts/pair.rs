@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 
+use crate::testbed::SentPackets;
 use anyhow::{Context, Result, bail};
-use live::emulator::{Observation, Report};
-use live::fragments::Fragments;
-use live::meter::{Machine as Processors, Process};
-use live::stalls::Stalls;
-use live::testbed::SentPackets;
+use emulator::{Observation, Report};
+use os::cpu_time::{Machine as Processors, Process};
+use os::fragments::Fragments;
+use os::stalls::Stalls;
 use plan::Setting;
 use units::{Seed, Span, Time};
 

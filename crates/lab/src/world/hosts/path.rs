@@ -1,7 +1,7 @@
 //! Probes the path between two machines in both directions.
 
 use anyhow::{Result, bail};
-use proto::probe::{FindingKind, Limit as Reason, PathReport};
+use probe::machine::{FindingKind, Limit as Reason, PathReport};
 use units::{Bytes, IpVersion};
 
 use super::machine::Machine;
@@ -97,7 +97,7 @@ fn place(report: &PathReport, to: &str) -> String {
             FindingKind::BlackHole { place, .. } if place.is_known => Some(*place),
             _ => None,
         });
-    let address = |hop: Option<proto::probe::Hop>| hop.and_then(|hop| hop.address);
+    let address = |hop: Option<probe::machine::Hop>| hop.and_then(|hop| hop.address);
     let routers = report
         .hops
         .iter()

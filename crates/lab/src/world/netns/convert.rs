@@ -1,7 +1,7 @@
 //! Converts settings to the terms of this world.
 
-use live::emulator::Cross;
-use live::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Tcp, Vertex};
+use crate::testbed::{Addresses, Forwarder, Graph, Link, Medium, Path, Tcp, Vertex};
+use emulator::Cross;
 use meter::departures::{Law, mean_gap};
 use plan::Setting;
 use plan::setting::{self as spec, LinkKind, Traffic};

@@ -1,7 +1,7 @@
 //! Judges whether the emulator forwarded frames like a real link; a trial in
 //! which it did not is invalid.
 
-use live::emulator::Report;
+use emulator::Report;
 use plan::Setting;
 use plan::setting::{Link, Network};
 use units::Span;
@@ -73,7 +73,7 @@ fn forgiven(links: &[Link]) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use live::emulator::{DirectionReport, Refused};
+    use emulator::{DirectionReport, Refused};
     use plan::synthetic;
     use units::{Bytes, Rate};
 

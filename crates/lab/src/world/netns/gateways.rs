@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use live::testbed::{Path, Testbed};
+use crate::testbed::{Path, Testbed};
 use plan::setting::{Domain, Route};
 use queue::GatherSettings;
 use units::IpVersion;

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
+use crate::testbed::{self, SentPackets, Testbed};
 use anyhow::{Context, Result};
-use live::emulator::{Observation, Report};
-use live::fragments::Fragments;
-use live::meter::{Machine, Process};
-use live::stalls::Stalls;
-use live::testbed::{self, SentPackets, Testbed};
-use live::tool::Tool;
+use emulator::{Observation, Report};
+use os::cpu_time::{Machine, Process};
+use os::fragments::Fragments;
+use os::stalls::Stalls;
+use os::tool::Tool;
 use plan::Setting;
 use units::{Seed, Span, Time};
 

@@ -2,14 +2,14 @@
 
 use std::net::IpAddr;
 
+use crate::testbed::{Node, Path, Testbed};
 use anyhow::{Context, Result, ensure};
-use live::capture::Capture;
-use live::clock::Epoch;
-use live::testbed::{Node, Path, Testbed};
-use live::transfer::Transfer;
+use os::capture::Capture;
+use os::clock::Epoch;
 use plan::Setting;
 use plan::command_line::Addresses;
 use plan::setting::Domain;
+use traffic::driver::transfer::Transfer;
 use units::{Bytes, Seed, Transport};
 
 use super::gateways::of_domain;

@@ -3,8 +3,8 @@
 use meter::departures::{Law, mean_gap};
 use plan::Setting;
 use plan::setting::{Cross, Gaps, Probe};
-use proto::probe::{Investigation, Reflector, Settings};
-use sim::probe_path::{self, FarEnd, PathLink, ProbePath};
+use probe::machine::{Investigation, Reflector, Settings};
+use probe::virtual_path::{self, FarEnd, PathLink, ProbePath};
 use units::Seed;
 
 use super::seconds;
@@ -44,8 +44,8 @@ fn investigation(
     path: &ProbePath,
     probe: &Probe,
     seed: Seed,
-) -> Result<Investigation, proto::probe::BadSettings> {
-    let addresses = probe_path::addresses(path.version, path.links.len());
+) -> Result<Investigation, probe::machine::BadSettings> {
+    let addresses = virtual_path::addresses(path.version, path.links.len());
     let far_end = addresses
         .last()
         .map_or_else(|| [0, 0, 0, 0].into(), |ends| ends[1]);
@@ -90,9 +90,9 @@ fn path(setting: &Setting, probe: &Probe, seed: Seed) -> ProbePath {
     }
 }
 
-fn cross_traffic(link: &plan::setting::Link, cross: &Cross) -> probe_path::Cross {
+fn cross_traffic(link: &plan::setting::Link, cross: &Cross) -> virtual_path::Cross {
     let mean = mean_gap(link.framing.wire_size(cross.packet), cross.rate);
-    probe_path::Cross {
+    virtual_path::Cross {
         packet: cross.packet,
         gaps: match cross.gaps {
             Gaps::Exponential => Law::Exponential(mean),

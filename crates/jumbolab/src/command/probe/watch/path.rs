@@ -1,8 +1,8 @@
 //! A path that is watched: which looks lead to a whole investigation, and which
 //! investigations show a change.
 
-use live::probe::{Investigated, Task};
-use proto::probe::PathReport;
+use probe::driver::{Investigated, Task};
+use probe::machine::PathReport;
 use units::Bytes;
 
 /// A path that is watched.

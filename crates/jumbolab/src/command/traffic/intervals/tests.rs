@@ -1,4 +1,4 @@
-use live::traffic::{Name, Quantiles, TcpInterval};
+use traffic::driver::sessions::{Name, Quantiles, TcpInterval};
 
 use super::*;
 

@@ -1,4 +1,4 @@
-use live::traffic::StreamPoint;
+use traffic::driver::sessions::StreamPoint;
 
 use super::*;
 

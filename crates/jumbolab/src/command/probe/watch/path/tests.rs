@@ -1,8 +1,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use link::Protocol;
-use live::probe::Outgoing;
-use proto::probe::{DirectionResult, Limit, ProtocolResult, Verdict};
+use probe::driver::Outgoing;
+use probe::machine::{DirectionResult, Limit, ProtocolResult, Verdict};
 use units::Span;
 
 use super::*;

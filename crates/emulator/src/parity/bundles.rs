@@ -1,0 +1,499 @@
+//! Parity of bundles: queues treat a bundle of octets like a bundle of simulated
+//! packets.
+
+use core::net::{Ipv4Addr, Ipv6Addr};
+use std::collections::BTreeMap;
+
+use link::{Entered, Link, LinkObserver, QueueState, Settings};
+use proptest::prelude::*;
+use queue::law::{Pick, Spread};
+use queue::{
+    Activation, Bundle, Carriage, Drops, InnerDrop, Limit, MredSettings, Over, Packet, Reason,
+    SizeOf, Spec, Tick, Unit as Counting, Victims, View,
+};
+use units::{Bytes, Rate, Seed, Span, Time};
+use wire::bundle::{Carried, Packing, Piece, Unit};
+use wire::protocol::ethernet::HEADER_LEN as MAC_HEADER;
+use wire::protocol::ip::Addresses;
+
+use super::{Arrival, HEADER, Header, arrival, disciplines, header, octets};
+use crate::observation::{Observation, Observer};
+use os::frames::{Frame, Pool};
+
+/// Octets of addresses and EtherType of a frame, and its FCS [IEEE802.3 s3.1.1].
+const FRAMING: Bytes = Bytes::new(18);
+
+/// The arrival of a bundle.
+#[derive(Clone, Debug)]
+struct Gathered {
+    /// Its packets; the gap of the first is the time since the previous frame.
+    packets: Vec<Arrival>,
+    carriage: usize,
+}
+
+fn gathered() -> impl Strategy<Value = Vec<Gathered>> {
+    let one = (prop::collection::vec(arrival(60..1_500), 1..9), 0usize..4);
+    let one = one.prop_map(|(packets, carriage)| Gathered { packets, carriage });
+    prop::collection::vec(one, 1..80)
+}
+
+/// The carriage of a bundle, with the service octet of its first packet.
+fn carriage(kind: usize, service: u8) -> wire::bundle::Carriage {
+    let addresses = match kind % 2 {
+        0 => Addresses::V4([Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)]),
+        _ => Addresses::V6([1, 2].map(|end| Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, end))),
+    };
+    match kind / 2 {
+        0 => wire::bundle::Carriage::Ip { addresses, service },
+        _ => wire::bundle::Carriage::Udp {
+            addresses,
+            service,
+            port: 49_152,
+        },
+    }
+}
+
+/// The frame with its packets; the first has the number `first`.
+fn frame(gathered: &Gathered, first: u32, pool: &Pool) -> Frame {
+    let frames: Vec<Vec<u8>> = (first..)
+        .zip(&gathered.packets)
+        .map(|(number, packet)| octets(*packet, number))
+        .collect();
+    if let [bare] = &frames[..] {
+        return pool.keep(bare, None);
+    }
+    let pieces: Vec<Piece<'_>> = frames
+        .iter()
+        .map(|frame| Piece {
+            octets: &frame[HEADER + MAC_HEADER..],
+            waited: 0,
+        })
+        .collect();
+    let packing = Packing {
+        carriage: carriage(gathered.carriage, gathered.packets[0].service),
+        unit: Unit::Microsecond,
+        sequence: 0,
+    };
+    let total = pieces.iter().map(|piece| piece.octets.len()).sum();
+    let around = HEADER + MAC_HEADER;
+    let mut octets = vec![0; around + packing.packet_len(pieces.len(), total)];
+    octets[around - 2..around].copy_from_slice(match gathered.carriage % 2 {
+        0 => &[0x08, 0x00],
+        _ => &[0x86, 0xdd],
+    });
+    packing.emit(&pieces, &mut octets[around..]).unwrap();
+    pool.keep(&octets, None)
+}
+
+/// The corresponding simulated bundle.
+fn headers(gathered: &Gathered, first: u32, pool: &Pool) -> Bundle<Header> {
+    let cost = Packing {
+        carriage: carriage(gathered.carriage, 0),
+        unit: Unit::Microsecond,
+        sequence: 0,
+    };
+    let packets = (first..).zip(&gathered.packets);
+    let packets = packets.map(|(number, packet)| (header(*packet, number), Span::ZERO));
+    let carriage = Carriage {
+        header: Bytes::new(cost.packet_len(0, 0) as u64),
+        entry: Bytes::new(wire::bundle::ENTRY_LEN as u64),
+        framing: FRAMING,
+    };
+    let flow = frame(gathered, first, pool).view().flow;
+    Bundle::pack(packets, carriage, Tick::Micro, Some(flow)).unwrap()
+}
+
+/// The numbers of the packets left in `frame`, and their marks, as a receiver of its
+/// octets finds them.
+fn inside(frame: &Frame) -> Vec<(u32, bool)> {
+    let sent = frame.pieces().concat();
+    let summary = |packet: &[u8]| {
+        let number = u32::from_be_bytes(packet[28..32].try_into().unwrap());
+        (number, packet[1] & 0b11 == 0b11)
+    };
+    match Carried::parse_frame(&sent[HEADER..]) {
+        Ok(bundle) => {
+            assert!(bundle.checksum_holds());
+            bundle
+                .packets()
+                .map(|inner| summary(inner.octets))
+                .collect()
+        }
+        Err(_) => vec![summary(&sent[HEADER + MAC_HEADER..])],
+    }
+}
+
+/// The same for simulated packets, marked on arrival or since.
+fn among(bundle: &Bundle<Header>, services: &[u8]) -> Vec<(u32, bool)> {
+    let living = bundle.entries().iter().filter_map(|entry| entry.packet());
+    living
+        .map(|header| {
+            let before = services[header.number as usize] & 0b11 == 0b11;
+            (header.number, header.marked || before)
+        })
+        .collect()
+}
+
+/// A decision of a queue.
+#[derive(Debug, PartialEq)]
+enum Decision {
+    Out(Time, Vec<(u32, bool)>),
+    Dropped(Time, View, Vec<(u32, bool)>, Reason),
+    InnerDropped(Time, View, Reason),
+}
+
+/// The decisions of `spec` for arrivals with the given gaps.
+fn run<P: Packet + 'static>(
+    spec: &Spec,
+    arrivals: impl Iterator<Item = (Span, P)>,
+    inside: impl Fn(&P) -> Vec<(u32, bool)>,
+) -> Vec<Decision> {
+    let rate = Rate::from_bits_per_second(10_000_000).unwrap();
+    let mut queue = spec.build::<P>(Some(rate), Seed::new(7)).unwrap();
+    let (mut now, mut free, mut drops) = (Time::ZERO, Time::ZERO, Drops::new());
+    let mut decisions = Vec::new();
+    let mut note = |at: Time, drops: &mut Drops<P>, out: Option<&P>| {
+        let whole = drops.drain();
+        decisions.extend(
+            whole.map(|(packet, reason)| {
+                Decision::Dropped(at, packet.view(), inside(&packet), reason)
+            }),
+        );
+        let inner_dropped = drops.drain_inner();
+        decisions.extend(
+            inner_dropped.map(|(packet, reason)| Decision::InnerDropped(at, packet.view(), reason)),
+        );
+        decisions.extend(out.map(|packet| Decision::Out(at, inside(packet))));
+    };
+    let end = (Span::from_secs(100), None);
+    let arrivals = arrivals.map(|(gap, packet)| (gap, Some(packet)));
+    for (gap, packet) in arrivals.chain([end]) {
+        let next = now + gap;
+        while let Some(ready) = queue.ready_at() {
+            let start = free.max(ready).max(now);
+            if start > next {
+                break;
+            }
+            now = start;
+            let packet = queue.dequeue(now, &mut drops);
+            note(now, &mut drops, packet.as_ref());
+            if let Some(packet) = packet {
+                free = now + rate.serialise(packet.view().size);
+            }
+        }
+        now = next;
+        if let Some(packet) = packet {
+            queue.enqueue(now, packet, &mut drops);
+            note(now, &mut drops, None);
+        }
+    }
+    assert_eq!(queue.backlog().packets, 0);
+    decisions
+}
+
+/// The deliveries of a link with the queue `spec`.
+fn carry<P: Packet + 'static>(
+    spec: &Spec,
+    arrivals: impl Iterator<Item = (Span, P)>,
+    inside: impl Fn(&P) -> Vec<(u32, bool)>,
+) -> Vec<(Time, Vec<(u32, bool)>)> {
+    let rate = Rate::from_bits_per_second(10_000_000);
+    let mut link = Link::new(Settings::perfect(rate, spec.clone()), Seed::new(7)).unwrap();
+    let mut now = Time::ZERO;
+    for (gap, packet) in arrivals {
+        now += gap;
+        assert!(link.receive(now, packet).is_none());
+    }
+    let mut out = Vec::new();
+    while let Some(next) = link.next_timeout() {
+        while let Some(delivery) = link.poll_transmit(next) {
+            out.push((delivery.at, inside(&delivery.packet)));
+        }
+    }
+    out
+}
+
+/// Packets that came to a link, and that its queue dropped, by their source port.
+type ByFlow = BTreeMap<u16, [u32; 2]>;
+
+/// Counts simulated packets by the port that each has in octets.
+struct FlowCounter {
+    ports: Vec<u16>,
+    flows: ByFlow,
+}
+
+impl FlowCounter {
+    fn count(&mut self, bundle: &Bundle<Header>, place: usize) {
+        for header in bundle.entries().iter().filter_map(|entry| entry.packet()) {
+            let port = self.ports[header.number as usize];
+            self.flows.entry(port).or_default()[place] += 1;
+        }
+    }
+}
+
+impl LinkObserver<Bundle<Header>> for FlowCounter {
+    fn arrived(&mut self, packet: &Bundle<Header>, _: Entered, _: impl FnOnce() -> QueueState) {
+        self.count(packet, 0);
+    }
+
+    fn dropped(&mut self, packet: &Bundle<Header>, _: Entered, _: Time, why: Option<Reason>) {
+        assert!(why.is_some(), "nothing is too big");
+        self.count(packet, 1);
+    }
+
+    fn inner_dropped(&mut self, packet: &Bundle<Header>, _: Entered, _: Time, _: Reason) {
+        self.count(packet, 1);
+    }
+}
+
+/// The same counts of what the emulator kept.
+fn by_flow(observations: Vec<Observation>) -> ByFlow {
+    let mut flows = ByFlow::new();
+    for observation in observations {
+        let (heads, place) = match observation {
+            Observation::Arrived(_, live, _, heads) => (heads, Some((live, 0))),
+            Observation::Dropped(_, live, heads) | Observation::InnerDropped(_, live, heads) => {
+                (heads, Some((live, 1)))
+            }
+            Observation::Sent(..) => (vec![], None),
+        };
+        if let Some((live, place)) = place {
+            assert_eq!(heads.len(), live as usize);
+            for head in heads {
+                let [source, _] = head.unwrap().ports;
+                flows.entry(source).or_default()[place] += 1;
+            }
+        }
+    }
+    flows
+}
+
+/// Sends all arrivals over `link`.
+fn drive<P: Packet + 'static, W: LinkObserver<P>>(
+    link: &mut Link<P, W>,
+    arrivals: impl Iterator<Item = (Span, P)>,
+) {
+    let mut now = Time::ZERO;
+    for (gap, packet) in arrivals {
+        now += gap;
+        assert!(link.receive(now, packet).is_none());
+    }
+    while let Some(next) = link.next_timeout() {
+        while link.poll_transmit(next).is_some() {}
+    }
+}
+
+/// Disciplines that drop packets out of bundles.
+fn dropping_inner() -> Vec<Spec> {
+    let limit = Limit::Packets(12);
+    let size = Bytes::new(1_000);
+    let inner = MredSettings {
+        weight: 0.2,
+        ..MredSettings::new(limit, size)
+    };
+    let letter = MredSettings {
+        weight: 0.2,
+        ..MredSettings::letter(limit, size)
+    };
+    vec![
+        MredSettings {
+            mark: true,
+            victims: Victims::Spread,
+            spread: Spread::Wait,
+            ..inner.clone()
+        },
+        MredSettings {
+            unit: Counting::Bytes,
+            pick: Pick::Round,
+            over: Over::Head,
+            size: SizeOf::Header,
+            ..inner.clone()
+        },
+        MredSettings {
+            unit: Counting::Frames,
+            pick: Pick::Binomial,
+            over: Over::Queue,
+            victims: Victims::Spread,
+            ..inner.clone()
+        },
+        MredSettings {
+            limit: Limit::Bytes(Bytes::new(20_000)),
+            drop_time: Some(Span::from_micros(400)),
+            over: Over::Queue,
+            ..inner.clone()
+        },
+        inner,
+        MredSettings {
+            when: Activation::Average,
+            pick: Pick::Ceil,
+            mark: true,
+            ..letter.clone()
+        },
+        MredSettings {
+            drop_time: Some(Span::from_millis(1)),
+            victims: Victims::Spread,
+            ..letter.clone()
+        },
+        letter,
+    ]
+    .into_iter()
+    .map(Spec::Mred)
+    .collect()
+}
+
+/// The number of each frame's first packet.
+fn firsts(gathered: &[Gathered]) -> Vec<u32> {
+    let mut next = 0;
+    let count = |gathered: &Gathered| {
+        let first = next;
+        next += u32::try_from(gathered.packets.len()).unwrap();
+        first
+    };
+    gathered.iter().map(count).collect()
+}
+
+fn services(gathered: &[Gathered]) -> Vec<u8> {
+    let packets = gathered.iter().flat_map(|gathered| &gathered.packets);
+    packets.map(|packet| packet.service).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn every_discipline_treats_bundles_of_octets_as_it_treats_bundles_of_headers(
+        arrivals in gathered(),
+    ) {
+        let pool = Pool::default();
+        let (firsts, services) = (firsts(&arrivals), services(&arrivals));
+        let coming = || arrivals.iter().zip(&firsts);
+        for spec in disciplines().into_iter().chain(dropping_inner()) {
+            let octets = coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            });
+            let packets = coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            });
+            let octets = run(&spec, octets, inside);
+            let packets = run(&spec, packets, |bundle| among(bundle, &services));
+            prop_assert_eq!(octets, packets, "{:?}", spec);
+        }
+    }
+
+    #[test]
+    fn a_link_carries_what_is_left_of_octets_when_it_carries_it_of_headers(
+        arrivals in gathered(), which in 0usize..8,
+    ) {
+        let pool = Pool::default();
+        let (firsts, services) = (firsts(&arrivals), services(&arrivals));
+        let coming = || arrivals.iter().zip(&firsts);
+        let spec = &dropping_inner()[which];
+        let octets = carry(
+            spec,
+            coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            }),
+            inside,
+        );
+        let packets = carry(
+            spec,
+            coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            }),
+            |bundle| among(bundle, &services),
+        );
+        prop_assert_eq!(octets, packets, "{:?}", spec);
+    }
+
+    #[test]
+    fn drops_of_bundles_of_octets_are_of_the_flows_of_which_those_of_headers_are(
+        arrivals in gathered(),
+    ) {
+        let pool = Pool::default();
+        let firsts = firsts(&arrivals);
+        let packets = arrivals.iter().flat_map(|gathered| &gathered.packets);
+        let ports: Vec<u16> = packets.map(|one| u16::from_be_bytes([4, one.port])).collect();
+        let coming = || arrivals.iter().zip(&firsts);
+        for spec in disciplines().into_iter().chain(dropping_inner()) {
+            let settings = || {
+                let rate = Rate::from_bits_per_second(2_000_000);
+                (Settings::perfect(rate, spec.clone()), Seed::new(7))
+            };
+            let (perfect, seed) = settings();
+            let mut octets = Link::observed(perfect, seed, Observer::default()).unwrap();
+            octets.observer().begin(true);
+            drive(&mut octets, coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, frame(gathered, *first, &pool))
+            }));
+            let counter = FlowCounter { ports: ports.clone(), flows: ByFlow::new() };
+            let (perfect, seed) = settings();
+            let mut headers_link = Link::observed(perfect, seed, counter).unwrap();
+            drive(&mut headers_link, coming().map(|(gathered, first)| {
+                (gathered.packets[0].gap, headers(gathered, *first, &pool))
+            }));
+            let kept = by_flow(octets.observer().end());
+            prop_assert_eq!(&kept, &headers_link.observer().flows, "{:?}", spec);
+        }
+    }
+
+    #[test]
+    fn thinning_takes_the_same_packets_out_of_octets_as_out_of_headers(
+        gathered in gathered(),
+        orders in prop::collection::vec((0u32..4, any::<bool>(), any::<bool>()), 1..6),
+    ) {
+        let pool = Pool::default();
+        let services = services(&gathered);
+        for (gathered, first) in gathered.iter().zip(firsts(&gathered)) {
+            let mut octets = frame(gathered, first, &pool);
+            let mut packets = headers(gathered, first, &pool);
+            for (most, spread, mark) in &orders {
+                let inner_drop = InnerDrop {
+                    packets: *most,
+                    victims: if *spread { Victims::Spread } else { Victims::Front },
+                    mark: *mark,
+                };
+                prop_assert_eq!(octets.advertised(), packets.advertised());
+                let (mut here, mut there) = (vec![], vec![]);
+                let marked = octets.drop_inner(inner_drop, &mut |lost| here.push(lost.view()));
+                let other = packets.drop_inner(inner_drop, &mut |lost| there.push(lost.view()));
+                prop_assert_eq!((marked, here), (other, there));
+                prop_assert_eq!(octets.live(), packets.live());
+                prop_assert_eq!(inside(&octets), among(&packets, &services));
+                prop_assert_eq!(inside(&octets.again()), inside(&octets));
+                if octets.live() > 0 {
+                    prop_assert_eq!(octets.view(), packets.view());
+                }
+                prop_assert_eq!(octets.markable(), packets.markable());
+            }
+            prop_assert_eq!(octets.mark(), packets.mark());
+            prop_assert_eq!(inside(&octets), among(&packets, &services));
+        }
+    }
+}
+
+#[test]
+fn every_discipline_that_thins_thins_some_of_these() {
+    let pool = Pool::default();
+    let packet = Arrival {
+        gap: Span::from_micros(900),
+        size: 300,
+        port: 1,
+        service: 0,
+    };
+    for spec in dropping_inner() {
+        let arrivals = (0..60).map(|place| {
+            let gathered = Gathered {
+                packets: vec![packet; 6],
+                carriage: place % 4,
+            };
+            (packet.gap, frame(&gathered, 0, &pool))
+        });
+        let decisions = run(&spec, arrivals, inside);
+        let inner_dropped = |decision: &Decision| matches!(decision, Decision::InnerDropped(..));
+        let shorter = |decision: &Decision| matches!(decision, Decision::Out(_, left) if (1..6).contains(&left.len()));
+        assert!(
+            decisions.iter().any(inner_dropped) && decisions.iter().any(shorter),
+            "{spec:?}"
+        );
+    }
+}

@@ -1,0 +1,370 @@
+//! The path toward the core: sockets whose payloads are bundles, and frames with labels.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use crate::machine::Carriage;
+use meter::departures::PathMtu;
+use nix::errno::Errno;
+use nix::net::if_::if_indextoname;
+use units::Bytes;
+use wire::bundle::{PORT, PROTOCOL};
+
+use super::labels::Labels;
+use os::claim::Claim;
+use os::deadline::Deadline;
+use os::error::{During, Error, Result};
+use os::netlink::Route;
+use os::pacing::Source;
+use os::socket::{self, IpOption, Options, bind_to, connect, next_error, take_error};
+use os::sys::datagrams::{self, Datagrams, Outgoing};
+use os::sys::option;
+
+/// Octets of arrivals that may wait in a socket; the kernel may grant less.
+const RECEIVE_BUFFER: Bytes = Bytes::new(8 << 20);
+
+/// Octets of the largest payload.
+const LARGEST: usize = 65_535;
+
+/// Octets of the header of IPv4, which raw sockets of it deliver [raw(7)].
+const LONGEST_HEADER: usize = wire::protocol::ipv4::LONGEST_HEADER;
+
+/// The kernel's answer to a packet toward a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    /// It went out.
+    Yes,
+    /// It is larger than the path carries, as far as the kernel knows.
+    TooBig,
+    /// It did not go out.
+    No,
+}
+
+/// The sockets toward all peers.
+pub(super) struct CoreSockets {
+    sockets: Vec<CoreSocket>,
+    labels: Option<Labels>,
+    /// The way to each peer.
+    peers: Vec<Way>,
+    datagrams: Datagrams,
+    /// Where probes find the path MTU: the kernel's routes, for the interface to a peer, and
+    /// the interface through which bundles leave in any case.
+    links: Option<(Route, Option<String>)>,
+}
+
+/// The way to a peer.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Through the socket of this number to this address.
+    Socket { number: usize, to: SocketAddr },
+    /// Through frames with labels.
+    Labels,
+}
+
+/// One socket: all bundles to one local address in one carriage.
+struct CoreSocket {
+    kind: Kind,
+    socket: OwnedFd,
+    /// Of a raw socket: the kernel hands each packet to all that have its address.
+    _claim: Option<Claim>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kind {
+    here: IpAddr,
+    is_udp: bool,
+}
+
+impl CoreSockets {
+    /// Opens the sockets for peers with these carriages, bound to `interface` if one is
+    /// given. Labels need the `interface` and the next hop of each peer.
+    /// Where `probes` find the path MTU, the sockets send whatever routers reported.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or an address is not of this host.
+    pub(super) fn open(
+        carriages: &[Carriage],
+        next_hops: &[Option<IpAddr>],
+        interface: Option<&str>,
+        probes: bool,
+    ) -> Result<Self> {
+        let links = match probes {
+            true => Some((Route::open()?, interface.map(str::to_owned))),
+            false => None,
+        };
+        let mut sockets: Vec<CoreSocket> = Vec::new();
+        let mut peers = Vec::new();
+        let mut labelled = false;
+        for carriage in carriages {
+            let (addresses, is_udp) = match carriage {
+                Carriage::Ip { addresses } => (addresses, false),
+                Carriage::Udp { addresses, .. } => (addresses, true),
+                Carriage::Label { .. } => {
+                    labelled = true;
+                    peers.push(Way::Labels);
+                    continue;
+                }
+            };
+            let [here, there] = addresses.ends();
+            let kind = Kind { here, is_udp };
+            let number = match sockets.iter().position(|one| one.kind == kind) {
+                Some(number) => number,
+                None => {
+                    let claim = (!is_udp).then(|| claim(here)).transpose()?;
+                    let socket = open(kind, interface, probes)?;
+                    sockets.push(CoreSocket {
+                        kind,
+                        socket,
+                        _claim: claim,
+                    });
+                    sockets.len() - 1
+                }
+            };
+            let port = if is_udp { PORT } else { 0 };
+            let to = SocketAddr::new(there, port);
+            peers.push(Way::Socket { number, to });
+        }
+        let labels = match (labelled, interface) {
+            (true, Some(interface)) => Some(Labels::open(interface, next_hops)?),
+            (true, None) => {
+                let problem = "labels need the interface toward the core; name it";
+                return Err(Error::new("opening the path to the core", problem));
+            }
+            (false, _) => None,
+        };
+        Ok(Self {
+            sockets,
+            labels,
+            peers,
+            datagrams: Datagrams::new(0, LARGEST),
+            links,
+        })
+    }
+
+    /// The file descriptors to poll.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &dyn Source> {
+        let sockets = self.sockets.iter().map(|socket| socket as &dyn Source);
+        sockets.chain(self.labels.iter().map(|labels| labels as &dyn Source))
+    }
+
+    /// Receives a batch from each socket: `take` gets the ends (source and destination),
+    /// the service octet and the payload; `take_labelled` gets label stacks with what is
+    /// behind them. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// If an interface is gone.
+    pub(super) fn receive(
+        &mut self,
+        deadline: &Deadline,
+        mut take: impl FnMut([IpAddr; 2], u8, &[u8]),
+        take_labelled: impl FnMut(&[u8]),
+    ) -> Result<bool> {
+        let mut more = false;
+        for CoreSocket { kind, socket, .. } in &self.sockets {
+            let Ok(permit) = deadline.permit() else {
+                return Ok(false);
+            };
+            let received = self.datagrams.receive(socket.as_fd(), permit, |datagram| {
+                let ends = [datagram.from.ip(), kind.here];
+                if let Some(payload) = payload_of(*kind, datagram.octets) {
+                    take(ends, datagram.service, payload);
+                }
+            });
+            // Errors of the path wait in front of datagrams; they are counted later.
+            more |= received.unwrap_or(true);
+        }
+        if let Some(labels) = &mut self.labels {
+            more |= labels.receive(take_labelled);
+        }
+        Ok(more)
+    }
+
+    /// Sends a packet to `peer`: the payload of the carriage for a socket, `octets` as
+    /// they are for labels.
+    ///
+    /// # Errors
+    /// If an interface is gone.
+    pub(super) fn send(
+        &mut self,
+        peer: usize,
+        octets: &[u8],
+        payload: usize,
+        service: u8,
+    ) -> Result<Sent> {
+        let Some(way) = self.peers.get(peer).copied() else {
+            return Ok(Sent::No);
+        };
+        match way {
+            Way::Labels => match &mut self.labels {
+                Some(labels) => labels.send(peer, octets),
+                None => Ok(Sent::No),
+            },
+            Way::Socket { number, to } => {
+                let outgoing = Outgoing {
+                    to,
+                    service,
+                    octets: &octets[payload.min(octets.len())..],
+                };
+                Ok(self.send_datagram(number, outgoing))
+            }
+        }
+    }
+
+    /// Sends one datagram. An error that waits in the socket, because an earlier packet
+    /// met it, is told once and says nothing of this one.
+    fn send_datagram(&self, number: usize, outgoing: Outgoing<'_>) -> Sent {
+        const TRIES: usize = 4;
+        let socket = self.sockets[number].socket.as_fd();
+        for _ in 0..TRIES {
+            match datagrams::send(socket, std::iter::once(outgoing)) {
+                Ok(_) => return Sent::Yes,
+                Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
+                    Errno::EMSGSIZE => return Sent::TooBig,
+                    Errno::EINTR | Errno::ECONNREFUSED | Errno::EHOSTUNREACH | Errno::EPROTO => {}
+                    _ => return Sent::No,
+                },
+            }
+        }
+        Sent::No
+    }
+
+    /// Reads the errors of the path that wait: for each, the peer whose packet met it.
+    pub(super) fn errors(&self, mut met: impl FnMut(usize)) {
+        /// The most errors of a socket at a time.
+        const MOST: usize = 256;
+        for (number, CoreSocket { socket, .. }) in self.sockets.iter().enumerate() {
+            for _ in 0..MOST {
+                match next_error(socket.as_fd()) {
+                    Ok(Some(error)) => {
+                        let behind = |way: &Way| match *way {
+                            Way::Socket { number: own, to } => {
+                                own == number && error.to.is_some_and(|met| met.ip() == to.ip())
+                            }
+                            Way::Labels => false,
+                        };
+                        self.peers
+                            .iter()
+                            .position(behind)
+                            .into_iter()
+                            .for_each(&mut met);
+                    }
+                    Err(Errno::EINTR) => {}
+                    Ok(None) | Err(_) => break,
+                }
+            }
+        }
+    }
+
+    /// Datagrams that the kernel dropped because a socket had no room, since it was
+    /// opened.
+    pub(super) fn overrun(&mut self) -> Result<u64> {
+        let mut dropped = 0;
+        for CoreSocket { socket, .. } in &self.sockets {
+            let count = option::dropped(socket.as_fd());
+            dropped += u64::from(count.during(|| "asking a socket what it dropped")?);
+        }
+        if let Some(labels) = &mut self.labels {
+            dropped += labels.overrun()?;
+        }
+        Ok(dropped)
+    }
+
+    /// The largest packet that the kernel knows to pass to `peer`; `None` for labels, and
+    /// while there is no route. Where probes find the path MTU, it is the MTU of the interface:
+    /// the kernel also believes routers, whose reports anybody can forge.
+    pub(super) fn path_mtu(&self, peer: usize) -> Option<u32> {
+        match (*self.peers.get(peer)?, &self.links) {
+            (Way::Labels, _) => None,
+            (Way::Socket { to, .. }, None) => known_path_mtu(to).ok(),
+            (Way::Socket { .. }, Some((route, Some(name)))) => route.mtu(name).ok(),
+            (Way::Socket { to, .. }, Some((route, None))) => {
+                let index = route.choose(to.ip(), None, None).ok()?.interface;
+                let name = if_indextoname(index).ok()?;
+                route.mtu(name.to_str().ok()?).ok()
+            }
+        }
+    }
+
+    /// Looks again where the next hops of labels are.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub(super) fn renew(&mut self) -> Result<()> {
+        self.labels.as_mut().map_or(Ok(()), Labels::renew)
+    }
+}
+
+/// The payload of what a socket of this kind received.
+fn payload_of(kind: Kind, octets: &[u8]) -> Option<&[u8]> {
+    match kind {
+        Kind {
+            here: IpAddr::V4(_),
+            is_udp: false,
+        } => {
+            let header = wire::protocol::ipv4::Header::of(octets).header_len().ok()?;
+            debug_assert!(header <= LONGEST_HEADER);
+            octets.get(header..)
+        }
+        _ => Some(octets),
+    }
+}
+
+/// Claims the address of a raw socket.
+fn claim(here: IpAddr) -> Result<Claim> {
+    Claim::of(
+        &format!("gateway at {here}"),
+        &format!("IP packets of protocol {PROTOCOL} to {here}"),
+        "another gateway takes them, too; end that one, or give this one another address (local)",
+    )
+}
+
+fn open(kind: Kind, interface: Option<&str>, probes: bool) -> Result<OwnedFd> {
+    let options = Options {
+        device: interface.map(str::to_owned),
+        // Packets are never fragmented; with probes the kernel's path MTU is ignored [ip(7)].
+        path_mtu: match probes {
+            true => PathMtu::Probe,
+            false => PathMtu::Do,
+        },
+        unfragmented: true,
+        path_errors: true,
+        // Counts tell what did not fit.
+        receive_buffer: Some(RECEIVE_BUFFER),
+        non_blocking: true,
+        ..Options::default()
+    };
+    let transport = match kind.is_udp {
+        true => socket::Kind::Datagram,
+        false => socket::Kind::Raw(PROTOCOL.into()),
+    };
+    let socket = socket::open(transport, kind.here, &options)?;
+    IpOption::SERVICE_OF_ARRIVALS
+        .set(socket.as_fd(), kind.here, 1)
+        .during(|| format!("opening a socket at {} for bundles", kind.here))?;
+    let port = if kind.is_udp { PORT } else { 0 };
+    bind_to(&socket, SocketAddr::new(kind.here, port))?;
+    Ok(socket)
+}
+
+/// The path MTU to an address as the kernel knows it at the moment.
+fn known_path_mtu(to: SocketAddr) -> Result<u32> {
+    let doing = || format!("looking up the path MTU to {}", to.ip());
+    let socket = socket::open(socket::Kind::Datagram, to.ip(), &Options::default())?;
+    connect(&socket, SocketAddr::new(to.ip(), PORT)).during(doing)?;
+    let mtu = IpOption::MTU.value(socket.as_fd(), to.ip()).during(doing)?;
+    u32::try_from(mtu).map_err(|_| Error::new(doing(), "the kernel states none"))
+}
+
+impl AsFd for CoreSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Source for CoreSocket {
+    /// Errors of the path are read with their destinations; the socket goes on.
+    fn clear_error(&self) -> Result<()> {
+        let _ = take_error(self.socket.as_fd());
+        Ok(())
+    }
+}

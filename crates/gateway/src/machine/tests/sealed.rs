@@ -1,0 +1,179 @@
+//! Gateways that share a secret.
+
+use super::super::*;
+use super::support::*;
+use secret::Secret;
+
+fn secret(settings: Settings, entropy: u8) -> Settings {
+    let sealing = Sealing::new(Secret::new(b"between two".to_vec()));
+    let peer = Peer {
+        sealing: Some(sealing),
+        ..settings.peers[0].clone()
+    };
+    Settings {
+        peers: vec![peer],
+        entropy: [entropy; 32],
+        ..settings
+    }
+}
+
+/// Two gateways with a secret.
+pub(super) fn sealed_pair() -> [Gateway; 2] {
+    sealed_pair_with(|settings| settings)
+}
+
+/// The same with other settings, apart from their entropy.
+pub(super) fn sealed_pair_with(change: impl Fn(Settings) -> Settings) -> [Gateway; 2] {
+    [(HERE_V4, THERE_V4, 1), (THERE_V4, HERE_V4, 2)]
+        .map(|(here, there, entropy)| gateway(secret(change(settings(udp(here, there))), entropy)))
+}
+
+/// Lets all that is due now pass between the gateways. What each lets out.
+pub(super) fn exchange(gateways: &mut [Gateway; 2], now: Time) -> [Vec<Vec<u8>>; 2] {
+    let mut inside = [Vec::new(), Vec::new()];
+    loop {
+        let mut any = false;
+        for from in [0, 1] {
+            gateways[from].handle_timeout(now);
+            let (out, core) = polled(&mut gateways[from], now);
+            inside[from].extend(out);
+            for octets in core {
+                any = true;
+                gateways[1 - from].receive_core(now, &octets);
+            }
+            conserved(&gateways[from]);
+        }
+        if !any {
+            return inside;
+        }
+    }
+}
+
+#[test]
+fn packets_cross_sealed_after_the_greetings_and_are_counted_before_them() {
+    let mut gateways = sealed_pair();
+    let packet = Sample::SMALL.octets();
+    gateways[0].receive_inside(at(0), &packet);
+    // The bundle is due before the other gateway has answered.
+    gateways[0].flush(at(0));
+    let (_, core) = polled(&mut gateways[0], at(0));
+    assert_eq!(core.len(), 1, "a greeting");
+    let outward = gateways[0].counts().total().outward;
+    assert_eq!((outward.greetings, outward.drops.of(Cause::NoKey)), (1, 1));
+    gateways[1].receive_core(at(0), &core[0]);
+    exchange(&mut gateways, at(1));
+    assert_eq!([0, 1].map(|end| gateways[end].has_key(0)), [Some(true); 2]);
+    for round in 0..3u64 {
+        for number in 0..5 {
+            let sample = Sample {
+                number,
+                ..Sample::SMALL
+            };
+            gateways[0].receive_inside(at(1_000 * round + 2), &sample.octets());
+        }
+        let [_, out] = exchange(&mut gateways, at(1_000 * round + 1_002));
+        assert_eq!(out.len(), 5);
+        assert_eq!(out[0], one_hop_on(packet.clone()));
+    }
+    let inward = gateways[1].counts().total().inward;
+    assert_eq!(
+        (inward.bundles, inward.unpacked, inward.refusals.total()),
+        (3, 15, 0)
+    );
+}
+
+#[test]
+fn nothing_of_a_sealed_bundle_can_be_read_changed_or_sent_twice() {
+    let mut gateways = sealed_pair();
+    exchange(&mut gateways, at(0));
+    for _ in 0..3 {
+        gateways[0].receive_inside(at(10), &Sample::SMALL.octets());
+    }
+    gateways[0].handle_timeout(at(1_010));
+    let (_, core) = polled(&mut gateways[0], at(1_010));
+    let [bundle] = &core[..] else { panic!() };
+    // 28 of IPv4 and UDP, 16 in front, 6 and 3 times 4 + 128 of the bundle, 16 behind.
+    assert_eq!(bundle.len(), 28 + 16 + 6 + 3 * (4 + 128) + 16);
+    let inner = one_hop_on(Sample::SMALL.octets());
+    assert!(bundle.windows(20).all(|window| window != &inner[..20]));
+    let refusals = |gateway: &Gateway| gateway.counts().total().inward.refusals;
+    for place in 28..bundle.len() {
+        let mut changed = bundle.clone();
+        changed[place] ^= 1;
+        // Without a checksum of UDP.
+        changed[26..28].copy_from_slice(&[0, 0]);
+        gateways[1].receive_core(at(1_011), &changed);
+        assert!(polled(&mut gateways[1], at(1_011)).0.is_empty(), "{place}");
+    }
+    assert_eq!(refusals(&gateways[1]).total(), bundle.len() as u64 - 28);
+    gateways[1].receive_core(at(1_012), bundle);
+    gateways[1].receive_core(at(1_012), bundle);
+    assert_eq!(refusals(&gateways[1]).of(Refusal::Replayed), 1);
+    assert_eq!(gateways[1].counts().total().inward.unpacked, 3);
+    // A plain bundle from the same addresses.
+    let [mut plain, _] = pair(|settings| settings);
+    plain.receive_inside(at(0), &Sample::SMALL.octets());
+    plain.flush(at(0));
+    let (_, core) = polled(&mut plain, at(0));
+    gateways[1].receive_core(at(1_013), &core[0]);
+    // Two of the changed ones did not begin with zeros.
+    assert_eq!(refusals(&gateways[1]).of(Refusal::Unsealed), 3);
+    assert_eq!(gateways[1].counts().total().inward.unpacked, 3);
+    conserved(&gateways[1]);
+}
+
+#[test]
+fn a_gateway_that_starts_again_is_heard_within_seconds() {
+    let mut gateways = sealed_pair();
+    exchange(&mut gateways, at(0));
+    gateways[0] = gateway(secret(settings(udp(HERE_V4, THERE_V4)), 9));
+    let mut out = 0;
+    for step in 0..30u64 {
+        let now = at(1_000_000 + 100_000 * step);
+        gateways[0].receive_inside(now, &Sample::SMALL.octets());
+        gateways[0].flush(now);
+        out += exchange(&mut gateways, now)[1].len();
+    }
+    // Only what was due before the first greetings is lost.
+    assert!(out >= 29, "{out}");
+}
+
+#[test]
+fn keys_go_on_with_new_settings_unless_the_secret_is_another_one() {
+    let settings = || secret(settings(udp(HERE_V4, THERE_V4)), 9);
+    let replaced = |gateways: &mut [Gateway; 2], settings| {
+        let mut new = gateway(settings);
+        new.succeed(&mut gateways[0]);
+        gateways[0] = new;
+    };
+    let mut gateways = sealed_pair();
+    exchange(&mut gateways, at(0));
+    replaced(&mut gateways, settings());
+    assert_eq!(gateways[0].has_key(0), Some(true));
+    gateways[0].receive_inside(at(1), &Sample::SMALL.octets());
+    gateways[0].flush(at(1));
+    assert_eq!(exchange(&mut gateways, at(1))[1].len(), 1);
+    let mut other = settings();
+    other.peers[0].sealing = Some(Sealing::new(Secret::new(b"another one".to_vec())));
+    replaced(&mut gateways, other);
+    assert_eq!(gateways[0].has_key(0), Some(false));
+    exchange(&mut gateways, at(2));
+    assert_eq!(gateways[0].has_key(0), Some(false));
+    let refusals = gateways[1].counts().total().inward.refusals;
+    assert!(refusals.of(Refusal::Forged) > 0);
+    replaced(&mut gateways, settings());
+    exchange(&mut gateways, at(1_000_000));
+    assert_eq!(gateways[0].has_key(0), Some(true));
+}
+
+#[test]
+fn settings_of_secrets_that_protect_nothing_are_refused() {
+    let base = settings(udp(HERE_V4, THERE_V4));
+    let error = |settings| Gateway::new(settings).err().unwrap();
+    assert_eq!(error(secret(base.clone(), 0)), BadSettings::Entropy);
+    let plain = Settings {
+        alone: Alone::Plain,
+        ..secret(base, 1)
+    };
+    assert_eq!(error(plain), BadSettings::PlainSecret { peer: 0 });
+}

@@ -1,0 +1,139 @@
+//! rtnetlink, synchronously: one request, one answer [RFC3549].
+
+mod address;
+mod follow;
+mod link;
+mod lookup;
+mod neighbour;
+mod qdisc;
+mod route;
+mod route_mtu;
+
+use std::io;
+use std::net::IpAddr;
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
+    NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+use crate::error::{During, Error, Result};
+pub use follow::Followed;
+pub use follow::{KernelRoute, RouteFilter};
+pub use link::VethEnd;
+pub use lookup::Listed;
+pub use qdisc::TokenBucket;
+pub use route::{HostRoute, OfTcp};
+
+/// An rtnetlink socket for the namespace in which it was opened.
+pub struct Route {
+    socket: Socket,
+}
+
+/// The kernel's action depending on whether the object exists.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// Change an existing object.
+    Change,
+    /// Create an object that does not exist.
+    Create,
+    /// Create the object, or replace it if it exists.
+    Replace,
+}
+
+impl Route {
+    /// Opens a socket in the calling thread's namespace.
+    pub fn open() -> Result<Self> {
+        let open = || -> io::Result<Socket> {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            Ok(socket)
+        };
+        Ok(Self {
+            socket: open().during(|| "opening an rtnetlink socket")?,
+        })
+    }
+
+    /// Sends `message` and waits for the kernel's acknowledgement.
+    fn apply(
+        &self,
+        message: RouteNetlinkMessage,
+        mode: Mode,
+        operation: impl Fn() -> String,
+    ) -> Result<()> {
+        let flags = match mode {
+            Mode::Change => 0,
+            Mode::Create => NLM_F_CREATE | NLM_F_EXCL,
+            Mode::Replace => NLM_F_CREATE | NLM_F_REPLACE,
+        };
+        self.request_response(message, NLM_F_ACK | flags, |_| ())
+            .during(operation)
+    }
+
+    /// Requests a list and passes each entry to `entry`.
+    fn dump(
+        &self,
+        message: RouteNetlinkMessage,
+        operation: &str,
+        entry: impl FnMut(RouteNetlinkMessage),
+    ) -> Result<()> {
+        self.request_response(message, NLM_F_DUMP, entry)
+            .during(|| operation)
+    }
+
+    fn request_response(
+        &self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+        mut entry: impl FnMut(RouteNetlinkMessage),
+    ) -> io::Result<()> {
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        request.finalize();
+        let mut octets = vec![0; request.buffer_len()];
+        request.serialize(&mut octets);
+        self.socket.send(&octets, 0)?;
+        loop {
+            let (answers, _) = self.socket.recv_from_full()?;
+            let mut rest = answers.as_slice();
+            while !rest.is_empty() {
+                let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                    .map_err(io::Error::other)?;
+                let length = usize::try_from(answer.header.length).map_err(io::Error::other)?;
+                // Netlink pads every message to four octets [RFC3549 s2.2].
+                rest = rest
+                    .get(length.next_multiple_of(4).max(4)..)
+                    .unwrap_or_default();
+                match answer.payload {
+                    NetlinkPayload::Error(error) => {
+                        return match error.code {
+                            None => Ok(()),
+                            Some(code) => Err(io::Error::from_raw_os_error(-code.get())),
+                        };
+                    }
+                    NetlinkPayload::Done(_) => return Ok(()),
+                    NetlinkPayload::InnerMessage(message) => entry(message),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+/// The address family of an address.
+const fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+/// The error for an answer without the expected data.
+fn missing(operation: impl Into<String>) -> Error {
+    Error::new(operation, "the kernel's answer does not hold it")
+}

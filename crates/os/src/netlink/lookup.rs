@@ -1,0 +1,178 @@
+//! The kernel's choice of a route, and interfaces by their number.
+
+use std::net::IpAddr;
+
+use netlink_packet_core::NLM_F_ACK;
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage, RouteType};
+
+use super::{Route, family};
+use crate::error::{During, Result};
+
+/// The route that the kernel takes to an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// Index of the interface.
+    pub interface: u32,
+    /// The next router; `None` if the address is on the link.
+    pub gateway: Option<IpAddr>,
+    /// The source address that the kernel prefers.
+    pub source: Option<IpAddr>,
+    /// Whether the address is the broadcast address of a network.
+    pub broadcast: bool,
+}
+
+/// An interface in the kernel's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub index: u32,
+    pub name: String,
+    /// Its MTU in octets.
+    pub mtu: u32,
+    /// Whether it was set up.
+    pub up: bool,
+    /// Whether it has a carrier.
+    pub carrier: bool,
+    /// Whether it is the loopback interface.
+    pub loopback: bool,
+    /// Index of the interface on which it is stacked, such as the parent of a VLAN.
+    pub(crate) lower: Option<u32>,
+    /// Index of the bridge or bond of which it is a port.
+    pub(crate) controller: Option<u32>,
+}
+
+impl Route {
+    /// Asks for the route to an address, if given through one interface and from one
+    /// source address.
+    ///
+    /// # Errors
+    /// The kernel's, e.g. `ENETUNREACH` without a route.
+    pub fn choose(
+        &self,
+        to: IpAddr,
+        interface: Option<u32>,
+        source: Option<IpAddr>,
+    ) -> Result<Chosen> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(to);
+        let length = |address: IpAddr| if address.is_ipv4() { 32 } else { 128 };
+        message.header.destination_prefix_length = length(to);
+        message.attributes = vec![RouteAttribute::Destination(to.into())];
+        if let Some(source) = source {
+            message.header.source_prefix_length = length(source);
+            message
+                .attributes
+                .push(RouteAttribute::Source(source.into()));
+        }
+        message
+            .attributes
+            .extend(interface.map(RouteAttribute::Oif));
+        let mut chosen = Chosen::default();
+        let request = RouteNetlinkMessage::GetRoute(message);
+        self.request_response(request, NLM_F_ACK, |entry| {
+            if let RouteNetlinkMessage::NewRoute(route) = entry {
+                chosen = read(&route);
+            }
+        })
+        .during(|| format!("looking for the route to {to}"))?;
+        Ok(chosen)
+    }
+
+    /// Whether packets wait for the address of a neighbour on the interface `index`.
+    pub(super) fn looks_for_neighbours(&self, index: u32) -> Result<bool> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        let without = LinkFlags::Loopback | LinkFlags::Noarp | LinkFlags::Pointopoint;
+        let mut looks = true;
+        let request = RouteNetlinkMessage::GetLink(message);
+        self.request_response(request, NLM_F_ACK, |entry| {
+            if let RouteNetlinkMessage::NewLink(link) = entry {
+                looks = !link.header.flags.intersects(without);
+            }
+        })
+        .during(|| format!("looking up the interface {index}"))?;
+        Ok(looks)
+    }
+
+    /// All interfaces of the namespace.
+    pub fn interfaces(&self) -> Result<Vec<Listed>> {
+        let mut interfaces = Vec::new();
+        self.dump(
+            RouteNetlinkMessage::GetLink(LinkMessage::default()),
+            "listing interfaces",
+            |entry| {
+                if let RouteNetlinkMessage::NewLink(link) = entry {
+                    interfaces.push(listed(&link));
+                }
+            },
+        )?;
+        // The ends of a veth pair name each other, but neither is stacked on the other.
+        let below = |own: u32, lower: u32| {
+            let is_peer = |one: &Listed| one.index == lower && one.lower == Some(own);
+            !interfaces.iter().any(is_peer)
+        };
+        let lower: Vec<Option<u32>> = interfaces
+            .iter()
+            .map(|one| one.lower.filter(|&lower| below(one.index, lower)))
+            .collect();
+        for (interface, lower) in interfaces.iter_mut().zip(lower) {
+            interface.lower = lower;
+        }
+        Ok(interfaces)
+    }
+}
+
+fn read(route: &RouteMessage) -> Chosen {
+    let mut chosen = Chosen {
+        broadcast: route.header.kind == RouteType::Broadcast,
+        ..Chosen::default()
+    };
+    for attribute in &route.attributes {
+        match attribute {
+            RouteAttribute::Oif(index) => chosen.interface = *index,
+            RouteAttribute::Gateway(gateway) => chosen.gateway = plain(gateway),
+            RouteAttribute::PrefSource(source) => chosen.source = plain(source),
+            _ => {}
+        }
+    }
+    chosen
+}
+
+fn plain(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some((*address).into()),
+        RouteAddress::Inet6(address) => Some((*address).into()),
+        _ => None,
+    }
+}
+
+fn listed(link: &LinkMessage) -> Listed {
+    let flags = link.header.flags;
+    let mut listed = Listed {
+        index: link.header.index,
+        name: String::new(),
+        mtu: 0,
+        up: flags.contains(LinkFlags::Up),
+        carrier: flags.contains(LinkFlags::LowerUp),
+        loopback: flags.contains(LinkFlags::Loopback),
+        lower: None,
+        controller: None,
+    };
+    let mut elsewhere = false;
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => listed.name.clone_from(name),
+            LinkAttribute::Mtu(mtu) => listed.mtu = *mtu,
+            LinkAttribute::Link(index) => listed.lower = Some(*index),
+            LinkAttribute::LinkNetNsId(_) => elsewhere = true,
+            LinkAttribute::Controller(index) => listed.controller = Some(*index),
+            _ => {}
+        }
+    }
+    // An index of another namespace says nothing here.
+    if elsewhere {
+        listed.lower = None;
+    }
+    listed
+}

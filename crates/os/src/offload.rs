@@ -1,0 +1,226 @@
+//! Work on packets that the kernel left to an interface: checksums, and the cutting of
+//! super-packets [Virtio s5.1.6].
+
+use wire::super_packet::{SuperPacket, Transport};
+
+use crate::sys::packet::HEADER;
+
+/// Octets of the largest packet that is not cut, with headers in front of it.
+const LARGEST: usize = 65_600;
+
+/// Octets of the largest super-packet that the kernel makes [LinuxUapi if_link.h].
+pub const LARGEST_SUPER: u32 = 8 * 65_535;
+
+/// Offsets in the header in front of a packet [Virtio s5.1.6].
+mod field {
+    pub(super) const FLAGS: usize = 0;
+    pub(super) const TYPE: usize = 1;
+    /// Octets of payload in each piece, in native byte order like all that follow.
+    pub(super) const SIZE: usize = 4;
+    /// The offset at which the checksummed data begin.
+    pub(super) const CHECKSUM_START: usize = 6;
+    /// The offset of the checksum in these data.
+    pub(super) const CHECKSUM_OFFSET: usize = 8;
+}
+
+/// The flag of a checksum that is left to the interface.
+const NEEDS_CHECKSUM: u8 = 1;
+
+/// Types of super-packets; the bit for ECN is not part of them.
+mod kind {
+    pub(super) const NONE: u8 = 0;
+    pub(super) const TCP_V4: u8 = 1;
+    pub(super) const TCP_V6: u8 = 4;
+    pub(super) const UDP: u8 = 5;
+    pub(super) const ECN: u8 = 0x80;
+}
+
+/// Does this work, in a buffer of its own.
+pub struct Cutter {
+    room: Vec<u8>,
+}
+
+/// Packets that could not be passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+impl Default for Cutter {
+    fn default() -> Self {
+        Self {
+            room: vec![0; LARGEST],
+        }
+    }
+}
+
+impl Cutter {
+    /// Passes the IP packets in `octets` to `take`, whole and with their checksums.
+    /// `octets` begin with a virtio header, `link` octets of other headers follow. A
+    /// super-packet is cut. Returns the number of packets.
+    ///
+    /// # Errors
+    /// If the header contradicts the packet.
+    pub fn pass(
+        &mut self,
+        octets: &[u8],
+        link: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<u64, Malformed> {
+        let (header, frame) = octets.split_at_checked(HEADER).ok_or(Malformed)?;
+        let packet = frame.get(link..).ok_or(Malformed)?;
+        if header[field::TYPE] & !kind::ECN != kind::NONE {
+            return self.cut(octets, link, |piece| take(&piece[HEADER + link..]));
+        }
+        if header[field::FLAGS] & NEEDS_CHECKSUM == 0 {
+            take(packet);
+            return Ok(1);
+        }
+        let room = self.room.get_mut(..packet.len()).ok_or(Malformed)?;
+        room.copy_from_slice(packet);
+        let offset = number(header, field::CHECKSUM_OFFSET);
+        let start = number(header, field::CHECKSUM_START).checked_sub(link);
+        let start = start.ok_or(Malformed)?;
+        wire::frame::complete_checksum(room, start, offset).map_err(|_| Malformed)?;
+        take(room);
+        Ok(1)
+    }
+
+    /// Cuts the super-packet in `octets` as [`Cutter::pass`], and passes the pieces behind
+    /// the `link` octets of other headers, and these behind an empty virtio header. Returns
+    /// their number.
+    ///
+    /// # Errors
+    /// If it is none, or the header contradicts the packet.
+    pub(crate) fn cut(
+        &mut self,
+        octets: &[u8],
+        link: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<u64, Malformed> {
+        let begin = HEADER + link;
+        let (headers, packet) = octets.split_at_checked(begin).ok_or(Malformed)?;
+        let transport = match headers[field::TYPE] & !kind::ECN {
+            kind::TCP_V4 | kind::TCP_V6 => Transport::Tcp,
+            kind::UDP => Transport::Udp,
+            _ => return Err(Malformed),
+        };
+        let size = number(headers, field::SIZE);
+        let start = number(headers, field::CHECKSUM_START).checked_sub(link);
+        let start = start.ok_or(Malformed)?;
+        let whole = SuperPacket::parse(packet, transport, start, size).map_err(|_| Malformed)?;
+        // An empty virtio header: nothing is left to the interface [Virtio s5.1.6].
+        self.room[..HEADER].fill(0);
+        self.room[HEADER..begin].copy_from_slice(&headers[HEADER..]);
+        let mut count = 0;
+        for piece in 0..whole.count() {
+            let length = whole.emit(piece, &mut self.room[begin..]);
+            let length = length.map_err(|_| Malformed)?;
+            take(&self.room[..begin + length]);
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// The number at `place` of a header, in native byte order.
+fn number(header: &[u8], place: usize) -> usize {
+    u16::from_ne_bytes([header[place], header[place + 1]]).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A packet of IPv4 and UDP without a checksum, behind a virtio header and a header of
+    /// `link` octets.
+    fn datagram(link: usize, payload: usize) -> Vec<u8> {
+        let mut octets = vec![0; HEADER + link];
+        let length = u16::try_from(28 + payload).unwrap().to_be_bytes();
+        octets.extend([0x45, 0, length[0], length[1], 0, 1, 0, 0, 64, 17, 0, 0]);
+        octets.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        octets.extend([0, 1, 0, 2, 0, 0, 0, 0]);
+        octets.extend((0..=250).cycle().take(payload));
+        octets
+    }
+
+    fn put(octets: &mut [u8], place: usize, number: u16) {
+        octets[place..place + 2].copy_from_slice(&number.to_ne_bytes());
+    }
+
+    #[test]
+    fn a_whole_packet_passes_as_it_is_and_a_missing_checksum_is_completed() {
+        for link in [0, 14] {
+            let mut cutter = Cutter::default();
+            let mut octets = datagram(link, 100);
+            let mut passed = Vec::new();
+            let count = cutter.pass(&octets, link, |packet| passed.push(packet.to_vec()));
+            assert_eq!(count, Ok(1));
+            assert_eq!(passed[0], octets[HEADER + link..]);
+            octets[field::FLAGS] = NEEDS_CHECKSUM;
+            put(
+                &mut octets,
+                field::CHECKSUM_START,
+                20 + u16::try_from(link).unwrap(),
+            );
+            put(&mut octets, field::CHECKSUM_OFFSET, 6);
+            let count = cutter.pass(&octets, link, |packet| passed.push(packet.to_vec()));
+            assert_eq!(count, Ok(1));
+            assert_ne!(passed[1][26..28], [0, 0]);
+            assert_eq!(passed[1][28..], passed[0][28..]);
+        }
+    }
+
+    #[test]
+    fn a_super_packet_becomes_packets_with_the_same_payload() {
+        let mut octets = datagram(14, 1_000);
+        octets[field::TYPE] = kind::UDP;
+        octets[field::FLAGS] = NEEDS_CHECKSUM;
+        put(&mut octets, field::SIZE, 300);
+        put(&mut octets, field::CHECKSUM_START, 34);
+        put(&mut octets, field::CHECKSUM_OFFSET, 6);
+        let mut payload = Vec::new();
+        let count = Cutter::default().pass(&octets, 14, |packet| {
+            payload.extend_from_slice(&packet[28..])
+        });
+        assert_eq!(count, Ok(4));
+        assert_eq!(payload, octets[HEADER + 14 + 28..]);
+    }
+
+    #[test]
+    fn the_frames_of_a_super_packet_have_its_link_headers_and_an_empty_virtio_header() {
+        // Addresses, a tag, and a type in front of the packet.
+        for link in [14, 18, 22] {
+            let mut octets = datagram(link, 2_500);
+            octets[HEADER..HEADER + link].fill(0xb3);
+            let whole = octets.clone();
+            octets[field::TYPE] = kind::UDP;
+            octets[field::FLAGS] = NEEDS_CHECKSUM;
+            put(&mut octets, field::SIZE, 1_100);
+            let start = 20 + u16::try_from(link).unwrap();
+            put(&mut octets, field::CHECKSUM_START, start);
+            let mut payload = Vec::new();
+            let count = Cutter::default().cut(&octets, link, |frame| {
+                assert_eq!(frame[..HEADER + link], whole[..HEADER + link]);
+                payload.extend_from_slice(&frame[HEADER + link + 28..]);
+            });
+            assert_eq!(count, Ok(3));
+            assert_eq!(payload, whole[HEADER + link + 28..]);
+            assert!(Cutter::default().cut(&whole, link, |_| {}).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_pass_or_are_refused(
+            octets in prop::collection::vec(any::<u8>(), 0..300),
+            link in prop::sample::select(vec![0_usize, 14]),
+        ) {
+            let mut octets = octets;
+            if let Some(kind) = octets.get_mut(field::TYPE) {
+                *kind %= 6;
+            }
+            let _ = Cutter::default().pass(&octets, link, |_| {});
+        }
+    }
+}

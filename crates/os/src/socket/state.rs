@@ -1,0 +1,68 @@
+//! The state of a socket, and of its connection.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use nix::sys::socket::{getsockopt, sockopt};
+use units::Span;
+
+use crate::error::{During, Result};
+use crate::sys::tcp_info::tcp_info;
+
+/// TCP's statistics of a connection [LinuxUapi tcp.h].
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct TcpState {
+    /// Congestion control in force.
+    pub congestion: String,
+    /// Smoothed round-trip time.
+    #[serde(rename = "tcp_round_trip_us", with = "units::with_unit::micros")]
+    pub round_trip: Span,
+    /// Segments sent, retransmissions included.
+    pub segments: u64,
+    /// Segments retransmitted.
+    pub retransmitted: u64,
+    /// The largest segment sent, in octets of payload.
+    pub segment_size: u64,
+}
+
+/// TCP's statistics of a connection.
+pub fn tcp_state(socket: BorrowedFd<'_>) -> Result<TcpState> {
+    let info = tcp_info(socket).during(|| "reading TCP_INFO")?;
+    let congestion =
+        getsockopt(&socket, sockopt::TcpCongestion).during(|| "reading the congestion control")?;
+    Ok(TcpState {
+        congestion: congestion
+            .to_string_lossy()
+            .trim_end_matches('\0')
+            .to_owned(),
+        round_trip: Span::from_micros(info.tcpi_rtt.into()),
+        segments: info.tcpi_segs_out.into(),
+        retransmitted: info.tcpi_total_retrans.into(),
+        segment_size: info.tcpi_snd_mss.into(),
+    })
+}
+
+/// Octets of a TCP header without options [RFC9293 s3.1].
+pub const TCP_HEADER: u32 = 20;
+
+/// Octets of a full segment behind that header, with the timestamps that the kernel puts in
+/// front of its data [RFC7323 App A]; `None` unless the connection is established.
+pub fn full_segment(info: &libc::tcp_info) -> Option<u32> {
+    /// TCP_ESTABLISHED and TCPI_OPT_TIMESTAMPS [LinuxUapi tcp.h].
+    const ESTABLISHED: u8 = 1;
+    const HAS_TIMESTAMPS: u8 = 1;
+    const TIMESTAMPS: u32 = 12;
+    let timestamps = match info.tcpi_options & HAS_TIMESTAMPS {
+        0 => 0,
+        _ => TIMESTAMPS,
+    };
+    (info.tcpi_state == ESTABLISHED).then_some(info.tcpi_snd_mss + timestamps)
+}
+
+/// Takes the error that waits in a socket.
+pub fn take_error(socket: BorrowedFd<'_>) -> io::Result<()> {
+    match getsockopt(&socket, sockopt::SocketError)? {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}

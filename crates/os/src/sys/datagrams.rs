@@ -1,0 +1,305 @@
+//! Many datagrams per call, each with its address and its service octet
+//! [ip(7)] [ipv6(7)].
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use crate::deadline::Permit;
+
+/// The most datagrams per call.
+pub(crate) const BATCH: usize = 64;
+
+/// Room for the control data of a datagram: a service octet and the count of drops,
+/// each behind a header. In words, because headers are aligned.
+const CONTROL_WORDS: usize = 8;
+
+/// A datagram to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing<'a> {
+    /// Its destination.
+    pub to: SocketAddr,
+    /// Its service octet: DSCP and ECN.
+    pub service: u8,
+    pub octets: &'a [u8],
+}
+
+/// A received datagram.
+pub struct Incoming<'a> {
+    /// Its source.
+    pub from: SocketAddr,
+    /// Its service octet: DSCP and ECN.
+    pub service: u8,
+    /// Its octets, behind [`Datagrams::headroom`] octets for the caller.
+    pub octets: &'a mut [u8],
+}
+
+/// Buffers for one call.
+pub struct Datagrams {
+    headroom: usize,
+    room: usize,
+    octets: Vec<u8>,
+    names: Vec<libc::sockaddr_storage>,
+    control: Vec<[u64; CONTROL_WORDS]>,
+}
+
+impl Datagrams {
+    /// Room for `room` octets of each datagram, behind `headroom` octets that are left
+    /// to the caller.
+    pub fn new(headroom: usize, room: usize) -> Self {
+        // SAFETY: all zeroes are a valid, empty address.
+        let name: libc::sockaddr_storage = unsafe { zeroed() };
+        Self {
+            headroom,
+            room,
+            octets: vec![0; (headroom + room) * BATCH],
+            names: vec![name; BATCH],
+            control: vec![[0; CONTROL_WORDS]; BATCH],
+        }
+    }
+
+    /// Receives the datagrams that wait, without blocking. Those that were truncated are
+    /// passed with what there is. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// The kernel's; none if no datagram waits.
+    pub fn receive(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        _permit: Permit,
+        mut take: impl FnMut(Incoming<'_>),
+    ) -> io::Result<bool> {
+        let step = self.headroom + self.room;
+        // SAFETY: all zeroes are a valid, empty piece.
+        let mut pieces: [libc::iovec; BATCH] = unsafe { zeroed() };
+        // SAFETY: all zeroes are a valid, empty message header.
+        let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
+        for (place, header) in headers.iter_mut().enumerate() {
+            let room = &mut self.octets[place * step + self.headroom..][..self.room];
+            pieces[place].iov_base = room.as_mut_ptr().cast();
+            pieces[place].iov_len = room.len();
+            header.msg_hdr.msg_iov = &raw mut pieces[place];
+            header.msg_hdr.msg_iovlen = 1;
+            header.msg_hdr.msg_name = (&raw mut self.names[place]).cast();
+            header.msg_hdr.msg_namelen = length_of::<libc::sockaddr_storage>();
+            header.msg_hdr.msg_control = self.control[place].as_mut_ptr().cast();
+            header.msg_hdr.msg_controllen = size_of::<[u64; CONTROL_WORDS]>();
+        }
+        // SAFETY: all headers point to buffers of their own, which outlive the call and
+        // have the stated lengths.
+        let count = unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                headers.as_mut_ptr(),
+                libc::c_uint::try_from(BATCH).unwrap_or(1),
+                libc::MSG_DONTWAIT,
+                std::ptr::null_mut(),
+            )
+        };
+        let Ok(count) = usize::try_from(count) else {
+            return match io::Error::last_os_error() {
+                error if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+                error => Err(error),
+            };
+        };
+        for (place, header) in headers[..count].iter().enumerate() {
+            let Some(from) = address(&self.names[place]) else {
+                continue;
+            };
+            let length = usize::try_from(header.msg_len).unwrap_or(0).min(self.room);
+            take(Incoming {
+                from,
+                service: service(&header.msg_hdr),
+                octets: &mut self.octets[place * step..][..self.headroom + length],
+            });
+        }
+        Ok(count == BATCH)
+    }
+}
+
+/// Sends at most [`BATCH`] datagrams without blocking. Returns the number of those that
+/// were sent; the error is that of the first.
+pub fn send<'a>(
+    socket: BorrowedFd<'_>,
+    datagrams: impl Iterator<Item = Outgoing<'a>>,
+) -> io::Result<usize> {
+    // SAFETY: all zeroes are valid, empty pieces, addresses and message headers.
+    let (mut pieces, mut names, mut headers): (
+        [libc::iovec; BATCH],
+        [libc::sockaddr_storage; BATCH],
+        [libc::mmsghdr; BATCH],
+    ) = unsafe { (zeroed(), zeroed(), zeroed()) };
+    let mut control = [[0_u64; CONTROL_WORDS]; BATCH];
+    let mut count = 0;
+    for (place, datagram) in datagrams.take(BATCH).enumerate() {
+        pieces[place] = libc::iovec {
+            iov_base: datagram.octets.as_ptr().cast_mut().cast(),
+            iov_len: datagram.octets.len(),
+        };
+        let header = &mut headers[place].msg_hdr;
+        header.msg_iov = &raw mut pieces[place];
+        header.msg_iovlen = 1;
+        header.msg_namelen = put_address(&mut names[place], datagram.to);
+        header.msg_name = (&raw mut names[place]).cast();
+        let (level, kind) = match datagram.to {
+            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS),
+            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+        };
+        header.msg_control = control[place].as_mut_ptr().cast();
+        // SAFETY: the buffer has room for one header with an int, and outlives the call.
+        unsafe {
+            let length = libc::c_uint::try_from(size_of::<libc::c_int>()).unwrap_or(4);
+            header.msg_controllen = libc::CMSG_SPACE(length) as usize;
+            let part = libc::CMSG_FIRSTHDR(header);
+            (*part).cmsg_level = level;
+            (*part).cmsg_type = kind;
+            (*part).cmsg_len = libc::CMSG_LEN(length) as usize;
+            let value = libc::c_int::from(datagram.service);
+            libc::CMSG_DATA(part)
+                .cast::<libc::c_int>()
+                .write_unaligned(value);
+        }
+        count += 1;
+    }
+    // SAFETY: the first `count` headers point to buffers that outlive the call; the
+    // kernel only reads them.
+    let sent = unsafe {
+        libc::sendmmsg(
+            socket.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count,
+            libc::MSG_DONTWAIT,
+        )
+    };
+    usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+}
+
+fn length_of<T>() -> libc::socklen_t {
+    libc::socklen_t::try_from(size_of::<T>()).unwrap_or(0)
+}
+
+/// Writes an address; returns its length.
+fn put_address(name: &mut libc::sockaddr_storage, address: SocketAddr) -> libc::socklen_t {
+    let name = &raw mut *name;
+    match address {
+        SocketAddr::V4(four) => {
+            // SAFETY: the storage is larger than any address and aligned for all.
+            let name = unsafe { &mut *name.cast::<libc::sockaddr_in>() };
+            name.sin_family = libc::sa_family_t::try_from(libc::AF_INET).unwrap_or(0);
+            name.sin_port = four.port().to_be();
+            name.sin_addr.s_addr = four.ip().to_bits().to_be();
+            length_of::<libc::sockaddr_in>()
+        }
+        SocketAddr::V6(six) => {
+            // SAFETY: as above.
+            let name = unsafe { &mut *name.cast::<libc::sockaddr_in6>() };
+            name.sin6_family = libc::sa_family_t::try_from(libc::AF_INET6).unwrap_or(0);
+            name.sin6_port = six.port().to_be();
+            name.sin6_addr.s6_addr = six.ip().octets();
+            name.sin6_scope_id = six.scope_id();
+            length_of::<libc::sockaddr_in6>()
+        }
+    }
+}
+
+/// The address that the kernel wrote.
+fn address(name: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    match libc::c_int::from(name.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: the family says what the storage holds.
+            let four = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in>() };
+            let address = Ipv4Addr::from_bits(u32::from_be(four.sin_addr.s_addr));
+            Some(SocketAddrV4::new(address, u16::from_be(four.sin_port)).into())
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above.
+            let six = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in6>() };
+            let address = Ipv6Addr::from_octets(six.sin6_addr.s6_addr);
+            let port = u16::from_be(six.sin6_port);
+            Some(SocketAddrV6::new(address, port, 0, six.sin6_scope_id).into())
+        }
+        _ => None,
+    }
+}
+
+/// The service octet in the control data of a datagram; zero if the kernel gave none.
+fn service(header: &libc::msghdr) -> u8 {
+    // SAFETY: the kernel has just filled the control buffer of this header and set its
+    // length; it outlives this function.
+    let mut part = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !part.is_null() {
+        // SAFETY: the macros return headers within the control buffer or null.
+        let (level, kind, data) =
+            unsafe { ((*part).cmsg_level, (*part).cmsg_type, libc::CMSG_DATA(part)) };
+        match (level, kind) {
+            // The kernel puts one octet here for IPv4.
+            // SAFETY: as the comment says.
+            (libc::IPPROTO_IP, libc::IP_TOS) => return unsafe { data.read() },
+            (libc::IPPROTO_IPV6, libc::IPV6_TCLASS) => {
+                // SAFETY: the kernel puts one int here.
+                let class = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+                return u8::try_from(class).unwrap_or(0);
+            }
+            _ => {}
+        }
+        // SAFETY: as for the first.
+        part = unsafe { libc::CMSG_NXTHDR(header, part) };
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use units::Span;
+
+    use super::*;
+    use crate::deadline::Deadline;
+    use crate::socket::{IpOption, Kind, Options, address_of, open, wait};
+
+    #[test]
+    fn datagrams_arrive_with_their_source_service_octet_and_headroom() {
+        for here in ["127.0.0.1:0", "[::1]:0"] {
+            let here: SocketAddr = here.parse().unwrap();
+            let options = Options {
+                bind: Some(here),
+                non_blocking: true,
+                ..Options::default()
+            };
+            let open = || {
+                let socket = open(Kind::Datagram, here.ip(), &options).unwrap();
+                let ask = IpOption::SERVICE_OF_ARRIVALS;
+                ask.set(socket.as_fd(), here.ip(), 1).unwrap();
+                socket
+            };
+            let (near, far) = (open(), open());
+            let to = address_of(far.as_fd()).unwrap();
+            let sent: Vec<(u8, Vec<u8>)> = (0..5)
+                .map(|number| (number << 2 | 1, vec![number; 10 + usize::from(number)]))
+                .collect();
+            let outgoing = sent.iter().map(|(service, octets)| Outgoing {
+                to,
+                service: *service,
+                octets,
+            });
+            assert_eq!(send(near.as_fd(), outgoing).unwrap(), sent.len());
+            let deadline = Deadline::fixed(Span::from_secs(60));
+            let mut got = Vec::new();
+            let mut datagrams = Datagrams::new(7, 100);
+            while got.len() < sent.len() {
+                let until = crate::clock::monotonic() + Span::from_secs(60);
+                wait(far.as_fd(), nix::poll::PollFlags::POLLIN, until).unwrap();
+                let permit = deadline.permit().unwrap();
+                datagrams
+                    .receive(far.as_fd(), permit, |datagram| {
+                        assert_eq!(datagram.from, address_of(near.as_fd()).unwrap());
+                        got.push((datagram.service, datagram.octets[7..].to_vec()));
+                    })
+                    .unwrap();
+            }
+            assert_eq!(got, sent);
+        }
+    }
+}

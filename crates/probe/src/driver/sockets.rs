@@ -1,0 +1,395 @@
+//! The sockets of an investigation.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use crate::machine::{AnswerKind, Probe, Reflector, ReplySize, Target, TcpProbes};
+use link::Protocol;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use units::{Bytes, Seed, Span, Time};
+use wire::probe::ProbePacket;
+
+use super::capture::Capture;
+use super::connect::Connects;
+use super::fragments::Fragmenter;
+use super::line::{Arrived, Key, Line, Reading};
+use super::outgoing::Outgoing;
+use super::receive::Room;
+use super::socket::{self, Ends};
+use super::{Task, datagram, echo, segment, test_packet};
+use os::clock::{self, Mapping};
+use os::deadline::Deadline;
+use os::error::{During, Result};
+
+/// The longest wait, after which signals are seen.
+const LOOK: Span = Span::from_millis(50);
+
+/// The most sockets that are open at a time; those of the lowest flows are closed for
+/// others.
+const MOST_LINES: usize = 128;
+
+/// The first port of datagrams that are to meet a closed port, as in traceroute.
+const CLOSED_PORT: u16 = 33_434;
+
+/// The port of connection attempts: that of HTTPS, which networks let pass most often
+/// [RFC9110 s4.2.2].
+pub(super) const TCP_PORT: u16 = 443;
+
+/// The time to wait for the answer of a reflector, the number of test packets, and
+/// their size.
+const REFLECTS: Span = Span::from_millis(250);
+const REFLECTS_TRIES: u64 = 3;
+const REFLECTS_SIZE: Bytes = Bytes::new(200);
+
+/// The longest investigation, unless [`Driver::ends_after`] says otherwise.
+const LONGEST: Span = Span::from_secs(60);
+
+/// The hop limit of packets whose header this program writes, as Linux has it.
+const HOP_LIMIT: u8 = 64;
+
+/// The sockets of an investigation.
+pub(super) struct Driver {
+    to: SocketAddr,
+    ports: [u16; 2],
+    source: Option<IpAddr>,
+    interface: Option<String>,
+    outgoing: Outgoing,
+    tcp: TcpProbes,
+    can_echo: bool,
+    lines: BTreeMap<Key, Line>,
+    connects: Connects,
+    fragmenter: Option<Fragmenter>,
+    /// The port of the far end's reflector.
+    reflector: Option<u16>,
+    capture: Option<Capture>,
+    room: Room,
+    mapping: Mapping,
+    deadline: Deadline,
+    arrived: Vec<Arrived>,
+    /// Numbers of echoes and of fragmented packets.
+    seed: Seed,
+    fragmented: u64,
+}
+
+impl Driver {
+    /// Opens the sockets that every investigation needs.
+    ///
+    /// # Errors
+    /// There is no route, or the kernel refuses: one line with the remedy.
+    pub(super) fn open(task: &Task, seed: Seed) -> Result<Self> {
+        let outgoing = Outgoing::toward(task.to, task.interface.as_deref(), task.address)?;
+        let mut to = task.to;
+        to.set_port(0);
+        let wants = |protocol| task.protocols.contains(&protocol);
+        let ports = [CLOSED_PORT, TCP_PORT].map(|port| task.port.unwrap_or(port));
+        let ends = Ends {
+            to,
+            from: task.address,
+            interface: task.interface.clone(),
+            zone: outgoing.index,
+        };
+        let tcp = match wants(Protocol::Tcp) {
+            true if segment::is_allowed(to) => TcpProbes::Any,
+            true => TcpProbes::Connect,
+            false => TcpProbes::None,
+        };
+        let mut tcp_ends = ends.clone();
+        tcp_ends.to.set_port(ports[1]);
+        let capture = task.capture.as_deref();
+        let capture = capture
+            .map(|path| Capture::begin(path, &outgoing, to.ip()))
+            .transpose()?;
+        Ok(Self {
+            to,
+            ports,
+            source: task.address,
+            interface: task.interface.clone(),
+            tcp,
+            can_echo: echo::is_allowed(to),
+            lines: BTreeMap::new(),
+            connects: Connects::new(tcp_ends, outgoing.address, outgoing.mtu),
+            fragmenter: Fragmenter::open(&ends)?,
+            reflector: None,
+            capture,
+            outgoing,
+            room: Room::new(),
+            mapping: Mapping::now(),
+            deadline: Deadline::new(clock::monotonic() + LONGEST, &Arc::default()),
+            arrived: Vec::new(),
+            seed,
+            fragmented: 0,
+        })
+    }
+
+    /// Ends the reading of answers after `span`.
+    pub(super) fn ends_after(&mut self, span: Span) {
+        self.deadline = Deadline::new(clock::monotonic() + span, &Arc::default());
+    }
+
+    /// The interface through which the probes leave.
+    pub(super) const fn outgoing(&self) -> &Outgoing {
+        &self.outgoing
+    }
+
+    /// Whether echo requests can be sent.
+    pub(super) const fn can_echo(&self) -> bool {
+        self.can_echo
+    }
+
+    /// The TCP segments that can be sent.
+    pub(super) const fn tcp(&self) -> TcpProbes {
+        self.tcp
+    }
+
+    /// Whether fragments of any size can be sent.
+    pub(super) const fn can_fragment(&self) -> bool {
+        self.fragmenter.is_some()
+    }
+
+    /// Looks for a reflector at a port of the far end. UDP
+    /// probes go to it if there is one. Takes no longer than the far end needs to answer,
+    /// or [`REFLECTS`] if it does not.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn find_reflector(&mut self, port: u16) -> Result<Reflector> {
+        self.reflector = Some(port);
+        for attempt in 0..REFLECTS_TRIES {
+            let probe = Probe {
+                id: self.seed.derive("reflector").with(attempt).get(),
+                protocol: Protocol::Udp,
+                to: Target::FarEnd,
+                size: REFLECTS_SIZE,
+                hop_limit: None,
+                flow: 0,
+                fragment_size: None,
+                reply: ReplySize::Small,
+            };
+            self.send(&probe)?;
+            let until = clock::monotonic() + REFLECTS;
+            while clock::monotonic() < until && !self.is_over() {
+                self.wait(Some(until))?;
+                for (_, answer) in self.arrived() {
+                    match answer.kind {
+                        AnswerKind::Reply {
+                            size,
+                            is_unreachable: false,
+                            ..
+                        } if size < REFLECTS_SIZE => return Ok(Reflector::ShortReplies),
+                        AnswerKind::Reply {
+                            is_unreachable: false,
+                            ..
+                        } => return Ok(Reflector::SameLength),
+                        AnswerKind::Reply { .. } | AnswerKind::Unreachable { .. } => {
+                            return self.without_reflector();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        self.without_reflector()
+    }
+
+    /// UDP probes go to a port that should be closed.
+    fn without_reflector(&mut self) -> Result<Reflector> {
+        self.reflector = None;
+        self.lines.retain(|key, _| key.protocol != Protocol::Udp);
+        Ok(Reflector::None)
+    }
+
+    /// The answers that have arrived.
+    pub(super) fn arrived(&mut self) -> Vec<Arrived> {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        arrived.sort_by_key(|(at, _)| *at);
+        arrived
+    }
+
+    /// Whether the time is over, or the user stopped the program.
+    pub(super) fn is_over(&self) -> bool {
+        self.deadline.permit().is_err()
+    }
+
+    /// Sends a probe.
+    ///
+    /// # Errors
+    /// The kernel's, other than those about the packet or the path.
+    pub(super) fn send(&mut self, probe: &Probe) -> Result<()> {
+        if probe.protocol == Protocol::Tcp && self.tcp == TcpProbes::Connect {
+            return self.connects.send(probe.id, probe.hop_limit);
+        }
+        let key = Key {
+            protocol: probe.protocol,
+            to: match probe.to {
+                Target::FarEnd => self.to.ip(),
+                Target::Router(router) => router,
+            },
+            flow: probe.flow,
+        };
+        if !self.lines.contains_key(&key) {
+            let line = self.open_line(key)?;
+            if self.lines.len() >= MOST_LINES {
+                self.lines.pop_first();
+            }
+            self.lines.insert(key, line);
+        }
+        let Some(line) = self.lines.get_mut(&key) else {
+            return Ok(());
+        };
+        let mut reading = Reading {
+            room: &mut self.room,
+            mapping: &self.mapping,
+            deadline: &self.deadline,
+            arrived: &mut self.arrived,
+        };
+        match (probe.fragment_size, &mut self.fragmenter) {
+            // A raw socket sends fragments, and an ordinary one gets the answer.
+            (Some(size), Some(fragmenter)) => {
+                self.fragmented += 1;
+                let number = self.seed.with(self.fragmented).get() & u64::from(u32::MAX);
+                let identification = u32::try_from(number).unwrap_or(0);
+                let (transport, data) = line.transport(probe)?;
+                let packet = ProbePacket {
+                    addresses: line.addresses()?,
+                    hop_limit: probe.hop_limit.unwrap_or(HOP_LIMIT),
+                    flow_label: 0,
+                    identification: u16::try_from(number & 0xffff).unwrap_or(0),
+                    dont_fragment: false,
+                    transport,
+                    data: &data,
+                    size: u32::try_from(probe.size.get()).unwrap_or(u32::MAX),
+                };
+                let size = usize::try_from(size.get()).unwrap_or(usize::MAX);
+                fragmenter.send(&packet, size, identification)
+            }
+            _ => line.send(probe, &mut reading),
+        }
+    }
+
+    fn open_line(&self, key: Key) -> Result<Line> {
+        let mut to = self.to;
+        to.set_ip(key.to);
+        let mut to = socket::zoned(to, self.outgoing.index);
+        to.set_port(match key.protocol {
+            Protocol::Icmp => 0,
+            Protocol::Udp => self.reflector.unwrap_or(self.ports[0]),
+            Protocol::Tcp => self.ports[1],
+        });
+        let ends = Ends {
+            to,
+            from: self.source,
+            interface: self.interface.clone(),
+            zone: self.outgoing.index,
+        };
+        let here = self.outgoing.address;
+        match key.protocol {
+            Protocol::Icmp => echo::line(ends, here, self.echo_identifier(key.flow)),
+            Protocol::Udp if self.reflector.is_some() => test_packet::line(ends, here),
+            Protocol::Udp => datagram::line(ends, here),
+            Protocol::Tcp => segment::line(ends, here, self.outgoing.mtu),
+        }
+    }
+
+    /// The identifier of a flow of echo requests.
+    fn echo_identifier(&self, flow: u16) -> u16 {
+        let number = self.seed.derive("echo").with(flow.into()).get();
+        u16::try_from(number & 0xffff).unwrap_or(0)
+    }
+
+    /// Waits for answers until `until`, or shortly, and reads them.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn wait(&mut self, until: Option<Time>) -> Result<()> {
+        let now = clock::monotonic();
+        let look = now + LOOK;
+        let until = until.map_or(look, |until| until.min(look));
+        let span = until.since(now).unwrap_or_default();
+        let nanos = i64::try_from(span.as_nanos()).unwrap_or(0);
+        let sockets = self.lines.values().map(Line::socket);
+        let sockets: Vec<&OwnedFd> = sockets.collect();
+        let replies = sockets.iter().map(|socket| (socket, PollFlags::POLLIN));
+        let mut watched: Vec<PollFd<'_>> = replies
+            .map(|(socket, flags)| PollFd::new(socket.as_fd(), flags))
+            .collect();
+        let connecting = self.connects.sockets();
+        watched.extend(connecting.map(|socket| PollFd::new(socket.as_fd(), PollFlags::POLLOUT)));
+        match ppoll(&mut watched, Some(TimeSpec::new(0, nanos)), None) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error).during(|| "waiting for answers"),
+        }
+        let ready: Vec<bool> = watched
+            .iter()
+            .map(|watched| watched.revents().is_some_and(|flags| !flags.is_empty()))
+            .collect();
+        drop(watched);
+        self.mapping.renew();
+        let mut reading = Reading {
+            room: &mut self.room,
+            mapping: &self.mapping,
+            deadline: &self.deadline,
+            arrived: &mut self.arrived,
+        };
+        for (line, _) in self
+            .lines
+            .values_mut()
+            .zip(&ready)
+            .filter(|(_, ready)| **ready)
+        {
+            line.read(&mut reading)?;
+        }
+        if ready.iter().skip(self.lines.len()).any(|ready| *ready) {
+            self.connects.read(&mut reading)?;
+        }
+        self.write_capture()
+    }
+
+    fn write_capture(&mut self) -> Result<()> {
+        match &mut self.capture {
+            Some(capture) => capture.drain(&mut self.room, &self.mapping, &self.deadline),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the rest of the capture.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn finish(mut self) -> Result<Outgoing> {
+        self.write_capture()?;
+        Ok(self.outgoing)
+    }
+
+    /// The line of the first flow of echo requests, and its identifier.
+    #[cfg(test)]
+    pub(super) fn echo_line(&mut self) -> Option<(&mut Line, u16)> {
+        let identifier = self.echo_identifier(0);
+        let mut lines = self.lines.iter_mut();
+        let (_, line) = lines.find(|(key, _)| key.protocol == Protocol::Icmp && key.flow == 0)?;
+        Some((line, identifier))
+    }
+
+    /// A line of each format.
+    #[cfg(test)]
+    pub(super) fn lines_of_all_formats(&self) -> Vec<Line> {
+        let ends = Ends {
+            to: self.to,
+            from: None,
+            interface: None,
+            zone: self.outgoing.index,
+        };
+        let here = self.outgoing.address;
+        let lines = [
+            echo::line(ends.clone(), here, 7),
+            datagram::line(ends.clone(), here),
+            test_packet::line(ends.clone(), here),
+            segment::line(ends, here, self.outgoing.mtu),
+        ];
+        // An ordinary user has no raw socket.
+        lines.into_iter().flatten().collect()
+    }
+}

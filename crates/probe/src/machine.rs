@@ -1,0 +1,31 @@
+//! The investigation of a path without I/O: which sizes it carries, in each direction and
+//! for each protocol, where larger packets vanish, and who says so.
+//!
+//! A driver with sockets, or a virtual path, runs an [`Investigation`]: it sends each
+//! [`Probe`], and passes on each [`Answer`]; a [`PathReport`] is the result.
+
+mod asker;
+mod findings;
+mod history;
+mod investigation;
+mod kind;
+mod mesh;
+mod packet;
+mod phase;
+mod report;
+mod search;
+mod settings;
+pub mod stamp;
+#[cfg(test)]
+mod tests;
+
+use link::{Direction, Protocol};
+
+pub use investigation::{Investigation, Phase, Progress};
+pub use mesh::{HostWay, Mesh, MeshEntry, MeshFault, MeshFindings, MeshPlace};
+pub use packet::{Answer, AnswerKind, Probe, Reflected, ReplySize, Target};
+pub use report::{
+    Advice, Device, DirectionResult, Evidence, Finding, FindingKind, Hop, Limit, Loss, NotSeen,
+    PathReport, Place, ProtocolResult, Remedy, Tunnel, Verdict,
+};
+pub use settings::{AnswerRate, BadSettings, Reflector, Settings, TcpProbes};

@@ -1,0 +1,304 @@
+//! The record of all probes and answers, from which everything else is computed.
+
+mod answers;
+mod chance;
+mod counts;
+mod pace;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use units::{Bytes, Seed, Span, Time};
+
+use super::kind::{Kind, SMALL};
+use super::{Probe, Protocol, Settings};
+use crate::machine::stamp::OneWayLoss;
+use link::pmtu::{ProbeTimer, RoundTrip};
+
+pub(super) use answers::{Heard, Message, Seen};
+pub(super) use chance::{at_most, share};
+pub(super) use counts::Counts;
+use pace::Pace;
+
+/// A probe that stands beside a large one tells that the path works, if it was sent at
+/// most so much earlier or later.
+const BESIDE: Span = Span::from_millis(25);
+
+/// The probes that were sent and what became of them. Its size is bounded by the number
+/// of probes, since each one takes one answer of a kind.
+#[derive(Debug)]
+pub(super) struct History {
+    seed: Seed,
+    /// Probes of one round are comparable: rounds begin anew when the path has changed.
+    pub(super) round: u32,
+    sent: Vec<Record>,
+    by_id: BTreeMap<u64, usize>,
+    all_counts: BTreeMap<(u32, Kind), Counts>,
+    deadlines: BTreeSet<(Time, usize)>,
+    trip: RoundTrip,
+    pace: Pace,
+    main: Option<Protocol>,
+    beat: Option<Kind>,
+    /// When probes that show that the path works were sent, and were answered.
+    worked: BTreeSet<Time>,
+    last_beat: Option<Time>,
+    beats: Beats,
+    /// The losses of [`Kind::test_packet`] by direction.
+    one_way: OneWayLoss,
+    ordinary_loss: f64,
+    messages: Vec<Message>,
+    local_mtu: Option<u32>,
+    octets: u64,
+    largest_reply: Option<u32>,
+    fragmented_reply: Option<u32>,
+    mss: Option<u16>,
+    round_trip: Option<Span>,
+    hops: BTreeMap<u8, Seen>,
+}
+
+/// Small probes to the far end whose answers are not limited in rate.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beats {
+    answered: u32,
+    lost: u32,
+}
+
+/// A probe that was sent.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    kind: Kind,
+    round: u32,
+    at: Time,
+    deadline: Time,
+    fate: Fate,
+    /// The search that sent it, and its identifier there.
+    search: Option<(usize, u64)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    UnderWay,
+    /// And whether another probe shows that the path worked then.
+    Lost {
+        counted: bool,
+    },
+    Answered,
+    Refused,
+}
+
+impl History {
+    pub(super) fn new(settings: &Settings, seed: Seed) -> Self {
+        Self {
+            seed,
+            round: 0,
+            sent: Vec::new(),
+            by_id: BTreeMap::new(),
+            all_counts: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            trip: RoundTrip::new(ProbeTimer::FromRoundTrips {
+                least: settings.least_timeout,
+                most: settings.most_timeout,
+            }),
+            pace: Pace::new(settings),
+            main: None,
+            beat: None,
+            worked: BTreeSet::new(),
+            last_beat: None,
+            beats: Beats::default(),
+            one_way: OneWayLoss::default(),
+            ordinary_loss: settings.ordinary_loss,
+            messages: Vec::new(),
+            local_mtu: None,
+            octets: 0,
+            largest_reply: None,
+            fragmented_reply: None,
+            mss: None,
+            round_trip: None,
+            hops: BTreeMap::new(),
+        }
+    }
+
+    /// The path has changed: what answers said about sizes is no longer so.
+    pub(super) fn begin_round(&mut self) {
+        self.round += 1;
+        self.largest_reply = None;
+        self.fragmented_reply = None;
+    }
+
+    /// Records a probe that is sent now.
+    pub(super) fn send(&mut self, kind: Kind, search: Option<(usize, u64)>, now: Time) -> Probe {
+        let index = self.sent.len();
+        let id = self.seed.with(index as u64).get();
+        let round = self.round_of(kind);
+        let deadline = now + self.trip.timeout();
+        self.sent.push(Record {
+            kind,
+            round,
+            at: now,
+            deadline,
+            fate: Fate::UnderWay,
+            search,
+        });
+        self.by_id.insert(id, index);
+        self.deadlines.insert((deadline, index));
+        self.octets += u64::from(kind.size);
+        self.pace.sent(kind);
+        if self.is_beat(kind) {
+            self.last_beat = Some(now);
+        }
+        let counts = self.all_counts.entry((round, kind)).or_default();
+        counts.sent += 1;
+        counts.under_way += 1;
+        counts.last_sent = Some(now);
+        kind.probe(id)
+    }
+
+    /// The probes that had no answer in time count as lost.
+    pub(super) fn expire(&mut self, now: Time) {
+        while let Some(&(deadline, index)) = self.deadlines.first() {
+            if deadline > now {
+                return;
+            }
+            self.deadlines.pop_first();
+            self.give_up(index, now);
+        }
+    }
+
+    /// The probe of this index is lost, as far as is known.
+    fn give_up(&mut self, index: usize, now: Time) {
+        let Record {
+            kind, at, round, ..
+        } = self.sent[index];
+        let counted = self.worked_at(at);
+        self.sent[index].fate = Fate::Lost { counted };
+        let beat = self.is_beat(kind);
+        self.beats.lost += u32::from(beat);
+        let is_answered = self.counts(kind).answered > 0;
+        self.pace.lost(kind, is_answered, now);
+        if let Some(counts) = self.all_counts.get_mut(&(round, kind)) {
+            counts.under_way -= 1;
+            counts.lost += 1;
+            counts.counted += u32::from(counted);
+            counts.first_lost = counts.first_lost.or(Some(at));
+        }
+    }
+
+    /// Whether another probe shows that the path carried small packets at this time, or
+    /// there is no protocol to show it with.
+    fn worked_at(&self, at: Time) -> bool {
+        let from = Time::from_picos(at.as_picos().saturating_sub(BESIDE.as_picos()));
+        self.beat.is_none() || self.worked.range(from..=at + BESIDE).next().is_some()
+    }
+
+    /// Small probes of this kind show from now on that the path works.
+    pub(super) fn beat_with(&mut self, kind: Kind) {
+        if self.beat.is_none() {
+            self.beat = Some(kind);
+            let counts = self.counts(kind);
+            self.beats.answered = counts.answered;
+            self.beats.lost = counts.lost;
+            self.worked.extend(counts.last_answered);
+        }
+    }
+
+    pub(super) const fn beat(&self) -> Option<Kind> {
+        self.beat
+    }
+
+    fn is_beat(&self, kind: Kind) -> bool {
+        self.beat == Some(kind)
+    }
+
+    pub(super) const fn last_beat(&self) -> Option<Time> {
+        self.last_beat
+    }
+
+    /// Counts of the probes of a kind in this round, by their fate.
+    pub(super) fn counts(&self, kind: Kind) -> Counts {
+        let counts = self.all_counts.get(&(self.round_of(kind), kind));
+        counts.copied().unwrap_or_default()
+    }
+
+    /// Small probes tell the same in all rounds.
+    const fn round_of(&self, kind: Kind) -> u32 {
+        if kind.size <= SMALL { 0 } else { self.round }
+    }
+
+    /// The counts of all kinds of this round.
+    pub(super) fn all_counts(&self) -> impl Iterator<Item = (Kind, Counts)> {
+        let of_round = |&(round, kind): &(u32, Kind)| round == self.round_of(kind);
+        let all = self.all_counts.iter();
+        all.filter(move |(key, _)| of_round(key))
+            .map(|(&(_, kind), &counts)| (kind, counts))
+    }
+
+    /// Fixes the protocol of the first search.
+    pub(super) fn choose(&mut self, main: Protocol) {
+        self.main = self.main.or(Some(main));
+    }
+
+    /// The protocol of the first search.
+    pub(super) const fn main(&self) -> Option<Protocol> {
+        self.main
+    }
+
+    /// When a probe of this kind may be sent, so that its answer is not held back.
+    pub(super) fn ready_at(&self, kind: Kind, now: Time) -> Time {
+        self.pace.ready_at(kind, now)
+    }
+
+    pub(super) fn next_deadline(&self) -> Option<Time> {
+        self.deadlines.first().map(|&(deadline, _)| deadline)
+    }
+
+    /// The time after which a probe counts as lost.
+    pub(super) fn timeout(&self) -> Span {
+        self.trip.timeout()
+    }
+
+    /// The smallest round-trip time to the far end.
+    pub(super) const fn round_trip(&self) -> Option<Span> {
+        self.round_trip
+    }
+
+    pub(super) fn probes(&self) -> u64 {
+        self.sent.len() as u64
+    }
+
+    pub(super) const fn octets(&self) -> Bytes {
+        Bytes::new(self.octets)
+    }
+
+    /// The messages of this round, without those about a probe that arrived: a router
+    /// does not forward what it refuses, so they are forged.
+    pub(super) fn messages(&self) -> impl Iterator<Item = &Message> {
+        let round = self.round;
+        let refused = |one: &&Message| self.sent[one.probe].fate != Fate::Answered;
+        let of_round = move |one: &&Message| one.round == round;
+        self.messages.iter().filter(of_round).filter(refused)
+    }
+
+    /// The MTU that the own system reported.
+    pub(super) const fn local_mtu(&self) -> Option<u32> {
+        self.local_mtu
+    }
+
+    /// The largest answer that arrived whole, as an answer of the same size.
+    pub(super) const fn largest_reply(&self) -> Option<u32> {
+        self.largest_reply
+    }
+
+    /// The largest fragment of answers that arrived in fragments.
+    pub(super) const fn fragmented_reply(&self) -> Option<u32> {
+        self.fragmented_reply
+    }
+
+    /// The systems that answered small probes of the first flow, by hop limit.
+    pub(super) const fn hops(&self) -> &BTreeMap<u8, Seen> {
+        &self.hops
+    }
+
+    /// The MSS option of the far end.
+    pub(super) const fn mss(&self) -> Option<u16> {
+        self.mss
+    }
+}

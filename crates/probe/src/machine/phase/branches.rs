@@ -1,0 +1,108 @@
+//! Branches of the path that carry different sizes, by probes of several flows.
+
+use super::super::Protocol;
+use super::super::asker::{Asker, Outcome};
+use super::super::kind::{Kind, SMALL};
+use super::super::search::Found;
+use super::Walked;
+use super::locate::{self, Boundary};
+
+/// Probes of each flow of a size that the first flow does not carry.
+const ATTEMPTS: u32 = 2;
+
+/// Flows by a protocol whose answers are limited in rate.
+const FEW_FLOWS: u16 = 4;
+
+/// Branches with different sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::machine) struct Branches {
+    pub(in crate::machine) protocol: Protocol,
+    /// The flows that carry less, of so many.
+    pub(in crate::machine) flows: Vec<u16>,
+    pub(in crate::machine) of: u16,
+    pub(in crate::machine) small: u32,
+    pub(in crate::machine) large: u32,
+    pub(in crate::machine) fails: u32,
+    pub(in crate::machine) boundary: Boundary,
+}
+
+/// Sends packets of other flows with the size that passes and the size that does not.
+pub(in crate::machine) fn walk(
+    ask: &mut Asker<'_>,
+    walked: &Walked,
+    found: Found,
+) -> Option<Branches> {
+    let (protocol, found) = by(ask, walked, found)?;
+    let is_limited = protocol == Protocol::Udp && !ask.settings.reflector.is_there();
+    let of = match is_limited {
+        true => ask.settings.flows.min(FEW_FLOWS),
+        false => ask.settings.flows,
+    };
+    let kind = walked.main.filter(|main| main.protocol == protocol);
+    let kind = kind.unwrap_or_else(|| Kind::far_end(protocol, found.mtu));
+    let narrower = narrower_flows(ask, kind.with_size(found.mtu), of);
+    if let Some(&flow) = narrower.first() {
+        let search = kind.with_flow(flow).with_size(found.mtu - 1);
+        let less = ask.search(search)?;
+        let fails = less.fails.map_or(found.mtu, |(fails, _)| fails);
+        let kind = kind.with_flow(flow).with_size(fails);
+        return Some(Branches {
+            protocol,
+            flows: narrower,
+            of,
+            small: less.mtu,
+            large: found.mtu,
+            fails,
+            boundary: locate::walk(ask, kind, &walked.route),
+        });
+    }
+    let (fails, _) = found.fails?;
+    let wider = wider_flows(ask, kind.with_size(fails), of);
+    let more = ask.search(kind.with_flow(*wider.first()?).with_size(walked.up_to))?;
+    Some(Branches {
+        protocol,
+        flows: (0..of).filter(|flow| !wider.contains(flow)).collect(),
+        of,
+        small: found.mtu,
+        large: more.mtu.max(fails),
+        fails,
+        boundary: locate::walk(ask, kind.with_size(fails), &walked.route),
+    })
+}
+
+/// The protocol to send flows by, and what its first flow carries. Routers choose branches
+/// by ports rather than by identifiers of echo requests.
+fn by(ask: &Asker<'_>, walked: &Walked, found: Found) -> Option<(Protocol, Found)> {
+    let main = walked.main?.protocol;
+    let order = match ask.settings.reflector.is_short() {
+        true => [Protocol::Udp, Protocol::Tcp, Protocol::Icmp],
+        false => [Protocol::Tcp, Protocol::Icmp, Protocol::Udp],
+    };
+    order.into_iter().find_map(|protocol| {
+        if protocol == main {
+            return Some((protocol, found));
+        }
+        let carried = walked.carried.iter().find(|one| one.protocol == protocol)?;
+        let (mtu, fails) = (carried.largest?, carried.fails);
+        Some((protocol, Found { mtu, fails }))
+    })
+}
+
+/// The flows that do not carry packets of this kind.
+fn narrower_flows(ask: &mut Asker<'_>, kind: Kind, of: u16) -> Vec<u16> {
+    let mut flows = Vec::new();
+    for flow in 1..of {
+        let kind = kind.with_flow(flow);
+        if ask.fails_for_good(kind, Some(kind.with_size(SMALL))) {
+            flows.push(flow);
+        }
+    }
+    flows
+}
+
+/// The flows that carry packets of this kind.
+fn wider_flows(ask: &mut Asker<'_>, kind: Kind, of: u16) -> Vec<u16> {
+    (1..of)
+        .filter(|&flow| ask.tries(kind.with_flow(flow), ATTEMPTS) == Outcome::Passes)
+        .collect()
+}

@@ -1,0 +1,199 @@
+//! The result of an investigation.
+
+mod advice;
+mod finding;
+
+use core::net::IpAddr;
+
+use units::{Bytes, Span};
+
+use super::{Direction, Protocol};
+pub use advice::{Advice, Device, Remedy};
+pub use finding::{Evidence, Finding, FindingKind, Place, Tunnel};
+
+/// Everything that an investigation found out.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct PathReport {
+    pub far_end: IpAddr,
+    /// The size that the path should carry.
+    pub asked: Bytes,
+    /// The judgement on that size.
+    pub verdict: Verdict,
+    /// The direction to the far end.
+    pub forward: DirectionResult,
+    /// The direction of its answers.
+    pub backward: DirectionResult,
+    /// The smallest round-trip time of small probes.
+    #[serde(rename = "round_trip_us", with = "units::with_unit::micros")]
+    pub round_trip: Option<Span>,
+    /// The routers of the path, nearest first, and the far end if it was reached.
+    pub hops: Vec<Hop>,
+    /// The results by protocol.
+    pub protocols: Vec<ProtocolResult>,
+    /// The loss of small probes.
+    pub loss: Option<Loss>,
+    /// The findings, weightiest first.
+    pub findings: Vec<Finding>,
+    /// Settings to change, the most useful first.
+    pub advice: Vec<Advice>,
+    /// Tests that could not be made.
+    pub not_seen: Vec<NotSeen>,
+    /// Packets sent.
+    pub probes: u64,
+    /// Octets sent.
+    pub octets: Bytes,
+    /// The time that it took.
+    #[serde(rename = "seconds", with = "units::with_unit::seconds")]
+    pub took: Span,
+}
+
+impl PathReport {
+    /// The report on a path that could not be investigated.
+    pub fn nothing_seen(far_end: IpAddr, asked: Bytes) -> Self {
+        let direction = DirectionResult {
+            mtu: None,
+            limit: Limit::NotSeen,
+            loss: None,
+        };
+        Self {
+            far_end,
+            asked,
+            verdict: Verdict::Unclear,
+            forward: direction,
+            backward: direction,
+            round_trip: None,
+            hops: Vec::new(),
+            protocols: Vec::new(),
+            loss: None,
+            findings: Vec::new(),
+            advice: Vec::new(),
+            not_seen: Vec::new(),
+            probes: 0,
+            octets: Bytes::ZERO,
+            took: Span::ZERO,
+        }
+    }
+
+    /// Adds that the own host made fragments of the probes outside of a tunnel, and what
+    /// fits without. Nothing else on the path is then to blame for answers in pieces.
+    pub fn add_outer_fragments(&mut self, made: u64, fits: Bytes) {
+        let kind = FindingKind::OuterFragments { made, fits };
+        let evidence = Vec::new();
+        self.findings.insert(0, Finding { kind, evidence });
+        self.verdict = Verdict::Problem;
+        self.advice.retain(|advice| advice.device != Device::Path);
+        let remedy = Remedy::Mtu(fits);
+        let advice = [Device::Own, Device::FarEnd].map(|device| Advice { device, remedy });
+        self.advice.splice(0..0, advice);
+    }
+}
+
+/// The judgement on a path.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The path carries the size asked for in both directions, and nothing else is wrong
+    /// with it.
+    Clean,
+    /// A problem was found.
+    Problem,
+    /// No problem was found, nor could the size be confirmed in both directions.
+    Unclear,
+}
+
+/// The result for one direction.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct DirectionResult {
+    /// The largest packet that passed on every branch and by every protocol that
+    /// answers; `None` if none was seen to pass.
+    pub mtu: Option<Bytes>,
+    /// Why it is no larger.
+    pub limit: Limit,
+    /// The loss of small probes or of their replies in this direction, which the sequence
+    /// numbers of a reflector tell.
+    pub loss: Option<Loss>,
+}
+
+/// Why no larger size was confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// It is the size asked for.
+    Asked,
+    /// Larger packets do not leave the own interface.
+    Interface,
+    /// A router says so.
+    Refused,
+    /// Larger packets vanish.
+    Vanish,
+    /// Larger answers arrive in fragments.
+    Fragmented,
+    /// Larger answers were not asked for, because larger probes do not arrive, or the
+    /// protocols that answer give small answers only.
+    NotSeen,
+}
+
+/// A system of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Hop {
+    /// The hop limit that ends here: 1 for the first router.
+    #[serde(rename = "hop")]
+    pub number: u8,
+    /// The address; `None` if it did not answer.
+    pub address: Option<IpAddr>,
+    /// The smallest round-trip time.
+    #[serde(rename = "round_trip_us", with = "units::with_unit::micros")]
+    pub round_trip: Option<Span>,
+    /// The largest probe that it answered.
+    pub largest: Option<Bytes>,
+}
+
+/// The result for one protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ProtocolResult {
+    pub protocol: Protocol,
+    /// Whether the far end answered it.
+    pub answers: bool,
+    /// The largest probe that the far end answered.
+    pub largest: Option<Bytes>,
+    /// The smallest probe that vanished or was refused.
+    pub fails_from: Option<Bytes>,
+    /// The MSS option of the far end's SYN/ACK.
+    pub mss: Option<u16>,
+}
+
+/// Loss of small probes, which is loss without regard to size.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Loss {
+    /// Small probes sent whose answers are not limited in rate; in one direction, the packets
+    /// that entered it, up to the latest reply.
+    pub sent: u32,
+    /// Those without an answer; in one direction, those that did not arrive.
+    pub lost: u32,
+    /// The share of them.
+    pub share: f64,
+    /// Its confidence interval [Wilson1927].
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// A test that an investigation could not make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotSeen {
+    /// Echo, which the system does not let the program send.
+    Echo,
+    /// Large TCP segments, which need raw sockets.
+    TcpSizes,
+    /// Fragments, which need raw sockets.
+    Fragments,
+    /// The backward direction alone, which needs a reflector at the far end.
+    Backward,
+    /// The MSS, which needs an open TCP port.
+    Mss,
+    /// The end of the investigation, because time or probes ran out.
+    Cut,
+}

@@ -1,0 +1,51 @@
+//! The settings to change.
+
+use core::net::IpAddr;
+
+use units::Bytes;
+
+use super::{Place, Protocol};
+
+/// A setting to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Advice {
+    /// On which device.
+    pub device: Device,
+    /// The change that is advised.
+    pub remedy: Remedy,
+}
+
+/// A device to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Device {
+    /// This host: its interface or its route to the far end.
+    Own,
+    FarEnd,
+    /// The router of this address.
+    Router(IpAddr),
+    /// The link at this place: both of its ends, and switches between.
+    Link(Place),
+    /// Some device of the path.
+    Path,
+}
+
+/// A change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Remedy {
+    /// Set the MTU to this size.
+    Mtu(Bytes),
+    /// Clamp the MSS of TCP to this.
+    Mss(u16),
+    /// Let messages that a packet was too big pass, and send them.
+    SendTooBig,
+    /// Announce the true MTU.
+    AnnounceMtu(Bytes),
+    /// Let fragments pass.
+    PassFragments,
+    /// Do not clamp the MSS below this.
+    UnclampMss(u16),
+    /// Let this protocol pass at any size.
+    PassProtocol(Protocol),
+}

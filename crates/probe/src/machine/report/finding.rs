@@ -1,0 +1,178 @@
+//! The findings about a path, with the probes that show them.
+
+use core::net::IpAddr;
+
+use units::Bytes;
+
+use super::{Direction, Hop, Loss, Protocol};
+
+/// A finding with the probes that show it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Finding {
+    #[serde(flatten)]
+    pub kind: FindingKind,
+    /// The probes that show it.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "finding", rename_all = "kebab-case")]
+pub enum FindingKind {
+    /// Nothing answers.
+    NoAnswer,
+    /// The own interface does not send the size asked for.
+    Interface { mtu: Bytes },
+    /// Large packets do not reach the first hop although the own interface sends them: the
+    /// MTU of the two ends of the first link differ.
+    FirstLink {
+        /// Sizes from here on vanish.
+        #[serde(rename = "fails_from")]
+        from: Bytes,
+        first: Hop,
+    },
+    /// Large packets vanish without a message: a link carries less than its routers
+    /// believe, or messages that a packet was too big are filtered.
+    BlackHole {
+        /// The direction; `None`: one of the two or both, the probes do not tell.
+        direction: Option<Direction>,
+        /// Sizes from here on vanish.
+        #[serde(rename = "fails_from")]
+        from: Bytes,
+        /// Where.
+        place: Place,
+    },
+    /// A router says that packets are too big for its next link.
+    Refused {
+        /// The largest size that passes.
+        mtu: Bytes,
+        router: IpAddr,
+        /// Its place on the path, if it was seen there.
+        hop: Option<u8>,
+    },
+    /// The own host sends packets of a tunnel in fragments outside of it.
+    OuterFragments {
+        /// The fragments that it made meanwhile.
+        made: u64,
+        /// The largest packet inside that needs none.
+        fits: Bytes,
+    },
+    /// Larger answers arrive in fragments.
+    BackwardLimit {
+        /// The largest fragment.
+        mtu: Bytes,
+    },
+    /// A router announces less than passes.
+    AnnouncedTooSmall {
+        router: IpAddr,
+        /// The announced size.
+        announced: Bytes,
+        /// A larger size that passes.
+        passes: Bytes,
+    },
+    /// A router announces a size that does not pass.
+    AnnouncedTooLarge {
+        router: IpAddr,
+        /// The announced size.
+        announced: Bytes,
+        /// The smallest size that does not pass.
+        fails_from: Bytes,
+    },
+    /// A router says only now and then that packets are too big.
+    AnswersLimited {
+        router: IpAddr,
+        /// Large probes sent in a row.
+        sent: u32,
+        /// Those it answered.
+        answered: u32,
+    },
+    /// One protocol carries less than others.
+    OneProtocol {
+        protocol: Protocol,
+        /// Sizes from here on do not pass.
+        #[serde(rename = "fails_from")]
+        from: Bytes,
+        /// The largest size that another protocol carries.
+        others: Bytes,
+        /// Where its large packets vanish, if that was found.
+        place: Option<Place>,
+    },
+    /// Branches of the path carry different sizes.
+    Branches {
+        /// The flows that carry less.
+        flows: Vec<u16>,
+        /// The number of flows tried.
+        #[serde(rename = "of_flows")]
+        of: u16,
+        /// The largest size that these flows carry.
+        small: Bytes,
+        /// The largest size that the other flows carry.
+        large: Bytes,
+        /// Where their large packets vanish or are refused, if that was found.
+        place: Option<Place>,
+    },
+    /// The far end's MSS is smaller than the path allows.
+    MssClamped {
+        /// The MSS that was seen.
+        seen: u16,
+        /// The MSS that the path allows.
+        expected: u16,
+    },
+    /// Fragments do not pass.
+    FragmentsDropped,
+    /// The path carried one size, and then another.
+    MtuChanged {
+        /// At first.
+        before: Bytes,
+        /// At the end.
+        after: Bytes,
+    },
+    /// The size suggests an encapsulation.
+    Tunnel(Tunnel),
+    /// Small packets get lost as well.
+    Loss(Loss),
+}
+
+/// A place of a path: between two of its systems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Place {
+    /// The last system that is all right, seen from here; `None` for the own one, unless
+    /// `is_known` is false.
+    pub behind: Option<Hop>,
+    /// The next system that answers small probes; `None` if the far end is the next, or
+    /// nothing is known.
+    pub before: Option<Hop>,
+    /// Whether anything is known of the place.
+    pub is_known: bool,
+}
+
+/// An encapsulation whose headers explain a path MTU.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Tunnel {
+    /// The path MTU.
+    pub mtu: Bytes,
+    /// The MTU of the link below.
+    pub below: Bytes,
+    /// The names of encapsulations with headers as large as the difference.
+    pub names: Vec<String>,
+}
+
+/// The fate of the probes of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Evidence {
+    pub protocol: Protocol,
+    pub size: Bytes,
+    /// The hop limit, if it was a small one.
+    pub hop_limit: Option<u8>,
+    /// The router they were addressed to; `None` for the far end.
+    pub router: Option<IpAddr>,
+    pub flow: u16,
+    /// Whether they were sent in fragments.
+    pub fragments: bool,
+    /// Probes sent.
+    pub sent: u32,
+    /// Answered by the addressee, or by the router at which the hop limit ended.
+    pub answered: u32,
+    /// Answered by a message that they are too big.
+    pub refused: u32,
+}

@@ -1,0 +1,150 @@
+//! The session-reflector [RFC8762 s4.3].
+
+use std::net::SocketAddr;
+
+use units::Time;
+use wire::stamp::{ErrorEstimate, ReflectorPacket, SenderPacket, Timestamp, reflect};
+
+use super::Limits;
+use super::budget::{Bucket, Sources};
+use super::sessions::Sessions;
+
+/// A test packet as it arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// Its source.
+    pub from: SocketAddr,
+    /// When it arrived, in nanoseconds since 1970 UTC.
+    pub unix_nanos: u64,
+    /// Its TTL or hop limit.
+    pub hop_limit: u8,
+    /// Whether the neighbour is known to which a reply goes: the source or a router. A host of
+    /// the link can send with any address of the link, and most belong to nobody.
+    pub is_resolved: bool,
+    /// The UDP payload, whole.
+    pub octets: &'a [u8],
+}
+
+/// Why a packet gets no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is no test packet of a session-sender.
+    Malformed,
+    /// Its source, or all of them together, send too many.
+    Limited,
+    /// The neighbour is not known to which the reply would go, and replies to others wait.
+    Unresolved,
+    /// Its sender asks for no reply [RFC10052 s3].
+    Unwanted,
+}
+
+/// Packets by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Counts {
+    /// Packets with a reply.
+    pub reflected: u64,
+    /// Those of them that belong to no session in the table.
+    pub without_state: u64,
+    /// Packets refused as [`Refusal::Malformed`].
+    pub malformed: u64,
+    /// Packets refused as [`Refusal::Limited`].
+    pub limited: u64,
+    /// Packets refused as [`Refusal::Unresolved`].
+    pub unresolved: u64,
+    /// Packets refused as [`Refusal::Unwanted`].
+    pub unwanted: u64,
+}
+
+/// A session-reflector.
+#[derive(Debug)]
+pub struct Reflector {
+    limits: Limits,
+    error: ErrorEstimate,
+    overall: Bucket,
+    unresolved: Bucket,
+    pub(super) sources: Sources,
+    pub(super) sessions: Sessions,
+    counts: Counts,
+}
+
+impl Reflector {
+    /// A reflector whose timestamps have this error.
+    pub fn new(limits: Limits, error: ErrorEstimate) -> Self {
+        Self {
+            limits,
+            error,
+            overall: Bucket::FULL,
+            unresolved: Bucket::FULL,
+            sources: Sources::new(limits.source, limits.sources),
+            sessions: Sessions::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Writes the reply to a packet to the beginning of `reply`, which has room for as
+    /// many octets as the packet has. Returns the length of the reply, which is not
+    /// greater. `now` is the time of the rate limits; the wall clock shows `unix_nanos`.
+    ///
+    /// # Errors
+    /// The reason if the packet gets no reply.
+    pub fn reflect(
+        &mut self,
+        now: Time,
+        unix_nanos: u64,
+        arrival: &Arrival<'_>,
+        reply: &mut [u8],
+    ) -> Result<usize, Refusal> {
+        let result = self.attempt(now, unix_nanos, arrival, reply);
+        *match result {
+            Ok(_) => &mut self.counts.reflected,
+            Err(Refusal::Malformed) => &mut self.counts.malformed,
+            Err(Refusal::Limited) => &mut self.counts.limited,
+            Err(Refusal::Unresolved) => &mut self.counts.unresolved,
+            Err(Refusal::Unwanted) => &mut self.counts.unwanted,
+        } += 1;
+        result
+    }
+
+    fn attempt(
+        &mut self,
+        now: Time,
+        unix_nanos: u64,
+        arrival: &Arrival<'_>,
+        reply: &mut [u8],
+    ) -> Result<usize, Refusal> {
+        let request = SenderPacket::parse(arrival.octets).map_err(|_| Refusal::Malformed)?;
+        let from = arrival.from;
+        if !arrival.is_resolved {
+            if !self.unresolved.take(now, self.limits.unresolved) {
+                return Err(Refusal::Unresolved);
+            }
+        } else if !self.sources.take(now, from.ip()) || !self.overall.take(now, self.limits.overall)
+        {
+            // The source first: one that exceeds its own rate takes nothing from others.
+            return Err(Refusal::Limited);
+        }
+        // Sources that may not exist take no places.
+        let own = match arrival.is_resolved {
+            true => self.sessions.next(now, from, request.session, &self.limits),
+            false => None,
+        };
+        let base = ReflectorPacket {
+            sequence: own.unwrap_or(request.sequence),
+            sent: Timestamp::ntp(unix_nanos),
+            error: self.error,
+            received: Timestamp::ntp(arrival.unix_nanos),
+            request,
+            hop_limit: arrival.hop_limit,
+        };
+        let length = reflect(arrival.octets, &base, own.is_some(), reply);
+        let length = length.map_err(|_| Refusal::Malformed)?;
+        let length = length.ok_or(Refusal::Unwanted)?;
+        self.counts.without_state += u64::from(own.is_none());
+        Ok(length)
+    }
+
+    /// Counts of the packets so far, by their fate.
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+}

@@ -1,0 +1,14 @@
+//! Senders and receivers on the sockets of this machine.
+//!
+//! [`sessions`] are those of `send` and `recv`. The others are ends of a trial: a
+//! [`transfer`] of messages, a [`request_response`] exchange, [`connections`] among hosts of
+//! a network. A [`trial_token`] admits the other end of each to its data sockets.
+
+pub mod clock_comparison;
+pub mod connections;
+pub mod discovery;
+pub mod jumbogram;
+pub mod request_response;
+pub mod sessions;
+pub mod transfer;
+pub mod trial_token;

@@ -1,0 +1,137 @@
+//! Blocking sockets with the options of request/response traffic. The program of the
+//! study makes blocking calls, which need no second system call.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::sys::socket::SockFlag;
+use units::{Span, Transport};
+
+use super::{RequestResponse, TcpStats};
+use crate::driver::trial_token::{self, BACKLOG, DataPort, Token};
+use os::error::{During, Result};
+use os::socket::{Options, address_of, connect, listen, open, set_timeout};
+use os::sys::{option, tcp_info};
+
+/// The longest time to establish a connection.
+const CONNECTING: Span = Span::from_secs(30);
+
+/// A port on the address of the requests for the asking end with `token`, and its number.
+pub(super) fn data_port(
+    request_response: &RequestResponse,
+    token: Token,
+) -> Result<(DataPort, u16)> {
+    let options = Options {
+        bind: Some(SocketAddr::new(request_response.address, 0)),
+        ..request_response.options()
+    };
+    let protocol = request_response.protocol;
+    let socket = open(protocol, request_response.address, &options)?;
+    let port = address_of(socket.as_fd())?.port();
+    let data_port = match protocol {
+        Transport::Tcp => {
+            listen(&socket, BACKLOG)?;
+            // A stalled connection is followed by another one.
+            DataPort::of_stream(socket, token, usize::MAX, SockFlag::empty())?
+        }
+        Transport::Udp => DataPort::of_datagrams(socket, token),
+    };
+    Ok((data_port, port))
+}
+
+/// A connection to `port` of the answering end that has shown `token`, and the segments
+/// that this took, as [`segments`] counts.
+pub(super) fn connected(
+    request_response: &RequestResponse,
+    token: &Token,
+    port: u16,
+) -> Result<(TcpStream, [u64; 2])> {
+    let socket = joined(request_response, port)?;
+    let before = segments(socket.as_fd()).unwrap_or_default();
+    show(&socket, request_response, token, port)?;
+    let after = segments(socket.as_fd()).unwrap_or_default();
+    let took = [0, 1].map(|place| after[place].saturating_sub(before[place]));
+    let stream = TcpStream::from(socket);
+    set_timeout(stream.as_fd(), request_response.deadline)?;
+    Ok((stream, took))
+}
+
+/// A UDP socket connected to `port` of the answering end that has shown `token`.
+pub(super) fn sending(
+    request_response: &RequestResponse,
+    token: &Token,
+    port: u16,
+) -> Result<UdpSocket> {
+    let socket = joined(request_response, port)?;
+    show(&socket, request_response, token, port)?;
+    Ok(UdpSocket::from(socket))
+}
+
+fn show(
+    socket: &OwnedFd,
+    request_response: &RequestResponse,
+    token: &Token,
+    port: u16,
+) -> Result<()> {
+    let to = SocketAddr::new(request_response.address, port);
+    trial_token::show(socket, request_response.protocol, token, to, CONNECTING)
+}
+
+/// Whether a call timed out.
+pub(super) fn is_late(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+/// TCP's statistics of a stalled connection.
+pub(super) fn tcp_stats(socket: BorrowedFd<'_>) -> Option<TcpStats> {
+    let info = tcp_info::tcp_info(socket).ok()?;
+    Some(TcpStats {
+        unacknowledged: info.tcpi_unacked,
+        lost: info.tcpi_lost,
+        retransmits: info.tcpi_retransmits,
+        backoff: info.tcpi_backoff,
+        probes: info.tcpi_probes,
+        timeout_us: info.tcpi_rto,
+        window: info.tcpi_snd_cwnd,
+        retransmitted: info.tcpi_total_retrans,
+        round_trip_us: info.tcpi_rtt,
+        silent_ms: info.tcpi_last_data_sent,
+    })
+}
+
+/// Data segments sent and segments without data received.
+pub(super) fn segments(socket: BorrowedFd<'_>) -> Option<[u64; 2]> {
+    let info = tcp_info::tcp_info(socket).ok()?;
+    let came = info.tcpi_segs_in.saturating_sub(info.tcpi_data_segs_in);
+    Some([info.tcpi_data_segs_out.into(), came.into()])
+}
+
+/// Limits the delay of acknowledgements to `span`.
+pub(super) fn delay_acknowledgements(socket: BorrowedFd<'_>, span: Span) -> Result<()> {
+    /// TCP_DELACK_MAX_US, which libc does not name [LinuxUapi tcp.h].
+    const TCP_DELACK_MAX_US: libc::c_int = 46;
+    let micros = i32::try_from(span.as_nanos() / 1_000).unwrap_or(i32::MAX);
+    option::set(socket, libc::IPPROTO_TCP, TCP_DELACK_MAX_US, micros).during(|| {
+        format!("delaying acknowledgements by {span} at most; kernels from 6.17 on take 2 of their ticks to 200 ms")
+    })
+}
+
+fn joined(request_response: &RequestResponse, port: u16) -> Result<OwnedFd> {
+    let options = Options {
+        // On a lossy link the first SYN may be lost; the next follows a second later.
+        timeout: Some(CONNECTING),
+        ..request_response.options()
+    };
+    let socket = open(
+        request_response.protocol,
+        request_response.address,
+        &options,
+    )?;
+    let to = SocketAddr::new(request_response.address, port);
+    connect(&socket, to).during(|| format!("connecting to the receiver at {to}"))?;
+    Ok(socket)
+}

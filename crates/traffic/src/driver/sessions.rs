@@ -1,0 +1,47 @@
+//! Generated traffic between two hosts: flows that follow laws, a receiver for any
+//! number of senders, and the results of both ends.
+//!
+//! A session begins with a control connection ([`crate::machine::control`]), over which flows
+//! are requested. Each flow has a socket and a thread at either end; each message has
+//! the header of [`wire::message`]. All instants, including the kernel's receive
+//! timestamps, are on the monotonic clock (CLOCK_MONOTONIC).
+
+mod admission;
+mod black_hole;
+mod connect;
+mod connection;
+mod counters;
+mod delays;
+mod echo;
+mod echo_tags;
+mod flow;
+mod intervals;
+mod options;
+mod paced;
+mod path_mtu;
+mod receive;
+mod records;
+mod reverse;
+mod round_trips;
+mod send;
+mod serve;
+mod session;
+mod unanswered;
+
+pub use wire::control::{Flow as Asked, Meter, Name, Report};
+pub use wire::message::HEADER_LEN;
+
+pub use black_hole::black_hole;
+pub use connect::{FlowOutcome, Keep, Outcome, Plan, run};
+pub use delays::DelayDistribution;
+pub use flow::{Flow, Source};
+pub use intervals::{
+    FlowInterval, Interval, Intervals, PathMtuNotice, Quantiles, ReceivedInterval,
+    SHORTEST_INTERVAL, SentInterval, TcpInterval,
+};
+pub use options::{Options, sizes};
+pub use records::{Described, Entry, OutOfOrder, Record, Records, SETTLING, StreamPoint};
+pub use reverse::LARGEST_REVERSED;
+pub use send::{Departed, Sent, Stall};
+pub use serve::{Event, KeepSession, Receiver, SendingRate, Served, Serving, Session};
+pub use session::LARGEST_RECEIVE_BUFFER;

@@ -1,0 +1,441 @@
+//! A sender's session: it requests flows, sends them, and receives the statistics.
+
+mod reversed;
+mod under_way;
+mod waits;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crate::machine::control::{Client, FlowBounds, ReceiverMessage};
+use meter::clock_offset::{ClockExchange, ClockOffset};
+use secret::Secret;
+use units::{Span, Time};
+use wire::control::{self, Report};
+
+use super::connection::{Connection, Room};
+use super::intervals::Intervals;
+use super::send::{Ready, Sent};
+use super::{Described, Entry, Flow, Records, black_hole, echo, reverse, sizes};
+use os::deadline::{Deadline, Ended};
+use os::error::{Error, Result};
+use os::random::random;
+use os::socket::Options;
+use os::{clock, interrupt};
+use under_way::Flows;
+
+/// The longest time for an answer of the receiver.
+const TIMEOUT: Span = Span::from_secs(10);
+
+/// The longest time of a session until its flows begin.
+const PREPARATION: Span = Span::from_secs(120);
+
+/// The longest time for comparing the clocks after a signal of the user.
+const LAST_COMPARISONS: Span = Span::from_secs(1);
+
+/// Number of clock comparisons before the flows, and after them. There are fewer if they
+/// take longer than [`TIMEOUT`].
+const COMPARISONS: usize = 64;
+
+/// Time between the last preparation and the start of the flows.
+const HEAD_START: Span = Span::from_millis(5);
+
+/// Interval between checks of the control connection while flows run.
+const LOOK: Span = Span::from_millis(50);
+
+/// The task of a sender.
+pub struct Plan {
+    /// The receiver's control address.
+    pub to: SocketAddr,
+    /// The flows, in the order of their numbers.
+    pub flows: Vec<Flow>,
+    /// The secret shared with the receiver.
+    pub secret: Option<Secret>,
+    /// Called once the connection is established: opens the log, if any.
+    pub keep: Keep,
+    /// Reports while the flows run, if they are wanted.
+    pub intervals: Option<Intervals>,
+}
+
+/// Opens a log. The argument is this clock at the instant from which records count, in
+/// nanoseconds.
+pub type Keep = Box<dyn FnOnce(u64) -> std::result::Result<Option<Records>, String>>;
+
+/// The outcome of a session.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The receiver's clock minus this one, from before until after the flows; `None`
+    /// without a receiver.
+    pub offset: Option<ClockOffset>,
+    /// Whether both ends read the same clock.
+    pub same_clock: bool,
+    /// The flows, in the order of their numbers.
+    pub flows: Vec<FlowOutcome>,
+    /// The reason if it failed.
+    pub fault: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct FlowOutcome {
+    /// Name of the flow.
+    pub name: control::Name,
+    /// The sender's results; `None` if it failed.
+    pub sent: Option<Sent>,
+    /// The receiver's report; `None` if there is none.
+    pub report: Option<Report>,
+    /// The receive buffer, in octets of kernel memory.
+    pub receive_buffer: u64,
+    /// The reason if it failed.
+    pub fault: Option<String>,
+}
+
+/// Carries out a plan. The outcome holds the measurements made before an error, and the
+/// error.
+///
+/// # Errors
+/// If it cannot begin: no receiver listens, the receiver refuses, or the kernel does.
+pub fn run(plan: Plan) -> Result<Outcome> {
+    if plan.flows.iter().all(|flow| flow.transport.is_none()) {
+        let start = clock::monotonic();
+        let records = open_log(plan.keep, start)?;
+        return echo::run(plan.to, plan.flows, start, records, plan.intervals);
+    }
+    let wanted = plan.flows.first().map(|flow| flow.options.socket.clone());
+    let mut session = Session::begin(plan.to, &wanted.unwrap_or_default(), plan.secret)?;
+    let before = session.compare(&session.deadline.within(TIMEOUT))?;
+    let start = clock::monotonic();
+    let bounds = plan.flows.iter().map(|flow| FlowBounds {
+        clock_bound: before.bound,
+        ..flow.bounds(plan.to.ip())
+    });
+    session.bounds = bounds.collect();
+    let records = open_log(plan.keep, start)?;
+    let log = records.clone();
+    let write_down = |entry| {
+        if let Some(log) = &log {
+            // The writer of the log has ended with an error of its own.
+            let _ = log.send(entry);
+        }
+    };
+    session
+        .client
+        .clocks(clock::nanos_of(start), before.nanos, before.bound);
+    let (mut ready, mut incoming, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
+    let reversed = (0..).zip(&plan.flows);
+    let reversed = reversed.filter(|(_, flow)| flow.reverse.is_some());
+    let reversed: Vec<u16> = reversed.map(|(number, _)| number).collect();
+    let meters: Vec<_> = plan.flows.iter().map(|flow| flow.meter).collect();
+    for (number, flow) in (0..).zip(plan.flows) {
+        let name = flow.name;
+        let buffer = match flow.reverse.clone() {
+            None => {
+                let (flow, buffer) = session.open(number, flow, records.clone())?;
+                ready.push(flow);
+                buffer
+            }
+            Some(source) => {
+                let (flow, buffer) = session.open_reverse(number, flow, &source, start)?;
+                incoming.push(flow);
+                buffer
+            }
+        };
+        outcomes.push(FlowOutcome {
+            name,
+            sent: None,
+            report: None,
+            receive_buffer: buffer.into(),
+            fault: None,
+        });
+    }
+    drop(records);
+    write_down(Entry::Clocks(clock::monotonic_nanos(), before));
+    let flows = Flows { ready, incoming };
+    let fault = session.carry(flows, &mut outcomes, start, plan.intervals)?;
+    for (number, outcome) in (0..).zip(&mut outcomes) {
+        if let Some(bounds) = session.bounds_of(number, start) {
+            outcome.check(&bounds, reversed.contains(&number));
+        }
+    }
+    // Compares the clocks again, if the receiver is still there.
+    let after = match fault {
+        None => session.compare(&session.last_deadline()).ok(),
+        Some(_) => None,
+    };
+    let lives = after.is_some();
+    for (outcome, meter) in outcomes.iter_mut().zip(meters) {
+        if outcome.fault.is_none() {
+            outcome.fault = black_hole::why(outcome, meter, session.connection.peer(), lives);
+        }
+    }
+    let offset = after.map_or(before, |after| before.and(after));
+    session
+        .client
+        .clocks(clock::nanos_of(start), offset.nanos, offset.bound);
+    session.client.farewell();
+    let _ = session.connection.write(session.client.output());
+    write_down(Entry::Clocks(clock::monotonic_nanos(), offset));
+    for (number, outcome) in (0..).zip(&outcomes) {
+        if let Some(sent) = &outcome.sent {
+            write_down(Entry::Sent {
+                flow: number,
+                messages: sent.messages,
+                octets: sent.octets.get(),
+            });
+        }
+    }
+    Ok(Outcome {
+        offset: Some(offset),
+        same_clock: session.same_clock,
+        flows: outcomes,
+        fault: fault.map(|error| error.to_string()),
+    })
+}
+
+impl FlowOutcome {
+    /// Replaces what the receiver reports by a fault if it cannot be true: its figures of a flow
+    /// that this end sent, or of a reversed one that it sent itself.
+    fn check(&mut self, bounds: &FlowBounds, is_reversed: bool) {
+        let sent = self.sent.as_ref().map(|sent| reverse::report(0, sent));
+        let checked = match (&sent, &self.report) {
+            (Some(sent), Some(report)) => bounds.check(sent, report),
+            (Some(sent), None) => bounds.check_sent(sent),
+            (None, Some(report)) => bounds.check_received(report),
+            (None, None) => Ok(()),
+        };
+        let Err(why) = checked else {
+            return;
+        };
+        let sent = sent.map_or((0, 0), |sent| (sent.messages, sent.octets));
+        let arrived = self.report.map_or((0, 0), |one| (one.messages, one.octets));
+        let (verb, (messages, octets), (others, other_octets)) = match is_reversed {
+            true => ("sent", sent, arrived),
+            false => ("received", arrived, sent),
+        };
+        self.fault.get_or_insert_with(|| {
+            format!(
+                "the receiver reports that it {verb} {messages} messages and {octets} bytes, and this end counted {others} and {other_octets}: {why}; its report is left out"
+            )
+        });
+        match is_reversed {
+            true => self.sent = None,
+            false => self.report = None,
+        }
+    }
+}
+
+/// Opens the requested log, if any.
+fn open_log(keep: Keep, start: Time) -> Result<Option<Records>> {
+    keep(clock::nanos_of(start)).map_err(|why| Error::new("opening the log", why))
+}
+
+struct Session {
+    connection: Connection,
+    client: Client,
+    room: Room,
+    /// Messages that were read together with an earlier one.
+    heard: VecDeque<ReceiverMessage>,
+    /// The end of the preparation.
+    deadline: Deadline,
+    /// Stops the flows.
+    stop: Arc<AtomicBool>,
+    same_clock: bool,
+    flows: u16,
+    longest: Span,
+    /// What reports of the flows cannot exceed, in the order of their numbers.
+    bounds: Vec<FlowBounds>,
+}
+
+impl Session {
+    fn begin(to: SocketAddr, wanted: &Options, secret: Option<Secret>) -> Result<Self> {
+        let connection = Connection::to(to, wanted, TIMEOUT)?;
+        let client = Client::new(secret, random()?, clock::identity());
+        let stop = Arc::<AtomicBool>::default();
+        let mut session = Self {
+            connection,
+            client,
+            room: Room::new(),
+            heard: VecDeque::new(),
+            deadline: Deadline::new(clock::monotonic() + PREPARATION, &stop),
+            stop,
+            same_clock: false,
+            flows: 0,
+            longest: Span::ZERO,
+            bounds: Vec::new(),
+        };
+        match session.hear(&session.deadline.within(TIMEOUT))? {
+            ReceiverMessage::Welcome {
+                flows,
+                longest,
+                same_clock,
+            } => {
+                session.flows = flows;
+                session.longest = longest;
+                session.same_clock = same_clock;
+                Ok(session)
+            }
+            _ => Err(session.out_of_turn()),
+        }
+    }
+
+    /// What reports of a flow cannot exceed by now; the session began at `start`.
+    fn bounds_of(&self, number: u16, start: Time) -> Option<FlowBounds> {
+        let bounds = self.bounds.get(usize::from(number))?;
+        let elapsed = clock::monotonic().since(start).unwrap_or_default();
+        Some(FlowBounds {
+            elapsed: elapsed.as_nanos(),
+            ..bounds.clone()
+        })
+    }
+
+    /// The deadline of the last comparison of the clocks.
+    fn last_deadline(&self) -> Deadline {
+        match interrupt::asked() {
+            true => Deadline::fixed(LAST_COMPARISONS),
+            false => Deadline::new(clock::monotonic() + TIMEOUT, &self.stop),
+        }
+    }
+
+    /// Compares the clocks several times, at least once until the deadline.
+    fn compare(&mut self, deadline: &Deadline) -> Result<ClockOffset> {
+        if self.same_clock {
+            return Ok(ClockOffset::NONE);
+        }
+        let mut exchanges: Vec<ClockExchange> = Vec::new();
+        while exchanges.len() < COMPARISONS {
+            self.client.compare(clock::monotonic_nanos());
+            match self.hear(deadline) {
+                Ok(ReceiverMessage::Compared(exchange)) => exchanges.push(exchange),
+                // A late answer about the last interval.
+                Ok(ReceiverMessage::Progress(_)) => {}
+                Ok(_) => return Err(self.out_of_turn()),
+                Err(_) if !exchanges.is_empty() && deadline.permit().is_err() => break,
+                Err(error) => return Err(error),
+            }
+        }
+        ClockOffset::of(&exchanges)
+            .ok_or_else(|| Error::new("comparing the clocks", "the answers contradict each other"))
+    }
+
+    /// Checks a flow against the receiver's limits.
+    fn check(&self, number: u16, flow: &Flow) -> Result<()> {
+        if number >= self.flows {
+            let problem = format!("the receiver allows {} flows", self.flows);
+            return Err(Error::new("asking for a flow", problem));
+        }
+        if flow
+            .length
+            .is_some_and(|length| length + flow.delay > self.longest)
+        {
+            let problem = format!("the receiver allows sessions of {}", self.longest);
+            return Err(Error::new("asking for a flow", problem));
+        }
+        Ok(())
+    }
+
+    /// The port that the receiver opens for a flow, and the buffer of its socket.
+    fn port_of(&mut self, number: u16) -> Result<(u16, u32)> {
+        let deadline = self.deadline.within(TIMEOUT);
+        loop {
+            match self.hear(&deadline)? {
+                ReceiverMessage::Ready { flow, port, buffer } if flow == number => {
+                    return Ok((port, buffer));
+                }
+                // The answer to a comparison that took too long.
+                ReceiverMessage::Compared(_) => {}
+                _ => return Err(self.out_of_turn()),
+            }
+        }
+    }
+
+    /// Requests a flow and connects to its port.
+    fn open(&mut self, number: u16, flow: Flow, records: Option<Records>) -> Result<(Ready, u32)> {
+        self.check(number, &flow)?;
+        let to = self.connection.peer().ip();
+        let transport = flow.transport.unwrap_or(units::Transport::Udp);
+        let cookie = random()?;
+        let largest = flow.largest.unwrap_or_else(|| sizes(Some(transport), to).1);
+        let octets = |size: units::Bytes| u32::try_from(size.get()).unwrap_or(u32::MAX);
+        self.client.open(control::Flow {
+            flow: number,
+            name: flow.name,
+            transport,
+            meter: flow.meter,
+            busy: flow.options.busy,
+            merge: flow.options.merge,
+            dscp: flow.options.socket.dscp,
+            buffer: flow.options.socket.receive_buffer.map_or(0, octets),
+            largest: octets(largest),
+            cookie,
+        });
+        let (port, buffer) = self.port_of(number)?;
+        let mut to = self.connection.peer();
+        to.set_port(port);
+        if let Some(records) = &records {
+            let described = Described {
+                flow: number,
+                name: flow.name,
+                transport: flow.transport,
+                meter: flow.meter,
+                from: SocketAddr::new(self.connection.here()?.ip(), 0),
+                to,
+                dscp: flow.options.socket.dscp,
+            };
+            let _ = records.send(Entry::Flow(described));
+        }
+        let ready = Ready::connect(flow, number, to, &cookie, records, &self.deadline)?;
+        Ok((ready, buffer))
+    }
+
+    /// The receiver's messages within a moment. The flows have limits of their own.
+    fn listen(&mut self, wait: Span) -> Result<Vec<ReceiverMessage>> {
+        let deadline = Deadline::fixed(TIMEOUT);
+        let mut news: Vec<ReceiverMessage> = self.heard.drain(..).collect();
+        news.extend(self.read(&deadline, wait)?);
+        Ok(news)
+    }
+
+    /// The messages of one read.
+    fn read(&mut self, deadline: &Deadline, wait: Span) -> Result<Vec<ReceiverMessage>> {
+        let from = self.connection.peer().ip();
+        let permit = deadline.permit().map_err(|ended| {
+            let problem = match ended {
+                Ended::Late => "it did not answer in time",
+                Ended::Stopped | Ended::Interrupted => "this end was interrupted",
+            };
+            Error::new(format!("listening to {from}"), problem)
+        })?;
+        self.connection.write(self.client.output())?;
+        let octets = self.connection.read(&mut self.room, wait, permit)?;
+        let clock = clock::monotonic_nanos();
+        self.client
+            .receive(clock, octets)
+            .map_err(|fault| self.refused(&fault))
+    }
+
+    /// The receiver's next message.
+    fn hear(&mut self, deadline: &Deadline) -> Result<ReceiverMessage> {
+        loop {
+            if let Some(first) = self.heard.pop_front() {
+                return Ok(first);
+            }
+            let news = self.read(deadline, LOOK)?;
+            self.heard.extend(news);
+        }
+    }
+
+    fn refused(&self, fault: &crate::machine::control::Fault) -> Error {
+        Error::new(
+            format!("asking {}", self.connection.peer().ip()),
+            fault.to_string(),
+        )
+    }
+
+    fn out_of_turn(&self) -> Error {
+        self.refused(&crate::machine::control::Fault::Unexpected)
+    }
+}
+
+#[cfg(test)]
+mod tests;

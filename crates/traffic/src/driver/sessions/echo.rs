@@ -1,0 +1,335 @@
+//! ICMP echoes: round trips that need nothing but the other host's kernel.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use meter::clock_offset::ClockOffset;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, send};
+use units::{IpVersion, Span, Time};
+use wire::message::{Echo, HEADER_LEN, Message};
+use wire::protocol::icmp::{EchoHeader, HEADER_LEN as ECHO_HEADER};
+use wire::protocol::ipv4;
+
+use super::connect::{FlowOutcome, Outcome};
+use super::counters::SentCounters;
+use super::echo_tags::EchoTags;
+use super::intervals::{Intervals, Observed, Reporter};
+use super::paced::Departures;
+use super::path_mtu::read_errors;
+use super::receive::{Clocks, Timeline};
+use super::records::LogSink;
+use super::send::{Log, Sent, emit, is_passing};
+use super::unanswered::Unanswered;
+use super::{Described, Entry, Flow, Record, Records};
+use os::clock;
+use os::deadline::{Deadline, Permit};
+use os::error::{During, Error, Result};
+use os::random::random;
+use os::socket::{Options, address_of, connect, open_for_echoes, send_buffer};
+use os::sys::inbox::Inbox;
+
+/// The time after which an echo counts as lost.
+const LOST: Span = Span::from_secs(1);
+
+/// The longest wait of a call for echoes.
+const LOOK: Span = Span::from_millis(20);
+
+/// Sends flows of echoes to a host, all at the same time.
+///
+/// # Errors
+/// If the kernel has no socket for echoes, or refuses an option.
+pub(super) fn run(
+    to: SocketAddr,
+    flows: Vec<Flow>,
+    start: Time,
+    records: Option<Records>,
+    intervals: Option<Intervals>,
+) -> Result<Outcome> {
+    let stop = Arc::<AtomicBool>::default();
+    let mut sockets = Vec::new();
+    for (number, flow) in (0..).zip(flows) {
+        let described = (flow.name, flow.meter, flow.options.socket.dscp);
+        let echoes = Echoes::open(flow, number, to, start, records.clone())?;
+        if let Some(records) = &records {
+            let (name, meter, dscp) = described;
+            let _ = records.send(Entry::Flow(Described {
+                flow: number,
+                name,
+                transport: None,
+                meter,
+                from: address_of(echoes.socket.as_fd())?,
+                to,
+                dscp,
+            }));
+        }
+        sockets.push(echoes);
+    }
+    let observed = sockets.iter().map(Echoes::observed).collect();
+    let mut reporter = intervals.map(|intervals| Reporter::alone(intervals, observed, start));
+    let flows: Vec<FlowOutcome> = thread::scope(|scope| {
+        let mut running = Vec::new();
+        for echoes in sockets {
+            let name = echoes.flow.name;
+            let run = || echoes.run(start, &stop);
+            match thread::Builder::new().spawn_scoped(scope, run) {
+                Ok(thread) => running.push((name, thread)),
+                Err(error) => {
+                    // The scope waits for those that were started.
+                    stop.store(true, Ordering::Relaxed);
+                    return Err(error).during(|| "starting a thread");
+                }
+            }
+        }
+        if let Some(reporter) = &mut reporter {
+            while running.iter().any(|(_, thread)| !thread.is_finished()) {
+                let now = clock::monotonic();
+                reporter.look(now);
+                clock::sleep(reporter.until_next(now).min(LOOK));
+            }
+            reporter.last(clock::monotonic());
+        }
+        let finished = running.into_iter().map(|(name, thread)| {
+            let sent = thread
+                .join()
+                .unwrap_or_else(|_| Err(Error::new("sending echoes", "a thread panicked")));
+            let (sent, fault) = match sent {
+                Ok(sent) => (Some(sent), None),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            FlowOutcome {
+                name,
+                sent,
+                report: None,
+                receive_buffer: 0,
+                fault,
+            }
+        });
+        Ok(finished.collect())
+    })?;
+    for (number, outcome) in (0..).zip(&flows) {
+        if let (Some(records), Some(sent)) = (&records, &outcome.sent) {
+            let _ = records.send(Entry::Sent {
+                flow: number,
+                messages: sent.messages,
+                octets: sent.octets.get(),
+            });
+        }
+    }
+    Ok(Outcome {
+        offset: None,
+        same_clock: false,
+        flows,
+        fault: None,
+    })
+}
+
+struct Echoes {
+    flow: Flow,
+    number: u16,
+    version: IpVersion,
+    to: IpAddr,
+    socket: OwnedFd,
+    /// Whether the kernel also delivers the IPv4 header.
+    raw: bool,
+    identifier: u16,
+    inbox: Inbox,
+    timeline: Timeline,
+    log_sink: LogSink,
+    unanswered: Unanswered,
+    tags: EchoTags,
+    counters: Arc<SentCounters>,
+}
+
+impl Echoes {
+    fn open(
+        flow: Flow,
+        number: u16,
+        address: SocketAddr,
+        start: Time,
+        records: Option<Records>,
+    ) -> Result<Self> {
+        let to = address.ip();
+        let version = match to {
+            IpAddr::V4(_) => IpVersion::V4,
+            IpAddr::V6(_) => IpVersion::V6,
+        };
+        let options = Options {
+            timeout: Some(LOOK),
+            stamps: true,
+            path_errors: true,
+            ..flow.options.socket.clone()
+        };
+        let (socket, raw) = open_for_echoes(to, &options)?;
+        connect(&socket, address).during(|| format!("connecting to {to}"))?;
+        let [high, low, ..] = random::<2>()?;
+        let clocks = Clocks {
+            epoch: clock::nanos_of(start),
+            offset: ClockOffset::NONE,
+        };
+        let log_sink = LogSink::new(records);
+        let tags = EchoTags::default();
+        Ok(Self {
+            flow,
+            number,
+            version,
+            to,
+            socket,
+            raw,
+            identifier: u16::from_be_bytes([high, low]),
+            inbox: Inbox::of_datagrams(ipv4::LONGEST_HEADER + ECHO_HEADER + HEADER_LEN),
+            timeline: Timeline::new(clocks),
+            unanswered: Unanswered::new(number, &log_sink, &tags),
+            tags,
+            log_sink,
+            counters: Arc::default(),
+        })
+    }
+
+    /// The flow, to be observed while it runs.
+    fn observed(&self) -> Observed {
+        Observed {
+            flow: self.number,
+            name: self.flow.name,
+            counters: Arc::clone(&self.counters),
+            delay: self.flow.delay,
+            echoed: true,
+        }
+    }
+
+    fn run(mut self, start: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
+        let mut departures = Departures::new(&self.flow, self.to, start, stop, &self.counters)?;
+        let mut log = Log::new(start, &self.counters);
+        let mut room = Vec::new();
+        let mut sequence: u64 = 0;
+        let one_at_a_time = departures.one_at_a_time();
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            room.resize(ECHO_HEADER + departure.size, 0);
+            let message = self.tags.tagged(Message {
+                echo: Echo::Wanted,
+                preroll: false,
+                tag: 0,
+                length: u32::try_from(departure.size).unwrap_or(u32::MAX),
+                sequence,
+                sent: log.since_epoch(now),
+            });
+            emit(&message, &mut room[ECHO_HEADER..])?;
+            let header = EchoHeader {
+                reply: false,
+                identifier: self.identifier,
+                sequence: u16::try_from(sequence % (1 << 16)).unwrap_or(0),
+            };
+            header
+                .emit(&mut room, self.version)
+                .map_err(|error| Error::new("writing an echo", error.to_string()))?;
+            self.unanswered.ask(&message, &mut self.log_sink);
+            match send(self.socket.as_raw_fd(), &room, MsgFlags::empty()) {
+                Ok(_) => {
+                    sequence += 1;
+                    log.sent(departure.size, now);
+                }
+                Err(error) if is_passing(error) => {
+                    log.unsent(1, error);
+                    read_errors(&self.socket, &self.counters);
+                    self.unanswered.forget(&message);
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "sending an echo"),
+            }
+            if one_at_a_time {
+                self.collect(&mut log, &departures.deadline(now + LOST))?;
+            } else {
+                // Echoes carry the kernel's timestamp, so they need not be read at
+                // once.
+                let permit = departures.deadline(now + LOST).permit();
+                if let Ok(permit) = permit {
+                    self.take(&mut log, true, permit)?;
+                }
+            }
+        }
+        // Echoes in flight count even after a stop.
+        self.collect(&mut log, &Deadline::fixed(LOST))?;
+        self.unanswered.settle(&mut self.log_sink);
+        self.log_sink.flush();
+        let send_buffer = send_buffer(self.socket.as_fd())?;
+        Ok(log.finish(&departures, None, send_buffer))
+    }
+
+    /// Receives echoes until all are back, or the time is over.
+    fn collect(&mut self, log: &mut Log, deadline: &Deadline) -> Result<()> {
+        while log.round_trips.echoes() < log.messages
+            && let Ok(permit) = deadline.permit()
+        {
+            self.take(log, self.flow.options.busy, permit)?;
+        }
+        Ok(())
+    }
+
+    /// Receives the waiting echoes, or waits briefly for one.
+    fn take(&mut self, log: &mut Log, busy: bool, permit: Permit) -> Result<()> {
+        if let Err(error) = self.inbox.take(self.socket.as_fd(), busy, permit) {
+            let passing = error
+                .raw_os_error()
+                .is_some_and(|code| is_passing(Errno::from_raw(code)));
+            return if passing {
+                if error.kind() != ErrorKind::WouldBlock {
+                    read_errors(&self.socket, &self.counters);
+                }
+                Ok(())
+            } else {
+                Err(error).during(|| "receiving echoes")
+            };
+        }
+        let read = clock::monotonic();
+        let answers = self.unanswered.answers();
+        for (place, taken) in self.inbox.taken().iter().enumerate() {
+            let Some(message) = self.ours(self.inbox.octets(place)) else {
+                continue;
+            };
+            if !answers.was_asked(&message) {
+                log.round_trips.unexpected += 1;
+                continue;
+            }
+            let stamp = taken.stamp;
+            let stamped = stamp.and_then(|stamp| self.timeline.nanos_of_stamp(stamp, read));
+            let received = stamped.unwrap_or_else(|| self.timeline.nanos(read));
+            let sent = message.sent.as_nanos();
+            answers.answered(&message);
+            log.round_trips.unstamped += u64::from(stamped.is_none());
+            log.round_trips.record(&message, received);
+            self.log_sink.keep(Record {
+                flow: self.number,
+                size: message.length,
+                sequence: message.sequence,
+                sent,
+                received: Some(received),
+                stamped: stamped.is_some(),
+                read: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// The message of this program that these octets answer, if any.
+    fn ours(&self, octets: &[u8]) -> Option<Message> {
+        let octets = if self.raw && self.version == IpVersion::V4 {
+            octets.get(ipv4::Header::of(octets).header_len().ok()?..)?
+        } else {
+            octets
+        };
+        let header = EchoHeader::parse(octets, self.version).ok()?;
+        // Raw sockets also receive the echoes of others, whose identifiers the kernel
+        // has chosen.
+        let ours = header.reply && (!self.raw || header.identifier == self.identifier);
+        Message::parse(octets.get(ECHO_HEADER..)?)
+            .ok()
+            .filter(|_| ours)
+    }
+}

@@ -1,0 +1,92 @@
+//! Flows as configured at their sender.
+
+use std::net::IpAddr;
+
+use crate::machine::control::FlowBounds;
+use meter::departures::{Law, Schedule};
+use units::{Bytes, Rate, Seed, Span, Time, Transport};
+use wire::control::{Meter, Name};
+
+use super::options::{Options, sizes};
+
+/// A flow as configured at its sender.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Name of the flow.
+    pub name: Name,
+    /// The transport; `None`: ICMP echoes.
+    pub transport: Option<Transport>,
+    /// The delay that is measured.
+    pub meter: Meter,
+    /// Departures and sizes of messages, relative to the start of the flow.
+    pub schedule: Schedule,
+    /// Whether gaps are kept. Otherwise messages leave at full speed, or, if round
+    /// trips are measured, each after the previous one is back.
+    pub paced: bool,
+    /// The start of the flow, relative to the common start.
+    pub delay: Span,
+    /// The duration of the flow, regardless of its schedule.
+    pub length: Option<Span>,
+    /// Octets of its largest message, if its sizes have a limit.
+    pub largest: Option<Bytes>,
+    /// The options of its socket.
+    pub options: Options,
+    /// The highest rate of its payload.
+    pub limit: Option<Rate>,
+    /// The source of its messages if the receiver sends it.
+    pub reverse: Option<Source>,
+}
+
+impl Flow {
+    /// What reports of the flow to or from `peer` cannot exceed, but for the time.
+    pub(super) fn bounds(&self, peer: IpAddr) -> FlowBounds {
+        let (least, most) = sizes(self.transport, peer);
+        let largest = self.largest.map_or(most, |largest| largest.min(most));
+        let source = self.reverse.as_ref();
+        let gap = source.filter(|_| self.paced);
+        FlowBounds {
+            elapsed: 0,
+            clock_bound: 0,
+            sizes: (least.get(), largest.get()),
+            packets: source.and_then(|source| source.packets),
+            octets: source.and_then(|source| source.octets),
+            length: self.length.map(Span::as_nanos),
+            gap: gap.map_or(0.0, |source| source.gaps.range().0 / 1e3),
+        }
+    }
+}
+
+/// The laws of a flow's messages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Gaps in picoseconds.
+    pub gaps: Law,
+    /// Sizes in octets.
+    pub sizes: Law,
+    /// Seed of the random numbers.
+    pub seed: Seed,
+    /// The most messages.
+    pub packets: Option<u64>,
+    /// The most octets of messages that the protocol can carry.
+    pub octets: Option<u64>,
+}
+
+impl Source {
+    /// The messages of a flow over `transport` to `to`.
+    pub fn schedule(&self, transport: Option<Transport>, to: IpAddr) -> Schedule {
+        let Self {
+            gaps,
+            sizes: lengths,
+            ..
+        } = self.clone();
+        let mut schedule = Schedule::new(Time::ZERO, gaps, lengths, self.seed);
+        if let Some(packets) = self.packets {
+            schedule = schedule.packets(packets);
+        }
+        if let Some(octets) = self.octets {
+            let (least, most) = sizes(transport, to);
+            schedule = schedule.carried(least..=most).octets(octets);
+        }
+        schedule
+    }
+}

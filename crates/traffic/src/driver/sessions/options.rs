@@ -1,0 +1,66 @@
+//! Options of a flow, and the sizes that its protocol allows.
+
+use std::net::IpAddr;
+use std::num::NonZero;
+
+use units::{Bytes, Transport};
+use wire::message::HEADER_LEN;
+
+use os::socket;
+
+/// The options of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Those of its socket at the sender; the receive buffer is that of the receiver.
+    pub socket: socket::Options,
+    /// Messages per call, which the kernel or the network card segments (UDP
+    /// segmentation offload); 1: none.
+    pub segmentation: u16,
+    /// Whether the receiver's kernel may merge datagrams (UDP GRO).
+    pub merge: bool,
+    /// Whether to poll the clock shortly before an instant instead of sleeping.
+    pub spin: bool,
+    /// Whether both ends poll for arrivals instead of sleeping.
+    pub busy: bool,
+    /// Whether each gap counts from the end of the previous one, so that lateness
+    /// accumulates, as in D-ITG without polling [D-ITG].
+    pub drifts: bool,
+    /// The kernel timestamps the departure of every n-th message of a stream, at its
+    /// first octets.
+    pub stamp_departures: Option<NonZero<u64>>,
+}
+
+/// The largest message of a stream. TCP has no limit; this one limits the memory of the
+/// sender.
+const LARGEST_OF_STREAM: u64 = 16 << 20;
+
+/// The sizes that messages of a flow may have.
+///
+/// UDP's length has 16 bits and counts its own header of 8 octets; over IPv4 the
+/// packet's length has 16 bits, too, and counts its header of 20 [RFC768] [RFC791]. An
+/// echo also has a header of 8 octets [RFC792].
+pub fn sizes(transport: Option<Transport>, to: IpAddr) -> (Bytes, Bytes) {
+    let most = match (transport, to) {
+        (Some(Transport::Tcp), _) => LARGEST_OF_STREAM,
+        (_, IpAddr::V4(_)) => 65_535 - 20 - 8,
+        (_, IpAddr::V6(_)) => 65_535 - 8,
+    };
+    (Bytes::new(HEADER_LEN as u64), Bytes::new(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    #[test]
+    fn a_datagram_fills_a_packet_of_65535_octets_and_no_more() {
+        let [four, six] = [
+            IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ];
+        assert_eq!(sizes(Some(Transport::Udp), four).1, Bytes::new(65_507));
+        assert_eq!(sizes(Some(Transport::Udp), six).1, Bytes::new(65_527));
+        assert_eq!(sizes(None, six).1, Bytes::new(65_527));
+    }
+}

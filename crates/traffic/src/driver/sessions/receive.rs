@@ -1,0 +1,223 @@
+//! A receiver's end of one flow: a socket that accepts data from the sender only, and
+//! statistics.
+
+mod callers;
+mod datagrams;
+mod out_of_order;
+mod recorder;
+mod reversed;
+mod stream;
+mod timeline;
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use meter::clock_offset::ClockOffset;
+use nix::sys::socket::{setsockopt, sockopt};
+use units::{Bytes, Span, Time, Transport};
+use wire::control::{Flow, Report};
+
+use super::Records;
+use super::counters::ReceivedCounters;
+use super::records::LogSink;
+use os::clock;
+use os::deadline::Deadline;
+use os::error::{During, Result};
+use os::socket::{
+    Options, UDP_RECEIVE_BUFFER, address_of, listen, open, receive_buffer, stamp_arrivals,
+};
+use os::sys::option;
+use recorder::ReceiveRecorder;
+pub(super) use timeline::Timeline;
+
+/// The longest wait of a flow's thread before it checks whether it is to end.
+const LOOK: Span = Span::from_millis(50);
+
+/// The time without arrivals after which a flow that has ended is complete. Datagrams
+/// still missing are lost. Missing data of a stream are being retransmitted, so its end
+/// arrives by itself, unless the sender has gone.
+const fn quiet(transport: Transport) -> Span {
+    match transport {
+        Transport::Udp => Span::from_millis(500),
+        Transport::Tcp => Span::from_secs(20),
+    }
+}
+
+/// The longest time for the sender to begin a flow whose port is open.
+const BEGIN: Span = Span::from_secs(30);
+
+/// Signals from the session to a flow.
+#[derive(Debug)]
+pub(super) struct Signal {
+    /// Number of messages sent, once known.
+    expected: AtomicU64,
+    /// The instant at which it became known, in picoseconds of this clock.
+    since: AtomicU64,
+    /// Whether a flow that this end sends was started.
+    begun: AtomicBool,
+    stop: Arc<AtomicBool>,
+}
+
+impl Signal {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            expected: AtomicU64::new(u64::MAX),
+            since: AtomicU64::new(0),
+            begun: AtomicBool::new(false),
+            stop: Arc::default(),
+        })
+    }
+
+    /// Sets the number of messages sent: no more will follow.
+    pub(super) fn expect(&self, messages: u64) {
+        let messages = messages.min(u64::MAX - 1);
+        let now = clock::monotonic().as_picos();
+        self.since.store(now, Ordering::Relaxed);
+        self.expected.store(messages, Ordering::Release);
+    }
+
+    /// Starts a flow that this end sends.
+    pub(super) fn begin(&self) {
+        self.begun.store(true, Ordering::Release);
+    }
+
+    /// Stops the flow, even if messages are missing.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// The flag that [`Signal::stop`] sets.
+    pub(super) fn stopped(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.expected.load(Ordering::Acquire)).filter(|messages| *messages != u64::MAX)
+    }
+
+    /// The instant at which the number became known.
+    fn since(&self) -> Time {
+        Time::from_picos(self.since.load(Ordering::Relaxed))
+    }
+}
+
+/// A flow that waits for its sender.
+pub(super) struct Waiting {
+    flow: Flow,
+    socket: OwnedFd,
+    peer: IpAddr,
+    /// Whether this end has connected the socket, because it asked for the flow.
+    connected: bool,
+    signal: Arc<Signal>,
+    /// The end of the session.
+    deadline: Deadline,
+    recorder: ReceiveRecorder,
+    /// The local port.
+    pub(super) port: u16,
+    /// SO_RCVBUF as granted by the kernel.
+    pub(super) buffer: u64,
+}
+
+/// The relation of both ends' clocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clocks {
+    /// The sender's clock at the instant from which messages count.
+    pub(super) epoch: u64,
+    /// This clock minus the sender's.
+    pub(super) offset: ClockOffset,
+}
+
+impl Waiting {
+    /// Opens a port on the address `here` (whose port is zero) for a flow from `peer`
+    /// that ends at `end` at the latest.
+    pub(super) fn open(
+        flow: Flow,
+        here: SocketAddr,
+        peer: IpAddr,
+        clocks: Clocks,
+        signal: Arc<Signal>,
+        end: Time,
+        records: Option<Records>,
+    ) -> Result<Self> {
+        let options = Options {
+            bind: Some(here),
+            receive_buffer: match (flow.buffer, flow.transport) {
+                (0, Transport::Tcp) => None,
+                (0, Transport::Udp) => Some(UDP_RECEIVE_BUFFER),
+                (octets, _) => Some(Bytes::new(octets.into())),
+            },
+            timeout: Some(LOOK),
+            ..Options::default()
+        };
+        let socket = open(flow.transport, here.ip(), &options)?;
+        match flow.transport {
+            Transport::Udp if flow.merge => {
+                option::set(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1)
+                    .during(|| "letting the kernel merge datagrams")?;
+            }
+            Transport::Udp => {}
+            Transport::Tcp => {
+                setsockopt(&socket, sockopt::ReuseAddr, &true).during(|| "opening a port")?;
+                listen(&socket, callers::MOST)?;
+            }
+        }
+        let port = address_of(socket.as_fd())?.port();
+        let buffer = receive_buffer(socket.as_fd())?;
+        let recorder =
+            ReceiveRecorder::new(flow.flow, Timeline::new(clocks), LogSink::new(records));
+        Ok(Self {
+            flow,
+            socket,
+            peer,
+            connected: false,
+            deadline: Deadline::new(end, &signal.stop),
+            signal,
+            recorder,
+            port,
+            buffer,
+        })
+    }
+
+    /// The counters of the flow, to be read while it runs.
+    pub(super) fn counters(&self) -> Arc<ReceivedCounters> {
+        self.recorder.counters()
+    }
+
+    /// Receives the flow until it has ended or is stopped. Returns its statistics.
+    ///
+    /// # Errors
+    /// If the kernel refuses a call, or the sender's data are invalid.
+    pub(super) fn run(mut self) -> Result<Report> {
+        match self.flow.transport {
+            Transport::Udp => self.take_datagrams()?,
+            Transport::Tcp => self.take_stream()?,
+        }
+        Ok(self.recorder.report())
+    }
+
+    /// Enables the kernel's receive timestamps if arrivals are measured; a receiver
+    /// that only sends echoes is faster without them.
+    fn stamp(&self, socket: &OwnedFd) -> Result<()> {
+        match self.flow.meter {
+            wire::control::Meter::OneWay => stamp_arrivals(socket.as_fd()),
+            wire::control::Meter::RoundTrip => Ok(()),
+        }
+    }
+
+    /// Whether the flow is complete: all messages are here, or none has arrived since
+    /// `latest` for too long. The sender's end-of-flow message may overtake the last
+    /// data, so the silence also counts from there.
+    fn is_over(&self, latest: Time) -> bool {
+        let quiet =
+            || clock::monotonic() > latest.max(self.signal.since()) + quiet(self.flow.transport);
+        self.is_complete() || (self.signal.expected().is_some() && quiet())
+    }
+
+    /// Whether all messages have arrived.
+    fn is_complete(&self) -> bool {
+        let all = |expected| self.recorder.seen() >= expected;
+        self.signal.expected().is_some_and(all)
+    }
+}

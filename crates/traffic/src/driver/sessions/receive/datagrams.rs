@@ -1,0 +1,252 @@
+//! Reception of a flow of datagrams.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, send};
+use units::{Span, Time};
+use wire::control::Meter;
+use wire::message::{Echo, HEADER_LEN, Message};
+
+use super::recorder::Arrival;
+use super::{BEGIN, Waiting};
+use crate::driver::sessions::send::is_passing;
+use os::clock;
+use os::deadline::{receive, receive_from};
+use os::error::{During, Result};
+use os::socket::{connect, plain, set_code_point};
+use os::sys::inbox::Inbox;
+use os::sys::option;
+
+/// The longest datagram, merged ones included.
+const LONGEST: usize = 1 << 16;
+
+/// A lower bound of the space that a datagram takes in a receive buffer: the kernel
+/// counts its own records of some 600 octets with each.
+const LEAST_SPACE: u64 = 512;
+
+/// If datagrams are closer than this, the receiver polls every [`LULL`] instead of
+/// waiting in the kernel. There every packet of the sender would wake it; on a common
+/// host, or through virtual interrupts, this costs the sender more than sending.
+const DENSE: Span = Span::from_micros(20);
+const LULL: Span = Span::from_micros(100);
+
+impl Waiting {
+    pub(super) fn take_datagrams(&mut self) -> Result<()> {
+        if self.connected {
+            self.stamp(&self.socket)?;
+        } else if !self.meet()? {
+            return Ok(());
+        }
+        let before = self.dropped()?;
+        match self.flow.meter {
+            Meter::OneWay => self.count_datagrams()?,
+            Meter::RoundTrip => self.answer_datagrams()?,
+        }
+        let dropped = self.dropped()?.wrapping_sub(before);
+        self.recorder.overflowed(dropped.into());
+        Ok(())
+    }
+
+    /// Datagrams dropped so far for lack of room in the socket. The control data of
+    /// datagrams do not include drops after the last one.
+    fn dropped(&self) -> Result<u32> {
+        option::dropped(self.socket.as_fd()).during(|| "asking how many datagrams found no room")
+    }
+
+    /// Waits for a datagram with the cookie from the sender's address, connects the
+    /// socket to it, and answers with the cookie. Other datagrams are not answered.
+    /// Returns whether it arrived.
+    pub(super) fn meet(&self) -> Result<bool> {
+        let mut room = [0; LONGEST];
+        let deadline = self.deadline.within(BEGIN);
+        while let Ok(permit) = deadline.permit() {
+            if self.is_over(clock::monotonic()) {
+                break;
+            }
+            let (length, from) = match receive_from(&self.socket, &mut room, permit) {
+                Ok(came) => came,
+                Err(Errno::EAGAIN | Errno::EINTR) => continue,
+                Err(error) => return Err(error).during(|| "waiting for a flow"),
+            };
+            let from = from.filter(|_| room[..length] == self.flow.cookie);
+            let from = from.as_ref().and_then(plain);
+            let Some(from) = from.filter(|from| from.ip() == self.peer) else {
+                continue;
+            };
+            connect(&self.socket, from).during(|| "answering a flow")?;
+            self.discard_earlier(&mut room);
+            if self.flow.dscp != 0 {
+                set_code_point(self.socket.as_fd(), self.peer, self.flow.dscp)?;
+            }
+            self.stamp(&self.socket)?;
+            self.show_cookie();
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Discards the datagrams of others that arrived before the socket was connected:
+    /// at most as many as fit its buffer, because the sender may send all the time.
+    fn discard_earlier(&self, room: &mut [u8]) {
+        for _ in 0..=self.buffer / LEAST_SPACE {
+            let Ok(permit) = self.deadline.permit() else {
+                return;
+            };
+            if receive(&self.socket, room, MsgFlags::MSG_DONTWAIT, permit).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Answers a cookie; if the answer is lost, the sender repeats the cookie.
+    pub(super) fn show_cookie(&self) {
+        let _ = send(
+            self.socket.as_raw_fd(),
+            &self.flow.cookie,
+            MsgFlags::empty(),
+        );
+    }
+
+    fn count_datagrams(&mut self) -> Result<()> {
+        let room = if self.flow.merge { LONGEST } else { HEADER_LEN };
+        let mut inbox = Inbox::of_datagrams(room);
+        let mut latest = clock::monotonic();
+        while let Ok(permit) = self.deadline.permit()
+            && !self.is_complete()
+        {
+            // Checked before polling: after a delay of this thread, datagrams may be
+            // waiting.
+            let is_over = self.is_over(latest);
+            match inbox.take(self.socket.as_fd(), self.flow.busy, permit) {
+                Ok(_) => {
+                    let before = std::mem::replace(&mut latest, clock::monotonic());
+                    self.count(&inbox, latest);
+                    if !self.flow.busy && is_dense(&inbox, latest.since(before)) {
+                        clock::sleep(LULL);
+                    }
+                }
+                // The flow is quiet only if no datagram is waiting: the recorder may
+                // have blocked on the disk.
+                Err(error) if passing(&error) => {
+                    self.recorder.idle();
+                    if is_over {
+                        break;
+                    }
+                }
+                Err(error) => return Err(error).during(|| "receiving datagrams"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Records the datagrams of one call.
+    fn count(&mut self, inbox: &Inbox, read: Time) {
+        for (place, taken) in inbox.taken().iter().enumerate() {
+            let octets = inbox.octets(place);
+            self.recorder.merged(taken.merged.is_some());
+            if *octets == self.flow.cookie {
+                if !self.connected {
+                    self.show_cookie();
+                }
+                continue;
+            }
+            let arrival = Arrival {
+                read,
+                stamp: taken.stamp,
+            };
+            match taken.merged {
+                None => self.count_one(octets, taken.length, arrival),
+                Some(size) => {
+                    for datagram in octets.chunks(size) {
+                        self.count_one(datagram, datagram.len(), arrival);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A datagram that does not match its header is not ours.
+    fn count_one(&mut self, octets: &[u8], length: usize, arrival: Arrival) {
+        let message = Message::parse(octets).ok();
+        let fits = |message: &Message| usize::try_from(message.length) == Ok(length);
+        if let Some(message) = message.filter(fits) {
+            self.recorder.record(message, arrival);
+        }
+    }
+
+    /// Sends every datagram back with the flag of an echo: never more octets than
+    /// arrived.
+    fn answer_datagrams(&mut self) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let flags = if self.flow.busy {
+            MsgFlags::MSG_DONTWAIT
+        } else {
+            MsgFlags::empty()
+        };
+        let mut latest = clock::monotonic();
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
+            // As above: silence is checked first.
+            let is_over = self.is_over(latest);
+            let received = receive(&self.socket, &mut room, flags, permit);
+            now = clock::monotonic();
+            let length = match received {
+                Ok(length) => length,
+                Err(error) if is_passing(error) => {
+                    self.recorder.idle();
+                    if is_over {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "receiving datagrams"),
+            };
+            // A request for timestamps would cost each round trip more than the clock
+            // does.
+            let arrival = Arrival {
+                read: now,
+                stamp: None,
+            };
+            let datagram = &mut room[..length];
+            let message = match Message::parse(datagram) {
+                Ok(message) if usize::try_from(message.length) == Ok(length) => message,
+                _ => {
+                    if *datagram == self.flow.cookie {
+                        self.show_cookie();
+                    }
+                    continue;
+                }
+            };
+            if message.echo == Echo::Wanted
+                && let Some(reply) = message.reply_in_full()
+                && reply.emit(datagram).is_ok()
+            {
+                // An echo without room is lost, as datagrams are.
+                let _ = send(self.socket.as_raw_fd(), datagram, MsgFlags::empty());
+            }
+            self.recorder.answered(message, arrival);
+            if self.is_complete() {
+                return Ok(());
+            }
+            latest = now;
+        }
+        Ok(())
+    }
+}
+
+/// Whether datagrams arrive so densely that more may gather before the next poll. A
+/// full inbox left more behind; datagrams without a timestamp count as arriving when
+/// they are read.
+fn is_dense(inbox: &Inbox, passed: Option<Span>) -> bool {
+    let taken = inbox.taken();
+    let long = DENSE * u64::try_from(taken.len()).unwrap_or(0);
+    let stamped = taken.iter().all(|one| one.stamp.is_some());
+    stamped && !inbox.is_full() && passed.is_some_and(|passed| passed < long)
+}
+
+/// Whether the call may be repeated.
+fn passing(error: &std::io::Error) -> bool {
+    let code = error.raw_os_error().map(Errno::from_raw);
+    code.is_some_and(is_passing)
+}

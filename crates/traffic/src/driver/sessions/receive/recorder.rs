@@ -1,0 +1,234 @@
+//! Statistics of the arrivals of a flow, in bounded memory.
+
+use std::sync::Arc;
+
+use meter::streaming_recorder::{self, StreamingFlowRecorder};
+use units::{Bytes, Time};
+use wire::control::Report;
+use wire::message::Message;
+
+use super::Timeline;
+use crate::driver::sessions::Record;
+use crate::driver::sessions::counters::ReceivedCounters;
+use crate::driver::sessions::delays::DelayDistribution;
+use crate::driver::sessions::records::{LogSink, OutOfOrder};
+use os::clock;
+
+/// Records the messages of one flow: statistics, and the packet log if there is one.
+pub(super) struct ReceiveRecorder {
+    report: Report,
+    timeline: Timeline,
+    log_sink: LogSink,
+    /// The statistics that a decoder of the log also computes.
+    arrivals: StreamingFlowRecorder,
+    counters: Arc<ReceivedCounters>,
+}
+
+/// The arrival of a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// Instant of the read.
+    pub(super) read: Time,
+    /// The kernel's timestamp, in nanoseconds since 1970.
+    pub(super) stamp: Option<u64>,
+}
+
+impl ReceiveRecorder {
+    pub(super) fn new(flow: u16, timeline: Timeline, log_sink: LogSink) -> Self {
+        Self {
+            report: Report {
+                flow,
+                ..Report::default()
+            },
+            timeline,
+            log_sink,
+            arrivals: StreamingFlowRecorder::new(None),
+            counters: Arc::default(),
+        }
+    }
+
+    /// The counters of the flow, to be read while it runs.
+    pub(super) fn counters(&self) -> Arc<ReceivedCounters> {
+        Arc::clone(&self.counters)
+    }
+
+    /// Messages that arrived, without duplicates.
+    pub(super) fn seen(&self) -> u64 {
+        self.arrivals.distinct()
+    }
+
+    /// Records a message whose arrival is measured. Returns the instant of its arrival, in
+    /// nanoseconds since the start of the session.
+    pub(super) fn record(&mut self, message: Message, arrival: Arrival) -> u64 {
+        let (received, stamped) = self.log(message, arrival);
+        self.report.unstamped += u64::from(!stamped);
+        let sent = message.sent.as_nanos();
+        self.enter(
+            message,
+            received,
+            Some(received.wrapping_sub(sent).cast_signed()),
+        );
+        received
+    }
+
+    /// Converts an instant of this clock to nanoseconds since the start of the session.
+    pub(super) fn nanos(&self, at: Time) -> u64 {
+        self.timeline.nanos(at)
+    }
+
+    /// Notes in the log, if there is one, that segments of the flow arrived out of order.
+    pub(super) fn out_of_order(&self, noted: impl FnOnce(u16) -> OutOfOrder) {
+        self.log_sink.note(noted(self.report.flow));
+    }
+
+    /// Records a message that is only echoed; its arrival matters for the log only.
+    pub(super) fn answered(&mut self, message: Message, arrival: Arrival) {
+        if self.logs() {
+            self.log(message, arrival);
+        }
+        self.enter(message, 0, None);
+    }
+
+    /// Whether there is a log, which needs the instants of arrival.
+    pub(super) fn logs(&self) -> bool {
+        self.log_sink.wanted()
+    }
+
+    /// Appends a message to the log, if there is one. Returns the instant of its
+    /// arrival, and whether the kernel timestamped it.
+    fn log(&mut self, message: Message, arrival: Arrival) -> (u64, bool) {
+        let stamped = arrival
+            .stamp
+            .and_then(|stamp| self.timeline.nanos_of_stamp(stamp, arrival.read));
+        let received = stamped.unwrap_or_else(|| self.timeline.nanos(arrival.read));
+        self.log_sink.keep(Record {
+            flow: self.report.flow,
+            size: message.length,
+            sequence: message.sequence,
+            sent: message.sent.as_nanos(),
+            received: Some(received),
+            stamped: stamped.is_some(),
+            read: Some(self.timeline.nanos(arrival.read)),
+        });
+        (received, stamped.is_some())
+    }
+
+    /// Called while no data arrive: flushes waiting records to the log.
+    pub(super) fn idle(&mut self) {
+        let now = self.timeline.nanos(clock::monotonic());
+        self.log_sink.flush_old(now);
+    }
+
+    /// Records whether a read returned several datagrams merged by the kernel.
+    pub(super) fn merged(&mut self, merged: bool) {
+        self.report.merged += u64::from(merged);
+    }
+
+    /// Sets the number of datagrams dropped for lack of room in the socket.
+    pub(super) fn overflowed(&mut self, datagrams: u64) {
+        self.report.overflowed = datagrams;
+    }
+
+    /// The final statistics.
+    pub(super) fn report(mut self) -> Report {
+        self.log_sink.flush();
+        let summary = self.arrivals.summary(None);
+        let recorded = self.arrivals.delays();
+        let delays = DelayDistribution::of(recorded.delays()).unwrap_or_default();
+        Report {
+            messages: summary.order.distinct,
+            octets: summary.octets,
+            lasted: self.arrivals.span().map_or(0, |(first, last)| last - first),
+            duplicates: summary.order.duplicates,
+            reordered: summary.order.reordered,
+            negative: summary.delay.negative,
+            delayed: delays.count,
+            least: delays.least.as_nanos(),
+            mean: delays.mean.as_nanos(),
+            median: delays.median.as_nanos(),
+            p95: delays.p95.as_nanos(),
+            p99: delays.p99.as_nanos(),
+            most: delays.most.as_nanos(),
+            jitter: recorded.jitter_in_nanos().unwrap_or(0),
+            ..self.report
+        }
+    }
+
+    fn enter(&mut self, message: Message, at: u64, delay: Option<i64>) {
+        let class = self.arrivals.record(streaming_recorder::Arrival {
+            sequence: message.sequence,
+            at,
+            delay,
+            size: message.length,
+        });
+        if class.counts() {
+            let delay = delay.and_then(|delay| u64::try_from(delay).ok());
+            let size = Bytes::new(message.length.into());
+            self.counters.received(message.sequence, size, delay);
+            let jitter = self.arrivals.delays().jitter_in_nanos();
+            self.counters.jitter(jitter.unwrap_or(0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meter::clock_offset::ClockOffset;
+    use std::collections::BTreeSet;
+
+    fn recorder() -> ReceiveRecorder {
+        let clocks = super::super::Clocks {
+            epoch: 0,
+            offset: ClockOffset::NONE,
+        };
+        ReceiveRecorder::new(0, Timeline::new(clocks), LogSink::new(None))
+    }
+
+    fn message(sequence: u64) -> Message {
+        Message {
+            echo: wire::message::Echo::Unwanted,
+            preroll: false,
+            tag: 0,
+            length: 100,
+            sequence,
+            sent: Time::ZERO,
+        }
+    }
+
+    #[test]
+    fn copies_are_told_from_messages_that_were_overtaken() {
+        let mut recorder = recorder();
+        for sequence in [0, 2, 1, 1, 5, 5, 3] {
+            recorder.record(
+                message(sequence),
+                Arrival {
+                    read: clock::monotonic(),
+                    stamp: None,
+                },
+            );
+        }
+        let report = recorder.report();
+        assert_eq!((report.messages, report.octets), (5, 500));
+        assert_eq!((report.duplicates, report.reordered), (2, 2));
+        assert_eq!(report.unstamped, 7);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_numbers_make_it_panic(numbers: Vec<u64>) {
+            let mut recorder = recorder();
+            let arrival = Arrival {
+                read: clock::monotonic(),
+                stamp: None,
+            };
+            for number in &numbers {
+                recorder.answered(message(*number), arrival);
+            }
+            let report = recorder.report();
+            // The last number has no successor and is never sent.
+            let sent: BTreeSet<u64> = numbers.into_iter().filter(|one| *one < u64::MAX).collect();
+            proptest::prop_assert!(report.messages >= sent.len() as u64);
+        }
+    }
+}

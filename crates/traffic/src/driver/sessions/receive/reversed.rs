@@ -1,0 +1,107 @@
+//! Flows that the receiver of a session sends: the end that asked for one opens its
+//! connection and shows the cookie, as for any other.
+
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use nix::sys::socket::MsgFlags;
+use units::{Span, Time, Transport};
+use wire::control;
+
+use super::{Clocks, ReceiveRecorder, Signal, Timeline, Waiting};
+use crate::driver::sessions::Flow;
+use crate::driver::sessions::counters::SentCounters;
+use crate::driver::sessions::records::LogSink;
+use crate::driver::sessions::send::{Ready, Sent};
+use os::clock;
+use os::deadline::{Deadline, receive};
+use os::error::Result;
+use os::socket::{peer_of, receive_buffer, set_timeout};
+
+/// The longest time from the cookie to the start.
+const PREPARATION: Span = Span::from_secs(120);
+
+/// The longest wait before the start is looked for again.
+const SOON: Span = Span::from_millis(2);
+
+impl Waiting {
+    /// A flow that the other end sends to `socket`, which is connected to it. It is
+    /// received until `deadline`.
+    pub(in super::super) fn connected(
+        flow: control::Flow,
+        socket: OwnedFd,
+        peer: IpAddr,
+        clocks: Clocks,
+        signal: Arc<Signal>,
+        deadline: Deadline,
+    ) -> Result<Self> {
+        let buffer = receive_buffer(socket.as_fd())?;
+        let log_sink = LogSink::new(None);
+        Ok(Self {
+            recorder: ReceiveRecorder::new(flow.flow, Timeline::new(clocks), log_sink),
+            flow,
+            socket,
+            peer,
+            connected: true,
+            signal,
+            deadline,
+            port: 0,
+            buffer,
+        })
+    }
+
+    /// Sends `flow` to the end that asked for it, after it has shown the cookie from its
+    /// address and started the flow. Instants in headers count from `epoch`. `None` if
+    /// it did not.
+    ///
+    /// # Errors
+    /// If the kernel refuses a call, or the other end closes a stream early.
+    pub(in super::super) fn send(
+        self,
+        flow: Flow,
+        epoch: Time,
+        counters: Arc<SentCounters>,
+    ) -> Result<Option<Sent>> {
+        let stream = match self.flow.transport {
+            Transport::Udp if self.meet()? => None,
+            Transport::Tcp => match self.accept()? {
+                Some(stream) => Some(stream),
+                None => return Ok(None),
+            },
+            Transport::Udp => return Ok(None),
+        };
+        if !self.is_begun()? {
+            return Ok(None);
+        }
+        let socket = stream.unwrap_or(self.socket);
+        let to = peer_of(socket.as_fd())?;
+        let ready = Ready::met(flow, self.flow.flow, to, socket, counters)?;
+        let begin = clock::monotonic();
+        ready.run(epoch, begin, &self.signal.stop).map(Some)
+    }
+
+    /// Waits for the start of the flow. Cookies that are repeated meanwhile are
+    /// answered, because an answer may be lost.
+    fn is_begun(&self) -> Result<bool> {
+        let deadline = self.deadline.within(PREPARATION);
+        set_timeout(self.socket.as_fd(), SOON)?;
+        let mut room = [0; 64];
+        while let Ok(permit) = deadline.permit() {
+            if self.signal.begun.load(Ordering::Acquire) {
+                return Ok(true);
+            }
+            match self.flow.transport {
+                Transport::Tcp => clock::sleep(SOON),
+                Transport::Udp => {
+                    let read = receive(&self.socket, &mut room, MsgFlags::empty(), permit);
+                    if read.is_ok_and(|length| room[..length] == self.flow.cookie) {
+                        self.show_cookie();
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,204 @@
+//! Reception of a flow over a stream.
+
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use meter::MessageStream;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, send, setsockopt, sockopt};
+use wire::control::Meter;
+use wire::message::{HEADER_LEN, Message};
+
+use super::callers::Callers;
+use super::out_of_order::RateStarts;
+use super::recorder::Arrival;
+use super::{BEGIN, LOOK, Waiting};
+use os::clock;
+use os::deadline::receive;
+use os::error::{During, Error, Result};
+use os::socket::{set_code_point, set_timeout};
+use os::sys::inbox::StreamInbox;
+
+/// Octets per read.
+const READ: usize = 1 << 18;
+
+/// Octets per write of an echo, which may have many times as many.
+const WRITE: usize = 1 << 18;
+
+impl Waiting {
+    pub(super) fn take_stream(&mut self) -> Result<()> {
+        let stream = match self.connected {
+            true => self.socket.try_clone().during(|| "sharing a socket")?,
+            false => match self.accept()? {
+                Some(stream) => stream,
+                None => return Ok(()),
+            },
+        };
+        setsockopt(&stream, sockopt::TcpNoDelay, &true).during(|| "switching Nagle's algorithm")?;
+        if self.flow.dscp != 0 {
+            set_code_point(stream.as_fd(), self.peer, self.flow.dscp)?;
+        }
+        self.stamp(&stream)?;
+        match self.flow.meter {
+            Meter::OneWay => self.count_messages(&stream),
+            Meter::RoundTrip => self.answer_messages(&stream),
+        }
+    }
+
+    /// Counts the messages of a stream.
+    fn count_messages(&mut self, stream: &OwnedFd) -> Result<()> {
+        let mut rate_starts = RateStarts::new(stream, self.flow.cookie.len() as u64)?;
+        let logs = self.recorder.logs();
+        let mut inbox = StreamInbox::new(READ);
+        let mut messages = MessageStream::new();
+        let mut latest = clock::monotonic();
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
+            let stamp = match inbox.take(stream.as_fd(), self.flow.busy, permit) {
+                Ok(stamp) => stamp,
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+                {
+                    self.recorder.idle();
+                    if self.is_over(latest) {
+                        break;
+                    }
+                    now = clock::monotonic();
+                    continue;
+                }
+                // The sender was killed: the data received so far count.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+                Err(error) => return Err(error).during(|| "receiving a stream"),
+            };
+            if inbox.octets().is_empty() {
+                break;
+            }
+            now = clock::monotonic();
+            latest = now;
+            let arrival = Arrival { read: now, stamp };
+            let mut received = None;
+            let mut piece = inbox.octets();
+            while let Some(message) = self.next_message(&mut messages, &mut piece)? {
+                received = Some(self.recorder.record(message, arrival));
+            }
+            if let Some(received) = received.filter(|_| logs) {
+                rate_starts.arrived(received, stream, &self.recorder)?;
+            }
+        }
+        if logs {
+            rate_starts.finish(stream, &self.recorder)?;
+        }
+        Ok(())
+    }
+
+    /// Answers the messages of a stream.
+    fn answer_messages(&mut self, stream: &OwnedFd) -> Result<()> {
+        let mut room = vec![0; READ];
+        let mut reply = Vec::new();
+        let mut messages = MessageStream::new();
+        let flags = match self.flow.busy {
+            true => MsgFlags::MSG_DONTWAIT,
+            false => MsgFlags::empty(),
+        };
+        let mut latest = clock::monotonic();
+        let mut now = latest;
+        while let Ok(permit) = self.deadline.permit_at(now) {
+            let length = match receive(stream, &mut room, flags, permit) {
+                Ok(0) | Err(Errno::ECONNRESET) => return Ok(()),
+                Ok(length) => length,
+                Err(Errno::EAGAIN | Errno::EINTR) => {
+                    self.recorder.idle();
+                    if self.is_over(latest) {
+                        return Ok(());
+                    }
+                    now = clock::monotonic();
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "receiving a stream"),
+            };
+            now = clock::monotonic();
+            latest = now;
+            let arrival = Arrival {
+                read: now,
+                stamp: None,
+            };
+            let mut piece = &room[..length];
+            while let Some(message) = self.next_message(&mut messages, &mut piece)? {
+                let taken = self.answer(stream, message, &mut reply)?;
+                // The record is made while the answer travels.
+                self.recorder.answered(message, arrival);
+                if !taken {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The next message that `piece` completes, as [`MessageStream::next`].
+    fn next_message(
+        &self,
+        messages: &mut MessageStream,
+        piece: &mut &[u8],
+    ) -> Result<Option<Message>> {
+        let unreadable = |why: &str| Error::new("reading a stream", why);
+        match messages.next(piece) {
+            Ok(Some(message)) if message.length > self.flow.largest => {
+                Err(unreadable("a message is larger than was said"))
+            }
+            Ok(message) => Ok(message),
+            Err(error) => Err(unreadable(&error.to_string())),
+        }
+    }
+
+    /// Accepts the connection that shows the cookie; others are closed.
+    pub(super) fn accept(&self) -> Result<Option<OwnedFd>> {
+        let deadline = self.deadline.within(BEGIN);
+        let mut callers = Callers::new(self.peer, self.flow.cookie);
+        while let Ok(permit) = deadline.permit()
+            && !self.is_over(clock::monotonic())
+        {
+            if let Some(stream) = callers.next(&self.socket, permit)? {
+                set_timeout(stream.as_fd(), LOOK)?;
+                return Ok(Some(stream));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends a message back, from `room`, which holds no more than [`WRITE`] octets.
+    /// Returns whether the sender still accepts it.
+    fn answer(&self, stream: &OwnedFd, message: Message, room: &mut Vec<u8>) -> Result<bool> {
+        let Some(reply) = message.reply_in_full() else {
+            return Ok(true);
+        };
+        let length = usize::try_from(reply.length).unwrap_or(usize::MAX);
+        if room.len() < length.min(WRITE) {
+            room.resize(length.min(WRITE), 0);
+        }
+        reply
+            .emit(room)
+            .map_err(|error| Error::new("answering a message", error.to_string()))?;
+        let mut sent = 0;
+        loop {
+            // All octets behind the header are zero.
+            let start = sent.min(HEADER_LEN);
+            let end = room.len().min(start + (length - sent));
+            match send(
+                stream.as_raw_fd(),
+                &room[start..end],
+                MsgFlags::MSG_NOSIGNAL,
+            ) {
+                Ok(count) if sent + count == length => return Ok(true),
+                Ok(count) => sent += count,
+                Err(Errno::EAGAIN | Errno::EINTR) => {}
+                Err(Errno::EPIPE | Errno::ECONNRESET) => return Ok(false),
+                Err(error) => return Err(error).during(|| "answering a message"),
+            }
+            // The sender may read an octet now and then.
+            if self.deadline.permit().is_err() {
+                return Ok(false);
+            }
+        }
+    }
+}

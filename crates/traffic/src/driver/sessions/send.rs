@@ -1,0 +1,450 @@
+//! A sender's end of a flow.
+
+mod datagrams;
+mod departures;
+mod replies;
+mod round_trips;
+mod stall_timer;
+mod stream;
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use meter::streaming_recorder::SHARES;
+use meter::time_series::TimeSeries;
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, send};
+use units::{Bytes, Span, Time, Transport};
+use wire::control::Meter;
+use wire::message::{Echo, Message};
+
+use super::counters::{PathMtuNotice, SentCounters};
+use super::delays::DelayDistribution;
+use super::echo_tags::EchoTags;
+use super::intervals::Observed;
+use super::paced::Departures;
+use super::path_mtu;
+use super::records::LogSink;
+use super::round_trips::RoundTripRecorder;
+use super::{Flow, Record, Records};
+pub(super) use datagrams::emit;
+use os::deadline::{Deadline, receive};
+use os::error::{During, Error, Result};
+use os::socket::{
+    Options, SmoothedRtt, TcpState, connect, open, reset, send_buffer, set_timeout, tcp_state,
+};
+pub use stall_timer::Stall;
+
+/// The longest time of a call on a flow's socket before the flow checks whether it is
+/// to end.
+const LOOK: Span = Span::from_millis(50);
+
+/// Interval between repetitions of a cookie, and their number.
+const AGAIN: Span = Span::from_millis(200);
+const TRIES: u32 = 25;
+
+/// The time after which an echo counts as lost, if each message waits for the previous
+/// one.
+const LOST: Span = Span::from_secs(1);
+
+/// The sender's results of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sent {
+    /// Messages that the schedule offered until the flow ended.
+    pub offered: u64,
+    /// Messages handed to the kernel.
+    pub messages: u64,
+    /// Octets of those messages.
+    pub octets: Bytes,
+    /// Messages of a size that the protocol cannot carry, which were not sent.
+    pub refused: u64,
+    /// Messages that the kernel did not accept: too large for the path, or without room
+    /// in front of the interface.
+    pub unsent: u64,
+    /// Those of them that were too large for the path.
+    pub too_large: u64,
+    /// The latest notice of the path MTU.
+    pub path_mtu: Option<PathMtuNotice>,
+    /// Time from the first departure to the last.
+    pub lasted: Span,
+    /// Instant at which the first message was to be written, in nanoseconds since the
+    /// start of the session, whether or not the kernel accepted it.
+    pub first: Option<u64>,
+    /// Lateness of messages that had an instant.
+    pub lateness: Option<DelayDistribution>,
+    /// Round-trip times.
+    pub round_trips: Option<DelayDistribution>,
+    /// Their quantiles [`SHARES`] in seconds.
+    pub round_trip_quantiles: Option<[f64; SHARES.len()]>,
+    /// Round trips by the arrivals of their echoes, since the start of the session; of
+    /// streams without echoes TCP's smoothed round-trip time.
+    pub round_trips_over_time: TimeSeries,
+    /// Messages whose echo arrived, each counted once.
+    pub echoes: u64,
+    /// Further echoes of messages whose echo had arrived.
+    pub copies: u64,
+    /// Echoes without the kernel's timestamp although one was requested.
+    pub unstamped: u64,
+    /// Echoes of no message that was sent; an honest receiver has none.
+    pub unexpected: u64,
+    /// Departures of messages that the kernel timestamped.
+    pub departures: Vec<Departed>,
+    /// TCP's statistics at the end.
+    pub tcp: Option<TcpState>,
+    /// SO_SNDBUF as granted by the kernel.
+    pub send_buffer: u64,
+    /// Why a stream ended early, if it did.
+    pub stall: Option<Stall>,
+}
+
+impl Sent {
+    /// Messages that were due and could not be sent in time: the sender fell behind.
+    pub fn missed(&self) -> u64 {
+        let tried = self.messages + self.refused + self.unsent;
+        self.offered.saturating_sub(tried)
+    }
+}
+
+/// The departure of a message of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departed {
+    /// Sequence number in the flow, from 0.
+    pub sequence: u64,
+    /// Instant at which the packet with its first octets was passed to the interface,
+    /// in nanoseconds since the start of the session.
+    pub nanos: u64,
+}
+
+/// A flow whose socket is connected and whose cookie was shown.
+pub(super) struct Ready {
+    flow: Flow,
+    number: u16,
+    to: SocketAddr,
+    socket: OwnedFd,
+    log_sink: LogSink,
+    tags: EchoTags,
+    counters: Arc<SentCounters>,
+}
+
+impl Ready {
+    /// Connects a flow to its port at the receiver.
+    pub(super) fn connect(
+        flow: Flow,
+        number: u16,
+        to: SocketAddr,
+        cookie: &[u8; 16],
+        records: Option<Records>,
+        deadline: &Deadline,
+    ) -> Result<Self> {
+        let transport = flow.transport.unwrap_or(Transport::Udp);
+        let own = &flow.options.socket;
+        let options = Options {
+            path_errors: transport == Transport::Udp,
+            receive_buffer: own.receive_buffer.filter(|_| flow.reverse.is_some()),
+            timeout: Some(Span::from_secs(5)),
+            ..own.clone()
+        };
+        let socket = open(transport, to.ip(), &options)?;
+        connect(&socket, to)
+            .during(|| format!("connecting the flow {} to {to}", flow.name.as_str()))?;
+        let ready = Self {
+            flow,
+            number,
+            to,
+            socket,
+            log_sink: LogSink::new(records),
+            tags: EchoTags::default(),
+            counters: Arc::default(),
+        };
+        ready.show(transport, cookie, deadline)?;
+        set_timeout(ready.socket.as_fd(), LOOK)?;
+        Ok(ready)
+    }
+
+    /// A flow whose socket is connected to the end that asked for it.
+    pub(super) fn met(
+        flow: Flow,
+        number: u16,
+        to: SocketAddr,
+        socket: OwnedFd,
+        counters: Arc<SentCounters>,
+    ) -> Result<Self> {
+        let transport = flow.transport.unwrap_or(Transport::Udp);
+        let options = Options {
+            path_errors: transport == Transport::Udp,
+            timeout: Some(LOOK),
+            ..flow.options.socket.clone()
+        };
+        options.apply(&socket, transport.into(), to.ip())?;
+        Ok(Self {
+            flow,
+            number,
+            to,
+            socket,
+            log_sink: LogSink::new(None),
+            tags: EchoTags::default(),
+            counters,
+        })
+    }
+
+    /// The socket of a flow that the other end sends.
+    pub(super) fn into_socket(self) -> OwnedFd {
+        self.socket
+    }
+
+    /// Number of the flow.
+    pub(super) fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// The flow, to be observed while it runs.
+    ///
+    /// # Errors
+    /// If the kernel has no descriptor left.
+    pub(super) fn observed(&self) -> Result<Observed> {
+        if self.flow.transport == Some(Transport::Tcp) {
+            let socket = self.socket.try_clone().during(|| "sharing a socket")?;
+            // Nobody has set it before.
+            let _ = self.counters.stream.set(socket);
+        }
+        Ok(Observed {
+            flow: self.number,
+            name: self.flow.name,
+            counters: Arc::clone(&self.counters),
+            delay: self.flow.delay,
+            echoed: self.flow.meter == Meter::RoundTrip,
+        })
+    }
+
+    /// Sends messages until the flow ends. Instants in headers count from `epoch`; the
+    /// flow begins at `begin`.
+    pub(super) fn run(mut self, epoch: Time, begin: Time, stop: &Arc<AtomicBool>) -> Result<Sent> {
+        let to = self.to.ip();
+        let mut departures = Departures::new(&self.flow, to, begin, stop, &self.counters)?;
+        let mut log = Log::new(epoch, &self.counters);
+        match self.flow.transport {
+            Some(Transport::Tcp) => self.send_stream(&mut departures, &mut log)?,
+            _ => {
+                self.send_datagrams(&mut departures, &mut log)?;
+                self.read_errors();
+            }
+        }
+        self.log_sink.flush();
+        let tcp = match self.flow.transport {
+            Some(Transport::Tcp) => Some(tcp_state(self.socket.as_fd())?),
+            _ => None,
+        };
+        if log.stall.is_some() {
+            // Otherwise the receiver waits for data that do not arrive.
+            let _ = reset(self.socket.as_fd());
+        }
+        Ok(log.finish(&departures, tcp, send_buffer(self.socket.as_fd())?))
+    }
+
+    /// Shows the cookie, which proves that the session and this socket have the same
+    /// owner.
+    fn show(&self, transport: Transport, cookie: &[u8; 16], deadline: &Deadline) -> Result<()> {
+        let doing = || format!("opening the flow {}", self.flow.name.as_str());
+        let shown = |flags| send(self.socket.as_raw_fd(), cookie, flags);
+        if transport == Transport::Tcp {
+            shown(MsgFlags::MSG_NOSIGNAL).during(doing)?;
+            return Ok(());
+        }
+        set_timeout(self.socket.as_fd(), AGAIN)?;
+        let mut room = [0; 64];
+        for _ in 0..TRIES {
+            let Ok(permit) = deadline.permit() else {
+                return Err(Error::new(doing(), "it was interrupted, or took too long"));
+            };
+            match shown(MsgFlags::empty()) {
+                // An ICMP error to an earlier cookie means that the port was closed; it
+                // may open.
+                Ok(_) | Err(Errno::ECONNREFUSED | Errno::EINTR | Errno::ENOBUFS) => {}
+                Err(error) => return Err(error).during(doing),
+            }
+            if receive(&self.socket, &mut room, MsgFlags::empty(), permit) == Ok(cookie.len()) {
+                return Ok(());
+            }
+        }
+        Err(Error::new(
+            doing(),
+            format!(
+                "no answer to UDP from port {}; is it open in the firewall there?",
+                self.to.port()
+            ),
+        ))
+    }
+
+    /// Notes the path MTU, if an error that waits states it.
+    fn read_errors(&self) {
+        path_mtu::read_errors(&self.socket, &self.counters);
+    }
+
+    /// The header of the next message.
+    fn message(&self, sequence: u64, size: usize, sent: Time) -> Message {
+        let message = Message {
+            echo: Echo::Unwanted,
+            preroll: false,
+            tag: 0,
+            length: u32::try_from(size).unwrap_or(u32::MAX),
+            sequence,
+            sent,
+        };
+        match self.flow.meter {
+            Meter::OneWay => message,
+            Meter::RoundTrip => self.tags.tagged(Message {
+                echo: Echo::Wanted,
+                ..message
+            }),
+        }
+    }
+}
+
+/// Records departures and echoes of messages.
+pub(super) struct Log {
+    /// The zero of the instants in headers.
+    epoch: Time,
+    counters: Arc<SentCounters>,
+    pub(super) messages: u64,
+    octets: Bytes,
+    unsent: u64,
+    too_large: u64,
+    first: Option<Time>,
+    /// The instant of the first message, sent or not.
+    begun: Option<Time>,
+    last: Time,
+    pub(super) round_trips: RoundTripRecorder,
+    pub(super) smoothed_rtt: SmoothedRtt,
+    pub(super) departures: Vec<Departed>,
+    pub(super) stall: Option<Stall>,
+}
+
+impl Log {
+    pub(super) fn new(epoch: Time, counters: &Arc<SentCounters>) -> Self {
+        Self {
+            epoch,
+            counters: Arc::clone(counters),
+            messages: 0,
+            octets: Bytes::ZERO,
+            unsent: 0,
+            too_large: 0,
+            first: None,
+            begun: None,
+            last: epoch,
+            round_trips: RoundTripRecorder::new(counters),
+            smoothed_rtt: SmoothedRtt::default(),
+            departures: Vec::new(),
+            stall: None,
+        }
+    }
+
+    /// Converts an instant to the time in headers.
+    pub(super) fn since_epoch(&self, now: Time) -> Time {
+        Time::ZERO + now.since(self.epoch).unwrap_or_default()
+    }
+
+    /// Records that a message was to be written at `now`.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.begun.get_or_insert(now);
+    }
+
+    /// Records a message that departed at `now`.
+    pub(super) fn sent(&mut self, size: usize, now: Time) {
+        self.counters.sent(size);
+        self.messages += 1;
+        self.octets += Bytes::new(size as u64);
+        self.first.get_or_insert(now);
+        self.last = now;
+    }
+
+    /// Records messages that the kernel did not accept because of `error`.
+    pub(super) fn unsent(&mut self, messages: u64, error: Errno) {
+        self.counters.unsent(messages);
+        self.unsent += messages;
+        if error == Errno::EMSGSIZE {
+            self.too_large += messages;
+        }
+    }
+
+    /// The final results.
+    pub(super) fn finish(
+        self,
+        departures: &Departures,
+        tcp: Option<TcpState>,
+        send_buffer: u64,
+    ) -> Sent {
+        let (offered, refused, lateness) = departures.totals();
+        let lasted = self.lasted();
+        let first = self.begun.or(self.first);
+        let first = first.map(|first| self.since_epoch(first).as_nanos());
+        let (distribution, quantiles) = (
+            self.round_trips.distribution(),
+            self.round_trips.quantiles(),
+        );
+        let [echoes, copies] = [self.round_trips.echoes(), self.round_trips.copies()];
+        let (unstamped, unexpected) = (self.round_trips.unstamped, self.round_trips.unexpected);
+        let mut round_trips_over_time = self.round_trips.over_time();
+        round_trips_over_time.add(&self.smoothed_rtt.finish());
+        Sent {
+            offered,
+            messages: self.messages,
+            octets: self.octets,
+            refused,
+            unsent: self.unsent,
+            too_large: self.too_large,
+            path_mtu: self.counters.path_mtu(),
+            lasted,
+            first,
+            lateness,
+            round_trips: distribution,
+            round_trip_quantiles: quantiles,
+            echoes,
+            copies,
+            unstamped,
+            unexpected,
+            round_trips_over_time,
+            departures: self.departures,
+            tcp,
+            send_buffer,
+            stall: self.stall,
+        }
+    }
+
+    fn lasted(&self) -> Span {
+        self.first
+            .and_then(|first| self.last.since(first))
+            .unwrap_or_default()
+    }
+}
+
+impl LogSink {
+    /// Appends a one-way message to the log; the receiver logs its arrival.
+    fn keep_sent(&mut self, flow: u16, message: &Message) {
+        self.keep(Record {
+            flow,
+            size: message.length,
+            sequence: message.sequence,
+            sent: message.sent.as_nanos(),
+            received: None,
+            stamped: false,
+            read: None,
+        });
+    }
+}
+
+/// Whether the kernel refused only this datagram and may accept others.
+pub(super) fn is_passing(error: Errno) -> bool {
+    matches!(
+        error,
+        Errno::EAGAIN
+            | Errno::ENOBUFS
+            | Errno::ECONNREFUSED
+            | Errno::EMSGSIZE
+            | Errno::EPERM
+            | Errno::EHOSTUNREACH
+            | Errno::ENETUNREACH
+            | Errno::EINTR
+    )
+}

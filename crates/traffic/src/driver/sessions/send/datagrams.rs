@@ -1,0 +1,216 @@
+//! Sending of datagrams, one or several per call.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use nix::errno::Errno;
+use nix::sys::socket::{MsgFlags, send};
+use wire::control::Meter;
+use wire::message::{Echo, Message};
+
+use super::replies::collect_datagrams;
+use super::{LOST, Log, Ready, is_passing};
+use crate::driver::sessions::paced::Departures;
+use crate::driver::sessions::unanswered::Unanswered;
+use os::clock;
+use os::deadline::{Deadline, receive};
+use os::error::{During, Error, Result};
+use os::sys::option;
+
+/// The longest datagram.
+const LONGEST: usize = 1 << 16;
+
+impl Ready {
+    pub(super) fn send_datagrams(
+        &mut self,
+        departures: &mut Departures,
+        log: &mut Log,
+    ) -> Result<()> {
+        if departures.one_at_a_time() {
+            return self.exchange_datagrams(departures, log);
+        }
+        if self.flow.meter == Meter::OneWay {
+            return if self.flow.options.segmentation > 1 {
+                self.send_bundles(departures, log)
+            } else {
+                self.send_single(departures, log, None)
+            };
+        }
+        self.send_and_collect(log, collect_datagrams, |ready, log, unanswered| {
+            ready.send_single(departures, log, Some(unanswered))
+        })
+    }
+
+    /// Hands datagrams to the kernel. One that a queue of this host drops in front of an
+    /// interface counts as sent, and is lost on the path: the kernel reports it only
+    /// because it keeps errors of the path for this socket
+    /// ([`crate::driver::sessions::path_mtu`]).
+    fn send_out(&self, octets: &[u8]) -> nix::Result<()> {
+        match send(self.socket.as_raw_fd(), octets, MsgFlags::empty()) {
+            Ok(_) | Err(Errno::ENOBUFS) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends one message per call.
+    fn send_single(
+        &mut self,
+        departures: &mut Departures,
+        log: &mut Log,
+        mut unanswered: Option<&mut Unanswered>,
+    ) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            log.begin(now);
+            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            emit(&message, &mut room)?;
+            if let Some(unanswered) = &mut unanswered {
+                unanswered.ask(&message, &mut self.log_sink);
+            }
+            match self.send_out(&room[..departure.size]) {
+                Ok(_) => {
+                    sequence += 1;
+                    log.sent(departure.size, now);
+                    if unanswered.is_none() {
+                        self.log_sink.keep_sent(self.number, &message);
+                    }
+                }
+                Err(error) if is_passing(error) => {
+                    log.unsent(1, error);
+                    self.read_errors();
+                    if let Some(unanswered) = &mut unanswered {
+                        unanswered.forget(&message);
+                    }
+                }
+                Err(error) => return Err(error).during(|| "sending a datagram"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends several messages of one size per call; the kernel or the network card
+    /// splits them into datagrams. They leave together when the last of them is due.
+    fn send_bundles(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let most = usize::from(self.flow.options.segmentation);
+        let mut bundle: Vec<Message> = Vec::with_capacity(most);
+        let mut size = 0;
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            if size != departure.size {
+                self.send_bundle(&mut bundle, size, &mut room, log)?;
+                size = departure.size;
+                let cut = libc::c_int::try_from(size).unwrap_or(libc::c_int::MAX);
+                option::set(self.socket.as_fd(), libc::SOL_UDP, libc::UDP_SEGMENT, cut)
+                    .during(|| "asking for UDP segmentation")?;
+            }
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            let message = self.message(sequence, size, log.since_epoch(now));
+            sequence += 1;
+            bundle.push(message);
+            if bundle.len() >= most || (bundle.len() + 1) * size >= LONGEST - 64 {
+                self.send_bundle(&mut bundle, size, &mut room, log)?;
+            }
+        }
+        self.send_bundle(&mut bundle, size, &mut room, log)
+    }
+
+    fn send_bundle(
+        &mut self,
+        bundle: &mut Vec<Message>,
+        size: usize,
+        room: &mut [u8],
+        log: &mut Log,
+    ) -> Result<()> {
+        if bundle.is_empty() {
+            return Ok(());
+        }
+        let now = clock::monotonic();
+        let sent = log.since_epoch(now);
+        for (message, place) in bundle.iter_mut().zip(room.chunks_mut(size)) {
+            message.sent = sent;
+            emit(message, place)?;
+        }
+        let octets = &room[..bundle.len() * size];
+        match self.send_out(octets) {
+            Ok(_) => {
+                for message in bundle.iter() {
+                    log.sent(size, now);
+                    self.log_sink.keep_sent(self.number, message);
+                }
+            }
+            Err(error) if is_passing(error) => {
+                log.unsent(bundle.len() as u64, error);
+                self.read_errors();
+            }
+            Err(error) => return Err(error).during(|| "sending datagrams"),
+        }
+        bundle.clear();
+        Ok(())
+    }
+
+    /// Sends each message after the echo of the previous one has arrived or is lost.
+    fn exchange_datagrams(&mut self, departures: &mut Departures, log: &mut Log) -> Result<()> {
+        let mut room = vec![0; LONGEST];
+        let mut answer = vec![0; LONGEST];
+        let flags = self.waiting();
+        let mut sequence = 0;
+        while let Some(departure) = departures.next() {
+            let Some(now) = departures.wait(departure) else {
+                break;
+            };
+            let message = self.message(sequence, departure.size, log.since_epoch(now));
+            emit(&message, &mut room)?;
+            match self.send_out(&room[..departure.size]) {
+                Ok(_) => {}
+                Err(error) if is_passing(error) => {
+                    log.unsent(1, error);
+                    self.read_errors();
+                    continue;
+                }
+                Err(error) => return Err(error).during(|| "sending a datagram"),
+            }
+            sequence += 1;
+            log.sent(departure.size, now);
+            // The last echo counts even if the flow is stopped meanwhile.
+            let deadline = Deadline::fixed_at(now + LOST);
+            let mut read = now;
+            let mut back = None;
+            while back.is_none()
+                && let Ok(permit) = deadline.permit_at(read)
+            {
+                let received = receive(&self.socket, &mut answer, flags, permit);
+                read = clock::monotonic();
+                match received {
+                    Ok(length) => match echo(&answer[..length]) {
+                        Some(echo) if echo.is_echo_of(&message) => back = Some(read),
+                        Some(echo) => self.other_echo(log, &echo, read),
+                        None => {}
+                    },
+                    Err(error) if is_passing(error) => self.read_errors(),
+                    Err(error) => return Err(error).during(|| "taking an echo"),
+                }
+            }
+            self.exchanged(log, &message, back);
+        }
+        Ok(())
+    }
+}
+
+/// Writes a header; every message has room for it.
+pub(in super::super) fn emit(message: &Message, room: &mut [u8]) -> Result<()> {
+    message
+        .emit(room)
+        .map_err(|error| Error::new("writing a message", error.to_string()))
+}
+
+/// The echo that a datagram holds, if any.
+fn echo(datagram: &[u8]) -> Option<Message> {
+    let message = Message::parse(datagram).ok()?;
+    (message.echo == Echo::Reply).then_some(message)
+}

@@ -1,0 +1,84 @@
+//! Flows that the receiver of a session sends.
+
+use std::sync::Arc;
+use std::thread;
+
+use units::Span;
+use wire::control::{Reason, Reverse};
+
+use super::running::{Counted, Done, Running};
+use super::{Conversation, on};
+use crate::driver::sessions::counters::SentCounters;
+use crate::driver::sessions::intervals::{Observed, SentReader};
+use crate::driver::sessions::receive::{Signal, Waiting};
+use crate::driver::sessions::reverse;
+use crate::driver::sessions::serve::SendingRate;
+use os::clock;
+use os::error::Result;
+
+impl Conversation<'_> {
+    /// Opens a port for a flow that this end sends to the end that asked for it, and
+    /// only there ([`Waiting::send`]).
+    pub(super) fn reverse(&mut self, asked: &Reverse) -> Result<()> {
+        let (Some(clocks), number) = (self.clocks, asked.flow.flow) else {
+            return self.refuse(Reason::Nonsense, "a flow before the clocks were compared");
+        };
+        let limit = match self.serving.rate {
+            SendingRate::None => return self.refuse(Reason::Reverse, "it asked for flows"),
+            SendingRate::Most(rate) => Some(rate),
+            SendingRate::Any => None,
+        };
+        let peer = self.session.peer.ip();
+        let Some(flow) = reverse::asked(asked, peer, limit) else {
+            return self.refuse(Reason::Limit, "it asked for a flow that is not allowed");
+        };
+        let signal = Signal::new();
+        let waiting = Waiting::open(
+            asked.flow,
+            on(self.session.here, 0),
+            peer,
+            clocks,
+            Arc::clone(&signal),
+            self.server.deadline(),
+            None,
+        );
+        let waiting = match waiting {
+            Ok(waiting) => waiting,
+            Err(error) => return self.refuse(Reason::Kernel, &error.to_string()),
+        };
+        let (port, buffer) = (waiting.port, waiting.buffer);
+        let counters = Arc::<SentCounters>::default();
+        let now = clock::monotonic();
+        let observed = Observed {
+            flow: number,
+            name: flow.name,
+            counters: Arc::clone(&counters),
+            delay: Span::ZERO,
+            echoed: false,
+        };
+        let epoch = clock::time_of(clocks.offset.to_other(clocks.epoch));
+        let to = self.to.clone();
+        let thread = thread::Builder::new()
+            .name(format!("flow {}", flow.name.as_str()))
+            .spawn(move || {
+                let sent = waiting.send(flow, epoch, counters);
+                let sent = sent.map(|sent| Done::Sent(sent.map(Box::new)));
+                // The session has ended if the channel is closed.
+                let _ = to.send((number, sent));
+            });
+        let Ok(thread) = thread else {
+            return self.refuse(Reason::Limit, "no thread is left for a flow");
+        };
+        let running = Running {
+            flow: asked.flow,
+            signal,
+            thread: Some(thread),
+            counted: Counted::Sent {
+                sent: None,
+                reader: SentReader::new(observed, now),
+            },
+        };
+        self.opened(running, port, buffer);
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! The sending end of a transfer.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use meter::{FlowRecorder, MessagePlan, MessageStream};
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{MsgFlags, recv, send as send_octets};
+use units::{Bytes, Span, Time, Transport};
+use wire::message::{Echo, Message};
+
+use super::{Echo as Answer, Sent, Transfer, acknowledged};
+use crate::driver::trial_token::{self, Token};
+use os::clock;
+use os::cpu_time::Process;
+use os::error::{During, Error, Result};
+use os::pacing::Pacer;
+use os::processor::Pinned;
+use os::socket::{SmoothedRtt, connect, open, send_buffer, stalled, take_error, tcp_state, wait};
+
+/// Sends all messages of `transfer` to `port` of its address, after `token`.
+///
+/// # Errors
+/// If the kernel refuses an option, or the receiver makes no progress within the
+/// transfer's timeout.
+pub fn send(transfer: &Transfer, token: &Token, port: u16) -> Result<Sent> {
+    let _pinned = transfer.processor.map(Pinned::to).transpose()?;
+    let before = Process::sample()?;
+    let mut sender = Sender::connect(transfer, token, port)?;
+    sender.send_messages()?;
+    let last_acknowledged = match transfer.protocol {
+        Transport::Tcp => {
+            acknowledged::wait_for_last(&sender.socket, transfer.epoch, transfer.timeout)?
+        }
+        Transport::Udp => None,
+    };
+    sender.await_echoes(sender.message_plan.messages())?;
+    Ok(Sent {
+        messages: sender.message_plan.messages(),
+        first_write: sender.first_write.unwrap_or_default(),
+        last_acknowledged,
+        echoes_took: sender.echoes_took(),
+        round_trips: sender
+            .echoes
+            .map(|echoes| echoes.delays.finish(sender.message_plan.counted_messages())),
+        tcp: match transfer.protocol {
+            Transport::Tcp => Some(tcp_state(sender.socket.as_fd())?),
+            Transport::Udp => None,
+        },
+        smoothed_rtt: sender.smoothed_rtt.finish(),
+        send_buffer: send_buffer(sender.socket.as_fd())?,
+        process: Process::sample()? - before,
+    })
+}
+
+/// A socket connected to `port` of the transfer's address, which has shown `token`.
+pub(super) fn connected(transfer: &Transfer, token: &Token, port: u16) -> Result<OwnedFd> {
+    let socket = open(transfer.protocol, transfer.address, &transfer.options())?;
+    let operation = || format!("connecting to {} port {port}", transfer.address);
+    let to = SocketAddr::new(transfer.address, port);
+    match connect(&socket, to) {
+        Err(Errno::EINPROGRESS) => {
+            let deadline = clock::monotonic() + transfer.timeout;
+            if wait(socket.as_fd(), PollFlags::POLLOUT, deadline)?.is_empty() {
+                return Err(stalled(&operation(), transfer.timeout));
+            }
+            take_error(socket.as_fd()).during(|| "connecting to the receiver")?;
+        }
+        result => result.during(operation)?,
+    }
+    trial_token::show(&socket, transfer.protocol, token, to, transfer.timeout)?;
+    Ok(socket)
+}
+
+struct Sender<'a> {
+    transfer: &'a Transfer,
+    token: &'a Token,
+    message_plan: MessagePlan,
+    socket: OwnedFd,
+    /// The first write of all.
+    began: Option<Time>,
+    /// The first write that counts.
+    first_write: Option<Time>,
+    smoothed_rtt: SmoothedRtt,
+    echoes: Option<Echoes>,
+}
+
+/// The echoes of the receiver.
+struct Echoes {
+    stream: MessageStream,
+    delays: FlowRecorder,
+    /// Echoes received, pre-roll included.
+    taken: u64,
+    /// Arrival of the last echo.
+    last: Time,
+    /// Buffer for one read, large enough for any datagram.
+    room: Vec<u8>,
+}
+
+impl<'a> Sender<'a> {
+    fn connect(transfer: &'a Transfer, token: &'a Token, port: u16) -> Result<Self> {
+        let socket = connected(transfer, token, port)?;
+        let echoes = (transfer.echo != Answer::Off).then(|| Echoes {
+            stream: MessageStream::new(),
+            delays: FlowRecorder::new(),
+            taken: 0,
+            last: Time::ZERO,
+            room: vec![0; 1 << 16],
+        });
+        Ok(Self {
+            transfer,
+            token,
+            message_plan: transfer.message_plan(),
+            socket,
+            began: None,
+            first_write: None,
+            smoothed_rtt: SmoothedRtt::default(),
+            echoes,
+        })
+    }
+
+    fn send_messages(&mut self) -> Result<()> {
+        let lengths =
+            (0..self.message_plan.messages()).map(|sequence| self.message_plan.length(sequence));
+        let longest = usize::try_from(lengths.max().unwrap_or_default().get())
+            .map_err(|_| Error::new("sending messages", "they do not fit into memory"))?;
+        let mut octets = vec![0; longest];
+        let one_by_one = self.transfer.echo == Answer::Whole;
+        let paced = self.transfer.paced && !one_by_one;
+        let grid = match self.transfer.pace.filter(|_| paced) {
+            Some(pace) => Some((Pacer::new()?, pace, clock::monotonic())),
+            None => None,
+        };
+        let mut before = Bytes::ZERO;
+        for sequence in 0..self.message_plan.messages() {
+            let length = self.message_plan.length(sequence);
+            let preroll = self.message_plan.is_preroll(sequence);
+            if sequence + 1 == self.message_plan.messages()
+                && self.transfer.protocol == Transport::Tcp
+            {
+                acknowledged::stamp_from_here(self.socket.as_fd())?;
+            }
+            if let Some((pacer, pace, begun)) = &grid {
+                pacer.wait_until(*begun + pace.serialise(before));
+            }
+            before += length;
+            let sent = self.transfer.epoch.elapsed();
+            if !preroll {
+                self.first_write.get_or_insert(sent);
+            }
+            let began = *self.began.get_or_insert(sent);
+            if self.transfer.protocol == Transport::Tcp {
+                let at = Time::ZERO + sent.since(began).unwrap_or_default();
+                self.smoothed_rtt.sample(at, self.socket.as_fd());
+            }
+            let length = usize::try_from(length.get())
+                .unwrap_or(longest)
+                .min(longest);
+            Message {
+                echo: match self.transfer.echo {
+                    Answer::Off => Echo::Unwanted,
+                    Answer::Headers | Answer::Whole => Echo::Wanted,
+                },
+                preroll,
+                tag: 0,
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+                sequence,
+                sent,
+            }
+            .emit(&mut octets)
+            .expect("every message has room for its header");
+            let echoed = self.echoes.as_ref().map_or(0, |echoes| echoes.taken);
+            self.write(&octets[..length])?;
+            if one_by_one {
+                self.await_echoes(echoed + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Time from the first write to the last echo of whole messages, if all have
+    /// arrived.
+    fn echoes_took(&self) -> Option<Span> {
+        let whole = self.transfer.echo == Answer::Whole;
+        let echoes = self.echoes.as_ref().filter(|_| whole)?;
+        let all = echoes.taken >= self.message_plan.messages();
+        echoes.last.since(self.first_write?).filter(|_| all)
+    }
+
+    /// Writes one message, and receives echoes while the kernel's buffer is full.
+    fn write(&mut self, mut message: &[u8]) -> Result<()> {
+        loop {
+            match send_octets(self.socket.as_raw_fd(), message, MsgFlags::MSG_NOSIGNAL) {
+                Ok(count) if count == message.len() => break,
+                Ok(count) => message = &message[count..],
+                // The queue of the interface or of the socket is full: wait for room.
+                Err(Errno::EAGAIN | Errno::ENOBUFS) => {
+                    self.wait_for(PollFlags::POLLOUT)?;
+                }
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error).during(|| "sending a message"),
+            }
+        }
+        self.take_echoes()
+    }
+
+    /// Waits for `events` or for echoes.
+    fn wait_for(&mut self, events: PollFlags) -> Result<()> {
+        let echoes = if self.echoes.is_some() {
+            PollFlags::POLLIN
+        } else {
+            PollFlags::empty()
+        };
+        let deadline = clock::monotonic() + self.transfer.timeout;
+        if wait(self.socket.as_fd(), events | echoes, deadline)?.is_empty() {
+            return Err(stalled("sending messages", self.transfer.timeout));
+        }
+        self.take_echoes()
+    }
+
+    /// Receives the available echoes.
+    fn take_echoes(&mut self) -> Result<()> {
+        let Some(echoes) = &mut self.echoes else {
+            return Ok(());
+        };
+        while echoes.taken < self.message_plan.messages() {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the peer is a worker of this program"
+            )]
+            let count = match recv(self.socket.as_raw_fd(), &mut echoes.room, MsgFlags::empty()) {
+                Ok(0) => return Err(Error::new("taking echoes", "the receiver closed early")),
+                // Another answer to a repeated token.
+                Ok(count)
+                    if self.transfer.protocol == Transport::Udp
+                        && self.token.is(&echoes.room[..count]) =>
+                {
+                    continue;
+                }
+                Ok(count) => count,
+                Err(Errno::EAGAIN) => return Ok(()),
+                Err(Errno::EINTR) => continue,
+                // A duplicate reached the receiver after it had all datagrams and
+                // ended.
+                Err(Errno::ECONNREFUSED) if self.transfer.protocol == Transport::Udp => continue,
+                Err(error) => return Err(error).during(|| "taking echoes"),
+            };
+            let (now, message_plan) = (self.transfer.epoch.elapsed(), &self.message_plan);
+            let (delays, taken, last) = (&mut echoes.delays, &mut echoes.taken, &mut echoes.last);
+            echoes
+                .stream
+                .receive(&echoes.room[..count], |message| {
+                    *taken += 1;
+                    *last = now;
+                    if let Some(position) = message_plan.counted_position(message.sequence) {
+                        delays.record(position, message.sent, now, message.size());
+                    }
+                })
+                .map_err(|error| Error::new("reading an echo", error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Waits for `wanted` echoes: for all over TCP, over UDP until none has arrived for
+    /// long enough.
+    fn await_echoes(&mut self, wanted: u64) -> Result<()> {
+        while let Some(echoes) = &self.echoes
+            && echoes.taken < wanted
+        {
+            let timeout = match self.transfer.protocol {
+                Transport::Tcp => self.transfer.timeout,
+                Transport::Udp => self.transfer.quiet,
+            };
+            let deadline = clock::monotonic() + timeout;
+            match (
+                wait(self.socket.as_fd(), PollFlags::POLLIN, deadline)?.is_empty(),
+                self.transfer.protocol,
+            ) {
+                (true, Transport::Tcp) => return Err(stalled("waiting for echoes", timeout)),
+                (true, Transport::Udp) => return Ok(()),
+                (false, _) => self.take_echoes()?,
+            }
+        }
+        Ok(())
+    }
+}

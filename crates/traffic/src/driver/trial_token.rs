@@ -1,0 +1,175 @@
+//! Data sockets of a trial that accept only the end with the trial's token
+//! ([`crate::machine::trial_token`]).
+//!
+//! - **TCP:** the sender writes the token first, and begins once the kernel at the other
+//!   end has acknowledged it. There is no reply, because data in both directions would
+//!   change how acknowledgements are delayed. A thread at the port accepts all
+//!   connections, passes on those with the token, and resets the others.
+//! - **UDP:** the sender repeats the token in a datagram until it is answered. The
+//!   receiver then connects its socket to the sender, so that the kernel gives the
+//!   datagrams of others to a second socket, which only counts them.
+
+mod acceptor;
+mod datagrams;
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+pub use crate::machine::trial_token::Token;
+use nix::errno::Errno;
+use nix::poll::PollFlags;
+use nix::sys::socket::{MsgFlags, SockFlag, send};
+use units::{Span, Time, Transport};
+
+use acceptor::Acceptor;
+use datagrams::Others;
+use os::clock;
+use os::error::{During, Result};
+use os::random::random;
+use os::socket::{stalled, take_error, wait};
+use os::sys::queued::unacknowledged;
+
+/// Connections that may wait for the thread at the port.
+pub(crate) const BACKLOG: i32 = 128;
+
+/// The interval of looks whether the token is acknowledged.
+const LOOK: Span = Span::from_micros(50);
+
+/// An unpredictable token.
+///
+/// # Errors
+/// If the kernel provides no random numbers.
+pub fn new_token() -> Result<Token> {
+    Ok(Token::new(random()?))
+}
+
+/// A port that waits for the sender of a trial.
+pub(crate) struct DataPort {
+    way: Way,
+    token: Token,
+    /// Datagrams of unauthenticated peers before the sender's.
+    refused_peers: u64,
+    /// Those since.
+    others: Option<Others>,
+}
+
+enum Way {
+    Stream(Acceptor),
+    /// The bound socket, until the sender has been met.
+    Datagrams(Option<OwnedFd>),
+}
+
+impl DataPort {
+    /// Waits at a listening TCP socket for at most `most` connections with the token,
+    /// which get `flags`.
+    pub(crate) fn of_stream(
+        listener: OwnedFd,
+        token: Token,
+        most: usize,
+        flags: SockFlag,
+    ) -> Result<Self> {
+        Ok(Self {
+            way: Way::Stream(Acceptor::begin(listener, token.clone(), most, flags)?),
+            token,
+            refused_peers: 0,
+            others: None,
+        })
+    }
+
+    /// Waits at a bound UDP socket.
+    pub(crate) fn of_datagrams(socket: OwnedFd, token: Token) -> Self {
+        Self {
+            way: Way::Datagrams(Some(socket)),
+            token,
+            refused_peers: 0,
+            others: None,
+        }
+    }
+
+    /// The next connection with the token, or the UDP socket connected to its sender.
+    ///
+    /// # Errors
+    /// If nobody shows the token within `timeout`.
+    pub(crate) fn admit(&mut self, timeout: Span) -> Result<OwnedFd> {
+        let late = || stalled("waiting for the sender", timeout);
+        match &mut self.way {
+            Way::Stream(acceptor) => acceptor.next(timeout)?.ok_or_else(late),
+            Way::Datagrams(socket) => {
+                let socket = socket.take().ok_or_else(late)?;
+                let met = datagrams::meet(&socket, &self.token, timeout)?;
+                self.refused_peers = met.refused_peers;
+                self.others = met.others;
+                match self.others {
+                    Some(_) => Ok(socket),
+                    None => Err(late()),
+                }
+            }
+        }
+    }
+
+    /// Closes the port. Returns the unauthenticated peers: refused connections, those that
+    /// wait at this moment included, or datagrams.
+    pub(crate) fn close(self) -> u64 {
+        match self.way {
+            Way::Stream(acceptor) => acceptor.end(),
+            Way::Datagrams(_) => {
+                self.refused_peers + self.others.map_or(0, |others| others.count())
+            }
+        }
+    }
+}
+
+/// Shows the token on a socket that is connected to the receiver at `to`.
+///
+/// # Errors
+/// If it is not taken within `timeout`.
+pub(crate) fn show(
+    socket: &OwnedFd,
+    transport: Transport,
+    token: &Token,
+    to: SocketAddr,
+    timeout: Span,
+) -> Result<()> {
+    let deadline = clock::monotonic() + timeout;
+    let shown = match transport {
+        Transport::Tcp => show_on_stream(socket, token, deadline),
+        Transport::Udp => datagrams::introduce(socket, token, deadline).map_err(io::Error::from),
+    };
+    let operation = || format!("showing the trial's token to {to}");
+    match shown.during(operation)? {
+        true => Ok(()),
+        false => Err(stalled(&operation(), timeout)),
+    }
+}
+
+/// Writes the token, and waits until it is acknowledged: a short segment in flight would
+/// hold back a short message if Nagle's algorithm is active [RFC9293 s3.7.4]. Returns
+/// whether it was.
+fn show_on_stream(socket: &OwnedFd, token: &Token, deadline: Time) -> io::Result<bool> {
+    let mut left: &[u8] = token.octets();
+    while !left.is_empty() {
+        match send(socket.as_raw_fd(), left, MsgFlags::MSG_NOSIGNAL) {
+            Ok(count) => left = &left[count..],
+            Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) => {
+                let room = wait(socket.as_fd(), PollFlags::POLLOUT, deadline);
+                if room.map_or(true, |events| events.is_empty()) {
+                    return Ok(false);
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    while unacknowledged(socket.as_fd())? > 0 {
+        take_error(socket.as_fd())?;
+        if clock::monotonic() >= deadline {
+            return Ok(false);
+        }
+        clock::sleep(LOOK);
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;

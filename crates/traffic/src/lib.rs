@@ -1,0 +1,7 @@
+//! Generated traffic, between hosts that the user has and between the ends of a trial.
+//!
+//! The [`machine`] is the control protocol and the admission to data sockets, without
+//! I/O. The [`driver`] has the sockets, the threads and the clocks.
+
+pub mod driver;
+pub mod machine;
