@@ -3,7 +3,7 @@
 //! [`run`] runs the trials of a plan in its [`world`]. A trial between two
 //! agents is a function of `measure`, which is independent of namespaces and
 //! hosts. [`doctor`] checks the machine and [`dry_run`] summarises a run
-//! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine. [`mesh`] probes the paths between other machines. [`flows`] and [`packet_log`] serve manual traffic; [`recording`]
+//! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine. [`flows`] are those of `send`; [`recording`]
 //! and [`replay`] handle frames recorded on emulated links.
 
 mod agent;
@@ -21,8 +21,6 @@ mod link_counts;
 mod link_window;
 mod measure;
 pub mod measurements;
-pub mod mesh;
-pub mod packet_log;
 pub mod recording;
 pub mod replay;
 pub mod robustness;

@@ -7,7 +7,8 @@ pub use os::worker::role;
 
 use crate::auto_rate::calibration;
 use crate::doctor::attempt;
-use crate::{agent, edge_gateway, emulation, mesh, stall_meter};
+use crate::{agent, edge_gateway, emulation, stall_meter};
+use probe::driver::mesh;
 
 /// Runs the worker for `role` until the parent exits.
 ///

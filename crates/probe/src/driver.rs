@@ -13,6 +13,7 @@ mod error;
 mod far_end;
 mod fragments;
 mod line;
+pub mod mesh;
 mod outer;
 mod outgoing;
 mod receive;

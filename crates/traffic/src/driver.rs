@@ -8,6 +8,7 @@ pub mod clock_comparison;
 pub mod connections;
 pub mod discovery;
 pub mod jumbogram;
+pub mod packet_log;
 pub mod request_response;
 pub mod sessions;
 pub mod transfer;

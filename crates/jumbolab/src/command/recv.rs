@@ -8,10 +8,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use ::traffic::driver::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use ::traffic::driver::sessions::{Event, Receiver, Records, SendingRate, Serving, Session};
 use ::traffic::machine::control::Limits;
 use anyhow::{Context, Result, anyhow, ensure};
-use lab::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
 use os::clock::Epoch;
 use os::interrupt;
 use probe::driver::stamp::{RunningReflector, StampReflector};

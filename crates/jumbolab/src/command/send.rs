@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
+use ::traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
 use ::traffic::driver::sessions::{
     Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send,
 };
 use anyhow::{Result, anyhow, bail, ensure};
 use lab::flows::{Keys, flow, reversed};
-use lab::packet_log::{LogOwner, PacketLog, Zero};
 use os::{far_host, interrupt};
 use units::Seed;
 

@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use lab::mesh::{self, MeshOutcome, MeshProgress, MeshTask};
 use os::interrupt;
+use probe::driver::mesh::{self, MeshOutcome, MeshProgress, MeshTask};
 use report::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
 use units::Bytes;
 

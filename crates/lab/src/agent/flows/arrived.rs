@@ -17,7 +17,7 @@ use traffic::driver::sessions::{
 };
 use units::{Bytes, Span, Time};
 
-use crate::packet_log::{LogOwner, PacketLog, Zero};
+use traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
 
 /// Capacity of the queue in bundles of records.
 const WAITING: usize = 64;

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::thread;
 
+use crate::driver::stamp::{RunningReflector, StampReflector};
+use crate::driver::{Investigated, Outgoing, Task, investigate};
+use crate::machine::stamp::Limits;
 use anyhow::{Context, Result};
-use probe::driver::stamp::{RunningReflector, StampReflector};
-use probe::driver::{Investigated, Outgoing, Task, investigate};
-use probe::machine::stamp::Limits;
 use serde::{Deserialize, Serialize};
 
 /// The worker's role.
-pub(crate) const ROLE: &str = "prober";
+pub const ROLE: &str = "prober";
 
 /// A request to a host.
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ pub(super) enum Reply {
 ///
 /// # Errors
 /// A request cannot be read.
-pub(crate) fn serve() -> Result<()> {
+pub fn serve() -> Result<()> {
     let mut reflector = None;
     for line in os::lease::requests(|| ())? {
         match serde_json::from_str(&line).context("reading a request")? {

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use crate::driver::sessions::{Described, Entry, Meter, Records};
 use anyhow::{Context, Result, anyhow};
 use meter::clock_offset::ClockOffset;
 use os::clock::{self, Epoch};
-use traffic::driver::sessions::{Described, Entry, Meter, Records};
 use units::{Bytes, Transport};
 use wire::log::{Clock, Estimate, Facts, Flow, Marks, Record, Role, Sent, Writer};
 
@@ -320,7 +320,7 @@ fn described(flow: &Described) -> Flow {
 }
 
 /// Converts a record to absolute clock values.
-fn counted(record: traffic::driver::sessions::Record, role: Role, zero: Zero) -> Record {
+fn counted(record: crate::driver::sessions::Record, role: Role, zero: Zero) -> Record {
     let at = record.received.map(|at| zero.here.saturating_add(at));
     let (received, returned) = match role {
         Role::RoundTrip => (None, at),
@@ -353,7 +353,7 @@ impl LogOwner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traffic::driver::sessions::Name;
+    use crate::driver::sessions::Name;
     use wire::log::{Block, MAGIC, Next, next, open};
 
     #[test]
@@ -381,7 +381,7 @@ mod tests {
             dscp: 46,
         };
         records.send(Entry::Flow(described)).unwrap();
-        let record = |sequence| traffic::driver::sessions::Record {
+        let record = |sequence| crate::driver::sessions::Record {
             flow: 3,
             size: 100,
             sequence,
@@ -453,7 +453,7 @@ mod tests {
     fn the_logs_of_a_receiver_share_their_space_and_an_end_is_said_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let zero = Zero { sender: 0, here: 0 };
-        let record = |sequence| traffic::driver::sessions::Record {
+        let record = |sequence| crate::driver::sessions::Record {
             flow: 0,
             size: 100,
             sequence,

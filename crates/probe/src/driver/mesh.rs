@@ -8,10 +8,10 @@ mod schedule;
 
 use std::net::IpAddr;
 
+use crate::driver::{Investigated, Task};
 use anyhow::{Result, ensure};
 use link::Protocol;
 use os::{clock, interrupt};
-use probe::driver::{Investigated, Task};
 use units::{Bytes, IpMtu, Span, Time};
 
 use connect::{Connected, connect};
@@ -19,7 +19,7 @@ use prober::{Reply, Request};
 use schedule::Schedule;
 
 pub use hosts::{HostLine, read};
-pub(crate) use prober::{ROLE, serve};
+pub use prober::{ROLE, serve};
 
 /// The most investigations at a time.
 const MOST_AT_ONCE: usize = 8;

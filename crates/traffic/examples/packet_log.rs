@@ -1,6 +1,6 @@
 //! Writes a packet log of realistic traffic, for benchmarks by hand:
 //!
-//!     cargo run --release -p jumbolab-lab --example packet_log -- 3000000 typical.jlog
+//!     cargo run --release -p jumbolab-traffic --example packet_log -- 3000000 typical.jlog
 //!
 //! One flow: gaps are exponential with a mean of 20 us, delays a base of 300 us
 //! and an exponential part with a mean of 20 us, sizes uniform from 64 to 1472
