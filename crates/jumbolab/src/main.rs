@@ -8,7 +8,7 @@ mod progress;
 
 use std::process::ExitCode;
 
-use lab::worker;
+use worlds::worker;
 
 use args::Command;
 use exit::done;

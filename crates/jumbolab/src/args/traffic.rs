@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use lab::flows::Keys;
+use worlds::flows::Keys;
 
 use super::Jumbogram;
 

@@ -10,5 +10,5 @@ pub(crate) fn run() -> Result<()> {
             "`jumbolab run --on hosts` starts this command by ssh and speaks to it; type that, or `jumbolab man agent`"
         );
     }
-    lab::host_agent::serve()
+    worlds::host_agent::serve()
 }

@@ -94,7 +94,7 @@ fn record(folders: &[PathBuf], variant: Option<&str>) -> Result<()> {
             continue;
         }
         let plan = read.plan();
-        let shipped = lab::world::plan(Experiment::load(&plan.name)?, plan.world)?;
+        let shipped = worlds::world::plan(Experiment::load(&plan.name)?, plan.world)?;
         if variant.is_none() && shipped.hash != plan.hash {
             bail!(
                 "{} is a run of plan {}, the shipped {} is {} in world {}; run it again, or name the settings with --variant",

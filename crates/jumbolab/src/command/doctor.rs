@@ -6,9 +6,9 @@ use analysis::certificate::State;
 use anyhow::Result;
 use clap::builder::styling::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::doctor::{self, Check, Facts, Status};
-use lab::host_report;
 use serde_json::Value;
+use worlds::doctor::{self, Check, Facts, Status};
+use worlds::host_report;
 
 use crate::args::Doctor;
 use crate::exit::Ending;

@@ -8,9 +8,9 @@ use std::io::ErrorKind;
 
 use anyhow::{Result, anyhow, ensure};
 use emulator::{EmulatedLink, Emulator, End};
-use lab::recording::{Heading, Recording};
 use os::{clock, interrupt};
 use units::{Bytes, Seed, Span, Time};
+use worlds::recording::{Heading, Recording};
 
 use crate::args::Emulate;
 use crate::exit::Ending;

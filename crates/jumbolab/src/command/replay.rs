@@ -5,15 +5,15 @@ mod gateway;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use lab::gateway::recording::Recording;
-use lab::recording::{Decision, Input, Recorded};
-use lab::replay::{self, Agreement, Difference};
 use link::Fate;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 use queue::Reason;
 use report::{Document, Places};
 use serde_json::{Value, json};
 use units::Time;
+use worlds::gateway::recording::Recording;
+use worlds::recording::{Decision, Input, Recorded};
+use worlds::replay::{self, Agreement, Difference};
 
 use super::page;
 use super::printed;

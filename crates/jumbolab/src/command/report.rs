@@ -10,10 +10,10 @@ use analysis::passes::leave_out_disturbed;
 use anyhow::{Context, Result, anyhow, bail};
 use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
-use lab::robustness::{Study, is_search};
 use plan::{Plan, RunFacts, Trial};
 use report::{Document, Paths, Places, Run};
 use results::folder::Folder;
+use worlds::robustness::{Study, is_search};
 
 use super::{page, printed, robustness};
 use crate::args::Report;
@@ -95,7 +95,7 @@ impl<'a> ReadRun<'a> {
         let (text, facts, mut trials) = Folder::read_in(&files)?;
         let name = folder.join("plan.toml");
         let experiment = Experiment::parse_results(&text, &name.display().to_string())?;
-        let mut plan = lab::world::plan(experiment, facts.world)?;
+        let mut plan = worlds::world::plan(experiment, facts.world)?;
         let stray = without_cell(&plan, &trials).filter(|_| !is_search(&plan, &trials));
         if let Some(trial) = stray {
             let (id, factors) = (trial.id.as_str(), &trial.factors);
@@ -107,7 +107,7 @@ impl<'a> ReadRun<'a> {
         facts.leave_out(&mut plan, &trials);
         leave_out_disturbed(&plan, &mut trials);
         if plan.world.profile().runs_side_by_side {
-            lab::run::sort(&plan, &mut trials);
+            worlds::run::sort(&plan, &mut trials);
         }
         Ok(Self {
             folder,

@@ -2,7 +2,7 @@
 
 pub(super) mod auto_rate;
 mod fitted;
-mod worlds;
+mod several;
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ use analysis::completion::complete;
 use analysis::passes::leave_out_disturbed;
 use anyhow::{Context, Result, bail};
 use experiment::Experiment;
-use lab::run::{Bench, How, sort};
-use lab::{dry_run, facts};
 use plan::{AutoRate, Cell, NamedHosts, Plan, SideEffect, Trial, World};
 use report::{Document, Paths, Places};
 use results::folder::{Folder, Opening, Resume, Shard};
 use results::journal::Lost;
 use serde_json::{Value, json};
+use worlds::run::{Bench, How, sort};
+use worlds::{dry_run, facts};
 
 use super::report::evidence_was_read;
 use super::{consent, page, printed, replay};
@@ -41,9 +41,9 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
         return replay::run(args).map(done);
     }
     let experiment = written(args)?;
-    let worlds = worlds::asked(args, &experiment)?;
+    let worlds = several::asked(args, &experiment)?;
     let [world] = worlds.as_slice() else {
-        return worlds::run(args, &experiment, &worlds);
+        return several::run(args, &experiment, &worlds);
     };
     let (plan, named) = resolved(args, &experiment, *world)?;
     let named = named.as_ref();
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Run) -> Result<Ending> {
     let places = (Path::new(RESULTS), place);
     let chosen = auto_rate::chosen(&experiment, &plan, places, args.resume.is_some())?;
     let plan = match &chosen {
-        Some(chosen) => lab::world::plan(auto_rate::applied(&experiment, chosen)?, *world)?,
+        Some(chosen) => worlds::world::plan(auto_rate::applied(&experiment, chosen)?, *world)?,
         None => plan,
     };
     let run = Measured::of(args, &experiment, (plan, named), (place, chosen))?;
@@ -115,14 +115,14 @@ impl Measured {
             complete,
         };
         // Of several worlds some may not have begun.
-        if worlds::is_several(args) && !Folder::exists(&opening) {
+        if several::is_several(args) && !Folder::exists(&opening) {
             opening.resume = Resume::No;
         }
         let mut folder = Folder::open(&opening)?;
-        let mut progress: Box<dyn lab::run::Progress + '_> = match args.detail.quiet {
+        let mut progress: Box<dyn worlds::run::Progress + '_> = match args.detail.quiet {
             true => Box::new(Silent),
             false => {
-                let what = match worlds::is_several(args) {
+                let what = match several::is_several(args) {
                     true => format!("writing results of {} to", plan.world),
                     false => "writing results to".to_owned(),
                 };
@@ -289,7 +289,7 @@ fn planned(experiment: &Experiment, plan: &Plan, named: Option<&NamedHosts>) -> 
 /// The progress of a run that is asked to be quiet.
 struct Silent;
 
-impl lab::run::Progress for Silent {
+impl worlds::run::Progress for Silent {
     fn begin(&mut self, _: usize, _: usize) {}
     fn trial(&mut self, _: &Cell, _: u32) {}
     fn done(&mut self, _: &Plan, _: &[Trial], _: &Trial) {}
@@ -321,17 +321,17 @@ fn resolved(
     let named = match (world.profile().builds_network, args.host.is_empty()) {
         (false, _) => Some(experiment.named_hosts(&args.host)?),
         (true, true) => None,
-        (true, false) if worlds::is_several(args) => None,
+        (true, false) if several::is_several(args) => None,
         (true, false) => bail!("--host: the world `{world}` makes its own hosts; add --on hosts"),
     };
-    Ok((lab::world::plan(experiment.clone(), world)?, named))
+    Ok((worlds::world::plan(experiment.clone(), world)?, named))
 }
 
 /// The plans of a run, one for each of its worlds.
 #[cfg(test)]
 pub(super) fn plans(args: &Run) -> Result<Vec<Plan>> {
     let experiment = written(args)?;
-    let worlds = worlds::asked(args, &experiment)?;
+    let worlds = several::asked(args, &experiment)?;
     let plan = |world: &World| Ok(resolved(args, &experiment, *world)?.0);
     worlds.iter().map(plan).collect()
 }

@@ -10,9 +10,9 @@ use ::traffic::driver::sessions::{
     Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send,
 };
 use anyhow::{Result, anyhow, bail, ensure};
-use lab::flows::{Keys, flow, reversed};
 use os::{far_host, interrupt};
 use units::Seed;
+use worlds::flows::{Keys, flow, reversed};
 
 use super::jumbogram;
 use super::traffic::{self, Host, Printer, Results, secret};

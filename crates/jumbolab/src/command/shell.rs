@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use experiment::Experiment;
-use lab::shell::{self, ShellRequest};
+use worlds::shell::{self, ShellRequest};
 
 use crate::args::Shell;
 use crate::exit::Ending;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: Shell) -> Result<Ending> {
     for assignment in &args.set {
         experiment.set(assignment)?;
     }
-    let plan = lab::world::plan(experiment, shell::WORLD)?;
+    let plan = worlds::world::plan(experiment, shell::WORLD)?;
     let (setting, note) = shell::choose(&plan)?;
     let command = match args.command.is_empty() {
         true => vec![users_shell()],

@@ -123,7 +123,7 @@ fn experiments_in_tutorials_have_plans() {
         for text in document.experiments() {
             let experiment = Experiment::parse(&text, "my.toml").unwrap();
             let world = experiment.world().unwrap().unwrap_or_default();
-            lab::world::plan(experiment, world).unwrap();
+            worlds::world::plan(experiment, world).unwrap();
             planned += 1;
         }
     }

@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
+use worlds::world::netns::Netns;
 
 use crate::{SEED, judged, mean};
 
@@ -81,7 +81,7 @@ fn setting(instrument: &str) -> Result<Setting> {
     ] {
         experiment.set(set)?;
     }
-    let plan = lab::world::plan(experiment, World::Netns)?;
+    let plan = worlds::world::plan(experiment, World::Netns)?;
     let cell = plan.cells.into_iter().next();
     let cell = cell.context("the plan has no cell")?;
     cell.setting.map_err(|why| anyhow!(why))

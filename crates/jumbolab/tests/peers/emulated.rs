@@ -1,10 +1,10 @@
 //! Emulated links agree with physical limits.
 
 use anyhow::{Context, Result, ensure};
-use lab::world::netns::Netns;
 use os::clock::Epoch;
 use plan::{Setting, evidence};
 use units::Seed;
+use worlds::world::netns::Netns;
 
 use crate::{SEED, judged, measurements, metric, most, only_setting, share_of_limit};
 

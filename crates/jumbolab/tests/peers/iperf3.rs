@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::world::netns::Netns;
 use plan::Setting;
 use plan::World;
+use worlds::world::netns::Netns;
 
 use crate::{goodput, median, most, only_setting, share_of_limit};
 
@@ -111,7 +111,7 @@ pub(crate) fn as_trials(netns: &mut Netns) -> Result<()> {
         sender = "iperf3 -c {receiver} -t 2 -O 1 -J"
         read = { throughput = "/end/sum_received/bits_per_second * 1e-6" }
     "#;
-    let plan = lab::world::plan(Experiment::parse(EXPERIMENT, "iperf3.toml")?, World::Netns)?;
+    let plan = worlds::world::plan(Experiment::parse(EXPERIMENT, "iperf3.toml")?, World::Netns)?;
     for cell in &plan.cells {
         let setting = cell.setting.as_ref().map_err(|why| anyhow!(why.clone()))?;
         let reached = most(ROUNDS, || {

@@ -24,13 +24,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::measurements::Measurements;
-use lab::worker;
-use lab::world::netns::{Failure, Netns};
 use os::clock::{self, Epoch};
 use plan::{Plan, Setting, World, evidence};
 use undisturbed::{Disturbed, until_undisturbed};
 use units::{Seed, Span};
+use worlds::measurements::Measurements;
+use worlds::worker;
+use worlds::world::netns::{Failure, Netns};
 
 /// The seed of all emulated links, so that runs are repeatable.
 const SEED: Seed = Seed::new(1);
@@ -146,7 +146,7 @@ fn plan(settings: &[&str]) -> Result<Plan> {
     {
         experiment.set(setting)?;
     }
-    lab::world::plan(experiment, World::Netns)
+    worlds::world::plan(experiment, World::Netns)
 }
 
 fn only_setting(settings: &[&str]) -> Result<Setting> {

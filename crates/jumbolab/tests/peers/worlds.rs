@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use experiment::Experiment;
-use lab::measurements::Measurements;
-use lab::world::netns::Netns;
-use lab::world::sim::Simulator;
 use plan::World;
 use units::Seed;
+use worlds::measurements::Measurements;
+use worlds::world::netns::Netns;
+use worlds::world::sim::Simulator;
 
 use crate::{SEED, judged, median};
 
@@ -40,7 +40,7 @@ pub(super) fn agree(netns: &mut Netns) -> Result<()> {
         for setting in ["queue=droptail", "buffer=100kB", "size=15MB"] {
             experiment.set(setting)?;
         }
-        lab::world::plan(experiment, world)
+        worlds::world::plan(experiment, world)
     };
     let (kernels, simulated) = (plan(World::Netns)?, plan(World::Sim)?);
     let mut wrong = Vec::new();

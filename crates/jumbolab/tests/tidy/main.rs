@@ -27,7 +27,7 @@ const LAYERS: [&[&str]; 9] = [
     &["traffic", "probe", "emulator", "gateway", "sim"],
     &["plan"],
     &["experiment", "results", "analysis"],
-    &["lab", "report", "claims"],
+    &["worlds", "report", "claims"],
     &["jumbolab"],
 ];
 
@@ -71,7 +71,7 @@ const READS_THE_KERNEL: [&str; 5] = [
     "crates/os/",
     "crates/probe/src/driver/",
     "crates/traffic/src/driver/jumbogram/",
-    "crates/lab/src/testbed/",
+    "crates/worlds/src/testbed/",
     "crates/jumbolab/src/command/gateway.rs",
 ];
 
@@ -92,7 +92,6 @@ const HUNDREDS_OF_LINES: [(&str, usize); 23] = [
     ("files", 12),
     ("gateway", 69),
     ("jumbolab", 113),
-    ("lab", 266),
     ("link", 39),
     ("meter", 30),
     ("model", 21),
@@ -107,6 +106,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 23] = [
     ("tcp", 29),
     ("traffic", 154),
     ("units", 11),
+    ("worlds", 266),
     ("wire", 105),
 ];
 
@@ -121,12 +121,12 @@ const LONGEST_MAIN: usize = 60;
 /// taken for another one.
 const NAMES_WORLDS: [&str; 7] = [
     "crates/experiment/src/keys/support.rs",
-    "crates/lab/src/run.rs",
-    "crates/lab/src/world.rs",
-    "crates/lab/src/shell.rs",
-    "crates/lab/src/replay/settings.rs",
+    "crates/worlds/src/run.rs",
+    "crates/worlds/src/world.rs",
+    "crates/worlds/src/shell.rs",
+    "crates/worlds/src/replay/settings.rs",
     "crates/plan/src/synthetic.rs",
-    "crates/lab/src/measure/synthetic.rs",
+    "crates/worlds/src/measure/synthetic.rs",
 ];
 
 /// Names in brackets that are no keys: of templates, error messages and tables, and arguments in

@@ -25,8 +25,8 @@ fn runs() -> Vec<(Plan, Vec<Trial>)> {
     let of = |name: &str| {
         let experiment = load(name);
         let world = experiment.world().unwrap().unwrap_or_default();
-        let mut plan = lab::world::plan(experiment, world)
-            .or_else(|_| lab::world::plan(load(name), World::Sim))
+        let mut plan = worlds::world::plan(experiment, world)
+            .or_else(|_| worlds::world::plan(load(name), World::Sim))
             .unwrap();
         plan.cells.truncate(CELLS);
         let trials = trials(&plan);

@@ -10,9 +10,9 @@ use std::thread::{Builder, JoinHandle};
 use anyhow::{Context, Error, Result, anyhow, bail};
 use emulator::Report;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-use lab::recording::Recording;
 use link::{Arrival, Event, Reseed};
 use units::Span;
+use worlds::recording::Recording;
 
 use super::text;
 use crate::output;

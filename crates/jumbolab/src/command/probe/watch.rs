@@ -3,7 +3,6 @@
 mod path;
 
 use anyhow::{Result, anyhow, ensure};
-use lab::run::rfc3339;
 use os::clock::{self, Epoch};
 use os::interrupt;
 use os::metrics::Endpoint;
@@ -11,6 +10,7 @@ use probe::driver::{Investigated, Task, investigate};
 use probe::machine::{PathReport, Verdict};
 use report::{Probed, path_change_json, path_change_sentence};
 use units::Span;
+use worlds::run::rfc3339;
 
 use super::{Progress, metrics, progress};
 use crate::args::Probe;

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use anyhow::Result;
-use lab::gateway::recording::{Described, Recording};
-use lab::gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
-use lab::recording::Input;
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use report::Places;
 use serde_json::{Value, json};
 use units::Span;
+use worlds::gateway::recording::{Described, Recording};
+use worlds::gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
+use worlds::recording::Input;
 
 use super::super::printed;
 use super::write_page;

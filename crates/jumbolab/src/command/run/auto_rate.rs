@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use analysis::completion::complete;
 use anyhow::{Result, bail};
 use experiment::{AUTO_RATES, Experiment};
-use lab::auto_rate;
 use plan::{AutoRate, Plan, World};
 use results::folder::Folder;
+use worlds::auto_rate;
 
 /// The folder of all results, and the one that a run names instead.
 type Places<'a> = (&'a Path, Option<&'a Path>);
@@ -101,7 +101,7 @@ fn at_all_rates(experiment: &Experiment, world: World, base: &Path) -> Result<Ve
     for rate in AUTO_RATES {
         // A plan that cannot be run at a rate has no results either.
         let at_rate = experiment.clone().with_auto_rate(rate);
-        if let Ok(plan) = lab::world::plan(at_rate, world) {
+        if let Ok(plan) = worlds::world::plan(at_rate, world) {
             found.extend(begun_in(&plan, (base, None))?);
         }
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv6Addr};
 
-use lab::flows::{Keys, flow};
 use units::Seed;
 use wire::log::{Batch, Block, MAGIC, Next, next, open};
+use worlds::flows::{Keys, flow};
 
 use super::super::harness::Dir;
 use super::super::lookup::Object;

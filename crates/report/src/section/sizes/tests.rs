@@ -1,7 +1,7 @@
 use experiment::Experiment;
-use lab::world::sim::Simulator;
 use plan::{World, evidence};
 use units::Seed;
+use worlds::world::sim::Simulator;
 
 use super::*;
 

@@ -3,8 +3,9 @@
 //! [`run`] runs the trials of a plan in its [`world`]. A trial between two
 //! agents is a function of `measure`, which is independent of namespaces and
 //! hosts. [`doctor`] checks the machine and [`dry_run`] summarises a run
-//! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine. [`flows`] are those of `send`; [`recording`]
-//! and [`replay`] handle frames recorded on emulated links.
+//! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine, and
+//! a [`testbed`] is the path of a trial in namespaces. [`flows`] are those of `send`;
+//! [`recording`] and [`replay`] handle frames recorded on emulated links.
 
 mod agent;
 pub mod auto_rate;
