@@ -20,8 +20,8 @@ pub(crate) use lines::{Line, Named, OfAlternative, OfClaim, OfFigure};
 pub(crate) use measured::Measured;
 use measured::measured;
 
-/// The files of docs/results.
-const FILES: &[&str] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
+/// The files of docs/results: name and text.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 
 /// The verdicts of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,9 +67,12 @@ pub struct Header {
 /// The recorded results that are part of the program.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// When a file cannot be read; the error names it.
 pub fn recorded() -> Result<Vec<Record>> {
-    FILES.iter().map(|text| Record::parse(text)).collect()
+    let read = |(name, text): &(&str, &str)| {
+        Record::parse(text).with_context(|| format!("docs/results/{name}"))
+    };
+    FILES.iter().map(read).collect()
 }
 
 impl Header {

@@ -6,25 +6,8 @@ use anyhow::{Context, Result};
 use plan::Level;
 use serde::Deserialize;
 
-/// The files of the register.
-const FILES: [(&str, &str); 4] = [
-    (
-        "claims/mred-ddf.toml",
-        include_str!("../../../claims/mred-ddf.toml"),
-    ),
-    (
-        "claims/egan.toml",
-        include_str!("../../../claims/egan.toml"),
-    ),
-    (
-        "claims/2017.toml",
-        include_str!("../../../claims/2017.toml"),
-    ),
-    (
-        "claims/2019.toml",
-        include_str!("../../../claims/2019.toml"),
-    ),
-];
+/// The files of the register: name and text.
+const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 
 /// A paper and its claims.
 #[derive(Debug, Deserialize)]
@@ -233,7 +216,8 @@ impl Evidence {
 /// # Errors
 /// When a file of the register cannot be read; the error names file and line.
 pub fn papers() -> Result<Vec<Paper>> {
-    let read =
-        |(name, text): &(&str, &str)| toml::from_str(text).with_context(|| (*name).to_owned());
+    let read = |(name, text): &(&str, &str)| {
+        toml::from_str(text).with_context(|| format!("claims/{name}"))
+    };
     FILES.iter().map(read).collect()
 }
