@@ -23,8 +23,8 @@ pub use synchronisation::Synchronisation;
 /// The start of a run on this machine's wall clock.
 ///
 /// The kernel timestamps packets with CLOCK_REALTIME. Senders and receivers on one machine
-/// read the same clock; those on different machines have an epoch each, see
-/// [`traffic::driver::clock_comparison`].
+/// read the same clock; those on different machines have an epoch each, which
+/// they compare in a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Epoch {

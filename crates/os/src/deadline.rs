@@ -3,7 +3,7 @@
 //! The peer decides what arrives and when, so no such loop may depend on a pause of the
 //! peer to end. Each read from a peer's socket takes a [`Permit`], which only a
 //! [`Deadline`] issues: the functions below, those of [`crate::sys::inbox`], and
-//! control connections. `clippy.toml` forbids the calls of nix behind them.
+//! the sockets of tools, such as control connections. `clippy.toml` forbids the calls of nix behind them.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;

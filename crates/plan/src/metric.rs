@@ -43,6 +43,9 @@ pub struct Metric {
     pub resolution: Option<Resolution>,
     /// Whether the metric is also reported for each flow separately.
     pub of_flows: bool,
+    /// Whether the metric may be below zero: a difference of two clocks, of two meters or
+    /// of two shares.
+    pub signed: bool,
 }
 
 /// The direction of improvement.
@@ -83,24 +86,13 @@ pub enum Resolution {
 /// the unit of TCP_INFO [tcp(7)]. In milliseconds.
 const STAMP: Resolution = Resolution::Absolute(0.001);
 
-/// The metrics that may be below zero: differences of two clocks, of two meters or of two
-/// shares.
-const SIGNED: [&str; 8] = [
-    CPU_MESSAGE.name,
-    DELAY.name,
-    DELAY_P99.name,
-    DROP_BIAS.name,
-    ENERGY.name,
-    FIRST_DELIVERY.name,
-    LATENCY.name,
-    LATENCY_DITG.name,
-];
-
 /// Whether the metric `name`, also that of a flow, is below zero in no trial. Those of latency
 /// breakdowns and of windows are not among them.
 pub fn is_never_negative(name: &str) -> bool {
     let base = flow::base(name);
-    METRICS.iter().any(|metric| metric.name == base) && !SIGNED.contains(&base)
+    METRICS
+        .iter()
+        .any(|metric| metric.name == base && !metric.signed)
 }
 
 /// Whether a trial can have `value` of the metric `name`.
@@ -149,6 +141,7 @@ impl Metric {
             shown: Shown::Compact,
             resolution: None,
             of_flows: false,
+            signed: false,
         }
     }
 
@@ -180,6 +173,14 @@ impl Metric {
     const fn of_flows(self) -> Self {
         Self {
             of_flows: true,
+            ..self
+        }
+    }
+
+    /// Lets the metric be below zero.
+    const fn signed(self) -> Self {
+        Self {
+            signed: true,
             ..self
         }
     }

@@ -1,6 +1,7 @@
 //! Senders and receivers on the sockets of this machine.
 //!
-//! [`sessions`] are those of `send` and `recv`. The others are ends of a trial: a
+//! [`sessions`] are those of `send` and `recv`, [`jumbogram`] is `send --jumbogram`, and
+//! [`packet_log`] writes the logs of either. The others are ends of a trial: a
 //! [`transfer`] of messages, a [`request_response`] exchange, [`connections`] among hosts of
 //! a network. A [`trial_token`] admits the other end of each to its data sockets.
 

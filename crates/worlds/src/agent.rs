@@ -33,7 +33,7 @@ pub(crate) use between::Agents;
 pub(crate) use flows::{Arrivals, Arrived, Departed, Receiving, Sending, Wanted};
 pub(crate) use server::{Kept, answer, serve};
 
-/// The role of the worker, as [`Command::local`] takes it.
+/// The role of the worker, as [`os::worker::Command::local`] takes it.
 pub(crate) const ROLE: &str = "node";
 
 /// A request to a worker. The port of a request for traffic accepts only the peer with the

@@ -124,7 +124,8 @@ metrics! {
         "J/GB",
         "Energy",
         "energy that the processor packages of sender and receiver take during the traffic, idle or not, per 10^9 octets of payload [LinuxDoc powercap]",
-    );
+    )
+    .signed();
 
     ECHO_TIME = lower(
         "echo_time",
@@ -157,14 +158,16 @@ metrics! {
         "mean one-way delay of the messages [RFC7679]",
     )
     .with_resolution(STAMP)
-    .of_flows();
+    .of_flows()
+    .signed();
 
     CPU_MESSAGE = lower(
         "cpu_message",
         "us",
         "CPU time per message",
         "CPU time of the processes at both ends per arrived message, including work for nodes in between that the kernel does in their context",
-    );
+    )
+    .signed();
 
     FIRST_DELIVERY = lower(
         "first_delivery",
@@ -173,7 +176,8 @@ metrics! {
         "time from writing a flow's first message, even if it is lost, to the first arrival; the longest of several flows",
     )
     .in_json()
-    .with_resolution(STAMP);
+    .with_resolution(STAMP)
+    .signed();
 
     RTT_P50 = lower(
         "rtt_p50",
@@ -212,7 +216,8 @@ metrics! {
         "99th percentile of the messages' one-way delays, to three digits [RFC7679]",
     )
     .with_resolution(STAMP)
-    .of_flows();
+    .of_flows()
+    .signed();
 
     LATENCY = lower(
         "latency",
@@ -221,7 +226,8 @@ metrics! {
         "mean time from the first octet of a message on its way to the interface to its last octet received, by the kernels' stamps; as the 2017 study defines it [Supriyanto2017]",
     )
     .with_resolution(STAMP)
-    .of_flows();
+    .of_flows()
+    .signed();
 
     LATENCY_DITG = lower(
         "latency_ditg",
@@ -230,7 +236,8 @@ metrics! {
         "mean time from just before a message is written until the receiving program has it, including the time in the socket buffer, as D-ITG stamps it [D-ITG]",
     )
     .with_resolution(STAMP)
-    .of_flows();
+    .of_flows()
+    .signed();
 
     PAPER_THROUGHPUT = higher(
         "paper_throughput",
@@ -349,7 +356,8 @@ metrics! {
         "Drop bias",
         "half the sum over flows of |share of the dropped packets - share of the arrived packets| at a link's queue: 0 if drops are proportional to arrivals",
     )
-    .in_json();
+    .in_json()
+    .signed();
 
     SYNCHRONISATION = lower(
         "synchronisation",

@@ -40,6 +40,7 @@ fn made(base: &Metric, flow: &str, name: &str) -> &'static Metric {
         shown: Shown::Compact,
         resolution: base.resolution,
         of_flows: false,
+        signed: base.signed,
     })
 }
 

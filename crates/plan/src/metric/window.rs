@@ -150,6 +150,7 @@ fn made(base: &Metric, window: &str, name: &str) -> &'static Metric {
         shown: Shown::Compact,
         resolution: base.resolution,
         of_flows: false,
+        signed: base.signed,
     })
 }
 

@@ -11,7 +11,7 @@ use nix::sys::socket::{getsockopt, sockopt};
 use units::{Bytes, IpVersion};
 
 use super::error::{About, meaning, version};
-use super::line::Reading;
+use super::probe_socket::Reading;
 use super::receive::{PathError, Queue};
 use super::socket::{self, Ends};
 use os::clock;

@@ -7,7 +7,7 @@ use units::{Bytes, IpVersion};
 use wire::probe::Transport;
 
 use super::error::version;
-use super::line::{Format, Line, Reply, data_len, identifier};
+use super::probe_socket::{Format, ProbeSocket, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use os::error::{During, Result};
@@ -23,11 +23,11 @@ struct Datagram {
     port: u16,
 }
 
-/// Opens a line for datagrams.
+/// Opens a socket for datagrams.
 ///
 /// # Errors
 /// The kernel's.
-pub(super) fn line(ends: Ends, here: IpAddr) -> Result<Line> {
+pub(super) fn open(ends: Ends, here: IpAddr) -> Result<ProbeSocket> {
     let to = ends.to;
     let socket = socket::open(Kind::Datagram, &ends)?;
     begin_to_connect(&socket, to).during(|| format!("connecting to {to}"))?;
@@ -35,7 +35,7 @@ pub(super) fn line(ends: Ends, here: IpAddr) -> Result<Line> {
         version: version(to.ip()),
         port: to.port(),
     };
-    Ok(Line::new(socket, ends, here, Box::new(datagram)))
+    Ok(ProbeSocket::new(socket, ends, here, Box::new(datagram)))
 }
 
 impl Format for Datagram {

@@ -10,7 +10,7 @@ use wire::protocol::icmp::{EchoHeader, HEADER_LEN};
 use wire::protocol::ipv4;
 
 use super::error::version;
-use super::line::{Format, Line, Reply, data_len, identifier};
+use super::probe_socket::{Format, ProbeSocket, Reply, data_len, identifier};
 use super::sent::{Latest, Quoted};
 use super::socket::{Ends, state_fragments, zoned};
 use os::error::{During, Error, Result};
@@ -33,13 +33,13 @@ pub(super) fn is_allowed(to: SocketAddr) -> bool {
     open_for_echoes(to.ip(), &Options::default()).is_ok()
 }
 
-/// Opens a line for echo requests with the identifier `number`, which is random: with the
+/// Opens a socket for echo requests with the identifier `number`, which is random: with the
 /// sequence number, which is random too, nobody off the path can guess the eight octets that
 /// old routers quote [RFC792].
 ///
 /// # Errors
 /// The kernel's.
-pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
+pub(super) fn open(ends: Ends, here: IpAddr, number: u16) -> Result<ProbeSocket> {
     let to = ends.to;
     let options = Options {
         bind: None,
@@ -55,7 +55,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, number: u16) -> Result<Line> {
         identifier: number,
         is_random,
     };
-    Ok(Line::new(socket, ends, here, Box::new(echo)))
+    Ok(ProbeSocket::new(socket, ends, here, Box::new(echo)))
 }
 
 /// Binds a socket of the kernel for echoes to an address of this host and an identifier, or

@@ -11,11 +11,11 @@ use wire::protocol::ip::Addresses;
 use wire::protocol::tcp::flag;
 
 use super::error::version;
-use super::line::{Format, Line, Reply, addresses};
+use super::probe_socket::{Format, ProbeSocket, Reply, addresses};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends, zoned};
 use os::error::{During, Error, Result};
-use os::socket::{Kind, Options, address_of, begin_to_connect, open};
+use os::socket::{Kind, Options, address_of, begin_to_connect, open as os_socket};
 
 /// A socket for TCP segments.
 const RAW: Kind = Kind::Raw(libc::IPPROTO_TCP);
@@ -57,20 +57,20 @@ struct Segment {
 
 /// Whether this process may send segments to `to`.
 pub(super) fn is_allowed(to: SocketAddr) -> bool {
-    open(RAW, to.ip(), &Options::default()).is_ok()
+    os_socket(RAW, to.ip(), &Options::default()).is_ok()
 }
 
-/// Opens a line for segments.
+/// Opens a socket for segments.
 ///
 /// # Errors
 /// The kernel's.
-pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
+pub(super) fn open(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<ProbeSocket> {
     let to = ends.to;
     let options = Options {
         bind: Some(zoned(SocketAddr::new(here, 0), ends.zone)),
         ..Options::default()
     };
-    let port = open(Kind::Stream, to.ip(), &options)?;
+    let port = os_socket(Kind::Stream, to.ip(), &options)?;
     let source = address_of(port.as_fd())?.port();
     let socket = socket::open(RAW, &ends)?;
     // The address of a raw socket has no port.
@@ -87,7 +87,7 @@ pub(super) fn line(ends: Ends, here: IpAddr, mtu: Bytes) -> Result<Line> {
         is_half_open: false,
         _port: port,
     };
-    Ok(Line::new(socket, ends, here, Box::new(segment)))
+    Ok(ProbeSocket::new(socket, ends, here, Box::new(segment)))
 }
 
 impl Segment {
@@ -261,7 +261,7 @@ mod tests {
             mss: 8_960,
             latest: None,
             is_half_open: false,
-            _port: open(Kind::Stream, HERE.into(), &Options::default()).unwrap(),
+            _port: os_socket(Kind::Stream, HERE.into(), &Options::default()).unwrap(),
         }
     }
 

@@ -16,8 +16,8 @@ use wire::probe::ProbePacket;
 use super::capture::Capture;
 use super::connect::Connects;
 use super::fragments::Fragmenter;
-use super::line::{Arrived, Key, Line, Reading};
 use super::outgoing::Outgoing;
+use super::probe_socket::{Arrived, Key, ProbeSocket, Reading};
 use super::receive::Room;
 use super::socket::{self, Ends};
 use super::{Task, datagram, echo, segment, test_packet};
@@ -60,7 +60,7 @@ pub(super) struct Driver {
     outgoing: Outgoing,
     tcp: TcpProbes,
     can_echo: bool,
-    lines: BTreeMap<Key, Line>,
+    probe_sockets: BTreeMap<Key, ProbeSocket>,
     connects: Connects,
     fragmenter: Option<Fragmenter>,
     /// The port of the far end's reflector.
@@ -110,7 +110,7 @@ impl Driver {
             interface: task.interface.clone(),
             tcp,
             can_echo: echo::is_allowed(to),
-            lines: BTreeMap::new(),
+            probe_sockets: BTreeMap::new(),
             connects: Connects::new(tcp_ends, outgoing.address, outgoing.mtu),
             fragmenter: Fragmenter::open(&ends)?,
             reflector: None,
@@ -198,7 +198,8 @@ impl Driver {
     /// UDP probes go to a port that should be closed.
     fn without_reflector(&mut self) -> Result<Reflector> {
         self.reflector = None;
-        self.lines.retain(|key, _| key.protocol != Protocol::Udp);
+        self.probe_sockets
+            .retain(|key, _| key.protocol != Protocol::Udp);
         Ok(Reflector::None)
     }
 
@@ -230,14 +231,14 @@ impl Driver {
             },
             flow: probe.flow,
         };
-        if !self.lines.contains_key(&key) {
-            let line = self.open_line(key)?;
-            if self.lines.len() >= MOST_LINES {
-                self.lines.pop_first();
+        if !self.probe_sockets.contains_key(&key) {
+            let probe_socket = self.open_socket(key)?;
+            if self.probe_sockets.len() >= MOST_LINES {
+                self.probe_sockets.pop_first();
             }
-            self.lines.insert(key, line);
+            self.probe_sockets.insert(key, probe_socket);
         }
-        let Some(line) = self.lines.get_mut(&key) else {
+        let Some(probe_socket) = self.probe_sockets.get_mut(&key) else {
             return Ok(());
         };
         let mut reading = Reading {
@@ -252,9 +253,9 @@ impl Driver {
                 self.fragmented += 1;
                 let number = self.seed.with(self.fragmented).get() & u64::from(u32::MAX);
                 let identification = u32::try_from(number).unwrap_or(0);
-                let (transport, data) = line.transport(probe)?;
+                let (transport, data) = probe_socket.transport(probe)?;
                 let packet = ProbePacket {
-                    addresses: line.addresses()?,
+                    addresses: probe_socket.addresses()?,
                     hop_limit: probe.hop_limit.unwrap_or(HOP_LIMIT),
                     flow_label: 0,
                     identification: u16::try_from(number & 0xffff).unwrap_or(0),
@@ -266,11 +267,11 @@ impl Driver {
                 let size = usize::try_from(size.get()).unwrap_or(usize::MAX);
                 fragmenter.send(&packet, size, identification)
             }
-            _ => line.send(probe, &mut reading),
+            _ => probe_socket.send(probe, &mut reading),
         }
     }
 
-    fn open_line(&self, key: Key) -> Result<Line> {
+    fn open_socket(&self, key: Key) -> Result<ProbeSocket> {
         let mut to = self.to;
         to.set_ip(key.to);
         let mut to = socket::zoned(to, self.outgoing.index);
@@ -287,10 +288,10 @@ impl Driver {
         };
         let here = self.outgoing.address;
         match key.protocol {
-            Protocol::Icmp => echo::line(ends, here, self.echo_identifier(key.flow)),
-            Protocol::Udp if self.reflector.is_some() => test_packet::line(ends, here),
-            Protocol::Udp => datagram::line(ends, here),
-            Protocol::Tcp => segment::line(ends, here, self.outgoing.mtu),
+            Protocol::Icmp => echo::open(ends, here, self.echo_identifier(key.flow)),
+            Protocol::Udp if self.reflector.is_some() => test_packet::open(ends, here),
+            Protocol::Udp => datagram::open(ends, here),
+            Protocol::Tcp => segment::open(ends, here, self.outgoing.mtu),
         }
     }
 
@@ -310,7 +311,7 @@ impl Driver {
         let until = until.map_or(look, |until| until.min(look));
         let span = until.since(now).unwrap_or_default();
         let nanos = i64::try_from(span.as_nanos()).unwrap_or(0);
-        let sockets = self.lines.values().map(Line::socket);
+        let sockets = self.probe_sockets.values().map(ProbeSocket::socket);
         let sockets: Vec<&OwnedFd> = sockets.collect();
         let replies = sockets.iter().map(|socket| (socket, PollFlags::POLLIN));
         let mut watched: Vec<PollFd<'_>> = replies
@@ -334,15 +335,19 @@ impl Driver {
             deadline: &self.deadline,
             arrived: &mut self.arrived,
         };
-        for (line, _) in self
-            .lines
+        for (probe_socket, _) in self
+            .probe_sockets
             .values_mut()
             .zip(&ready)
             .filter(|(_, ready)| **ready)
         {
-            line.read(&mut reading)?;
+            probe_socket.read(&mut reading)?;
         }
-        if ready.iter().skip(self.lines.len()).any(|ready| *ready) {
+        if ready
+            .iter()
+            .skip(self.probe_sockets.len())
+            .any(|ready| *ready)
+        {
             self.connects.read(&mut reading)?;
         }
         self.write_capture()
@@ -364,18 +369,19 @@ impl Driver {
         Ok(self.outgoing)
     }
 
-    /// The line of the first flow of echo requests, and its identifier.
+    /// The socket of the first flow of echo requests, and its identifier.
     #[cfg(test)]
-    pub(super) fn echo_line(&mut self) -> Option<(&mut Line, u16)> {
+    pub(super) fn echo_socket(&mut self) -> Option<(&mut ProbeSocket, u16)> {
         let identifier = self.echo_identifier(0);
-        let mut lines = self.lines.iter_mut();
-        let (_, line) = lines.find(|(key, _)| key.protocol == Protocol::Icmp && key.flow == 0)?;
-        Some((line, identifier))
+        let mut probe_sockets = self.probe_sockets.iter_mut();
+        let (_, probe_socket) =
+            probe_sockets.find(|(key, _)| key.protocol == Protocol::Icmp && key.flow == 0)?;
+        Some((probe_socket, identifier))
     }
 
-    /// A line of each format.
+    /// A socket of each format.
     #[cfg(test)]
-    pub(super) fn lines_of_all_formats(&self) -> Vec<Line> {
+    pub(super) fn sockets_of_all_formats(&self) -> Vec<ProbeSocket> {
         let ends = Ends {
             to: self.to,
             from: None,
@@ -383,13 +389,13 @@ impl Driver {
             zone: self.outgoing.index,
         };
         let here = self.outgoing.address;
-        let lines = [
-            echo::line(ends.clone(), here, 7),
-            datagram::line(ends.clone(), here),
-            test_packet::line(ends.clone(), here),
-            segment::line(ends, here, self.outgoing.mtu),
+        let probe_sockets = [
+            echo::open(ends.clone(), here, 7),
+            datagram::open(ends.clone(), here),
+            test_packet::open(ends.clone(), here),
+            segment::open(ends, here, self.outgoing.mtu),
         ];
         // An ordinary user has no raw socket.
-        lines.into_iter().flatten().collect()
+        probe_sockets.into_iter().flatten().collect()
     }
 }

@@ -9,7 +9,7 @@ use wire::probe::Transport;
 use wire::stamp::{self, ErrorEstimate, SenderPacket, Timestamp};
 
 use super::error::version;
-use super::line::{Format, Line, Reply, data_len};
+use super::probe_socket::{Format, ProbeSocket, Reply, data_len};
 use super::sent::{Latest, Quoted};
 use super::socket::{self, Ends};
 use os::clock::Epoch;
@@ -32,11 +32,11 @@ struct TestPacket {
     sequence: u32,
 }
 
-/// Opens a line for test packets.
+/// Opens a socket for test packets.
 ///
 /// # Errors
 /// The kernel's.
-pub(super) fn line(ends: Ends, here: IpAddr) -> Result<Line> {
+pub(super) fn open(ends: Ends, here: IpAddr) -> Result<ProbeSocket> {
     let to = ends.to;
     let socket = socket::open(Kind::Datagram, &ends)?;
     begin_to_connect(&socket, to).during(|| format!("connecting to {to}"))?;
@@ -45,7 +45,7 @@ pub(super) fn line(ends: Ends, here: IpAddr) -> Result<Line> {
         port: to.port(),
         sequence: 0,
     };
-    Ok(Line::new(socket, ends, here, Box::new(packet)))
+    Ok(ProbeSocket::new(socket, ends, here, Box::new(packet)))
 }
 
 impl Format for TestPacket {

@@ -98,7 +98,7 @@ fn eight_octets_of_an_echo_name_the_probe_and_a_wrong_guess_names_none() {
         }
         let id = 0x0123_4567_89ab_cdef;
         answer(&mut driver, &probe(id, Protocol::Icmp, 1000));
-        let (line, identifier) = driver.echo_line().unwrap();
+        let (probe_socket, identifier) = driver.echo_socket().unwrap();
         // An old router quotes no more of the packet than this behind the IP header.
         let mut quoted = |identifier, sequence| {
             let mut octets = [0; 8];
@@ -108,7 +108,7 @@ fn eight_octets_of_an_echo_name_the_probe_and_a_wrong_guess_names_none() {
                 sequence,
             };
             header.emit(&mut octets, version(to)).unwrap();
-            let (reply, quoted) = line.understood(&octets);
+            let (reply, quoted) = probe_socket.understood(&octets);
             assert_eq!(reply, None);
             quoted.map(|quoted| (quoted.sent.id, quoted.is_proven))
         };
@@ -200,14 +200,14 @@ mod fuzz {
             cut: u16, noise in vec(any::<u8>(), 0..40),
         ) {
             let driver = driver(LOOPBACK[usize::from(six)]);
-            for mut line in driver.lines_of_all_formats() {
+            for mut probe_socket in driver.sockets_of_all_formats() {
                 // Nothing was sent, so nothing is answered.
-                let (reply, quoted) = line.understood(&noise);
+                let (reply, quoted) = probe_socket.understood(&noise);
                 prop_assert!(reply.is_none() && quoted.is_none());
                 let sent = probe(id, Protocol::Udp, size);
-                let (transport, data) = line.transport(&sent).unwrap();
+                let (transport, data) = probe_socket.transport(&sent).unwrap();
                 let packet = ProbePacket {
-                    addresses: line.addresses().unwrap(),
+                    addresses: probe_socket.addresses().unwrap(),
                     hop_limit: 1,
                     flow_label: 0,
                     identification: 0,
@@ -226,7 +226,7 @@ mod fuzz {
                 // Sockets deliver a packet from its header, its transport's or its data on.
                 let header = if six { 40 } else { 20 };
                 for begin in [0, header, header + 8] {
-                    let (reply, quoted) = line.understood(octets.get(begin..).unwrap_or_default());
+                    let (reply, quoted) = probe_socket.understood(octets.get(begin..).unwrap_or_default());
                     prop_assert!(reply.is_none_or(|reply| reply.id == id));
                     if let Some(quoted) = quoted {
                         prop_assert_eq!((quoted.sent.id, quoted.sent.size.get()), (id, size));

@@ -5,7 +5,7 @@ use wire::log::{Batch, Block, ENVELOPE, MAGIC, Next, next};
 use super::*;
 
 /// Tests a sample of positions; `JUMBOLAB_FUZZ_CASES=3000000 cargo test
-/// --release -p jumbolab-worlds any_octet` tests all of them in about a day.
+/// --release -p jumbolab-results any_octet` tests all of them in about a day.
 /// `wire/src/log/tests.rs` proves for every octet that a block is incomplete
 /// without its last one.
 #[test]

@@ -96,7 +96,7 @@ pub(super) struct Reply {
 pub(super) type Arrived = (Time, Answer);
 
 /// A socket with the probes that it has sent.
-pub(super) struct Line {
+pub(super) struct ProbeSocket {
     ends: Ends,
     /// The address of this host.
     here: IpAddr,
@@ -116,8 +116,8 @@ pub(super) struct Reading<'a> {
     pub(super) arrived: &'a mut Vec<Arrived>,
 }
 
-impl Line {
-    /// A line of a connected socket.
+impl ProbeSocket {
+    /// The probes on a connected socket.
     pub(super) fn new(socket: OwnedFd, ends: Ends, here: IpAddr, format: Box<dyn Format>) -> Self {
         Self {
             ends,
