@@ -95,8 +95,6 @@ pub struct Gateway {
     errors: VecDeque<Vec<u8>>,
     /// The limit of ICMP errors.
     answers: Answers,
-    /// When the driver's link to the core is idle.
-    core_free: Time,
     /// Packets that wait for the uplink, or to be polled.
     queued: u64,
     pool: Pool,
@@ -168,7 +166,6 @@ impl Gateway {
             departing: VecDeque::new(),
             errors: VecDeque::new(),
             answers: Answers::default(),
-            core_free: Time::ZERO,
             queued: 0,
             pool: Pool::default(),
             unpacked: Vec::new(),
@@ -188,12 +185,6 @@ impl Gateway {
     /// Replaces the table. Packets that were gathered before go where they were to go.
     pub fn set_table(&mut self, table: Table) {
         self.table = table;
-    }
-
-    /// Says when the driver's link to the core is idle, for gatherings that wait for
-    /// this. With an uplink the gateway knows it by itself.
-    pub const fn set_core_free(&mut self, at: Time) {
-        self.core_free = at;
     }
 
     /// Makes [`Gateway::poll_transmit`] check all that waits.
@@ -269,10 +260,11 @@ impl Gateway {
                 self.recycle(departing);
                 continue;
             }
-            let (uplink, core_free) = (&mut self.uplink, self.core_free);
+            let uplink = &mut self.uplink;
+            // Without an uplink nothing here holds a packet up.
             let free_at = |_| {
                 let link = uplink.as_mut();
-                link.map_or(core_free, |link| link.free_at(now))
+                link.map_or(Time::ZERO, |link| link.free_at(now))
             };
             let transmit = self.edge.poll_transmit(now, free_at);
             self.note_lost();
@@ -298,8 +290,8 @@ impl Gateway {
     /// The instant of the next call of [`Gateway::handle_timeout`], valid once
     /// [`Gateway::poll_transmit`] has returned `None`.
     pub fn next_timeout(&mut self, now: Time) -> Option<Time> {
-        let (uplink, core_free) = (&mut self.uplink, self.core_free);
-        let free = uplink.as_mut().map_or(core_free, |link| link.free_at(now));
+        let uplink = &mut self.uplink;
+        let free = uplink.as_mut().map_or(Time::ZERO, |link| link.free_at(now));
         let edge = self.edge.next_timeout(|_| free);
         let uplink = uplink.as_ref().and_then(Link::next_timeout);
         [edge, uplink, self.due.first()].into_iter().flatten().min()

@@ -98,7 +98,6 @@ impl GatherSettings {
 #[derive(Debug)]
 pub struct Gather<P> {
     settings: GatherSettings,
-    flow: Option<u64>,
     /// In the order in which they came, each with the instant.
     waiting: Vec<(P, Time)>,
     /// The octets of IP of a bundle of them.
@@ -118,20 +117,11 @@ impl<P: Packet> Gather<P> {
         settings.check()?;
         Ok(Self {
             settings,
-            flow: None,
             waiting: Vec::new(),
             octets: settings.carriage.header,
             full: false,
             credit: 0.0,
         })
-    }
-
-    /// Bundles look to queues like packets of `flow`, as packets to the place
-    /// where they are unpacked do, and not of their first packet's flow.
-    #[must_use]
-    pub const fn as_flow(mut self, flow: u64) -> Self {
-        self.flow = Some(flow);
-        self
     }
 
     /// Takes a packet in. Returns the bundle that has no room for it and goes
@@ -199,7 +189,7 @@ impl<P: Packet> Gather<P> {
             (packet, waited)
         });
         let GatherSettings { carriage, tick, .. } = self.settings;
-        Bundle::pack(packets, carriage, tick, self.flow)
+        Bundle::pack(packets, carriage, tick, None)
     }
 
     /// The waiting packets in order, each with the instant at which it came.

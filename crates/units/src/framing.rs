@@ -16,8 +16,6 @@ impl Framing {
     pub const PREAMBLE: Bytes = Bytes::new(8);
     /// Destination, source and type, octets [IEEE802.3 s3.1.1].
     pub const MAC_HEADER: Bytes = Bytes::new(14);
-    /// One VLAN tag, octets [IEEE802.1Q].
-    pub const VLAN_TAG: Bytes = Bytes::new(4);
     /// Frame check sequence, octets [IEEE802.3 s3.1.1].
     pub const FCS: Bytes = Bytes::new(4);
     /// Gap between frames, octets [IEEE802.3 s4.4.2].

@@ -94,12 +94,6 @@ impl Discovery {
         }
     }
 
-    /// The far end is gone.
-    pub fn disconnected(&mut self) {
-        self.confirmed = None;
-        self.stop();
-    }
-
     /// Packets of the confirmed size seem to vanish [RFC8899 s4.3].
     pub fn suspect_black_hole(&mut self) {
         if matches!(self.state, State::Searching | State::SearchComplete) {
