@@ -7,6 +7,7 @@ mod consent;
 pub(crate) mod decode;
 pub(crate) mod doctor;
 pub(crate) mod emulate;
+mod flow_text;
 pub(crate) mod gateway;
 mod jumbogram;
 pub(crate) mod list;
@@ -27,4 +28,3 @@ pub(crate) mod shell;
 pub(crate) mod show;
 #[cfg(test)]
 mod tests;
-mod traffic;

@@ -8,18 +8,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use ::traffic::driver::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
-use ::traffic::driver::sessions::{Event, Receiver, Records, SendingRate, Serving, Session};
-use ::traffic::machine::control::Limits;
 use anyhow::{Context, Result, anyhow, ensure};
 use os::clock::Epoch;
 use os::interrupt;
 use probe::driver::stamp::{RunningReflector, StampReflector};
 use secret::Secret;
+use traffic::driver::packet_log::{LogOwner, LogSpace, PacketLog, Supervision, Zero};
+use traffic::driver::sessions::{Event, Receiver, Records, SendingRate, Serving, Session};
+use traffic::machine::control::Limits;
 use units::Span;
 
+use super::flow_text::{self, Printer, Results, secret};
 use super::jumbogram;
-use super::traffic::{self, Printer, Results, secret};
 use crate::args::Recv;
 use crate::exit::{Ending, done};
 use crate::output;
@@ -166,7 +166,7 @@ fn report(
             port,
             reverse,
         } => {
-            let what = traffic::describe(Some(flow.transport), flow.meter);
+            let what = flow_text::describe(Some(flow.transport), flow.meter);
             let name = flow.name.as_str();
             let way = if reverse { "from" } else { "to" };
             log.say(format!(
@@ -187,7 +187,7 @@ fn report(
             if let Some(printer) = printer {
                 printer.flush();
             }
-            output::print(&traffic::served(&served, results))?;
+            output::print(&flow_text::served(&served, results))?;
         }
     }
     Ok(())

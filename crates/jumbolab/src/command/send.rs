@@ -5,17 +5,15 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use ::traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
-use ::traffic::driver::sessions::{
-    Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send,
-};
 use anyhow::{Result, anyhow, bail, ensure};
 use os::{far_host, interrupt};
+use traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
+use traffic::driver::sessions::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
 use units::Seed;
 use worlds::flows::{Keys, flow, reversed};
 
+use super::flow_text::{self, Host, Printer, Results, secret};
 use super::jumbogram;
-use super::traffic::{self, Host, Printer, Results, secret};
 use crate::args::Send;
 use crate::exit::Ending;
 use crate::output;
@@ -80,7 +78,7 @@ pub(crate) fn run(args: &Send) -> Result<Ending> {
     let printed = printer.take().map_or(Ok(false), Printer::end);
     // The measurement is valid even if the disk is full.
     let logged = opened.take().map_or(Ok(()), PacketLog::end);
-    let mut lines = traffic::sent(&described, &outcome, results, &host);
+    let mut lines = flow_text::sent(&described, &outcome, results, &host);
     if printed? && results == Results::Words {
         lines.insert(0, '\n');
     }
