@@ -247,8 +247,12 @@ mod tests {
             assert!(got.starts_with(&format!("HTTP/1.1 {status} ")), "{got}");
         }
         drop(endpoint);
-        // The port is free again.
-        Endpoint::open(address).unwrap();
+        // The port is free again, once a process that another test starts has done its exec.
+        let by = clock::monotonic() + Span::from_secs(20);
+        while let Err(error) = Endpoint::open(address) {
+            assert!(clock::monotonic() < by, "{error}");
+            clock::sleep(Span::from_millis(1));
+        }
     }
 
     #[test]

@@ -16,9 +16,9 @@ mod emulated;
 mod iperf3;
 mod kernel;
 mod others;
+mod two_worlds;
 #[path = "../cli/undisturbed.rs"]
 mod undisturbed;
-mod worlds;
 
 use std::process::ExitCode;
 
@@ -108,7 +108,7 @@ fn checks() -> Result<()> {
         ),
         (
             "the_kernels_tcp_and_the_simulators_come_to_the_same",
-            worlds::agree,
+            two_worlds::agree,
         ),
     ];
     // As with libtest, arguments select checks by parts of their names.
