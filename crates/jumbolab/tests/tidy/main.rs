@@ -9,6 +9,7 @@ mod documents;
 mod glossary;
 mod imports;
 mod project;
+mod sizes;
 mod source;
 
 use std::fs;
@@ -17,7 +18,7 @@ use imports::{Cycle, cycles};
 use project::{crates, dependencies, files, is_test, line_of, read, root, rows, rust_files, table};
 use source::{Source, cited, is_identifier, lines_without_tests};
 
-/// The rows of the layer table, lowest first. A crate depends only on rows
+/// The rows of the table of crates, lowest first. A crate depends only on rows
 /// below its own, so crates of one row are independent of each other.
 const LAYERS: [&[&str]; 9] = [
     &["units", "files", "secret"],
@@ -81,39 +82,6 @@ const WRITES_SETTINGS: [&str; 3] = [
     "crates/os/src/namespace.rs",
     "crates/os/src/sandbox.rs",
 ];
-
-/// Lines of each part, without tests, in hundreds. A commit that needs more says why it raises
-/// its row here; one that takes lines away lowers it.
-const HUNDREDS_OF_LINES: [(&str, usize); 23] = [
-    ("analysis", 90),
-    ("claims", 32),
-    ("emulator", 18),
-    ("experiment", 148),
-    ("files", 12),
-    ("gateway", 69),
-    ("jumbolab", 113),
-    ("link", 39),
-    ("meter", 30),
-    ("model", 21),
-    ("os", 133),
-    ("plan", 66),
-    ("probe", 101),
-    ("queue", 61),
-    ("report", 168),
-    ("results", 41),
-    ("secret", 1),
-    ("sim", 71),
-    ("tcp", 29),
-    ("traffic", 154),
-    ("units", 11),
-    ("worlds", 266),
-    ("wire", 105),
-];
-
-/// Lines of a file without its tests: none above, and half the files below.
-const LONGEST_FILE: usize = 600;
-const LONGEST_MEDIAN: usize = 250;
-const LONGEST_MAIN: usize = 60;
 
 /// Files that may name a world: the effects of keys in worlds, the dispatch of
 /// runs, code of one world, and synthetic plans. All others ask
@@ -241,54 +209,6 @@ fn the_lowest_crates_are_no_std() {
         .filter(lacks)
         .map(|name| format!("crates/{name}/src/lib.rs:1: add #![no_std]: no clock and no socket exist in `{name}`"))
         .collect();
-    settle(&problems);
-}
-
-#[test]
-fn files_are_short() {
-    let mut problems = Vec::new();
-    let mut lengths = Vec::new();
-    for file in rust_files().filter(|file| !is_test(file)) {
-        let length = lines_without_tests(&read(&file));
-        lengths.push(length);
-        let most = if file == "crates/jumbolab/src/main.rs" {
-            LONGEST_MAIN
-        } else {
-            LONGEST_FILE
-        };
-        if length > most {
-            problems.push(format!("{file}:{most}: {length} lines without its tests, at most {most}; split it by what it is about"));
-        }
-    }
-    lengths.sort_unstable();
-    let median = lengths[lengths.len() / 2];
-    if median > LONGEST_MEDIAN {
-        problems.push(format!("crates:1: half the files are longer than {median} lines, at most {LONGEST_MEDIAN}; split the long ones"));
-    }
-    settle(&problems);
-}
-
-#[test]
-fn parts_have_the_size_that_is_agreed() {
-    let mut problems = Vec::new();
-    for name in crates() {
-        let source = format!("crates/{name}/src/");
-        let lines: usize = rust_files()
-            .filter(|file| file.starts_with(&source) && !is_test(file))
-            .map(|file| lines_without_tests(&read(&file)))
-            .sum();
-        let agreed = HUNDREDS_OF_LINES.iter().find(|(part, _)| *part == name);
-        let most = agreed.map_or(0, |(_, hundreds)| 100 * hundreds);
-        if lines > most {
-            problems.push(format!(
-                "{source}:1: {lines} lines, at most {most}; delete what has no user, or raise HUNDREDS_OF_LINES and say why"
-            ));
-        } else if most - lines > 300 {
-            problems.push(format!(
-                "{source}:1: {lines} lines, and {most} are agreed; lower HUNDREDS_OF_LINES"
-            ));
-        }
-    }
     settle(&problems);
 }
 
