@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use keyfile::quantity::name;
+use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, fault, refusal};
 use plan::setting::Shape;
 
 use super::cell::MOST_STAGES;
 use super::choices::{self, Choices};
-use super::quantity::name;
-use super::reader::{Reader, did_you_mean, refusal};
-use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
+use super::reader::Reader;
 use super::{keys, on};
 
 /// Aliases of every experiment: repeats are seeds.

@@ -9,10 +9,10 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use keyfile::{KeyPath, Table, Value, parse};
 use plan::World;
 use sha2::{Digest, Sha256};
 
-use super::tree::{KeyPath, Table, Value, parse};
 use super::{FORMAT, report, sweep};
 
 /// The octets of the digest in a folder name.

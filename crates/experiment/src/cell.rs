@@ -17,12 +17,12 @@ mod unused;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use keyfile::{Origin, Table, Value};
 use plan::{Setting, SideEffect, World};
 
 use super::check::{Check, place as refused};
 use super::law::LawFiles;
 use super::reader::Reader;
-use super::tree::{Origin, Table, Value};
 pub(super) use network::MOST_STAGES;
 pub use network::{LARGEST_BUFFER, auto_burst};
 pub(super) use traffic::NO_LIMIT;

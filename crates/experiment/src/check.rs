@@ -2,9 +2,8 @@
 //! run.
 
 use anyhow::Result;
+use keyfile::{Node, Origin, Table, fault};
 use plan::Setting;
-
-use super::tree::{Node, Origin, Table, fault};
 
 /// The reason why a world rejects a setting, and the place in the experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use keyfile::quantity::{choices, line, name};
+use keyfile::{KeyPath, Node, Origin, Table, Value, refusal};
 
 use super::keys::{self, queues};
-use super::quantity::{choices, line, name};
-use super::reader::{Reader, refusal};
-use super::tree::{KeyPath, Node, Origin, Table, Value};
+use super::reader::Reader;
 
 /// The table of choices, and the first part of their paths.
 pub(super) const ROOT: &str = "choices";

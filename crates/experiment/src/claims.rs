@@ -1,14 +1,14 @@
 //! Reads `[[claim]]`: claims of a study without a printed value.
 
 use anyhow::Result;
+use keyfile::quantity::{float, line, positive, word};
+use keyfile::{KeyPath, Node, Parsed, Value, did_you_mean, refusal};
 use plan::metric::{METRICS, Metric};
 use plan::{Alternatives, Assertion, Expected, Factors, Level, Over, Tolerance};
 
 use super::aliases::Aliases;
-use super::quantity::{float, line, positive, word};
-use super::reader::{Parsed, Reader, did_you_mean, refusal};
+use super::reader::Reader;
 use super::sweep::{self, Factor, level};
-use super::tree::{KeyPath, Node, Value};
 
 /// The name of the table.
 const ROOT: &str = "claim";

@@ -3,13 +3,12 @@
 mod field;
 
 use anyhow::{Result, anyhow, bail};
+use keyfile::{Parsed, Value};
 use queue::{BadSpec, Choice, Configured, Field, Limit, Packet, Reaction, Spec, View};
 use tcp::React;
 use units::{Bytes, Rate, Seed};
 
 use super::keys::{queues, visit};
-use super::reader::Parsed;
-use super::tree::Value;
 
 /// A written parameter of a discipline.
 #[derive(Clone, Copy)]

@@ -6,11 +6,11 @@ mod file;
 use std::fmt;
 use std::path::Path;
 
+use keyfile::quantity::choices;
 use meter::departures::Law;
 use plan::Measure;
 use units::{Bytes, Span};
 
-use super::quantity::choices;
 use super::values_file::FILE;
 pub(crate) use file::LawFiles;
 

@@ -6,7 +6,6 @@
 //! does not support, with file, line, key and value.
 
 mod aliases;
-mod argument;
 mod auto_rate;
 mod canonical;
 mod cell;
@@ -14,14 +13,12 @@ mod check;
 mod choices;
 mod claims;
 mod discipline;
-mod fault;
 mod keys;
 mod law;
 mod listed;
 mod named_hosts;
 mod on;
 mod published;
-mod quantity;
 mod reader;
 mod report;
 mod resolved;
@@ -32,15 +29,15 @@ mod steps;
 mod sweep;
 #[cfg(test)]
 mod tests;
-mod tree;
 mod unstated;
 mod values_file;
 
 use std::fs::Metadata;
 use std::iter;
-use std::sync::Arc;
 
 use anyhow::Result;
+use keyfile::quantity::{self, number};
+use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, fault, refusal};
 use plan::{NamedHosts, Patience, Plan, Until, World};
 
 use aliases::Aliases;
@@ -48,16 +45,13 @@ pub use auto_rate::AUTO_RATES;
 pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEADER, auto_burst};
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
-pub use fault::Fault;
 pub use keys::{documented, schema};
 use law::LawFiles;
 pub use law::WrittenLaw;
-use quantity::number;
-use reader::{Parsed, Reader, Spanned, refusal};
+use reader::{Reader, Spanned};
 pub use shipped::{Shipped, TEMPLATE, shipped, text_of};
 pub use short_names::{Sets, ShortName};
 use sweep::entries;
-use tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
 use units::Rate;
 
 /// The version of the experiment format.
@@ -99,11 +93,8 @@ impl Experiment {
     /// One line of text with `name` and the line number if it is not valid TOML
     /// or not an experiment of this format version.
     pub fn parse(text: &str, name: &str) -> Result<Self> {
-        let mut tree = tree::parse(text, name)?;
-        let place = Origin::File {
-            path: one_line(name).into(),
-            line: 1,
-        };
+        let mut tree = keyfile::parse(text, name)?;
+        let place = Origin::start_of(name);
         read_format(&mut Reader::new(&tree, "", place.clone()))?;
         let aliases = Aliases::read(&tree, &place)?;
         published::remember_comparison(&mut tree);
@@ -153,8 +144,7 @@ impl Experiment {
     /// # Errors
     /// One line of text if the key does not exist or does not accept a list.
     pub fn set(&mut self, argument: &str) -> Result<()> {
-        let shown: Arc<str> = one_line(argument).into();
-        let origin = Origin::Set(shown.clone());
+        let origin = Origin::option("set", argument);
         let Some((key, text)) = argument.split_once('=') else {
             return Err(fault(
                 &origin,
@@ -167,7 +157,7 @@ impl Experiment {
         let unit = aliases.unit(key);
         self.state(&aliases, &path)?;
         self.forget_fit(iter::once(&path));
-        let (values, listed) = match argument::values(text, &shown).as_slice() {
+        let (values, listed) = match keyfile::values(text, &origin).as_slice() {
             [
                 Node {
                     value: Value::List(nodes),
@@ -232,7 +222,7 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::set`].
     pub fn key_of(&self, argument: &str) -> Result<String> {
-        let origin = Origin::Set(one_line(argument).into());
+        let origin = Origin::option("set", argument);
         let key = argument.split('=').next().unwrap_or_default();
         let aliases = Aliases::read(&self.tree, &self.place)?;
         let path = aliases.resolve(key.trim());

@@ -4,11 +4,11 @@
 //! paper, which a test holds.
 
 use anyhow::Result;
+use keyfile::quantity::line;
+use keyfile::{KeyPath, Node, Value, refusal};
 
 use super::keys;
-use super::quantity::line;
-use super::reader::{Reader, refusal};
-use super::tree::{KeyPath, Node, Value};
+use super::reader::Reader;
 
 /// The two tables, each with the key that gives the reason.
 const TABLES: [(&str, &str); 2] = [("stated", "source"), ("irrelevant", "because")];

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use anyhow::{Context, Result, bail};
+use keyfile::{Node, Origin, Table, Value, did_you_mean, fault, one_line, refusal};
 use plan::{HostRole, NamedHost, NamedHosts, SideEffect};
 
 use super::keys::find;
-use super::reader::{did_you_mean, refusal};
-use super::tree::{Node, Origin, Table, Value, fault, one_line};
 
 /// The name of the table.
 pub(super) const ROOT: &str = "hosts";
@@ -85,10 +84,9 @@ fn side_effect(path: &str, node: &Node) -> Option<SideEffect> {
 
 /// The role and the keys of an argument `ROLE=DESTINATION[,KEY=VALUE..]`.
 fn argued(argument: &str) -> Result<(HostRole, Written)> {
-    let shown = one_line(argument);
     let node = |value: &str| Node {
         value: value.trim().into(),
-        origin: Origin::Host(shown.as_str().into()),
+        origin: Origin::option("host", argument),
     };
     let bad = |why: String| fault(&node("").origin, why);
     let example = "write for instance sender=user@machine,interface=eth1";

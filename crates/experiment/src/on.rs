@@ -5,14 +5,13 @@
 use std::fmt;
 
 use anyhow::Result;
+use keyfile::{KeyPath, Node, Parsed, Table, Value, did_you_mean, fault, refusal};
 use plan::World;
 
 use super::choices;
 use super::keys;
-use super::reader::{Parsed, did_you_mean, refusal};
 use super::report;
 use super::sweep::{self, Factor};
-use super::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
 /// The name of the table.
 pub(super) const ROOT: &str = "on";
@@ -107,7 +106,7 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
         report::remove_levels(&mut applied);
     }
     for over in overs {
-        let set = |node: &Node| matches!(node.origin, Origin::Set(_));
+        let set = |node: &Node| node.origin.is_option("set");
         if tree.at(&over.path.0).is_some_and(set) && !set(over.node) {
             continue;
         }
@@ -122,7 +121,7 @@ fn overridden(tree: &Table, scope: Scope, base: &Table) -> Result<Option<Table>>
 pub(super) fn refuse_swept(tree: &Table, factors: &[Factor]) -> Result<()> {
     for over in all(tree)? {
         let swept = factors.iter().find(|factor| factor.path == over.path);
-        if let Some(factor) = swept.filter(|factor| !matches!(factor.origin, Origin::Set(_))) {
+        if let Some(factor) = swept.filter(|factor| !factor.origin.is_option("set")) {
             let why = format!("this key is swept as {}, in every world", factor.name);
             return Err(over.refuse(&why));
         }

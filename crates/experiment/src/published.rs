@@ -3,15 +3,15 @@
 use std::cmp::Ordering;
 
 use anyhow::Result;
+use keyfile::quantity::{float, line, number, positive};
+use keyfile::{KeyPath, Node, Origin, Table, Value, did_you_mean, refusal};
 use plan::metric::{METRICS, Metric};
 use plan::{Compare, Factors, Level, Published, Sampling};
 
 use super::aliases::Aliases;
 use super::claims::alternatives;
-use super::quantity::{float, line, number, positive};
-use super::reader::{Reader, did_you_mean, refusal};
+use super::reader::Reader;
 use super::sweep::{Factor, entries, factor_name, level, levels};
-use super::tree::{KeyPath, Node, Origin, Table, Value};
 
 /// Published values, and the comparison that they belong to.
 pub(super) struct Row {

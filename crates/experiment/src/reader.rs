@@ -9,11 +9,13 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use anyhow::{Error, Result};
+use keyfile::{
+    KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, fault_at, refusal,
+};
 use plan::{SideEffect, World};
 
 use super::keys::{self, Key, KeyNode, Support, Takes};
 use super::law::LawFiles;
-use super::tree::{KeyPath, Node, Origin, Table, Value, fault, fault_at};
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {
@@ -48,9 +50,6 @@ pub(super) struct Spanned<T> {
     written: Value,
     pub(super) origin: Origin,
 }
-
-/// A parsed value and its canonical spelling; `Err` holds the expected form.
-pub(super) type Parsed<T> = Result<(T, Value), String>;
 
 impl<'a> Reader<'a> {
     pub(super) fn new(root: &'a Table, name: &'static str, place: Origin) -> Self {
@@ -385,69 +384,15 @@ impl<T> Spanned<T> {
     }
 }
 
-/// The error that `value` is invalid at `path`, with the reason.
-pub(super) fn refusal(origin: &Origin, path: &str, value: &Value, why: impl fmt::Display) -> Error {
-    fault_at(origin, path, Some(&shortened(value)), why)
-}
-
 /// The error for an unknown key or table at `path`, with a suggestion.
 pub(super) fn unknown(path: &KeyPath, node: &Node) -> Error {
     let (kind, shown) = match &node.value {
         Value::Table(_) => ("table", None),
-        value => ("key", Some(shortened(value))),
+        value => ("key", Some(value.to_string())),
     };
     let hint = keys::hint(path, kind == "table");
     let why = format!("unknown {kind}{hint}");
     fault_at(&node.origin, path, shown.as_deref(), why)
-}
-
-/// `; did you mean ..?` for the candidate most similar to `word`, or an empty
-/// text.
-pub(super) fn did_you_mean<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> String {
-    let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
-    let key = last(word);
-    candidates
-        .into_iter()
-        .map(|candidate| {
-            let slips = strsim::damerau_levenshtein(&key, &last(candidate));
-            (
-                slips,
-                strsim::damerau_levenshtein(word, candidate),
-                candidate,
-            )
-        })
-        .filter(|(slips, ..)| *slips <= 1.max(key.chars().count() / 3))
-        .min()
-        .map_or_else(String::new, |(.., candidate)| {
-            format!("; did you mean `{candidate}`?")
-        })
-}
-
-/// Up to three names like `word`, each in backquotes, the most similar first:
-/// those with few slips, and those that share a part between hyphens with it.
-pub(super) fn near<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    const MOST: usize = 3;
-    let most = 1.max(word.chars().count() / 3);
-    let shares = |name: &str| {
-        let mut parts = word.split('-').filter(|part| part.len() > 2);
-        parts.any(|part| name.split('-').any(|other| other.starts_with(part)))
-    };
-    let mut found: Vec<(bool, usize, &str)> = names
-        .into_iter()
-        .map(|name| (name, strsim::damerau_levenshtein(word, name)))
-        .filter(|(name, slips)| *slips <= most || shares(name))
-        .map(|(name, slips)| (slips > most, slips, name))
-        .collect();
-    found.sort_unstable();
-    let best = found.iter().any(|(is_other, ..)| !is_other);
-    let found = found.iter().filter(|(is_other, ..)| !(best && *is_other));
-    found
-        .take(MOST)
-        .map(|(.., name)| format!("`{name}`"))
-        .collect()
 }
 
 /// The first node below `path` that was not requested and contains no requested
@@ -489,13 +434,4 @@ pub(super) fn first_key<'a>(path: &str, node: &'a Node) -> (String, &'a Node) {
 fn within(key: &str, name: &str) -> bool {
     key.strip_prefix(name)
         .is_some_and(|rest| rest.starts_with('.'))
-}
-
-/// `value` as TOML, truncated if it is long.
-fn shortened(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text,
-    }
 }

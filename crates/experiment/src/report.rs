@@ -8,13 +8,13 @@ mod row;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use keyfile::quantity::line;
+use keyfile::{KeyPath, Node, Origin, Parsed, Table, Value, refusal};
 use plan::{Compare, Level, Report};
 
 use super::aliases::Aliases;
-use super::quantity::line;
-use super::reader::{Parsed, Reader, refusal};
+use super::reader::Reader;
 use super::sweep::{self, Factor, level, levels};
-use super::tree::{KeyPath, Node, Origin, Table, Value};
 
 /// The name of the table.
 pub(super) const ROOT: &str = "report";
@@ -69,7 +69,7 @@ pub(super) fn remove_levels(tree: &mut Table) {
 fn holds_set(node: &Node) -> bool {
     match &node.value {
         Value::Table(table) => table.iter().any(|(_, node)| holds_set(node)),
-        _ => matches!(node.origin, Origin::Set(_)),
+        _ => node.origin.is_option("set"),
     }
 }
 

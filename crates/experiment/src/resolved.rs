@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use keyfile::{KeyPath, Table, Value, quoted};
 use plan::{
     Alternatives, Assertion, Compare, Expected, Factors, Level, Report, ReportFigure, ReportRow,
     Shows, StepClaim, Tolerance, Unstated, World,
@@ -14,7 +15,6 @@ use super::published::Row;
 use super::report;
 use super::steps::{OF, SIGNS};
 use super::sweep::Factor;
-use super::tree::{KeyPath, Table, Value, quoted};
 
 /// A valid experiment after `--set`.
 pub(super) struct Resolved<'a> {

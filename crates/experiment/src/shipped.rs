@@ -5,9 +5,8 @@ use std::fs::Metadata;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use keyfile::{Value, near, one_line};
 
-use super::reader::near;
-use super::tree::{Value, one_line};
 use super::{Experiment, LARGEST_FILE};
 
 /// A commented experiment to start from.

@@ -1,12 +1,12 @@
 //! Parameters of a queue that a name of a discipline selects, in front of a slow
 //! link.
 
+use keyfile::quantity::rate;
+use keyfile::{KeyPath, Node, Table, Value};
 use queue::{Choice, Field};
 use units::{Bytes, Span};
 
 use super::keys::visit;
-use super::quantity::rate;
-use super::tree::{KeyPath, Node, Table, Value};
 
 /// The parameter of CoDel, FQ-CoDel and PIE for the delay that they accept.
 const TARGET: &str = "target";

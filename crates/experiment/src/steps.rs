@@ -1,14 +1,14 @@
 //! Reads `[[jump]]`: claims of a study about message sizes at which times jump.
 
 use anyhow::Result;
+use keyfile::quantity::{line, number, word};
+use keyfile::{Node, Value, refusal};
 use plan::{OfStep, Sign, StepClaim};
 
 use super::aliases::Aliases;
 use super::claims::{alternatives, lists};
-use super::quantity::{line, number, word};
-use super::reader::{Reader, refusal};
+use super::reader::Reader;
 use super::sweep::Factor;
-use super::tree::{Node, Value};
 
 /// The name of the table.
 const ROOT: &str = "jump";

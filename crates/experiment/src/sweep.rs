@@ -3,14 +3,16 @@
 mod cells;
 
 use anyhow::Result;
+use keyfile::quantity::on_off;
+use keyfile::{
+    KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, one_line, refusal,
+};
 use plan::metric::{METRICS, Metric};
 use plan::{Compare, Level, World};
 
 use super::aliases::{Aliases, with_unit};
 use super::law::is_file;
-use super::quantity::on_off;
-use super::reader::{Parsed, Reader, Spanned, did_you_mean, refusal};
-use super::tree::{KeyPath, Node, Origin, Table, Value, fault, one_line};
+use super::reader::{Reader, Spanned};
 pub(super) use cells::cells;
 
 /// The table of factors and their levels.
@@ -162,7 +164,7 @@ impl Factor {
 
     /// Whether `--set` wrote its levels.
     pub(super) fn is_set(&self) -> bool {
-        matches!(self.origin, Origin::Set(_))
+        self.origin.is_option("set")
     }
 }
 
@@ -197,14 +199,8 @@ pub(super) fn compare(
             |name| name.refuse(why),
         ));
     };
-    let overruled = factor.is_set()
-        || matches!(
-            &chosen,
-            Some(Spanned {
-                origin: Origin::Set(_),
-                ..
-            })
-        );
+    let overruled =
+        factor.is_set() || (chosen.as_ref()).is_some_and(|chosen| chosen.origin.is_option("set"));
     let baseline = match baseline {
         None => first.clone(),
         Some(found) => {

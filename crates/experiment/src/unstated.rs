@@ -7,15 +7,15 @@
 //! values are written below `[on]`.
 
 use anyhow::Result;
+use keyfile::quantity::{float, line, number, word};
+use keyfile::{KeyPath, Node, Origin, Table, Value, refusal};
 use plan::{Level, Unstated};
 
 use super::Experiment;
 use super::aliases::{Aliases, with_unit};
 use super::on::{self, Scope};
-use super::quantity::{float, line, number, word};
-use super::reader::{Reader, refusal};
+use super::reader::Reader;
 use super::sweep::{Factor, level, levels};
-use super::tree::{KeyPath, Node, Origin, Table, Value};
 
 /// The name of the table.
 const ROOT: &str = "unstated";

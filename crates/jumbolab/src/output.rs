@@ -9,8 +9,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Error, Result, bail};
-use experiment::Fault;
-use plan::{escaped, shortened};
+use keyfile::{Fault, escaped, shortened};
 use serde_json::{Value, json};
 
 /// The environment variable that chooses the form of messages.
@@ -280,6 +279,6 @@ mod tests {
         let message = one_line(&format!("x.toml:1: {}\n", "\u{202e}".repeat(100_000)));
         assert!(message.starts_with("x.toml:1: ") && message.ends_with("\\u000a"));
         assert!(message.chars().count() < 7 * LONGEST_MESSAGE);
-        assert!(!message.contains(plan::acts_on_terminals));
+        assert!(!message.contains(keyfile::acts_on_terminals));
     }
 }

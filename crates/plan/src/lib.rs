@@ -9,7 +9,6 @@
 pub mod attempts;
 pub mod command_line;
 mod compact;
-mod escaped;
 pub mod evidence;
 mod factors;
 mod facts;
@@ -36,7 +35,6 @@ mod values;
 mod world;
 
 pub use compact::{Rare, TrialName};
-pub use escaped::{acts_on_terminals, escaped, shortened};
 pub use factors::{COPY, Factors, Level};
 pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
 pub use flag::Flag;

@@ -2,14 +2,14 @@
 //! positions of metrics in their output.
 
 use anyhow::Result;
+use keyfile::quantity::{line, size};
+use keyfile::{Parsed, Value};
 use plan::command_line::CommandLine;
 use plan::metric::{CPU_SOFTIRQ, CPU_TOTAL, METRICS};
 use plan::setting::{Command, Reading, Shape};
 
 use super::traffic::timeout;
-use crate::quantity::{line, size};
-use crate::reader::{Parsed, Reader, Spanned};
-use crate::tree::Value;
+use crate::reader::{Reader, Spanned};
 
 /// The metrics that Jumbolab derives from the octets, if their position is
 /// known.

@@ -5,13 +5,13 @@ mod routes;
 use std::net::IpAddr;
 
 use anyhow::Result;
+use keyfile::quantity::{probability, size, span, switch, word};
+use keyfile::{Node, Parsed, Table, Value, refusal};
 use plan::setting::{Destination, Domain, Graph, Network, Role, Shape};
 use queue::{BadGather, Carriage, GatherSettings, Tick, Trigger};
 use units::{Bytes, Framing, IpVersion, Span};
 
-use crate::quantity::{probability, size, span, switch, word};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{Node, Table, Value};
+use crate::reader::{Reader, Spanned};
 
 /// The table, and the key of a host's address.
 const ROOT: &str = "domain";

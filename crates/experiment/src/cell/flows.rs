@@ -7,15 +7,15 @@ mod sockets;
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use keyfile::quantity::{name, number, size_or, span, word};
+use keyfile::{Node, Table, Value, refusal};
 use plan::setting::{Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Role, Sends, Traffic};
 use plan::{Hosts, World};
 use units::{IpVersion, Span, Transport};
 
 use super::tcp::{self, Connections};
 use crate::keys;
-use crate::quantity::{name, number, size_or, span, word};
-use crate::reader::{Reader, Spanned, first_key, refusal};
-use crate::tree::{Node, Table, Value};
+use crate::reader::{Reader, Spanned, first_key};
 
 /// The maximum number of flows in an experiment.
 const MOST_FLOWS: u32 = 10_000;

@@ -1,14 +1,14 @@
 //! Reads `[host]`.
 
 use anyhow::Result;
+use keyfile::quantity::{line, name, number, size_or, span, switch, word};
+use keyfile::{Parsed, Table, Value};
 use plan::World;
 use plan::setting::{Coalescing, Costs, Host, Network, NicSetting, Scenario, System};
 use units::Span;
 
 use super::tcp::{of_kernel, usual_control};
-use crate::quantity::{line, name, number, size_or, span, switch, word};
-use crate::reader::{Parsed, Reader};
-use crate::tree::{Table, Value};
+use crate::reader::Reader;
 
 /// The hosts of `network`. The settings of a kernel's TCP are read last.
 pub(super) fn read(

@@ -2,11 +2,11 @@
 //! stages.
 
 use anyhow::Result;
+use keyfile::quantity::{number, span, switch, word};
 use plan::setting::{Inject, InjectionPoint, LatencyBreakdown, LinkKind, Network};
 use units::{IpMtu, Span, Transport};
 
 use super::traffic::{message, socket_buffer, timeout};
-use crate::quantity::{number, span, switch, word};
 use crate::reader::{Reader, Spanned};
 
 /// The maximum number of messages; both ends keep all round trips until the

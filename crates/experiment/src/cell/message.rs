@@ -1,10 +1,8 @@
 //! Message lengths: in octets, or relative to the MTU.
 
+use keyfile::quantity::size;
+use keyfile::{Parsed, Value};
 use units::{Bytes, IpMtu};
-
-use crate::quantity::size;
-use crate::reader::Parsed;
-use crate::tree::Value;
 
 /// A message length as written.
 #[derive(Clone, Copy)]

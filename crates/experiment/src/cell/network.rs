@@ -10,14 +10,14 @@ mod queueing;
 mod watch;
 
 use anyhow::Result;
+use keyfile::quantity::{number, span_or, switch, word};
+use keyfile::{KeyPath, Node, Parsed, Table, Value, fault, refusal};
 use plan::setting::{Addresses, Link, LinkKind, MtuBy, Network, Shape, Traffic};
 use plan::{Hosts, World};
 use units::{Framing, IpMtu, IpVersion, Span};
 
 use super::UnusedKey;
-use crate::quantity::{number, span_or, switch, word};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{KeyPath, Node, Table, Value, fault};
+use crate::reader::{Reader, Spanned};
 pub(super) use counted::read as read_counted;
 use link::Keys;
 pub use link::{LARGEST_BUFFER, auto_burst};

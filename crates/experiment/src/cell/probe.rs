@@ -1,10 +1,10 @@
 //! Reads `[traffic]` of `kind = "probe"`: the investigation of a path.
 
 use anyhow::Result;
+use keyfile::quantity::{size, switch, word};
 use plan::setting::{Network, Peer, Probe, Protocol};
 use units::{Bytes, Span};
 
-use crate::quantity::{size, switch, word};
 use crate::reader::Reader;
 
 const PROTOCOLS: [(&str, Protocol); 3] = [

@@ -2,6 +2,8 @@
 //! one at a time.
 
 use anyhow::Result;
+use keyfile::quantity::{size, span, switch, word};
+use keyfile::{Parsed, Table, Value};
 use plan::setting::{
     Answer, Host, LARGEST_MESSAGE, Network, ReadMode, RequestResponse, Sizes, WriteMode,
 };
@@ -10,9 +12,7 @@ use units::{Bytes, IpVersion, Span, Transport};
 
 use super::tcp;
 use super::traffic::{LEAST_MESSAGE, socket_buffer, timeout};
-use crate::quantity::{size, span, switch, word};
-use crate::reader::{Parsed, Reader};
-use crate::tree::{Table, Value};
+use crate::reader::Reader;
 
 /// The maximum number of sizes in a trial: all sizes of IPv4.
 const MOST_SIZES: u32 = 70_000;

@@ -4,12 +4,12 @@ mod of_kernel;
 mod values;
 
 use anyhow::Result;
+use keyfile::quantity::{either, on_off, size_or, span, switch, word};
+use keyfile::{Node, Parsed, Table, Value, refusal};
 use tcp::{Acknowledging, Control, Profile, Recovery, Settings};
 use units::{Bytes, Span};
 
-use crate::quantity::{either, on_off, size_or, span, switch, word};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{Node, Table, Value};
+use crate::reader::{Reader, Spanned};
 pub(super) use of_kernel::read as of_kernel;
 use values::{Threshold, limit, name_of, segments, threshold, whole, written};
 

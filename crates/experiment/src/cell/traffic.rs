@@ -1,6 +1,8 @@
 //! Reads `[traffic]`.
 
 use anyhow::Result;
+use keyfile::quantity::{either, on_off, size, size_or, span, switch, word};
+use keyfile::{Node, Origin, Parsed, Table, Value, refusal};
 use plan::setting::{Costs, Echo, Host, LARGEST_MESSAGE, Link, Network, Shape, Traffic, Transfer};
 use plan::{Hosts, World};
 use units::{Bytes, IpMtu, IpVersion, Span, Transport};
@@ -10,9 +12,7 @@ use super::message::{Message, written};
 use super::{command, flows, latency_breakdown, probe, request_response, tcp};
 use crate::auto_burst;
 use crate::keys::{self, KeyNode};
-use crate::quantity::{either, on_off, size, size_or, span, switch, word};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{Node, Origin, Table, Value};
+use crate::reader::{Reader, Spanned};
 
 /// Why a transfer over links without a rate is not simulated.
 pub(crate) const NO_LIMIT: &str = "not simulated: without a rate only the costs of hosts limit a transfer, and these hosts have none: write network.rate, or --set host=fit:DIR with a run of host-costs";

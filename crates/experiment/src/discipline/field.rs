@@ -1,10 +1,8 @@
 //! Parses values of the disciplines' keys.
 
+use keyfile::quantity::{choices, float, number, probability, size, span, span_or, switch};
+use keyfile::{Parsed, Value};
 use queue::{Field, NamedChoice};
-
-use crate::quantity::{choices, float, number, probability, size, span, span_or, switch};
-use crate::reader::Parsed;
-use crate::tree::Value;
 
 /// Reads `value` into `field`.
 pub(super) fn read(field: &mut Field<'_>, value: &Value) -> Parsed<()> {

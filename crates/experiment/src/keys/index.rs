@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use keyfile::{KeyPath, Node, Table, Value, slips};
+
 use super::table::{RUN, of_cell, sections};
 use super::{Key, Section};
-use crate::tree::{KeyPath, Node, Table, Value};
 
 /// A node of the tree of keys: a table, a key, or both.
 #[derive(Debug, Default)]
@@ -97,7 +98,7 @@ pub(crate) fn named(name: &str) -> Vec<String> {
 /// similar name in the same table, or else in another one.
 fn meant(path: &KeyPath, is_table: bool) -> Option<String> {
     let (wanted, above) = path.0.split_last()?;
-    let (most, above) = (1.max(wanted.chars().count() / 3), above.join("."));
+    let above = above.join(".");
     let candidates = sections().flat_map(|section| {
         section.tables.iter().flat_map(move |table| {
             let keys = section.keys.iter().map(|key| joined(table, key.name));
@@ -108,11 +109,9 @@ fn meant(path: &KeyPath, is_table: bool) -> Option<String> {
     let alike = candidates.filter_map(|candidate| {
         let candidate = under(&candidate, &path.0);
         let (table, name) = candidate.rsplit_once('.').unwrap_or(("", &candidate));
-        let slips = strsim::damerau_levenshtein(wanted, name);
         let elsewhere = table != above;
-        let most = if elsewhere { 0 } else { most };
-        let fits = slips <= most && !is_any(name);
-        fits.then_some((slips, elsewhere, candidate))
+        let slips = slips(wanted, name).filter(|slips| !elsewhere || *slips == 0)?;
+        (!is_any(name)).then_some((slips, elsewhere, candidate))
     });
     let nearest = alike.min_by_key(|(slips, elsewhere, _)| (*slips, *elsewhere));
     nearest.map(|(.., candidate)| candidate)

@@ -1,9 +1,9 @@
 //! A row of the table of keys.
 
+use keyfile::{Node, Origin, Value};
 use plan::{Action, SideEffect};
 
 use super::support::Worlds;
-use crate::tree::{Node, Origin, Value};
 use crate::values_file;
 
 /// Keys of the same tables.
@@ -63,7 +63,7 @@ impl Key {
         Some(SideEffect {
             action: self.effect.of(&value, builds)?,
             key: path.to_owned(),
-            is_option: matches!(node.origin, Origin::Set(_) | Origin::Host(_)),
+            is_option: matches!(node.origin, Origin::Option { .. }),
             value,
         })
     }

@@ -6,6 +6,7 @@ mod fuzz;
 
 use std::collections::BTreeSet;
 
+use keyfile::KeyPath;
 use plan::{Plan, World};
 
 use super::index::{is_any, joined};
@@ -13,7 +14,6 @@ use super::table::{of_cell, sections};
 use super::*;
 use crate::aliases::Aliases;
 use crate::reader::UNUSED;
-use crate::tree::KeyPath;
 use crate::{Experiment, TEMPLATE};
 
 const PAGE: &str = include_str!("../../../../docs/experiments.md");

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Result;
+use keyfile::one_line;
 use meter::departures::Seen;
 use plan::{LawFile, Measure};
 use units::Span;
 
 use super::quantity;
-use crate::tree::one_line;
 use crate::values_file::{FILE, leaves_its_folder};
 
 /// The maximum number of values in a file.

@@ -1,10 +1,10 @@
 //! What the values that were read do outside of a run.
 
+use keyfile::{Node, Origin};
 use plan::SideEffect;
 
 use super::Reader;
 use crate::keys::{Support, Takes};
-use crate::tree::{Node, Origin};
 
 impl Reader<'_> {
     /// What the value at `path` does.

@@ -1,14 +1,14 @@
 //! Reads `[[report.figure]]`: figures of studies that reports redraw.
 
 use anyhow::Result;
+use keyfile::quantity::{float, line};
+use keyfile::{Node, Parsed, Table, Value, refusal};
 use plan::{PrintedPoint, ReportFigure, Shows};
 
 use super::{cells, tables};
 use crate::aliases::Aliases;
-use crate::quantity::{float, line};
-use crate::reader::{Parsed, Reader, refusal};
+use crate::reader::Reader;
 use crate::sweep::{self, Factor};
-use crate::tree::{Node, Table, Value};
 
 /// The key in `[report]`.
 pub(super) const KEY: &str = "figure";

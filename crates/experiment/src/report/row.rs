@@ -1,15 +1,15 @@
 //! Reads `[[report.row]]`: the rows of the answer.
 
 use anyhow::Result;
+use keyfile::quantity::line;
+use keyfile::{Node, Table, did_you_mean};
 use plan::ReportRow;
 use plan::metric::{METRICS, Metric};
 
 use super::{cells, tables};
 use crate::aliases::Aliases;
-use crate::quantity::line;
-use crate::reader::{Reader, did_you_mean};
+use crate::reader::Reader;
 use crate::sweep::Factor;
-use crate::tree::{Node, Table};
 
 /// The key in `[report]`.
 pub(super) const KEY: &str = "row";

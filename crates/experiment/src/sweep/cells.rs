@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
+use keyfile::{KeyPath, Node, Origin, Table, Value, fault, refusal};
 use plan::{Cell, Factors, Level, World};
 
 use super::Factor;
@@ -10,9 +11,7 @@ use crate::aliases::Aliases;
 use crate::cell::{self, NO_LIMIT, Resolved, UnusedKey};
 use crate::check::Check;
 use crate::law::LawFiles;
-use crate::reader::refusal;
 use crate::slow_link;
-use crate::tree::{KeyPath, Node, Origin, Table, Value, fault};
 
 /// The maximum number of cells of an experiment.
 const MOST_CELLS: usize = 10_000;
@@ -174,7 +173,7 @@ fn refuse_what_words_write(tree: &Table, factors: &[Factor], aliases: &Aliases) 
         for (path, _) in of_first.iter().flatten() {
             let by_all = factor.levels.iter().all(|(_, node)| writes(node, path));
             if let Some(Node { value, origin }) = tree.at(&path.0)
-                && matches!(origin, Origin::Set(_))
+                && origin.is_option("set")
                 && by_all
             {
                 let why = format!(

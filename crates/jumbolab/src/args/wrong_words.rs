@@ -229,7 +229,7 @@ fn answer_to(word: &str) -> Option<String> {
         return Some(format!("there is no `{lower}`: {answer}"));
     }
     let mut names = experiment::shipped().map(|shipped| shipped.name);
-    let is_file = word.ends_with(".toml") && !word.contains(plan::acts_on_terminals);
+    let is_file = word.ends_with(".toml") && !word.contains(keyfile::acts_on_terminals);
     (is_file || names.any(|name| name == word))
         .then(|| format!("`{word}` is an experiment: `jumbolab run {word}` runs it"))
 }

@@ -239,7 +239,7 @@ fn what_a_terminal_acts_on_is_escaped() {
         // Only the whole report has text of the journal.
         let is_shown = outcome.stdout.contains(owned);
         assert!(is_shown || !line.ends_with("full"), "{}", outcome.stdout);
-        let raw = |letter: char| letter != '\n' && plan::acts_on_terminals(letter);
+        let raw = |letter: char| letter != '\n' && keyfile::acts_on_terminals(letter);
         assert!(!outcome.stdout.contains(raw), "{:?}", outcome.stdout);
         assert!(!outcome.stderr.contains(raw), "{:?}", outcome.stderr);
     }

@@ -22,7 +22,7 @@ use source::{Source, cited, is_identifier, lines_without_tests};
 /// below its own, so crates of one row are independent of each other.
 const LAYERS: [&[&str]; 9] = [
     &["units", "files", "secret"],
-    &["wire", "queue", "model"],
+    &["keyfile", "wire", "queue", "model"],
     &["link", "tcp", "meter"],
     &["os"],
     &["traffic", "probe", "emulator", "gateway", "sim"],

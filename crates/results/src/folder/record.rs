@@ -155,7 +155,7 @@ fn check_types(item: &Item, key: &str, text: &str) -> Result<(), (usize, String)
     if !is_right {
         let span = item.span().unwrap_or_default();
         let line = text[..span.start].matches('\n').count() + 1;
-        let value = plan::shortened(text[span].trim(), MOST_SHOWN);
+        let value = keyfile::shortened(text[span].trim(), MOST_SHOWN);
         let value = value.lines().next().unwrap_or_default();
         return Err((line, format!("{key} = {value}: must be {wanted}")));
     }

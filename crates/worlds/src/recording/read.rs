@@ -247,7 +247,7 @@ pub(crate) fn ended_text(lines: &mut Lines<impl Read>) -> Result<Option<(&str, b
 
 /// A value in a message.
 fn shown(text: &str) -> Cow<'_, str> {
-    plan::shortened(text, MOST_SHOWN)
+    keyfile::shortened(text, MOST_SHOWN)
 }
 
 impl Traced {

@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use anyhow::Result;
+use keyfile::quantity::{name, number};
+use keyfile::{Node, Parsed, Table, Value, refusal};
 use link::edge::Prefix;
 use plan::setting::{Destination, Graph, Role, Route};
 
 use super::ROOT;
-use crate::quantity::{name, number};
-use crate::reader::{Parsed, Reader, refusal};
-use crate::tree::{Node, Table, Value};
+use crate::reader::Reader;
 
 /// The rows of the routing table, by name.
 pub(super) fn read(

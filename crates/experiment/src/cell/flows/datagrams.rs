@@ -1,6 +1,8 @@
 //! Reads the traffic of a flow of datagrams.
 
 use anyhow::Result;
+use keyfile::quantity::{number, size_or, switch};
+use keyfile::{Node, refusal};
 use meter::departures::Law;
 use plan::setting::{Network, Sends};
 use plan::{Hosts, World};
@@ -8,9 +10,7 @@ use units::Bytes;
 
 use super::super::traffic::MESSAGE_HEADER;
 use super::laws;
-use crate::quantity::{number, size_or, switch};
-use crate::reader::{Reader, refusal};
-use crate::tree::Node;
+use crate::reader::Reader;
 
 /// The header of datagrams in a network that is no path.
 const NUMBERED: Bytes = Bytes::new(wire::numbered::LEN as u64);

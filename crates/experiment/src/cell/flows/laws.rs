@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
+use keyfile::quantity::{choices, rate, share, size, span};
+use keyfile::{Node, Origin, Parsed, Value, refusal};
 use meter::departures::{Bursts, Law, mean_gap};
 use plan::Measure;
 use plan::setting::{Link, Network};
@@ -10,9 +12,7 @@ use units::{Bytes, Span};
 
 use super::super::message::written;
 use crate::law::WrittenLaw;
-use crate::quantity::{choices, rate, share, size, span};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{Node, Origin, Value};
+use crate::reader::{Reader, Spanned};
 
 /// The keys that are read here, below those of the flow.
 const OF_MESSAGES: [&str; 2] = ["message", "message_law"];

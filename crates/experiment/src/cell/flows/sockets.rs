@@ -1,11 +1,11 @@
 //! Reads the common settings of flows between kernels.
 
 use anyhow::Result;
+use keyfile::quantity::{switch, word};
 use plan::setting::{Instrument, Sockets};
 use plan::{Hosts, World};
 
 use super::super::traffic::socket_buffer;
-use crate::quantity::{switch, word};
 use crate::reader::Reader;
 
 /// The socket settings of all flows; `None` for simulated ones.

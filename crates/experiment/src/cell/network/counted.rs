@@ -5,14 +5,14 @@ mod losses;
 mod transfer;
 
 use anyhow::Result;
+use keyfile::quantity::{name, span};
+use keyfile::{Node, Parsed, Table, Value, refusal};
 use plan::metric::LONGEST_WINDOW;
 use plan::setting::{Counted, Network, Traffic, Window};
 use plan::{Hosts, World};
 use units::Span;
 
-use crate::quantity::{name, span};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{Node, Table, Value};
+use crate::reader::{Reader, Spanned};
 
 /// The tables of a link that are read here.
 const TABLES: [&str; 3] = ["windows", "series", "losses"];

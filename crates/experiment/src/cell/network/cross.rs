@@ -2,13 +2,13 @@
 //! traffic on one emulated link, or on all.
 
 use anyhow::Result;
+use keyfile::quantity::{share, size_or, word};
+use keyfile::{Node, Parsed, Value, refusal};
 use plan::setting::{Cross, Gaps, Heading, Link, LinkKind};
 use units::{Bytes, Framing, IpVersion, Rate, Transport};
 
 use super::needs::EMULATED_ONLY;
-use crate::quantity::{share, size_or, word};
-use crate::reader::{Parsed, Reader, Spanned, refusal};
-use crate::tree::{Node, Value};
+use crate::reader::{Reader, Spanned};
 
 /// The maximum number of packets per second: the emulator generates them
 /// besides carrying frames.

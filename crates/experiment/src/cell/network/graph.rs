@@ -1,11 +1,11 @@
 //! Reads networks that are not a path: `[nodes]`, and `ends` of links.
 
 use anyhow::Result;
+use keyfile::quantity::{name, number, word};
+use keyfile::{Node, Table, Value, refusal};
 use plan::setting::{Graph, Role, Vertex, Wiring};
 
-use crate::quantity::{name, number, word};
-use crate::reader::{Reader, refusal};
-use crate::tree::{Node, Table, Value};
+use crate::reader::Reader;
 
 /// The maximum number of pairs in a dumbbell.
 const MOST_PAIRS: i64 = 20_000;

@@ -4,6 +4,8 @@ mod faults;
 mod inherited;
 
 use anyhow::Result;
+use keyfile::quantity::{either, probability, share, size_or, span, word};
+use keyfile::{Origin, Parsed, Value};
 use plan::World;
 use plan::setting::{Counted, Impairments, JitterLaw, Link, LinkKind, Narrow, Watched};
 use queue::Choice;
@@ -11,10 +13,9 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Span};
 
 use super::medium::{LENGTH, MEDIA, Medium, length};
 use super::queueing::{Buffer, Written, buffer};
+use crate::auto_rate::link_rate;
 use crate::discipline::discipline;
-use crate::quantity::{either, link_rate, probability, share, size_or, span, word};
-use crate::reader::{Parsed, Reader, Spanned};
-use crate::tree::{Origin, Value};
+use crate::reader::{Reader, Spanned};
 use faults::Faults;
 use inherited::Inherited;
 

@@ -1,10 +1,8 @@
 //! Default properties of links of copper, glass or air.
 
+use keyfile::quantity::float;
+use keyfile::{Parsed, Value};
 use units::Span;
-
-use crate::quantity::float;
-use crate::reader::Parsed;
-use crate::tree::Value;
 
 /// The medium of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 //! table with the discipline's name.
 
 use anyhow::{Error, Result};
+use keyfile::quantity::size;
+use keyfile::{Parsed, Value};
 use plan::setting::Queue;
 use plan::{Hosts, World};
 use queue::{Choice, DISCIPLINES, Limit, Spec};
@@ -13,9 +15,7 @@ use super::link::Keys;
 use crate::cell::UnusedKey;
 use crate::discipline::{self, BadQueue, Planned, checked};
 use crate::keys::visit;
-use crate::quantity::size;
-use crate::reader::{Parsed, Reader, Spanned};
-use crate::tree::{Origin, Value};
+use crate::reader::{Reader, Spanned};
 
 /// The maximum capacity of a buffer in packets.
 const MOST_PACKETS: u32 = 10_000_000;
@@ -192,7 +192,7 @@ impl Given {
     fn unused(&self, why: &str) -> UnusedKey {
         UnusedKey {
             path: self.value.path().to_owned(),
-            is_set: matches!(self.value.origin, Origin::Set(_)),
+            is_set: self.value.origin.is_option("set"),
             why: self.value.refuse(why),
         }
     }

@@ -1,10 +1,10 @@
 //! Reads `[links.NAME.watch]`: the recordings of a simulated link.
 
 use anyhow::Result;
+use keyfile::quantity::{span_or, switch};
 use plan::setting::Watched;
 use units::Span;
 
-use crate::quantity::{span_or, switch};
 use crate::reader::Reader;
 
 /// The recordings of the link `name`.

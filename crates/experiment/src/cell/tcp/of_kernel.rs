@@ -1,6 +1,8 @@
 //! Reads `[tcp]` for hosts with a kernel's TCP.
 
 use anyhow::Result;
+use keyfile::quantity::{span, switch, word};
+use keyfile::{Node, refusal};
 use plan::setting::{KernelTcp, Network};
 use plan::{Hosts, World};
 use tcp::Recovery;
@@ -9,9 +11,7 @@ use units::Span;
 use super::values::segments;
 use super::{AGENTS, recovery_of_standard};
 use crate::keys::KERNELS_TCP;
-use crate::quantity::{span, switch, word};
-use crate::reader::{Reader, refusal};
-use crate::tree::Node;
+use crate::reader::Reader;
 
 /// The greatest retransmission timeout of Linux [LinuxDoc ip-sysctl].
 const LONGEST_TIMEOUT: Span = Span::from_secs(120);

@@ -1,10 +1,8 @@
 //! Parses values of `[tcp]`.
 
+use keyfile::quantity::{number, word};
+use keyfile::{Parsed, Value};
 use units::Span;
-
-use crate::quantity::{number, word};
-use crate::reader::Parsed;
-use crate::tree::Value;
 
 /// A threshold as written.
 #[derive(Clone, Copy, PartialEq, Eq)]

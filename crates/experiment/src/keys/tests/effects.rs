@@ -1,11 +1,11 @@
 //! The table of keys states all that an experiment does outside of a run.
 
 use super::*;
+use keyfile::{Node, Origin};
 use plan::SideEffect;
 
 use crate::cell;
 use crate::law::LawFiles;
-use crate::tree::{Node, Origin};
 
 /// A text that no list of words and no law has.
 const FREE: &str = "zq /x";

@@ -209,7 +209,7 @@ impl Reader {
             }),
             other => bail!(
                 "`{}` is no kind of an event",
-                plan::shortened(other, MOST_SHOWN)
+                keyfile::shortened(other, MOST_SHOWN)
             ),
         })
     }
@@ -238,7 +238,7 @@ impl<'a> Fields<'a> {
         let text = self.text(name)?;
         let number = text.parse();
         number.map_err(|_| {
-            let shown = plan::shortened(text, MOST_SHOWN);
+            let shown = keyfile::shortened(text, MOST_SHOWN);
             anyhow!("{name}: `{shown}` is not a valid number")
         })
     }

@@ -2,11 +2,11 @@
 //! flows.
 
 use anyhow::Result;
+use keyfile::quantity::span;
 use plan::setting::Losses;
 use units::Span;
 
 use super::part;
-use crate::quantity::span;
 use crate::reader::Reader;
 
 /// Reads the table of `link`, if it exists; `other` is a link that already has

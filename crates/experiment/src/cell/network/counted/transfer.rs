@@ -1,14 +1,14 @@
 //! Reads windows of links that are open while a transfer is counted.
 
 use anyhow::Result;
+use keyfile::quantity::word;
+use keyfile::{Node, Table, refusal};
 use plan::World;
 use plan::setting::{LinkKind, Network, Transfer};
 use units::Transport;
 
 use super::{called, of_one_wire};
-use crate::quantity::word;
-use crate::reader::{Reader, refusal};
-use crate::tree::{Node, Table};
+use crate::reader::Reader;
 
 /// Whether the fates of a transfer's packets are known for each link.
 pub(super) fn is_followed(network: &Network, transfer: &Transfer, world: World) -> bool {

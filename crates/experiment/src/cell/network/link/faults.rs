@@ -1,12 +1,12 @@
 //! Reads the keys that break packets in front of a link: the rules of a middlebox.
 
 use anyhow::{Error, Result};
+use keyfile::quantity::{number, share, span, word};
 use plan::setting::middlebox::{Action, Rule};
 use plan::setting::{Direction, Protocol};
 use units::{Bytes, Span};
 
 use super::inherited::Inherited;
-use crate::quantity::{number, share, span, word};
 use crate::reader::Spanned;
 
 const DIRECTIONS: &[(&str, Option<Direction>)] = &[

@@ -1,10 +1,10 @@
 //! Keys of one link with defaults from those of all links.
 
 use anyhow::Result;
+use keyfile::{Origin, Parsed, Value};
 
 use super::Keys;
-use crate::reader::{Parsed, Reader, Spanned};
-use crate::tree::{Origin, Value};
+use crate::reader::{Reader, Spanned};
 
 /// A table whose missing keys are taken from another one.
 pub(super) struct Inherited<'r, 'a, 'd> {

@@ -1,21 +1,18 @@
-//! The value in an argument of `--set key=value`.
-
-use std::sync::Arc;
+//! The value in an argument `key=value` of an option.
 
 use super::tree::{Node, Origin, Value};
 
 /// The values in `text`: one, or several separated by commas.
-pub(super) fn values(text: &str, argument: &Arc<str>) -> Vec<Node> {
+pub fn values(text: &str, origin: &Origin) -> Vec<Node> {
     parts(text)
         .into_iter()
-        .map(|part| value(part.trim(), argument))
+        .map(|part| value(part.trim(), origin))
         .collect()
 }
 
 /// One value: a TOML value if it is valid TOML, otherwise bare text such as
 /// `1gbit`.
-fn value(text: &str, argument: &Arc<str>) -> Node {
-    let origin = Origin::Set(argument.clone());
+fn value(text: &str, origin: &Origin) -> Node {
     let parsed = text.parse::<toml_edit::Value>().ok();
     let node = parsed.map(|value| Node::of(&value, &|_| origin.clone()));
     match node {
@@ -33,10 +30,10 @@ fn value(text: &str, argument: &Arc<str>) -> Node {
     }
 }
 
-fn bare(text: &str, origin: Origin) -> Node {
+fn bare(text: &str, origin: &Origin) -> Node {
     Node {
         value: text.into(),
-        origin,
+        origin: origin.clone(),
     }
 }
 
@@ -82,7 +79,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, wanted: &[&str]) {
-        let shown: Vec<_> = values(text, &"an argument".into())
+        let shown: Vec<_> = values(text, &Origin::Default)
             .iter()
             .map(|node| node.value.to_string())
             .collect();

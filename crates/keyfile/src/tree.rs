@@ -1,42 +1,42 @@
-//! The keys of an experiment as a tree in which every value knows its place, so
-//! that errors can name file and line.
+//! The keys of a file as a tree in which every value knows its place, so that errors can
+//! name file and line.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use anyhow::{Error, Result};
-use plan::acts_on_terminals;
+use anyhow::Result;
 use toml_edit::{Item, Key};
 
-use super::fault::Fault;
+use super::fault::fault;
+use super::shown::{one_line, quoted, without_middle};
 
 /// The place of a value.
 #[derive(Clone, Debug)]
-pub(super) enum Origin {
+pub enum Origin {
     File {
         path: Arc<str>,
         line: usize,
     },
-    /// In an argument of `--set`.
-    Set(Arc<str>),
-    /// In an argument of `--host`.
-    Host(Arc<str>),
+    /// In the argument `text` of an option.
+    Option {
+        option: Arc<str>,
+        text: Arc<str>,
+    },
     /// A default of the format.
     Default,
 }
 
 /// A value with its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
-    pub(super) value: Value,
-    pub(super) origin: Origin,
+pub struct Node {
+    pub value: Value,
+    pub origin: Origin,
 }
 
 /// A TOML value.
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub enum Value {
     Table(Table),
     List(Vec<Node>),
     Text(String),
@@ -48,14 +48,14 @@ pub(super) enum Value {
 
 /// Keys and values in written order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table(Vec<(String, Node)>);
+pub struct Table(Vec<(String, Node)>);
 
 /// A path in the tree, such as `network.mtu`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct KeyPath(pub(super) Vec<String>);
+pub struct KeyPath(pub Vec<String>);
 
 /// Parses `text`; error messages use `name` for the file.
-pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
+pub fn parse(text: &str, name: &str) -> Result<Table> {
     let path: Arc<str> = one_line(name).into();
     let line_ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
     let place = |span: Option<Range<usize>>| {
@@ -67,117 +67,38 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Table> {
     };
     match toml_edit::Document::parse(text) {
         Ok(document) => Ok(table(document.as_table().iter(), &place)),
-        Err(error) => Err(fault(&place(error.span()), error.message())),
+        Err(error) => Err(fault(
+            &place(error.span()),
+            error.message().replace('\n', " "),
+        )),
     }
 }
-
-/// The letters of a message before and after what is left out of a longer one.
-const MESSAGE_ENDS: [usize; 2] = [600, 400];
 
 /// The letters of an argument that a message repeats before and after the rest.
 const ARGUMENT_ENDS: [usize; 2] = [80, 20];
 
-/// An error with place and problem, in one line of bounded length.
-pub(super) fn fault(place: &Origin, what: impl fmt::Display) -> Error {
-    located(place, what).into()
-}
-
-/// An error of a key with its value, in one line of bounded length.
-pub(super) fn fault_at(
-    place: &Origin,
-    key: impl fmt::Display,
-    value: Option<&str>,
-    why: impl fmt::Display,
-) -> Error {
-    let shown = value.map_or_else(String::new, |value| format!(" = {value}"));
-    Fault {
-        key: Some(key.to_string()),
-        value: value.map(str::to_owned),
-        ..located(place, format!("{key}{shown}: {why}"))
-    }
-    .into()
-}
-
-fn located(place: &Origin, what: impl fmt::Display) -> Fault {
-    let message = one_line(&format!("{place}: {what}"));
-    let (file, line) = match place {
-        Origin::File { path, line } => (Some(path.to_string()), Some(*line)),
-        _ => (None, None),
-    };
-    let argument = match place {
-        Origin::Set(_) | Origin::Host(_) => Some(place.to_string()),
-        _ => None,
-    };
-    Fault {
-        message: without_middle(&message, MESSAGE_ENDS).into_owned(),
-        file,
-        line,
-        argument,
-        ..Fault::default()
-    }
-}
-
-/// `text` without its middle, if it is longer than its two ends together.
-fn without_middle(text: &str, [first, last]: [usize; 2]) -> Cow<'_, str> {
-    let middle = (text.char_indices().nth(first)).zip(text.char_indices().nth_back(last));
-    match middle {
-        Some(((from, _), (to, _))) if from < to => {
-            format!("{}...{}", &text[..from], &text[to..]).into()
-        }
-        _ => text.into(),
-    }
-}
-
-/// `text` with line breaks and other control characters escaped.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars()
-        .flat_map(|letter| {
-            let spelled = acts_on_terminals(letter);
-            let escaped = spelled.then(|| letter.escape_default());
-            let plain = (!spelled).then_some(letter);
-            escaped.into_iter().flatten().chain(plain)
-        })
-        .collect()
-}
-
-/// `text` as a TOML string on one line.
-pub(super) fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            _ if acts_on_terminals(letter) => {
-                quoted.push_str(&format!("\\u{:04X}", u32::from(letter)))
-            }
-            _ => quoted.push(letter),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 impl Table {
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Node)> {
         self.0.iter().map(|(key, node)| (key.as_str(), node))
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut (String, Node)> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut (String, Node)> {
         self.0.iter_mut()
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&Node> {
         self.iter()
             .find_map(|(name, node)| (name == key).then_some(node))
     }
 
-    pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
         self.0
             .iter_mut()
             .find_map(|(name, node)| (name == key).then_some(node))
     }
 
     /// The table `key`, if it exists and is a table.
-    pub(super) fn table(&self, key: &str) -> Option<&Self> {
+    pub fn table(&self, key: &str) -> Option<&Self> {
         match self.get(key)?.value {
             Value::Table(ref table) => Some(table),
             _ => None,
@@ -185,7 +106,7 @@ impl Table {
     }
 
     /// The node at `path`.
-    pub(super) fn at(&self, path: &[String]) -> Option<&Node> {
+    pub fn at(&self, path: &[String]) -> Option<&Node> {
         let (key, rest) = path.split_first()?;
         match self.get(key)? {
             node if rest.is_empty() => Some(node),
@@ -198,7 +119,7 @@ impl Table {
     }
 
     /// The keys that satisfy `choose`.
-    pub(super) fn only(&self, choose: impl Fn(&str) -> bool) -> Self {
+    pub fn only(&self, choose: impl Fn(&str) -> bool) -> Self {
         Self(
             self.0
                 .iter()
@@ -209,7 +130,7 @@ impl Table {
     }
 
     /// Takes away the node at `path`, if there is one.
-    pub(super) fn remove(&mut self, path: &[&str]) {
+    pub fn remove(&mut self, path: &[&str]) {
         match path {
             [] => {}
             [key] => self.0.retain(|(name, _)| name != key),
@@ -227,7 +148,7 @@ impl Table {
 
     /// Writes `node` at `path`, replacing any previous node and creating
     /// missing tables. `Err` is the first key on the path that is not a table.
-    pub(super) fn put(&mut self, path: &[String], node: Node) -> Result<(), String> {
+    pub fn put(&mut self, path: &[String], node: Node) -> Result<(), String> {
         let Some((key, rest)) = path.split_first() else {
             return Ok(());
         };
@@ -248,20 +169,43 @@ impl Table {
     }
 }
 
+impl Origin {
+    /// The argument `text` of an option, on one line.
+    pub fn option(option: &str, text: &str) -> Self {
+        Self::Option {
+            option: option.into(),
+            text: one_line(text).into(),
+        }
+    }
+
+    /// The first line of the file `name`.
+    pub fn start_of(name: &str) -> Self {
+        Self::File {
+            path: one_line(name).into(),
+            line: 1,
+        }
+    }
+
+    /// Whether an argument of `option` wrote it.
+    pub fn is_option(&self, option: &str) -> bool {
+        matches!(self, Self::Option { option: own, .. } if **own == *option)
+    }
+}
+
 impl KeyPath {
     /// Parses the path in `text` by TOML's rules for dotted keys.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let keys = Key::parse(text).ok()?;
         Some(Self(keys.iter().map(|key| key.get().to_owned()).collect()))
     }
 
     /// The first key.
-    pub(super) fn root(&self) -> &str {
+    pub fn root(&self) -> &str {
         self.0.first().map_or("", String::as_str)
     }
 
     /// The path one key deeper.
-    pub(super) fn then(&self, key: &str) -> Self {
+    pub fn then(&self, key: &str) -> Self {
         Self(self.0.iter().cloned().chain([key.to_owned()]).collect())
     }
 }
@@ -295,10 +239,7 @@ fn node(item: &Item, place: &dyn Fn(Option<Range<usize>>) -> Origin) -> Option<N
 
 impl Node {
     /// Converts a TOML value; `place` maps it to its position in the text.
-    pub(super) fn of(
-        value: &toml_edit::Value,
-        place: &dyn Fn(Option<Range<usize>>) -> Origin,
-    ) -> Self {
+    pub fn of(value: &toml_edit::Value, place: &dyn Fn(Option<Range<usize>>) -> Origin) -> Self {
         use toml_edit::Value as Toml;
         let origin = place(value.span());
         let value = match value {
@@ -337,11 +278,8 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, line } => write!(f, "{path}:{line}"),
-            Self::Set(argument) => {
-                write!(f, "--set {}", without_middle(argument, ARGUMENT_ENDS))
-            }
-            Self::Host(argument) => {
-                write!(f, "--host {}", without_middle(argument, ARGUMENT_ENDS))
+            Self::Option { option, text } => {
+                write!(f, "--{option} {}", without_middle(text, ARGUMENT_ENDS))
             }
             Self::Default => f.write_str("by default"),
         }

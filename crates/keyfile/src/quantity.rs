@@ -1,13 +1,13 @@
 //! Parses values: sizes, rates, spans, words, numbers.
 
-use plan::acts_on_terminals;
 use units::{Bytes, Rate, Span};
 
-use super::reader::Parsed;
+use super::Parsed;
+use super::shown::acts_on_terminals;
 use super::tree::Value;
 
 /// A size in octets: `5MB`, `64KiB`, `1428`.
-pub(super) fn size(value: &Value) -> Parsed<Bytes> {
+pub fn size(value: &Value) -> Parsed<Bytes> {
     let size: Bytes = written(value, "\"5MB\", \"64KiB\" or 1428")?
         .parse()
         .map_err(|error: units::BadText| error.to_string())?;
@@ -15,34 +15,20 @@ pub(super) fn size(value: &Value) -> Parsed<Bytes> {
 }
 
 /// A size, or the `word` that leaves it to another component.
-pub(super) fn size_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Bytes>> {
+pub fn size_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Bytes>> {
     move |value| either(value, word, size)
 }
 
 /// A rate: `1gbit`.
-pub(super) fn rate(value: &Value) -> Parsed<Rate> {
+pub fn rate(value: &Value) -> Parsed<Rate> {
     let rate: Rate = written(value, "\"1gbit\" or \"100mbit\"")?
         .parse()
         .map_err(|error: units::BadText| error.to_string())?;
     Ok((rate, Value::Text(rate.to_string())))
 }
 
-/// The word for the rate of links that the machine decides. It is replaced before links are
-/// read.
-pub(super) const AUTO: &str = "auto";
-
-/// The rate of a link, `none` for unlimited.
-pub(super) fn link_rate(value: &Value) -> Parsed<Option<Rate>> {
-    match value {
-        Value::Text(word) if word == AUTO => {
-            Err("\"auto\" is no level of a sweep: write rates, for instance \"1gbit\"".into())
-        }
-        value => either(value, "none", rate),
-    }
-}
-
 /// A span of time: `30s`, `10ms`.
-pub(super) fn span(value: &Value) -> Parsed<Span> {
+pub fn span(value: &Value) -> Parsed<Span> {
     let span: Span = written(value, "\"30s\" or \"10ms\"")?
         .parse()
         .map_err(|error: units::BadText| error.to_string())?;
@@ -53,12 +39,12 @@ pub(super) fn span(value: &Value) -> Parsed<Span> {
 }
 
 /// A span of time, or the `word` that leaves it to another component.
-pub(super) fn span_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Span>> {
+pub fn span_or(word: &'static str) -> impl Fn(&Value) -> Parsed<Option<Span>> {
     move |value| either(value, word, span)
 }
 
 /// A share of packets such as `0.1%`, or 0; parsed into a probability.
-pub(super) fn share(value: &Value) -> Parsed<f64> {
+pub fn share(value: &Value) -> Parsed<f64> {
     const EXAMPLE: &str = "write a share of packets in per cent, for instance \"0.1%\"";
     let percent = match value {
         Value::Integer(0) => 0.0,
@@ -85,7 +71,7 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// A probability from 0 to 1, such as a bit error rate.
-pub(super) fn probability(value: &Value) -> Parsed<f64> {
+pub fn probability(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if (0.0..=1.0).contains(&number) => Ok((number, Value::Float(number))),
         _ => Err("write a probability from 0 to 1, for instance 1e-9".into()),
@@ -93,7 +79,7 @@ pub(super) fn probability(value: &Value) -> Parsed<f64> {
 }
 
 /// One of `words`.
-pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Value) -> Parsed<T> {
+pub fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Value) -> Parsed<T> {
     move |value| {
         let found = words
             .iter()
@@ -109,7 +95,7 @@ pub(super) fn word<T: Copy>(words: &'static [(&'static str, T)]) -> impl Fn(&Val
 }
 
 /// `on` or `off`, or a TOML boolean.
-pub(super) fn switch(value: &Value) -> Parsed<bool> {
+pub fn switch(value: &Value) -> Parsed<bool> {
     match value {
         Value::Boolean(truth) => Ok((*truth, on_off(*truth).into())),
         value => word(&[("on", true), ("off", false)])(value),
@@ -117,12 +103,12 @@ pub(super) fn switch(value: &Value) -> Parsed<bool> {
 }
 
 /// The text of a switch.
-pub(super) fn on_off(truth: bool) -> &'static str {
+pub fn on_off(truth: bool) -> &'static str {
     if truth { "on" } else { "off" }
 }
 
 /// A whole number within a range.
-pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Parsed<i64> {
+pub fn number(least: i64, most: i64) -> impl Fn(&Value) -> Parsed<i64> {
     move |value| match value {
         Value::Integer(number) if (least..=most).contains(number) => {
             Ok((*number, (*number).into()))
@@ -132,7 +118,7 @@ pub(super) fn number(least: i64, most: i64) -> impl Fn(&Value) -> Parsed<i64> {
 }
 
 /// A positive number.
-pub(super) fn positive(value: &Value) -> Parsed<f64> {
+pub fn positive(value: &Value) -> Parsed<f64> {
     match float(value) {
         Some(number) if number > 0.0 => Ok((number, Value::Float(number))),
         _ => Err("write a number above 0".into()),
@@ -140,7 +126,7 @@ pub(super) fn positive(value: &Value) -> Parsed<f64> {
 }
 
 /// A finite number.
-pub(super) fn float(value: &Value) -> Option<f64> {
+pub fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number).filter(|number| number.is_finite()),
@@ -149,7 +135,7 @@ pub(super) fn float(value: &Value) -> Option<f64> {
 }
 
 /// A non-empty line of text.
-pub(super) fn line(value: &Value) -> Parsed<String> {
+pub fn line(value: &Value) -> Parsed<String> {
     match value {
         Value::Text(text) if !text.trim().is_empty() && !text.contains(acts_on_terminals) => {
             Ok((text.clone(), value.clone()))
@@ -159,7 +145,7 @@ pub(super) fn line(value: &Value) -> Parsed<String> {
 }
 
 /// A name that is valid in folder and kernel module names.
-pub(super) fn name(longest: usize) -> impl Fn(&Value) -> Parsed<String> {
+pub fn name(longest: usize) -> impl Fn(&Value) -> Parsed<String> {
     move |value| match value {
         Value::Text(text)
             if (1..=longest).contains(&text.len())
@@ -177,7 +163,7 @@ pub(super) fn name(longest: usize) -> impl Fn(&Value) -> Parsed<String> {
 }
 
 /// `"a", "b" or "c"`.
-pub(super) fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<_> = words
         .into_iter()
         .map(|word| format!("\"{word}\""))
@@ -190,7 +176,7 @@ pub(super) fn choices<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The value parsed by `parse`, or `None` for `word`.
-pub(super) fn either<T>(
+pub fn either<T>(
     value: &Value,
     word: &str,
     parse: impl Fn(&Value) -> Parsed<T>,

@@ -1,5 +1,5 @@
-//! Text from outside, such as a journal's or another program's, for a terminal
-//! or one line.
+//! Text from outside, such as a file's, a journal's or another program's, for a terminal or
+//! one line.
 
 use std::borrow::Cow;
 
@@ -51,6 +51,45 @@ pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
         &text[at(count - last)..]
     )
     .into()
+}
+
+/// `text` without its middle, if it is longer than its two ends together.
+pub(super) fn without_middle(text: &str, [first, last]: [usize; 2]) -> Cow<'_, str> {
+    let middle = (text.char_indices().nth(first)).zip(text.char_indices().nth_back(last));
+    match middle {
+        Some(((from, _), (to, _))) if from < to => {
+            format!("{}...{}", &text[..from], &text[to..]).into()
+        }
+        _ => text.into(),
+    }
+}
+
+/// `text` with line breaks and other control characters escaped.
+pub fn one_line(text: &str) -> String {
+    text.chars()
+        .flat_map(|letter| {
+            let spelled = acts_on_terminals(letter);
+            let escaped = spelled.then(|| letter.escape_default());
+            let plain = (!spelled).then_some(letter);
+            escaped.into_iter().flatten().chain(plain)
+        })
+        .collect()
+}
+
+/// `text` as a TOML string on one line.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            _ if acts_on_terminals(letter) => {
+                quoted.push_str(&format!("\\u{:04X}", u32::from(letter)))
+            }
+            _ => quoted.push(letter),
+        }
+    }
+    quoted.push('"');
+    quoted
 }
 
 #[cfg(test)]
