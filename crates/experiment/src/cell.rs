@@ -21,7 +21,7 @@ use keyfile::{Origin, Table, Value};
 use plan::{Setting, SideEffect, World};
 
 use super::check::{Check, place as refused};
-use super::law::LawFiles;
+use super::law_files::LawFiles;
 use super::reader::Reader;
 pub(super) use network::MOST_STAGES;
 pub use network::{LARGEST_BUFFER, auto_burst};

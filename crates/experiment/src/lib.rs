@@ -14,7 +14,7 @@ mod choices;
 mod claims;
 mod discipline;
 mod keys;
-mod law;
+mod law_files;
 mod listed;
 mod named_hosts;
 mod on;
@@ -46,8 +46,7 @@ pub use cell::{LARGEST_BUFFER, LARGEST_SOCKET_BUFFER, LEAST_MESSAGE, MESSAGE_HEA
 pub use check::{Check, Refusal};
 pub use discipline::queue_of;
 pub use keys::{documented, schema};
-use law::LawFiles;
-pub use law::WrittenLaw;
+use law_files::LawFiles;
 use reader::{Reader, Spanned};
 pub use shipped::{Shipped, TEMPLATE, shipped, text_of};
 pub use short_names::{Sets, ShortName};

@@ -15,7 +15,7 @@ use keyfile::{
 use plan::{SideEffect, World};
 
 use super::keys::{self, Key, KeyNode, Support, Takes};
-use super::law::LawFiles;
+use super::law_files::LawFiles;
 
 /// Reads the keys below one table.
 pub(super) struct Reader<'a> {

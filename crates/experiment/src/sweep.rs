@@ -7,11 +7,11 @@ use keyfile::quantity::on_off;
 use keyfile::{
     KeyPath, Node, Origin, Parsed, Table, Value, did_you_mean, fault, one_line, refusal,
 };
+use meter::departures::is_file;
 use plan::metric::{METRICS, Metric};
 use plan::{Compare, Level, World};
 
 use super::aliases::{Aliases, with_unit};
-use super::law::is_file;
 use super::reader::{Reader, Spanned};
 pub(super) use cells::cells;
 

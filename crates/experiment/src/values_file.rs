@@ -2,8 +2,7 @@
 
 use std::path::{Component, Path};
 
-/// What stands before the path, with a colon between.
-pub(crate) const FILE: &str = "file";
+use meter::departures::FILE;
 
 /// Whether `text` names a file of values that is outside of the folder in which paths
 /// begin.

@@ -8,6 +8,8 @@ mod law;
 mod path_mtu;
 mod schedule;
 mod seen;
+mod values;
+mod written;
 
 use units::{Bytes, Rate};
 
@@ -15,6 +17,7 @@ pub use law::{BadLaw, Law};
 pub use path_mtu::PathMtu;
 pub use schedule::{Bursts, Schedule};
 pub use seen::Seen;
+pub use written::{FILE, Measure, WrittenLaw, is_file};
 
 /// The mean gap in picoseconds, not rounded, between packets that each take `size`
 /// octets of wire and together have `rate`.

@@ -3,17 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use meter::departures::Seen;
-
-/// The quantity that a law describes, which determines the unit of its
-/// parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Measure {
-    /// Times such as `1ms`; the law counts picoseconds.
-    Gaps,
-    /// Sizes such as `1500` or `2kB`; the law counts octets.
-    Sizes,
-}
+use meter::departures::{Measure, Seen};
 
 /// The content of a file of values when the experiment was planned. A run keeps
 /// a copy in its folder under a name derived from the values. The plan is
@@ -55,24 +45,5 @@ impl LawFile {
             writeln!(out, "{value}{unit}")?;
         }
         Ok(out.flush()?)
-    }
-}
-
-impl Measure {
-    /// One unit of text (a millisecond, an octet) in the law's unit.
-    pub const fn counted(self) -> f64 {
-        match self {
-            Self::Gaps => 1e9,
-            Self::Sizes => 1.0,
-        }
-    }
-
-    /// The unit of values without a unit: milliseconds, as common traffic
-    /// generators use [D-ITG], or octets.
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Gaps => "1ms",
-            Self::Sizes => "1B",
-        }
     }
 }

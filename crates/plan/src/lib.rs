@@ -38,7 +38,7 @@ pub use compact::{Rare, TrialName};
 pub use factors::{COPY, Factors, Level};
 pub use facts::{AutoRate, HostFacts, LeftOut, Resumed, RoleFacts, RunFacts};
 pub use flag::Flag;
-pub use law_file::{LawFile, Measure};
+pub use law_file::LawFile;
 pub use named_hosts::{HostRole, NamedHost, NamedHosts};
 pub use page::documented;
 pub use patience::Patience;

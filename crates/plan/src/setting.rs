@@ -26,7 +26,7 @@ pub use command::{Command, Reading};
 pub use counted::{Counted, Losses, Window};
 pub use cross::{Cross, Gaps, Heading};
 pub use domain::{Destination, Domain, Route};
-pub use flows::{Flow, Flows, Instrument, PATH_MTUS, PathMtu, Sends, Sockets};
+pub use flows::{Flow, Flows, Instrument, PathMtu, Sends, Sockets};
 pub use graph::{Graph, Role, Vertex, Wiring};
 pub use kernel_tcp::KernelTcp;
 pub use latency_breakdown::{Inject, InjectionPoint, LatencyBreakdown};

@@ -8,13 +8,11 @@ mod fuzz;
 mod keys;
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use experiment::WrittenLaw;
-use meter::departures::{Bursts, Law, mean_gap};
+use meter::departures::{Bursts, Law, Measure, PathMtu, Seen, WrittenLaw, mean_gap};
 use os::socket;
-use plan::Measure;
-use plan::setting::PATH_MTUS;
 use traffic::driver::sessions::{
     Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
 };
@@ -194,7 +192,7 @@ fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Opti
     let number = |key, least, most| -> Result<Option<u64>> { keys.number(key, least, most) };
     let small = |value: Option<u64>| value.and_then(|value| u16::try_from(value).ok());
     let tiny = |value: Option<u64>| value.and_then(|value| u8::try_from(value).ok());
-    let path_mtu = keys.word("path_mtu", "machine", PATH_MTUS)?;
+    let path_mtu = keys.word("path_mtu", "machine", PathMtu::WORDS)?;
     Ok(Options {
         socket: socket::Options {
             bind: bind.map(|bind| SocketAddr::new(bind, 0)),
@@ -233,7 +231,12 @@ fn meter(keys: &Keys, transport: Option<Transport>) -> Result<Meter> {
 }
 
 fn law(keys: &Keys, key: &str, text: &str, measure: Measure) -> Result<Law> {
-    WrittenLaw::parse(text, measure)
+    let seen = |path: &str| {
+        let opened = files::open_regular(Path::new(path));
+        let file = opened.map_err(|error| format!("cannot read {path}: {error}"))?;
+        Ok((path.to_owned(), Seen::read(file, path, measure)?))
+    };
+    WrittenLaw::parse(text, measure, seen)
         .map(|written| written.law)
         .map_err(|why| keys.refuse(key, &why))
 }

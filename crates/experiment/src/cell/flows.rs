@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use keyfile::quantity::{name, number, size_or, span, word};
 use keyfile::{Node, Table, Value, refusal};
-use plan::setting::{Flow, Flows, Host, Network, PATH_MTUS, PathMtu, Role, Sends, Traffic};
+use plan::setting::{Flow, Flows, Host, Network, PathMtu, Role, Sends, Traffic};
 use plan::{Hosts, World};
 use units::{IpVersion, Span, Transport};
 
@@ -251,7 +251,7 @@ fn path_mtu(
     ip: IpVersion,
     world: World,
 ) -> Result<PathMtu> {
-    let Some(found) = reader.optional(path, word(PATH_MTUS))? else {
+    let Some(found) = reader.optional(path, word(PathMtu::WORDS))? else {
         return Ok(PathMtu::Machine);
     };
     let why = match (sends, world.profile().hosts, found.value) {

@@ -10,7 +10,7 @@ use super::Factor;
 use crate::aliases::Aliases;
 use crate::cell::{self, NO_LIMIT, Resolved, UnusedKey};
 use crate::check::Check;
-use crate::law::LawFiles;
+use crate::law_files::LawFiles;
 use crate::slow_link;
 
 /// The maximum number of cells of an experiment.

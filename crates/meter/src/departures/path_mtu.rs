@@ -17,3 +17,14 @@ pub enum PathMtu {
     /// Sets DF, and ignores the known path MTU.
     Probe,
 }
+
+impl PathMtu {
+    /// The modes by the words for them.
+    pub const WORDS: &[(&str, Self)] = &[
+        ("machine", Self::Machine),
+        ("dont", Self::Dont),
+        ("want", Self::Want),
+        ("do", Self::Do),
+        ("probe", Self::Probe),
+    ];
+}

@@ -4,15 +4,6 @@ pub use meter::departures::PathMtu;
 use meter::departures::{Bursts, Law};
 use units::{Bytes, Span};
 
-/// The senders' path-MTU behaviours, by keyword.
-pub const PATH_MTUS: &[(&str, PathMtu)] = &[
-    ("machine", PathMtu::Machine),
-    ("dont", PathMtu::Dont),
-    ("want", PathMtu::Want),
-    ("do", PathMtu::Do),
-    ("probe", PathMtu::Probe),
-];
-
 /// Flows and the duration of their traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flows {

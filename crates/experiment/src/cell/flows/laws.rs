@@ -5,13 +5,11 @@ use std::path::Path;
 use anyhow::Result;
 use keyfile::quantity::{choices, rate, share, size, span};
 use keyfile::{Node, Origin, Parsed, Value, refusal};
-use meter::departures::{Bursts, Law, mean_gap};
-use plan::Measure;
+use meter::departures::{Bursts, Law, Measure, mean_gap};
 use plan::setting::{Link, Network};
 use units::{Bytes, Span};
 
 use super::super::message::written;
-use crate::law::WrittenLaw;
 use crate::reader::{Reader, Spanned};
 
 /// The keys that are read here, below those of the flow.
@@ -232,7 +230,7 @@ fn law_at(
             Value::Integer(number) => number.to_string(),
             _ => return Err("write a law in quotes, for instance \"exponential:1s\"".to_owned()),
         };
-        let written = WrittenLaw::read(&text, measure, &folder, &files)?;
+        let written = files.law(&text, measure, &folder)?;
         let canonical = Value::Text(written.to_string());
         Ok((written.law, canonical))
     })

@@ -5,7 +5,7 @@ use keyfile::{Node, Origin};
 use plan::SideEffect;
 
 use crate::cell;
-use crate::law::LawFiles;
+use crate::law_files::LawFiles;
 
 /// A text that no list of words and no law has.
 const FREE: &str = "zq /x";

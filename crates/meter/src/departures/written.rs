@@ -1,18 +1,43 @@
 //! Parses laws such as `exponential:1ms`, `normal:512,64` and `file:seen.txt`,
-//! for keys of experiments and options of the command line.
-
-mod file;
+//! for keys of files and options of the command line.
 
 use std::fmt;
-use std::path::Path;
 
-use keyfile::quantity::choices;
-use meter::departures::Law;
-use plan::Measure;
 use units::{Bytes, Span};
 
-use super::values_file::FILE;
-pub(crate) use file::LawFiles;
+use super::{Law, Seen};
+
+/// What stands before the path of a file of values, with a colon between.
+pub const FILE: &str = "file";
+
+/// The quantity that a law describes, which determines the unit of its
+/// parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// Times such as `1ms`; the law counts picoseconds.
+    Gaps,
+    /// Sizes such as `1500` or `2kB`; the law counts octets.
+    Sizes,
+}
+
+impl Measure {
+    /// One unit of text (a millisecond, an octet) in the law's unit.
+    pub const fn counted(self) -> f64 {
+        match self {
+            Self::Gaps => 1e9,
+            Self::Sizes => 1.0,
+        }
+    }
+
+    /// The unit of values without a unit: milliseconds, as common traffic
+    /// generators use [D-ITG], or octets.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Gaps => "1ms",
+            Self::Sizes => "1B",
+        }
+    }
+}
 
 /// A law and its canonical spelling.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,44 +139,37 @@ const FAMILIES: &[Family] = &[
 
 impl WrittenLaw {
     /// The law in `text`: a family with its parameters, one quantity alone for
-    /// a constant, or `file:PATH`. A path begins in the working directory.
+    /// a constant, or `file:PATH`. `seen` reads the values of a file, and gives the
+    /// path with which the law is written.
     ///
     /// # Errors
     /// One line that says what would be right.
-    pub fn parse(text: &str, measure: Measure) -> Result<Self, String> {
-        Self::read(text, measure, Path::new(""), &LawFiles::default())
-    }
-
-    /// As [`WrittenLaw::parse`], with paths that begin in `folder`, and files
-    /// that are read once.
-    pub(super) fn read(
+    pub fn parse(
         text: &str,
         measure: Measure,
-        folder: &Path,
-        files: &LawFiles,
+        seen: impl FnOnce(&str) -> Result<(String, Seen), String>,
     ) -> Result<Self, String> {
         let (name, rest) = match text.split_once(':') {
             Some((name, rest)) => (name.trim(), rest.trim()),
             None => ("constant", text.trim()),
         };
         if name == FILE {
-            let file = files.read(rest, measure, folder)?;
-            let text = format!("{FILE}:{}", file.name);
-            let law = Law::Empirical(file.seen);
+            let (path, seen) = seen(rest)?;
+            let (law, text) = (Law::Empirical(seen), format!("{FILE}:{path}"));
             return Ok(Self { law, text });
         }
         let family = FAMILIES.iter().find(|family| family.name == name);
         let family = family.ok_or_else(|| {
-            let names = FAMILIES.iter().map(|family| family.name);
-            let names = choices(names.chain([FILE]));
-            format!("there is no such law; write {names}, then a colon and what belongs to it")
+            let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+            let names = names.join("\", \"");
+            format!("there is no such law; write \"{names}\" or \"{FILE}\", then a colon and what belongs to it")
         })?;
         family.read(rest, measure)
     }
 }
 
 /// Whether `text` names a file of values.
-pub(super) fn is_file(text: &str) -> bool {
+pub fn is_file(text: &str) -> bool {
     matches!(text.split_once(':'), Some((name, _)) if name.trim() == FILE)
 }
 
@@ -208,7 +226,7 @@ fn number(word: &str) -> Result<(f64, String), String> {
 }
 
 /// A time or a size, as a number in the law's unit and as text.
-fn quantity(word: &str, measure: Measure) -> Result<(f64, String), String> {
+pub(super) fn quantity(word: &str, measure: Measure) -> Result<(f64, String), String> {
     let why = |error: units::BadText| error.to_string();
     match measure {
         Measure::Gaps => {

@@ -3,24 +3,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::Result;
 use keyfile::one_line;
-use meter::departures::Seen;
-use plan::{LawFile, Measure};
-use units::Span;
+use meter::departures::{FILE, Measure, Seen, WrittenLaw};
+use plan::LawFile;
 
-use super::quantity;
-use crate::values_file::{FILE, leaves_its_folder};
-
-/// The maximum number of values in a file.
-const MOST_VALUES: usize = 10_000_000;
-/// The maximum size of a file and of a line, in octets.
-const LARGEST: u64 = 1 << 30;
-const LONGEST_LINE: u64 = 1_000;
+use super::values_file::leaves_its_folder;
 
 /// The files that an experiment names, each read once.
 #[derive(Clone, Debug, Default)]
@@ -48,13 +39,21 @@ impl LawFiles {
         named.into_values().cloned().collect()
     }
 
-    /// The values in the file at `path`, relative to `folder`.
-    pub(super) fn read(
+    /// The law in `text`. Paths of files begin in `folder`.
+    pub(crate) fn law(
         &self,
-        path: &str,
+        text: &str,
         measure: Measure,
         folder: &Path,
-    ) -> Result<LawFile, String> {
+    ) -> Result<WrittenLaw, String> {
+        WrittenLaw::parse(text, measure, |path| {
+            let LawFile { name, seen, .. } = self.read(path, measure, folder)?;
+            Ok((name, seen))
+        })
+    }
+
+    /// The values in the file at `path`, relative to `folder`.
+    fn read(&self, path: &str, measure: Measure, folder: &Path) -> Result<LawFile, String> {
         let key = (folder.join(path), measure);
         if let Some(file) = self.read.borrow().get(&key) {
             return Ok(file.clone());
@@ -64,7 +63,7 @@ impl LawFiles {
             false => {
                 stays_in(folder, path, &key.0)?;
                 let opened = files::open_regular(&key.0);
-                LawFile::new(measure, Seen::from(read(opened, &key.0, measure)?))
+                LawFile::new(measure, read(opened, &key.0, measure)?)
             }
         };
         self.read.borrow_mut().insert(key, file.clone());
@@ -97,7 +96,7 @@ fn stays_in(folder: &Path, path: &str, place: &Path) -> Result<(), String> {
 fn of_results(name: &str, measure: Measure, folder: &Path) -> Result<LawFile, String> {
     let opened = files::Folder::open(named(folder)).and_then(|folder| folder.open_file(name));
     let place = folder.join(name);
-    let file = LawFile::new(measure, Seen::from(read(opened, &place, measure)?));
+    let file = LawFile::new(measure, read(opened, &place, measure)?);
     match file.name == name {
         true => Ok(file),
         false => Err(format!(
@@ -116,57 +115,12 @@ fn named(folder: &Path) -> &Path {
     }
 }
 
-/// The values in a file, one per line; `#` starts a comment.
-fn read(opened: io::Result<File>, place: &Path, measure: Measure) -> Result<Vec<f64>, String> {
+/// The values in a file.
+fn read(opened: io::Result<File>, place: &Path, measure: Measure) -> Result<Seen, String> {
     let shown = one_line(&place.display().to_string());
-    let cannot = |error: std::io::Error| format!("cannot read {shown}: {error}");
-    let file = opened.map_err(cannot)?;
-    if file.metadata().map_err(cannot)?.len() > LARGEST {
-        return Err(format!(
-            "{shown} is larger than {LARGEST} octets; take fewer values"
-        ));
-    }
-    let mut file = BufReader::new(file.take(LARGEST));
-    let (mut values, mut line) = (Vec::new(), Vec::new());
-    for number in 1u64.. {
-        line.clear();
-        let most = LONGEST_LINE + 1;
-        let length = (&mut file)
-            .take(most)
-            .read_until(b'\n', &mut line)
-            .map_err(cannot)?;
-        if length == 0 {
-            break;
-        }
-        let refuse = |why: &str| format!("{shown}:{number}: {why}");
-        let text = std::str::from_utf8(&line).unwrap_or("\u{fffd}");
-        if length as u64 == most || text == "\u{fffd}" {
-            return Err(refuse("a file of values has short lines of text"));
-        }
-        let text = text.split('#').next().unwrap_or_default().trim();
-        if text.is_empty() {
-            continue;
-        }
-        if values.len() == MOST_VALUES {
-            return Err(refuse("a file has 10000000 values at most; take fewer"));
-        }
-        values.push(value(text, measure).map_err(|why| refuse(&one_line(&why)))?);
-    }
-    match values.is_empty() {
-        true => Err(format!("{shown} holds no values; write one on each line")),
-        false => Ok(values),
-    }
+    let file = opened.map_err(|error| format!("cannot read {shown}: {error}"))?;
+    Seen::read(file, &shown, measure).map_err(|why| one_line(&why))
 }
 
-/// One value; gaps without a unit are in seconds, as captures print them.
-fn value(text: &str, measure: Measure) -> Result<f64, String> {
-    let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
-    let seconds = match measure == Measure::Gaps && bare {
-        true => format!("{text}s").parse::<Span>().ok(),
-        false => None,
-    };
-    match seconds {
-        Some(span) => Ok(span.as_picos() as f64),
-        None => Ok(quantity(text, measure)?.0),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+//! Lists of observed gaps or sizes, one per line.
+
+use std::io::{BufRead, BufReader, Read};
+
+use units::Span;
+
+use super::Seen;
+use super::written::{Measure, quantity};
+
+/// The maximum number of values of a list.
+const MOST_VALUES: usize = 10_000_000;
+/// The maximum size of a list and of a line, in octets.
+const LARGEST: u64 = 1 << 30;
+const LONGEST_LINE: u64 = 1_000;
+
+impl Seen {
+    /// The values in `list`, one per line; `#` starts a comment. Errors call the list
+    /// `name`.
+    ///
+    /// # Errors
+    /// One line with the number of the line and what would be right.
+    pub fn read(list: impl Read, name: &str, measure: Measure) -> Result<Self, String> {
+        let mut list = BufReader::new(list.take(LARGEST + 1));
+        let (mut values, mut line, mut octets) = (Vec::new(), Vec::new(), 0);
+        for number in 1u64.. {
+            line.clear();
+            let most = LONGEST_LINE + 1;
+            let length = (&mut list)
+                .take(most)
+                .read_until(b'\n', &mut line)
+                .map_err(|error| format!("cannot read {name}: {error}"))?;
+            octets += length as u64;
+            if length == 0 {
+                break;
+            }
+            let refuse = |why: &str| format!("{name}:{number}: {why}");
+            let text = std::str::from_utf8(&line).unwrap_or("\u{fffd}");
+            if length as u64 == most || text == "\u{fffd}" {
+                return Err(refuse("a file of values has short lines of text"));
+            }
+            if octets > LARGEST {
+                return Err(refuse(&format!(
+                    "a file has {LARGEST} octets at most; take fewer values"
+                )));
+            }
+            let text = text.split('#').next().unwrap_or_default().trim();
+            if text.is_empty() {
+                continue;
+            }
+            if values.len() == MOST_VALUES {
+                return Err(refuse("a file has 10000000 values at most; take fewer"));
+            }
+            values.push(value(text, measure).map_err(|why| refuse(&why))?);
+        }
+        match values.is_empty() {
+            true => Err(format!("{name} holds no values; write one on each line")),
+            false => Ok(values.into()),
+        }
+    }
+}
+
+/// One value; gaps without a unit are in seconds, as captures print them.
+fn value(text: &str, measure: Measure) -> Result<f64, String> {
+    let bare = text.ends_with(|last: char| last.is_ascii_digit() || last == '.');
+    let seconds = match measure == Measure::Gaps && bare {
+        true => format!("{text}s").parse::<Span>().ok(),
+        false => None,
+    };
+    match seconds {
+        Some(span) => Ok(span.as_picos() as f64),
+        None => Ok(quantity(text, measure)?.0),
+    }
+}
