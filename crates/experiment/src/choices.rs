@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use keyfile::quantity::{choices, line, name};
 use keyfile::{KeyPath, Node, Origin, Table, Value, refusal};
+use link::written::queues;
 
-use super::keys::{self, queues};
+use super::keys;
 use super::reader::Reader;
 
 /// The table of choices, and the first part of their paths.

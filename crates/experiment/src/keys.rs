@@ -31,7 +31,6 @@ mod traffic;
 pub(super) use flows::OF_MESSAGES;
 pub(super) use index::{KeyNode, find, hint, known, named, unknown};
 pub use page::documented;
-pub(super) use queue::{queues, visit};
 pub(super) use row::{DefaultValue, Effect, Key, Section};
 pub use schema::schema;
 pub(super) use support::{Support, Takes, Worlds};

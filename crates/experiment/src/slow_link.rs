@@ -3,10 +3,9 @@
 
 use keyfile::quantity::rate;
 use keyfile::{KeyPath, Node, Table, Value};
+use link::written::visit;
 use queue::{Choice, Field};
 use units::{Bytes, Span};
-
-use super::keys::visit;
 
 /// The parameter of CoDel, FQ-CoDel and PIE for the delay that they accept.
 const TARGET: &str = "target";

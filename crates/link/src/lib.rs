@@ -23,6 +23,7 @@ mod settings;
 pub mod timers;
 mod travelling;
 mod waiting;
+pub mod written;
 
 use queue::{AverageQueue, Backlog, Discipline, Drops, Limit, Packet, Reason};
 use units::{Bytes, Framing, Seed, Span, Time};

@@ -11,11 +11,11 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use experiment::queue_of;
 use gateway::driver::{
     Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
 };
 use gateway::machine::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
+use link::written::queue_of;
 use queue::{Limit, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
@@ -299,7 +299,7 @@ fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
     Ok(Uplink {
         rate,
         queue: queue_of(queue, limit, Some(rate), frame)
-            .map_err(|why| uplink.refuse("queue", &why.to_string()))?,
+            .map_err(|why| uplink.refuse("queue", &why))?,
         framing: Framing::Ethernet,
         seed: Seed::new(uplink.parsed("seed", "a whole number")?.unwrap_or(1)),
     })

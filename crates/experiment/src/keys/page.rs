@@ -1,9 +1,10 @@
 //! Prints the two tables of docs/experiments.md.
 
+use link::written::queues;
 use plan::{World, printed};
 
 use super::index::joined;
-use super::queue::{one_of, queues};
+use super::queue::one_of;
 use super::row::QUEUES;
 use super::support::HONOURED;
 use super::table::sections;

@@ -3,14 +3,11 @@
 
 use std::sync::LazyLock;
 
-use queue::{Choice, DISCIPLINES, Field, Limit};
-use units::Bytes;
+use link::written::{ANY, visit};
+use queue::{Choice, DISCIPLINES, Field};
 
 use super::support::{Support, kernels, no_effect, refused, when};
 use super::{DefaultValue, Effect, Key, Section, Worlds};
-
-/// A placeholder limit for listing keys, which do not depend on it.
-const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
 /// The support of queue keys in worlds with kernels.
 const QUEUED: Worlds = kernels(when(r#"with `link = "emulated"`, as `queue`"#))
@@ -32,23 +29,6 @@ const NOTICES: Worlds = kernels(when(
 /// One section for each discipline, created once.
 pub(super) static SECTIONS: LazyLock<Vec<Section>> =
     LazyLock::new(|| DISCIPLINES.iter().map(section).collect());
-
-/// The names of all disciplines.
-pub(crate) fn queues() -> Vec<&'static str> {
-    DISCIPLINES.iter().map(|choice| choice.name).collect()
-}
-
-/// Shows the keys of `choice` to `visitor`, each with its default.
-pub(crate) fn visit(choice: &Choice, mut visitor: impl FnMut(&queue::Key, Field<'_>)) {
-    let (limit, largest) = ANY;
-    choice.configure(limit, largest, &mut |discipline, key, field| {
-        // Skips the parameters of the class queues.
-        if discipline == choice.name {
-            visitor(key, field);
-        }
-        false
-    });
-}
 
 fn section(choice: &Choice) -> Section {
     let mut keys = Vec::new();

@@ -1,11 +1,11 @@
 //! The table of keys as a JSON Schema, by which editors complete and check
 //! experiments.
 
+use link::written::queues;
 use serde_json::{Map, Value, json};
 
 use super::index::{KeyNode, joined, root};
 use super::page::LISTS;
-use super::queue::queues;
 use super::row::QUEUES;
 use super::{DefaultValue, Key, cell_roots};
 

@@ -1,6 +1,6 @@
 //! Replays of recordings that come from a driven link, not from a machine.
 
-use experiment::queue_of;
+use link::written::queue_of;
 use link::{Fate, JitterLaw};
 use proptest::prelude::*;
 use queue::{Limit, Spec};

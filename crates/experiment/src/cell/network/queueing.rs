@@ -4,17 +4,16 @@
 use anyhow::{Error, Result};
 use keyfile::quantity::size;
 use keyfile::{Parsed, Value};
+use link::written::{self, BadQueue, Planned, checked, visit};
 use plan::setting::Queue;
 use plan::{Hosts, World};
-use queue::{Choice, DISCIPLINES, Limit, Spec};
+use queue::{Choice, DISCIPLINES, Limit, Reaction, Spec};
 use tcp::React;
 use units::text::packets;
 use units::{Bytes, Framing};
 
 use super::link::Keys;
 use crate::cell::UnusedKey;
-use crate::discipline::{self, BadQueue, Planned, checked};
-use crate::keys::visit;
 use crate::reader::{Reader, Spanned};
 
 /// The maximum capacity of a buffer in packets.
@@ -117,7 +116,7 @@ impl Keys {
     /// The reaction of sources to drop notifications of this link's queue, if
     /// it sends any; only in the world `sim`.
     pub(super) fn notices(&self, all: &Self, world: World) -> Result<Option<React>> {
-        let notices = self.planned(all).notices;
+        let notices = self.planned(all).notices.map(react);
         match world.profile().hosts {
             Hosts::Kernels if notices.is_some() => {}
             Hosts::Kernels | Hosts::Simulated => return Ok(notices),
@@ -156,7 +155,7 @@ impl Keys {
         let framing = framing.map_or(Framing::Ethernet, |found| found.value);
         let largest = framing.frame_size(self.mtu.value.bytes());
         let given = all.parameters.0.iter().chain(&self.parameters.0);
-        let given = given.map(|given| discipline::Given {
+        let given = given.map(|given| written::Given {
             discipline: given.discipline,
             name: given.name,
             value: &given.value.value,
@@ -184,6 +183,13 @@ impl Keys {
             Some(given) => given.value.refuse(why),
             None => self.queue.refuse(why),
         }
+    }
+}
+
+const fn react(reaction: Reaction) -> React {
+    match reaction {
+        Reaction::Retransmit => React::Retransmit,
+        Reaction::RetransmitAndReduce => React::RetransmitAndReduce,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail, ensure};
-use experiment::queue_of;
+use link::written::queue_of;
 use link::{JitterLaw, Settings, TooBig};
 use queue::Limit;
 use units::{Bytes, Framing, Rate, Span};

@@ -7,7 +7,7 @@ use units::Span;
 
 use super::*;
 
-fn queue(text: &str) -> Result<Spec> {
+fn queue(text: &str) -> Result<Spec, String> {
     let rate = Rate::from_bits_per_second(10_000_000);
     queue_of(text, Limit::Packets(50), rate, Bytes::new(1518))
 }

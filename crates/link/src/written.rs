@@ -1,28 +1,27 @@
-//! Builds queue disciplines from the keys in [`queue::DISCIPLINES`].
+//! Queues as people write them: in the keys of [`queue::DISCIPLINES`], or in one text.
 
 mod field;
 
-use anyhow::{Result, anyhow, bail};
 use keyfile::{Parsed, Value};
-use queue::{BadSpec, Choice, Configured, Field, Limit, Packet, Reaction, Spec, View};
-use tcp::React;
-use units::{Bytes, Rate, Seed};
+use queue::{BadSpec, Choice, Configured, DISCIPLINES, Field, Limit, Packet, Reaction, Spec, View};
+use units::{BadText, Bytes, Rate, Seed};
 
-use super::keys::{queues, visit};
+/// A capacity and a largest frame for listing keys, which do not depend on them.
+pub const ANY: (Limit, Bytes) = (Limit::Packets(1_000), Bytes::new(1518));
 
 /// A written parameter of a discipline.
 #[derive(Clone, Copy)]
-pub(super) struct Given<'a> {
-    pub(super) discipline: &'static str,
-    pub(super) name: &'static str,
-    pub(super) value: &'a Value,
+pub struct Given<'a> {
+    pub discipline: &'static str,
+    pub name: &'static str,
+    pub value: &'a Value,
 }
 
 /// A planned queue.
-pub(super) struct Planned {
+pub struct Planned {
     /// The reaction of sources to drop notifications; `None` if the queue sends
     /// none.
-    pub(super) notices: Option<React>,
+    pub notices: Option<Reaction>,
     spec: Result<Spec, BadSpec>,
     rate: Option<Rate>,
     /// The disciplines whose parameters have an effect: the chosen one, and
@@ -33,17 +32,17 @@ pub(super) struct Planned {
 }
 
 /// The reason why a queue cannot be built.
-pub(super) struct BadQueue {
+pub struct BadQueue {
     /// The invalid parameter or key, if known.
-    pub(super) key: String,
+    pub key: String,
     /// The reason.
-    pub(super) why: String,
+    pub why: String,
 }
 
 impl Planned {
     /// The queue for `choice` and `given`, in front of a link of `rate`, with
     /// capacity `limit` and frames of at most `largest` octets.
-    pub(super) fn new<'a>(
+    pub fn new<'a>(
         choice: &Choice,
         given: impl Iterator<Item = Given<'a>> + Clone,
         (limit, largest): (Limit, Bytes),
@@ -66,7 +65,7 @@ impl Planned {
             is_written
         });
         Self {
-            notices: notices.map(react),
+            notices,
             spec,
             rate,
             used,
@@ -75,7 +74,7 @@ impl Planned {
     }
 
     /// Why the parameter `name` of `discipline` has no effect; `queue` was chosen.
-    pub(super) fn idle(&self, discipline: &str, name: &str, queue: &str) -> Option<String> {
+    pub fn idle(&self, discipline: &str, name: &str, queue: &str) -> Option<String> {
         if !self.used.contains(&discipline) {
             return Some(format!(
                 "a parameter of {discipline}, and the queue is {queue}: write queue = \"{discipline}\" too, or leave it out"
@@ -87,7 +86,7 @@ impl Planned {
     }
 
     /// The specification of the queue, if it is valid.
-    pub(super) fn spec(self) -> Result<Spec, BadQueue> {
+    pub fn spec(self) -> Result<Spec, BadQueue> {
         let built = self.spec.and_then(|spec| {
             spec.build::<Anything>(self.rate, Seed::new(0))?;
             Ok(spec)
@@ -107,13 +106,13 @@ impl Planned {
 
 /// Checks that a key accepts `value`, and returns its canonical form. The value
 /// itself stays as written.
-pub(super) fn checked(mut field: Field<'_>, value: &Value) -> Parsed<Value> {
+pub fn checked(mut field: Field<'_>, value: &Value) -> Parsed<Value> {
     let ((), canonical) = field::read(&mut field, value)?;
     Ok((value.clone(), canonical))
 }
 
 /// The discipline that `value` names.
-pub(super) fn discipline(value: &Value) -> Parsed<&'static Choice> {
+pub fn discipline(value: &Value) -> Parsed<&'static Choice> {
     let mut choice = Choice::usual();
     let ((), canonical) = field::choose(&mut choice, value)?;
     Ok((choice, canonical))
@@ -126,15 +125,20 @@ pub(super) fn discipline(value: &Value) -> Parsed<&'static Choice> {
 ///
 /// # Errors
 /// One line of text with the expected form.
-pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) -> Result<Spec> {
+pub fn queue_of(
+    text: &str,
+    limit: Limit,
+    rate: Option<Rate>,
+    largest: Bytes,
+) -> Result<Spec, String> {
     let mut parts = text.split(',');
     let name = parts.next().unwrap_or_default().trim();
     let choice = Choice::named(name)
-        .ok_or_else(|| anyhow!("no such queue; write {}", queues().join(", ")))?;
+        .ok_or_else(|| format!("no such queue; write {}", queues().join(", ")))?;
     let mut given = Vec::new();
     for part in parts {
         let (name, value) = part.split_once('=').ok_or_else(|| {
-            anyhow!("`{part}` is no parameter; write NAME=VALUE, for instance red,min=5,max=15")
+            format!("`{part}` is no parameter; write NAME=VALUE, for instance red,min=5,max=15")
         })?;
         let (name, value) = (name.trim(), value.trim());
         let (discipline, own) = name.split_once('.').unwrap_or((choice.name, name));
@@ -142,9 +146,12 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
         let Some((discipline, key, checked)) = parameter(discipline, own, &parsed) else {
             let mut own = Vec::new();
             visit(choice, |key, _| own.push(key.name));
-            bail!("{name}: no such parameter; there are {}", own.join(", "));
+            return Err(format!(
+                "{name}: no such parameter; there are {}",
+                own.join(", ")
+            ));
         };
-        checked.map_err(|why| anyhow!("{name}={value}: {why}"))?;
+        checked.map_err(|why| format!("{name}={value}: {why}"))?;
         given.push((name, discipline, key, parsed));
     }
     let parameters = given.iter().map(|(_, discipline, name, value)| Given {
@@ -155,18 +162,54 @@ pub fn queue_of(text: &str, limit: Limit, rate: Option<Rate>, largest: Bytes) ->
     let planned = Planned::new(choice, parameters, (limit, largest), rate);
     for (name, discipline, key, _) in &given {
         if !planned.used.contains(discipline) {
-            bail!("{name}: a parameter of {discipline}, which is not selected");
+            return Err(format!(
+                "{name}: a parameter of {discipline}, which is not selected"
+            ));
         }
         if let Some(why) = planned.idle(discipline, key, choice.name) {
-            bail!("{discipline}.{key}: {why}");
+            return Err(format!("{discipline}.{key}: {why}"));
         }
     }
     if planned.notices.is_some() {
-        bail!("mred.notify: only sources of the world `sim` understand it; write notify=off");
+        return Err(
+            "mred.notify: only sources of the world `sim` understand it; write notify=off".into(),
+        );
     }
     planned
         .spec()
-        .map_err(|BadQueue { key, why }| anyhow!("{key}: {why}"))
+        .map_err(|BadQueue { key, why }| format!("{key}: {why}"))
+}
+
+/// The capacity of a queue: a size, or a number of packets.
+///
+/// # Errors
+/// One line that says what to write.
+pub fn buffer(text: &str) -> Result<Limit, String> {
+    let Some(packets) = units::text::packets(text) else {
+        let size = text.parse().map_err(|bad: BadText| bad.to_string());
+        return size.map(Limit::Bytes);
+    };
+    match packets.parse() {
+        Ok(packets @ 1..) => Ok(Limit::Packets(packets)),
+        _ => Err("write a number of packets of at least 1, for instance \"35 packets\"".into()),
+    }
+}
+
+/// The names of all disciplines.
+pub fn queues() -> Vec<&'static str> {
+    DISCIPLINES.iter().map(|choice| choice.name).collect()
+}
+
+/// Shows the keys of `choice` to `visitor`, each with its default.
+pub fn visit(choice: &Choice, mut visitor: impl FnMut(&queue::Key, Field<'_>)) {
+    let (limit, largest) = ANY;
+    choice.configure(limit, largest, &mut |discipline, key, field| {
+        // Skips the parameters of the class queues.
+        if discipline == choice.name {
+            visitor(key, field);
+        }
+        false
+    });
 }
 
 /// The key `name` of `discipline`, if it exists, and the parsed `value`.
@@ -183,13 +226,6 @@ fn parameter(
         }
     });
     found
-}
-
-const fn react(reaction: Reaction) -> React {
-    match reaction {
-        Reaction::Retransmit => React::Retransmit,
-        Reaction::RetransmitAndReduce => React::RetransmitAndReduce,
-    }
 }
 
 /// A packet for trying a queue before there are real ones.
