@@ -174,6 +174,21 @@ impl<R: Read> Lines<R> {
             Ok(_) => Some(Ok(&self.line)),
         }
     }
+
+    /// The next line as text, without its end, and whether it has one. `None` at the end.
+    ///
+    /// # Errors
+    /// As [`Lines::next`], or it is not UTF-8.
+    pub fn next_text(&mut self) -> io::Result<Option<(&str, bool)>> {
+        let Some(line) = self.next().transpose()? else {
+            return Ok(None);
+        };
+        let bad = |_| io::Error::new(ErrorKind::InvalidData, "not text in UTF-8");
+        let whole = str::from_utf8(line).map_err(bad)?;
+        let line = whole.strip_suffix('\n').unwrap_or(whole);
+        let is_ended = line.len() < whole.len();
+        Ok(Some((line.strip_suffix('\r').unwrap_or(line), is_ended)))
+    }
 }
 
 /// The line of `file` that begins at `offset`, without its newline.

@@ -1,10 +1,13 @@
 //! The memory of a process that holds a secret.
 
 use std::ffi::c_void;
+use std::io;
+use std::path::Path;
 use std::ptr::NonNull;
 
 use nix::sys::mman::mlock;
 use nix::sys::prctl::set_dumpable;
+use secret::Secret;
 
 use crate::error::{During, Result};
 
@@ -23,6 +26,24 @@ pub fn keep_out_of_swap(octets: &[u8]) {
     #[expect(unsafe_code, reason = "the call takes an address")]
     // SAFETY: the octets are mapped, and the call changes nothing in them.
     let _ = unsafe { mlock(NonNull::from(octets).cast::<c_void>(), octets.len()) };
+}
+
+/// Reads the secret in the file at `path`, without the final line break. Afterwards the memory
+/// of this process is in no core dump, and the secret, where the limit of locked memory
+/// allows it, in no swap.
+///
+/// # Errors
+/// The file is open to others, too small or too large, or cannot be read; the message has the
+/// command that corrects this.
+pub fn read_secret(path: &Path) -> io::Result<Secret> {
+    forbid_dumps().map_err(io::Error::other)?;
+    let octets = files::read_secret(path, Secret::LONGEST)?;
+    keep_out_of_swap(&octets);
+    Secret::of_file(octets).ok_or_else(|| {
+        io::Error::other(
+            "a secret must have 8 to 4096 bytes; create one: jumbolab gateway --new-secret FILE",
+        )
+    })
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub const fn precedence_of(service: u8) -> u8 {
 /// The code point of this name, in capitals or not: `EF`, the class selectors
 /// `CS0` to `CS7` [RFC2474 s4.2.2.2], and assured forwarding, `AF11` to `AF43`,
 /// with class and drop precedence [RFC2597 s6].
-pub fn named(name: &str) -> Option<u8> {
+fn named(name: &str) -> Option<u8> {
     let listed = NAMES
         .iter()
         .find(|(other, _)| other.eq_ignore_ascii_case(name));
@@ -51,6 +51,14 @@ pub fn named(name: &str) -> Option<u8> {
         ] => Some(digit(class) << 3 | digit(precedence) << 1),
         _ => None,
     }
+}
+
+/// The code point in `text`, a number or a name. `Err` says what to write.
+pub fn parse(text: &str) -> Result<u8, &'static str> {
+    let number = text.parse().ok().filter(|number| *number <= LARGEST);
+    number
+        .or_else(|| named(text))
+        .ok_or("write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7")
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use queue::Reason;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-pub(crate) use read::ended_text;
 pub use read::{Decision, Input, Recorded, Traced};
 
 /// The version of the format.

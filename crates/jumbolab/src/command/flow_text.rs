@@ -26,7 +26,7 @@ const INTERVAL: Span = Span::from_secs(1);
 
 /// Reads the secret of `--secret FILE`.
 pub(super) fn secret(file: &Path) -> Result<Secret> {
-    worlds::secret::read(file).with_context(|| format!("--secret {}", file.display()))
+    os::secrecy::read_secret(file).with_context(|| format!("--secret {}", file.display()))
 }
 
 /// The form of the results on stdout.

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
+use gateway::configuration::{Simple, read_file, read_options, template};
 use gateway::driver::{Gateway, InsidePath};
+use gateway::recording::RecordingFile;
 use os::metrics::Endpoint;
 use os::random::random;
 use os::{clock, interrupt};
 use units::{Span, Time};
-use worlds::gateway::recording::RecordingFile;
-use worlds::gateway::{Simple, read_file, read_options, template};
 
 use crate::args;
 use crate::exit::Ending;
@@ -97,7 +97,7 @@ fn new_secret(path: &Path) -> Result<()> {
 }
 
 /// The configuration of the file or of the options.
-fn read(args: &args::Gateway) -> Result<worlds::gateway::Gateway> {
+fn read(args: &args::Gateway) -> Result<gateway::configuration::Gateway> {
     if let Some(path) = &args.config {
         return read_file(path);
     }
@@ -188,7 +188,11 @@ struct Outputs {
 impl Outputs {
     /// Refuses a configuration with other ones, but a log of the options is in force
     /// whatever it says.
-    fn refuse_others(&self, read: &worlds::gateway::Gateway, log: Option<&Path>) -> Result<()> {
+    fn refuse_others(
+        &self,
+        read: &gateway::configuration::Gateway,
+        log: Option<&Path>,
+    ) -> Result<()> {
         let again = "has changed; start the gateway again";
         ensure!(self.metrics == read.metrics, "operation.metrics {again}");
         let log = log.or(read.log.as_deref());
@@ -290,7 +294,7 @@ fn ended(file: RecordingFile, reporter: &Reporter) {
 
 /// A configuration that a thread reads, as a large one takes its time.
 struct Reading {
-    thread: JoinHandle<Result<worlds::gateway::Gateway>>,
+    thread: JoinHandle<Result<gateway::configuration::Gateway>>,
     /// Whether another signal came meanwhile.
     again: bool,
 }

@@ -1,6 +1,7 @@
 //! `jumbolab run replay`: sends recorded arrivals through their link or gateway again.
 
 mod gateway;
+mod outcome;
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,6 @@ use queue::Reason;
 use report::{Document, Places};
 use serde_json::{Value, json};
 use units::Time;
-use worlds::gateway::recording::Recording;
 use worlds::recording::{Decision, Input, Recorded};
 use worlds::replay::{self, Agreement, Difference};
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Run) -> Result<()> {
     let page = folder(args.output.as_deref(), path).join(report::REPLAY_PAGE);
     output::spare_inputs("--output", &page, [path])?;
     let input = Input::open(path)?;
-    if Recording::is_one(&input) {
+    if gateway::is_one(&input) {
         return gateway::run(args, path, input);
     }
     let recorded = Recorded::read(input)?;

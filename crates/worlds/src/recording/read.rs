@@ -105,7 +105,7 @@ impl Recorded {
         };
         for number in 3u64.. {
             let place = || format!("line {number}");
-            let Some((line, is_ended)) = ended_text(&mut lines).with_context(place)? else {
+            let Some((line, is_ended)) = lines.next_text().with_context(place)? else {
                 break;
             };
             // A number that was cut may still be one.
@@ -218,12 +218,16 @@ impl Input {
         Ok(Self { place, begin, rest })
     }
 
-    pub(crate) fn begins_with(&self, magic: &str) -> bool {
+    /// Whether it begins with `magic`.
+    pub fn begins_with(&self, magic: &str) -> bool {
         self.begin.starts_with(magic.as_bytes())
     }
 
     /// Reads the file by `parse`. Errors name the file.
-    pub(crate) fn parse<T>(self, parse: impl FnOnce(Box<dyn Read>) -> Result<T>) -> Result<T> {
+    ///
+    /// # Errors
+    /// Those of `parse`.
+    pub fn parse<T>(self, parse: impl FnOnce(Box<dyn Read>) -> Result<T>) -> Result<T> {
         let whole = Cursor::new(self.begin).chain(self.rest);
         parse(Box::new(whole)).with_context(|| self.place)
     }
@@ -231,18 +235,7 @@ impl Input {
 
 /// The next line without its end.
 fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
-    Ok(ended_text(lines)?.map(|(line, _)| line))
-}
-
-/// Like [`text`], and whether the line has an end.
-pub(crate) fn ended_text(lines: &mut Lines<impl Read>) -> Result<Option<(&str, bool)>> {
-    let Some(line) = lines.next().transpose()? else {
-        return Ok(None);
-    };
-    let whole = str::from_utf8(line).context("not text in UTF-8")?;
-    let line = whole.strip_suffix('\n').unwrap_or(whole);
-    let is_ended = line.len() < whole.len();
-    Ok(Some((line.strip_suffix('\r').unwrap_or(line), is_ended)))
+    Ok(lines.next_text()?.map(|(line, _)| line))
 }
 
 /// A value in a message.

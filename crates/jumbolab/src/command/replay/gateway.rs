@@ -3,21 +3,27 @@
 use std::path::Path;
 
 use anyhow::Result;
+use gateway::recording::{Described, MAGIC, Recording};
+use gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use report::Places;
 use serde_json::{Value, json};
 use units::Span;
-use worlds::gateway::recording::{Described, Recording};
-use worlds::gateway::replay::{Agreement, recorded, replay_with, reproduce, variants};
 use worlds::recording::Input;
 
 use super::super::printed;
+use super::outcome::outcome;
 use super::write_page;
 use crate::args::Run;
 use crate::output;
 
+/// Whether `input` begins as a recording of a gateway does.
+pub(super) fn is_one(input: &Input) -> bool {
+    input.begins_with(MAGIC)
+}
+
 pub(super) fn run(args: &Run, path: &Path, input: Input) -> Result<()> {
-    let recording = Recording::read(input)?;
+    let recording = input.parse(Recording::parse)?;
     if !recording.is_whole {
         output::say(&format!(
             "warning: {}: the recording was cut; what is there is replayed",
@@ -28,9 +34,10 @@ pub(super) fn run(args: &Run, path: &Path, input: Input) -> Result<()> {
     let described: Vec<Described> = sections.map(|section| section.settings.clone()).collect();
     let variants = variants(&described, &args.set)?;
     let agreement = reproduce(&recording)?;
-    let mut settings = vec![recorded(&recording)];
+    let mut settings = vec![outcome(None, recorded(&recording))];
     for variant in &variants {
-        settings.push(replay_with(&recording, variant)?);
+        let decided = replay_with(&recording, variant)?;
+        settings.push(outcome(Some(variant.name.clone()), decided));
     }
     let gateway = ReplayedGateway {
         recording: path.display().to_string(),

@@ -5,11 +5,12 @@ mod described;
 mod read;
 mod write;
 
-use gateway::machine::{Decision, Event, RecordedArrival as Arrival};
 use queue::Reason;
 use units::Time;
 
-pub(super) use described::DescribedUplink;
+use crate::machine::{Decision, Event, RecordedArrival as Arrival};
+
+pub(crate) use described::DescribedUplink;
 pub use described::{Described, DescribedPeer};
 pub use read::{Recording, Section};
 pub use write::RecordingFile;
@@ -18,7 +19,7 @@ pub use write::RecordingFile;
 const FORMAT: u32 = 2;
 
 /// The prefix of the first line, before its JSON.
-const MAGIC: &str = "# jumbolab gateway recording ";
+pub const MAGIC: &str = "# jumbolab gateway recording ";
 
 /// The prefix of lines with settings.
 const SETTINGS: &str = "# settings ";

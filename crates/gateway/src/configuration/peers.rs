@@ -5,13 +5,16 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use gateway::machine::{Carriage, Peer, Sealing};
+use keyfile::Section;
 use link::edge::Prefix;
+use os::secrecy::read_secret;
 use wire::bundle::PORT;
+use wire::dscp;
 use wire::protocol::ip::Addresses;
 
 use super::mtu_of;
-use super::section::{Section, Sections};
+use super::sections::Sections;
+use crate::machine::{Carriage, Peer, Sealing};
 
 /// The peers as they were read.
 #[derive(Default)]
@@ -37,7 +40,7 @@ impl Peers {
         let like = "an IP address, for instance 192.0.2.2";
         let needed = |key| -> Result<IpAddr> {
             let address = section.parsed(key, like)?;
-            address.ok_or_else(|| section.refuse(key, &format!("write {like}")))
+            address.ok_or_else(|| section.refuse(key, format!("write {like}")))
         };
         let (there, here) = (needed("address")?, needed("local")?);
         let addresses = match (here, there) {
@@ -67,27 +70,11 @@ impl Peers {
             },
             _ => return Err(section.refuse("label_to", "labels need core.carriage = \"mpls\"")),
         };
-        let secret = section
-            .text("secret_file")?
-            .map(|path| crate::secret::read(Path::new(path)))
-            .transpose()
-            .map_err(|error| section.refuse("secret_file", &format!("{error:#}")))?;
-        let dscp = section.text("dscp")?.map(|text| {
-            let number = text
-                .parse()
-                .ok()
-                .filter(|number| *number <= wire::dscp::LARGEST);
-            number.or_else(|| wire::dscp::named(text)).ok_or_else(|| {
-                section.refuse(
-                    "dscp",
-                    "write a number from 0 to 63, or a name: EF, AF11 to AF43, CS0 to CS7",
-                )
-            })
-        });
+        let secret = section.read_by("secret_file", |path| read_secret(Path::new(path)))?;
         self.peers.push(Peer {
             carriage,
             mtu: mtu_of(section, "mtu", 9_000)?,
-            dscp: dscp.transpose()?,
+            dscp: section.read_by("dscp", dscp::parse)?,
             sealing: secret.map(Sealing::new),
         });
         let next_as = section
@@ -95,13 +82,13 @@ impl Peers {
             .unwrap_or(0);
         for text in section.texts("prefixes") {
             let row = prefix(text, next_as, number).ok_or_else(|| {
-                section.refuse("prefixes", &format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
+                section.refuse("prefixes", format!("`{text}` is no network; write for instance 10.2.0.0/16, without bits behind the prefix"))
             })?;
             if let Some(egress) = self.egresses.insert((row.network, row.length), number) {
                 let other = self.names.get(egress).map_or(name, String::as_str);
                 return Err(section.refuse(
                     "prefixes",
-                    &format!("`{text}` is also behind {other}; a network has one egress"),
+                    format!("`{text}` is also behind {other}; a network has one egress"),
                 ));
             }
             self.rows.push(row);
@@ -133,7 +120,7 @@ impl Peers {
                 "{network}/{length} covers the peer {hop}, so that bundles to it would be gathered again; name the interface toward the core (core.interface)"
             );
             match sections.peers.get(egress) {
-                Some((_, section)) => return Err(section.refuse("prefixes", &why)),
+                Some((_, section)) => return Err(section.refuse("prefixes", why)),
                 None => bail!("{why}"),
             }
         }

@@ -75,12 +75,12 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
     for (text, words) in [
         ("[peers.a\n", "g.toml:1: "),
         (
-            "[insight]\n",
-            "g.toml:1: unknown table `insight`; did you mean `inside`?",
+            "[insid]\n",
+            "g.toml:1: insid: unknown table; did you mean `inside`?",
         ),
         (
             "[inside]\nmtv = 1\n",
-            "g.toml:2: unknown key `mtv` in [inside]; did you mean `mtu`?",
+            "g.toml:2: inside.mtv = 1: unknown key; did you mean `mtu`?",
         ),
         ("[inside]\n", "g.toml:1: no peers"),
         (
@@ -95,7 +95,10 @@ fn what_is_wrong_is_said_with_file_line_key_and_value() {
             "[peers.a]\naddress = \"::1\"\nlocal = \"10.0.0.1\"\n",
             "g.toml:3: peers.a.local = 10.0.0.1: it must be of the same version",
         ),
-        ("[peers]\na = 1\n", "g.toml:2: peers.a is not a table"),
+        (
+            "[peers]\na = 1\n",
+            "g.toml:2: peers.a = 1: a table belongs here; write [peers.a]",
+        ),
         (
             "[inside]\nmtu = 100\n@",
             "g.toml:2: inside.mtu = 100: an MTU is from 1280 to 65535",
@@ -439,7 +442,7 @@ mod fuzz {
                     prop_assert!(metrics.is_none_or(|address| address.ip().is_loopback()));
                     let mut entropy = configuration.settings.clone();
                     entropy.entropy = [1; 32];
-                    prop_assert!(gateway::machine::Gateway::new(entropy).is_ok());
+                    prop_assert!(crate::machine::Gateway::new(entropy).is_ok());
                 }
             }
         }

@@ -3,25 +3,24 @@
 mod inside;
 mod keys;
 mod peers;
-pub mod recording;
-pub mod replay;
-mod section;
+mod sections;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, anyhow};
-use gateway::driver::{
-    Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
-};
-use gateway::machine::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
-use link::written::queue_of;
+use keyfile::{Origin, Section};
+use link::written::{buffer, queue_of};
 use queue::{Limit, Tick, Trigger};
 use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span};
 
+use crate::driver::{
+    Configuration, Follow, InsidePath, NextAs, Processor, RouteFilter, TableSource,
+};
+use crate::machine::{Alone, Carriage, Gathering, Output, Peer, Settings, Uplink};
 pub use keys::template;
 use peers::Peers;
-use section::{Section, Sections};
+use sections::Sections;
 
 /// The number of the kernel's main routing table.
 const MAIN: u32 = 254;
@@ -74,10 +73,11 @@ pub fn read_options(options: &Simple) -> Result<Gateway> {
     let mut sections = Sections::default();
     let mut peer = Section::default();
     for (table, key, option, values) in &options.values {
-        match *table {
-            "peers" => peer.set(key, option, values),
-            table => sections.option(table, key, option, values),
-        }
+        let section = match *table {
+            "peers" => &mut peer,
+            table => sections.of_option(table),
+        };
+        section.set(key, values, Origin::option(option, &values.join(" ")));
     }
     if peer.text("local")?.is_none() {
         let why = "add the address of this gateway that the peer knows: --local ADDRESS";
@@ -111,7 +111,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
         "bundled",
         &[("bundled", Alone::Bundled), ("plain", Alone::Plain)],
     )?;
-    settings.shaping = truth(&gather, "shaping", true)?;
+    settings.shaping = gather.truth("shaping", true)?;
     // The kernel lowers the hop limit of what it routes to a TUN interface.
     settings.counts_hops = !is_tun;
     settings.output = Output::Payloads;
@@ -146,7 +146,7 @@ fn built(sections: &Sections) -> Result<Gateway> {
     let like = "an address of loopback with a port, for instance 127.0.0.1:9778";
     let metrics: Option<SocketAddr> = operation.parsed("metrics", like)?;
     if metrics.is_some_and(|address| !address.ip().is_loopback()) {
-        return Err(operation.refuse("metrics", &format!("write {like}")));
+        return Err(operation.refuse("metrics", format!("write {like}")));
     }
     Ok(Gateway {
         configuration: Configuration {
@@ -169,27 +169,10 @@ fn built(sections: &Sections) -> Result<Gateway> {
     })
 }
 
-fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
+pub(crate) fn mtu_of(section: &Section, key: &str, usual: u64) -> Result<IpMtu> {
     let octets = section.parsed(key, "a number of octets, for instance 9000")?;
     IpMtu::new(octets.unwrap_or(usual), IpVersion::V6)
         .map_err(|_| section.refuse(key, "an MTU is from 1280 to 65535"))
-}
-
-fn truth(section: &Section, key: &str, usual: bool) -> Result<bool> {
-    let usual = if usual { "true" } else { "false" };
-    section.word(key, usual, &[("true", true), ("false", false)])
-}
-
-/// A quantity with its unit.
-fn quantity<T: std::str::FromStr<Err = units::BadText>>(
-    section: &Section,
-    key: &str,
-) -> Result<Option<T>> {
-    let read = |text: &str| {
-        text.parse()
-            .map_err(|bad: units::BadText| section.refuse(key, &bad.to_string()))
-    };
-    section.text(key)?.map(read).transpose()
 }
 
 /// The interval of probes.
@@ -203,7 +186,7 @@ fn probe(core: &Section, is_sealed: bool) -> Result<Option<Span>> {
         None | Some("off") => return Ok(None),
         Some(_) => {}
     }
-    let period: Option<Span> = quantity(core, "probe")?;
+    let period: Option<Span> = core.quantity("probe")?;
     let range = Span::from_millis(100)..=Span::from_secs(3_600);
     match period.filter(|period| range.contains(period)) {
         Some(period) => Ok(Some(period)),
@@ -218,7 +201,7 @@ fn probe(core: &Section, is_sealed: bool) -> Result<Option<Span>> {
 fn processor(operation: &Section) -> Result<Processor> {
     let spin = match operation.text("spin")? {
         None | Some("off") => Span::ZERO,
-        Some(_) => quantity(operation, "spin")?.unwrap_or(Span::ZERO),
+        Some(_) => operation.quantity("spin")?.unwrap_or(Span::ZERO),
     };
     if spin > Span::from_secs(1) {
         return Err(operation.refuse("spin", "write off, or a time up to 1s, for instance 50us"));
@@ -230,8 +213,8 @@ fn processor(operation: &Section) -> Result<Processor> {
     })
 }
 
-fn gathering(gather: &Section) -> Result<Gathering> {
-    let wait = quantity(gather, "wait")?.unwrap_or(Span::from_millis(1));
+pub(crate) fn gathering(gather: &Section) -> Result<Gathering> {
+    let wait = gather.quantity("wait")?.unwrap_or(Span::from_millis(1));
     if wait == Span::ZERO || wait > Span::from_millis(500) {
         return Err(gather.refuse(
             "wait",
@@ -263,43 +246,30 @@ fn gathering(gather: &Section) -> Result<Gathering> {
     })
 }
 
-fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
-    let rate: Option<Rate> = quantity(uplink, "rate")?;
+pub(crate) fn uplink(uplink: &Section, largest: Bytes) -> Result<Uplink> {
+    let rate: Option<Rate> = uplink.quantity("rate")?;
     let rate = rate.ok_or_else(|| {
         uplink.refuse(
             "rate",
             "write the rate toward the core, for instance \"1gbit\"",
         )
     })?;
-    let buffer = uplink.text("buffer")?.unwrap_or("500kB");
-    let limit = match units::text::packets(buffer) {
-        Some(packets) => packets
-            .parse()
-            .ok()
-            .filter(|packets| *packets > 0)
-            .map(Limit::Packets),
-        None => buffer.parse().ok().map(Limit::Bytes),
-    };
-    let limit = limit.ok_or_else(|| {
-        uplink.refuse(
-            "buffer",
-            "write a size, for instance \"500kB\" or \"35 packets\"",
-        )
-    })?;
+    let limit = uplink.read_by("buffer", buffer)?;
+    let limit = limit.unwrap_or(Limit::Bytes(Bytes::new(500_000)));
     let frame = Framing::Ethernet.frame_size(largest);
     if let Limit::Bytes(size) = limit
         && size < frame
     {
         return Err(uplink.refuse(
             "buffer",
-            &format!("a bundle of {} B does not fit", frame.get()),
+            format!("a bundle of {} B does not fit", frame.get()),
         ));
     }
     let queue = uplink.text("queue")?.unwrap_or("droptail");
     Ok(Uplink {
         rate,
         queue: queue_of(queue, limit, Some(rate), frame)
-            .map_err(|why| uplink.refuse("queue", &why))?,
+            .map_err(|why| uplink.refuse("queue", why))?,
         framing: Framing::Ethernet,
         seed: Seed::new(uplink.parsed("seed", "a whole number")?.unwrap_or(1)),
     })

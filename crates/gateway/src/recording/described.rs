@@ -2,13 +2,14 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use gateway::machine::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
 use queue::Spec;
 use secret::Secret;
 use serde::{Deserialize, Serialize};
 use units::{Framing, IpMtu, IpVersion, Rate, Seed};
 use wire::bundle::PORT;
 use wire::protocol::ip::Addresses;
+
+use crate::machine::{Alone, Carriage, Gathering, Output, Peer, Sealing, Settings, Uplink};
 
 /// Settings in a recording. Addresses, labels and secrets are not among them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,7 +91,7 @@ impl Described {
             framing: Framing::Ethernet,
             seed: Seed::new(uplink.seed),
         });
-        // Nothing is sealed; see `gateway::machine::replay`.
+        // Nothing is sealed; see `crate::machine::replay`.
         settings.entropy = [1; 32];
         Some(settings)
     }

@@ -1,10 +1,10 @@
 //! The path to the hosts inside, as a configuration names it.
 
 use anyhow::Result;
-use gateway::driver::{InsidePath, Sending};
+use keyfile::Section;
 
 use super::mtu_of;
-use super::section::Section;
+use crate::driver::{InsidePath, Sending};
 
 /// The path to the inside, and whether the gateway installs routes to it.
 pub(super) fn path(inside: &Section) -> Result<(InsidePath, bool)> {
@@ -26,7 +26,7 @@ pub(super) fn path(inside: &Section) -> Result<(InsidePath, bool)> {
     if sending.is_some() && interfaces.is_empty() {
         let path = inside.text("path")?.unwrap_or_default();
         let problem = format!("{path} needs `interfaces`, for instance [\"eth1\"]");
-        return Err(inside.refuse("path", &problem));
+        return Err(inside.refuse("path", problem));
     }
     if sending.is_none() && !interfaces.is_empty() {
         return Err(inside.refuse(

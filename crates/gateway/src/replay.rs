@@ -1,14 +1,12 @@
 //! Lets recorded arrivals come to a gateway again. Under the recorded settings it makes
 //! every decision again; under others the result tells what would have been.
 
-mod outcome;
 mod settings;
 
 use anyhow::{Context as _, Result};
-use gateway::machine::{Decision, Event, Settings};
-use plan::replayed_gateway::ReplayedSettings;
 
-use super::recording::{Recording, Section};
+use crate::machine::{Decision, Event, Settings};
+use crate::recording::{Recording, Section};
 pub use settings::{Variant, variants};
 
 /// The agreement of a replay under the recorded settings with the recording.
@@ -22,6 +20,9 @@ pub struct Agreement {
     pub first: Option<u64>,
 }
 
+/// The sections of a recording, each with decisions about its arrivals.
+pub type Decided<'a> = Vec<(&'a Section, Vec<Decision>)>;
+
 /// Replays `recording` under its own settings.
 ///
 /// # Errors
@@ -29,7 +30,7 @@ pub struct Agreement {
 pub fn reproduce(recording: &Recording) -> Result<Agreement> {
     let mut agreement = Agreement::default();
     for (place, section) in recording.sections.iter().enumerate() {
-        let replayed = gateway::machine::replay(settings_of(section)?, &section.events, true)?;
+        let replayed = crate::machine::replay(settings_of(section)?, &section.events, true)?;
         let recorded: Vec<&Decision> = decisions(section).collect();
         let is_last = place + 1 == recording.sections.len();
         // Behind the end of a recording that was cut there is nothing to compare with.
@@ -50,26 +51,25 @@ pub fn reproduce(recording: &Recording) -> Result<Agreement> {
 }
 
 /// The decisions as recorded.
-pub fn recorded(recording: &Recording) -> ReplayedSettings {
+pub fn recorded(recording: &Recording) -> Decided<'_> {
     let sections = recording.sections.iter();
     let decided = sections.map(|section| (section, decisions(section).cloned().collect()));
-    outcome::outcome(None, decided)
+    decided.collect()
 }
 
 /// The decisions under other settings.
 ///
 /// # Errors
 /// No gateway can work with these settings.
-pub fn replay_with(recording: &Recording, variant: &Variant) -> Result<ReplayedSettings> {
+pub fn replay_with<'a>(recording: &'a Recording, variant: &Variant) -> Result<Decided<'a>> {
     let mut decided = Vec::new();
     for section in &recording.sections {
         let settings = variant.of(&section.settings)?;
         let settings = settings.settings().context("an MTU is out of range")?;
-        let made = gateway::machine::replay(settings, &section.events, false);
+        let made = crate::machine::replay(settings, &section.events, false);
         decided.push((section, made.with_context(|| variant.name.clone())?));
     }
-    let name = Some(variant.name.clone());
-    Ok(outcome::outcome(name, decided.into_iter()))
+    Ok(decided)
 }
 
 fn settings_of(section: &Section) -> Result<Settings> {

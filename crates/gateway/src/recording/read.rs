@@ -5,12 +5,11 @@ use std::str::{FromStr, Split};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use files::Lines;
-use gateway::machine::{Decision, Event, RecordedArrival as Arrival};
 use link::edge::Exit;
 use units::{Bytes, IpMtu, IpVersion, Span, Time};
 
 use super::{Described, END, FORMAT, FirstLine, MAGIC, REASONS, SETTINGS};
-use crate::recording::{Input, ended_text};
+use crate::machine::{Decision, Event, RecordedArrival as Arrival};
 
 /// The longest line: a bundle of 65535 packets takes less.
 const LONGEST_LINE: u64 = 1 << 21;
@@ -42,21 +41,11 @@ pub struct Section {
 }
 
 impl Recording {
-    /// Whether `input` begins as a recording of a gateway does.
-    pub fn is_one(input: &Input) -> bool {
-        input.begins_with(MAGIC)
-    }
-
-    /// Reads the recording in `input`.
+    /// Reads a recording.
     ///
     /// # Errors
-    /// One line of text with the file and the invalid line.
-    pub fn read(input: Input) -> Result<Self> {
-        input.parse(Self::parse)
-    }
-
-    /// Reads a recording.
-    pub(super) fn parse(file: impl Read) -> Result<Self> {
+    /// One line of text with the invalid line.
+    pub fn parse(file: impl Read) -> Result<Self> {
         let mut lines = Lines::of(file, LONGEST_LINE, LARGEST);
         let first = text(&mut lines).context("line 1")?.unwrap_or_default();
         let first = first.strip_prefix(MAGIC).context(
@@ -101,7 +90,7 @@ impl Recording {
 
 /// The next line that has an end, without it.
 fn text(lines: &mut Lines<impl Read>) -> Result<Option<&str>> {
-    let line = ended_text(lines)?;
+    let line = lines.next_text()?;
     Ok(line.and_then(|(line, has_end)| has_end.then_some(line)))
 }
 

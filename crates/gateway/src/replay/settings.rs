@@ -1,12 +1,12 @@
 //! Other settings for a replay, from arguments of `--set`.
 
 use anyhow::{Result, anyhow, bail};
+use keyfile::{Origin, Section};
 use queue::{Limit, Tick, Trigger};
 use units::Bytes;
 
-use crate::gateway::recording::{Described, DescribedUplink};
-use crate::gateway::section::Section;
-use crate::gateway::{gathering, mtu_of, uplink};
+use crate::configuration::{gathering, mtu_of, uplink};
+use crate::recording::{Described, DescribedUplink};
 
 /// The keys that can be varied.
 const KEYS: [(&str, &[&str]); 3] = [
@@ -146,7 +146,7 @@ impl Variant {
     fn section(&self, table: &str, recorded: &[(&str, String)]) -> Option<Section> {
         let mut section = Section::default();
         for (key, value) in recorded {
-            section.set(key, key, std::slice::from_ref(value));
+            section.set(key, std::slice::from_ref(value), Origin::Default);
         }
         let mut any = false;
         for (key, value, set) in &self.values {
@@ -155,7 +155,11 @@ impl Variant {
                 .and_then(|key| key.strip_prefix('.'))
             {
                 any = true;
-                section.set_at(name, value, format!("--set {set}"));
+                section.set(
+                    name,
+                    std::slice::from_ref(value),
+                    Origin::option("set", set),
+                );
             }
         }
         any.then_some(section)

@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use gateway::driver::{Recorded, Recorder};
 use os::clock;
 use units::Time;
 
 use super::{Described, END, FORMAT, FirstLine, MAGIC, SETTINGS, write_event};
+use crate::driver::{Recorded, Recorder};
 
 /// Parts that wait to be written: with all their packets about 100 MB.
 const WAITING: usize = 128;

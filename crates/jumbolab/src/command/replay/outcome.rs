@@ -1,22 +1,18 @@
 //! Decisions in numbers.
 
 use gateway::machine::{Decision, Event};
+use gateway::replay::Decided;
 use plan::replayed_gateway::ReplayedSettings;
 use units::{Span, Time};
 
-use crate::gateway::recording::Section;
-
 /// The outcome of decisions about the arrivals of each section.
-pub(super) fn outcome<'a>(
-    settings: Option<String>,
-    sections: impl Iterator<Item = (&'a Section, Vec<Decision>)>,
-) -> ReplayedSettings {
+pub(super) fn outcome(settings: Option<String>, decided: Decided<'_>) -> ReplayedSettings {
     let mut outcome = ReplayedSettings {
         settings,
         ..ReplayedSettings::default()
     };
     let mut waits = Vec::new();
-    for (section, decisions) in sections {
+    for (section, decisions) in decided {
         let arrivals: Vec<Time> = section
             .events
             .iter()
