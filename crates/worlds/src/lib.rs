@@ -4,8 +4,7 @@
 //! agents is a function of `measure`, which is independent of namespaces and
 //! hosts. [`doctor`] checks the machine and [`dry_run`] summarises a run
 //! beforehand. [`auto_rate`] chooses the rate of links that leave it to the machine, and
-//! a [`testbed`] is the path of a trial in namespaces. [`flows`] are those of `send`;
-//! [`recording`] and [`replay`] handle frames recorded on emulated links.
+//! a [`testbed`] is the path of a trial in namespaces. [`recording`] and [`replay`] handle frames recorded on emulated links.
 
 mod agent;
 pub mod auto_rate;
@@ -14,7 +13,6 @@ pub mod dry_run;
 mod edge_gateway;
 mod emulation;
 pub mod facts;
-pub mod flows;
 pub mod host_agent;
 pub mod host_report;
 mod link_counts;

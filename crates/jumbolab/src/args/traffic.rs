@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use worlds::flows::Keys;
+use keyfile::Section;
 
 use super::Jumbogram;
 
@@ -266,8 +266,8 @@ impl FlowKeys {
     }
 
     /// The options given, as the keys of a flow.
-    pub(crate) fn typed(&self) -> Keys {
-        let mut keys = Keys::default();
+    pub(crate) fn typed(&self) -> Section {
+        let mut keys = Section::default();
         for (key, value) in [
             ("protocol", &self.protocol),
             ("meter", &self.meter),
@@ -293,7 +293,7 @@ impl FlowKeys {
             ("segmentation", &self.segmentation),
         ] {
             if let Some(value) = value {
-                keys.option(key, value.as_str());
+                keys.option(key, value);
             }
         }
         for (key, set) in [

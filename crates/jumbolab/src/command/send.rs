@@ -6,11 +6,12 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use anyhow::{Result, anyhow, bail, ensure};
+use keyfile::Section;
 use os::{far_host, interrupt};
 use traffic::driver::packet_log::{LogOwner, PacketLog, Zero};
 use traffic::driver::sessions::{Flow, FlowOutcome, Intervals, Meter, Outcome, Plan, run as send};
+use traffic::flows::{flow, read_file, reversed};
 use units::Seed;
-use worlds::flows::{Keys, flow, reversed};
 
 use super::flow_text::{self, Host, Printer, Results, secret};
 use super::jumbogram;
@@ -135,8 +136,8 @@ pub(super) fn resolve(args: &Send) -> Result<SocketAddr> {
 
 fn flows(args: &Send, to: SocketAddr) -> Result<Vec<Flow>> {
     let typed = args.keys.typed();
-    let named: Vec<(String, Keys)> = match &args.file {
-        Some(file) => typed.read_file(file)?,
+    let named: Vec<(String, Section)> = match &args.file {
+        Some(file) => read_file(file, &typed)?,
         None if args.flows == 1 => vec![("flow".to_owned(), typed)],
         None => (1..=args.flows)
             .map(|number| (format!("flow-{number}"), typed.clone()))

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv6Addr};
 
+use keyfile::Section;
+use traffic::flows::flow;
 use units::Seed;
 use wire::log::{Batch, Block, MAGIC, Next, next, open};
-use worlds::flows::{Keys, flow};
 
 use super::super::harness::Dir;
 use super::super::lookup::Object;
@@ -89,10 +90,10 @@ fn every_law_is_delivered_as_it_is_drawn() {
     let log = std::fs::read_dir(dir.path().join("logs")).unwrap().next();
     let arrived = arrived(&std::fs::read(log.unwrap().unwrap().path()).unwrap());
     for (place, ((name, written), outcome)) in flows.iter().zip(&outcomes).enumerate() {
-        let mut keys = Keys::default();
-        keys.option("packets", MESSAGES.to_string());
+        let mut keys = Section::default();
+        keys.option("packets", &MESSAGES.to_string());
         for (key, value) in *written {
-            keys.option(key, *value);
+            keys.option(key, value);
         }
         let to = IpAddr::V6(Ipv6Addr::LOCALHOST);
         let drawn = flow(name, &keys, to, Seed::new(7)).unwrap().schedule;

@@ -106,7 +106,7 @@ proptest! {
             true => IpAddr::V4(Ipv4Addr::LOCALHOST),
             false => IpAddr::V6(Ipv6Addr::LOCALHOST),
         };
-        let flows = Keys::default().read(&text, "flows.toml").unwrap_or_default();
+        let flows = read(&text, "flows.toml", &Section::default()).unwrap_or_default();
         for (name, keys) in flows {
             let flow = flow(&name, &keys, to, Seed::new(1));
             let _ = reversed(&name, &keys, to, Seed::new(1));

@@ -3,22 +3,24 @@
 //!
 //! Options are the defaults for the flows of the file.
 
+mod file;
 #[cfg(test)]
 mod fuzz;
-mod keys;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
+use keyfile::Section;
 use meter::departures::{Bursts, Law, Measure, PathMtu, Seen, WrittenLaw, mean_gap};
 use os::socket;
-use traffic::driver::sessions::{
-    Flow, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
-};
 use units::{Bytes, Rate, Seed, Span, Transport};
+use wire::dscp;
 
-pub use keys::{KEYS, Keys};
+use crate::driver::sessions::{
+    Flow, HEADER_LEN, LARGEST_RECEIVE_BUFFER, LARGEST_REVERSED, Meter, Name, Options, Source, sizes,
+};
+pub use file::{KEYS, read, read_file};
 
 /// The default protocol.
 const PROTOCOL: &str = "udp";
@@ -37,7 +39,7 @@ const MOST_SEGMENTS: u16 = 64;
 ///
 /// # Errors
 /// One line of text: the key, the error, and the expected value.
-pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
+pub fn flow(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Flow> {
     with_source(name, keys, to, seed).map(|(flow, _)| flow)
 }
 
@@ -45,7 +47,7 @@ pub fn flow(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
 ///
 /// # Errors
 /// Likewise, and if the flow cannot be asked for.
-pub fn reversed(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow> {
+pub fn reversed(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<Flow> {
     let (flow, source) = with_source(name, keys, to, seed)?;
     let Some(transport) = flow.transport else {
         return Err(keys.refuse(
@@ -59,7 +61,7 @@ pub fn reversed(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow>
             "round trips cross both directions already; leave --reverse and --bidir out",
         ));
     }
-    if keys.text("on").is_some() {
+    if keys.has("on") {
         return Err(keys.refuse(
             "on",
             "the other end sends without pauses; leave it out with --reverse and --bidir",
@@ -76,7 +78,7 @@ pub fn reversed(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow>
     if transport == Transport::Tcp && flow.largest > Some(LARGEST_REVERSED) {
         let most = LARGEST_REVERSED;
         let why = format!("with --reverse and --bidir, messages have {most} at most over TCP");
-        return Err(keys.refuse("message", &why));
+        return Err(keys.refuse("message", why));
     }
     Ok(Flow {
         reverse: Some(source),
@@ -84,7 +86,7 @@ pub fn reversed(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<Flow>
     })
 }
 
-fn with_source(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<(Flow, Source)> {
+fn with_source(name: &str, keys: &Section, to: IpAddr, seed: Seed) -> Result<(Flow, Source)> {
     let called = Name::new(name).ok_or_else(|| {
         anyhow!("the flow `{name}`: a name has 1 to 32 letters, digits, dots, dashes and underscores; write another one")
     })?;
@@ -101,15 +103,17 @@ fn with_source(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<(Flow,
     let meter = meter(keys, transport)?;
     let stream = transport == Some(Transport::Tcp);
     let message = keys
-        .text("message")
+        .text("message")?
         .unwrap_or(if stream { WRITE } else { DATAGRAM });
     let messages = law(keys, "message", message, Measure::Sizes)?;
     let largest = check_sizes(keys, &messages, transport, to, &options)?;
     let (gaps, paced) = gaps(keys, &messages, stream)?;
-    let start = keys.span("start")?.unwrap_or(Span::ZERO);
+    let start = keys.quantity("start")?.unwrap_or(Span::ZERO);
     let packets = keys.number("packets", 1, u64::MAX)?;
-    let octets = keys.size("octets")?;
-    let length = match (keys.span("stop")?, keys.span("for")?) {
+    let octets = size(keys, "octets")?;
+    let (stop, length): (Option<Span>, Option<Span>) =
+        (keys.quantity("stop")?, keys.quantity("for")?);
+    let length = match (stop, length) {
         (Some(stop), _) if stop <= start => {
             return Err(keys.refuse("stop", "it stops before it begins; write a later instant"));
         }
@@ -135,7 +139,7 @@ fn with_source(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<(Flow,
         }
         schedule = schedule
             .bursts(bursts)
-            .map_err(|bad| keys.refuse("on", &bad.to_string()))?;
+            .map_err(|bad| keys.refuse("on", bad))?;
     }
     let flow = Flow {
         name: called,
@@ -153,9 +157,9 @@ fn with_source(name: &str, keys: &Keys, to: IpAddr, seed: Seed) -> Result<(Flow,
     Ok((flow, source))
 }
 
-fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Options> {
+fn options(keys: &Section, transport: Option<Transport>, to: IpAddr) -> Result<Options> {
     let only = |key: &str, wanted: Transport| -> Result<()> {
-        if keys.text(key).is_none() || transport == Some(wanted) {
+        if !keys.has(key) || transport == Some(wanted) {
             return Ok(());
         }
         let name = if wanted == Transport::Tcp {
@@ -165,7 +169,7 @@ fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Opti
         };
         Err(keys.refuse(
             key,
-            &format!("only flows of protocol {name} have it; leave it out"),
+            format!("only flows of protocol {name} have it; leave it out"),
         ))
     };
     for key in ["nagle", "mss", "congestion"] {
@@ -174,18 +178,14 @@ fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Opti
     for key in ["segmentation", "merge"] {
         only(key, Transport::Udp)?;
     }
-    let bind: Option<IpAddr> = keys.text("bind").map(str::parse).transpose().map_err(|_| {
-        keys.refuse(
-            "bind",
-            "write an address of this host, for instance 192.0.2.1",
-        )
-    })?;
+    let like = "an address of this host, for instance 192.0.2.1";
+    let bind: Option<IpAddr> = keys.parsed("bind", like)?;
     if bind.is_some_and(|bind| bind.is_ipv4() != to.is_ipv4()) {
         let version = if to.is_ipv4() { "IPv4" } else { "IPv6" };
         let why = format!("the receiver is {to}; write an {version} address of this host");
-        return Err(keys.refuse("bind", &why));
+        return Err(keys.refuse("bind", why));
     }
-    let receive_buffer = keys.size("receive_buffer")?;
+    let receive_buffer = size(keys, "receive_buffer")?;
     if receive_buffer.is_some_and(|size| size > LARGEST_RECEIVE_BUFFER) {
         return Err(keys.refuse("receive_buffer", "a receiver gives 64 MiB at most"));
     }
@@ -196,27 +196,27 @@ fn options(keys: &Keys, transport: Option<Transport>, to: IpAddr) -> Result<Opti
     Ok(Options {
         socket: socket::Options {
             bind: bind.map(|bind| SocketAddr::new(bind, 0)),
-            device: keys.text("device").map(str::to_owned),
-            dscp: keys.dscp("dscp")?.unwrap_or(0),
+            device: keys.text("device")?.map(str::to_owned),
+            dscp: keys.read_by("dscp", dscp::parse)?.unwrap_or(0),
             ttl: tiny(number("ttl", 1, 255)?),
             path_mtu,
-            no_delay: !keys.switch("nagle")?,
+            no_delay: !keys.truth("nagle", false)?,
             segment: small(number("mss", 48, 32_767)?),
-            congestion: keys.text("congestion").map(str::to_owned),
-            send_buffer: keys.size("send_buffer")?,
+            congestion: keys.text("congestion")?.map(str::to_owned),
+            send_buffer: size(keys, "send_buffer")?,
             receive_buffer,
             ..socket::Options::default()
         },
         segmentation: small(number("segmentation", 1, MOST_SEGMENTS.into())?).unwrap_or(1),
-        merge: keys.switch("merge")?,
+        merge: keys.truth("merge", false)?,
         spin: true,
-        busy: keys.switch("busy")?,
+        busy: keys.truth("busy", false)?,
         drifts: false,
         stamp_departures: None,
     })
 }
 
-fn meter(keys: &Keys, transport: Option<Transport>) -> Result<Meter> {
+fn meter(keys: &Section, transport: Option<Transport>) -> Result<Meter> {
     let meters = [("one-way", Meter::OneWay), ("round-trip", Meter::RoundTrip)];
     match transport {
         Some(_) => keys.word("meter", "one-way", &meters),
@@ -230,7 +230,7 @@ fn meter(keys: &Keys, transport: Option<Transport>) -> Result<Meter> {
     }
 }
 
-fn law(keys: &Keys, key: &str, text: &str, measure: Measure) -> Result<Law> {
+fn law(keys: &Section, key: &str, text: &str, measure: Measure) -> Result<Law> {
     let seen = |path: &str| {
         let opened = files::open_regular(Path::new(path));
         let file = opened.map_err(|error| format!("cannot read {path}: {error}"))?;
@@ -238,12 +238,12 @@ fn law(keys: &Keys, key: &str, text: &str, measure: Measure) -> Result<Law> {
     };
     WrittenLaw::parse(text, measure, seen)
         .map(|written| written.law)
-        .map_err(|why| keys.refuse(key, &why))
+        .map_err(|why| keys.refuse(key, why))
 }
 
 /// The gaps of a flow, and whether they are positive.
-fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
-    let gaps = match (keys.text("gap"), keys.text("rate")) {
+fn gaps(keys: &Section, messages: &Law, stream: bool) -> Result<(Law, bool)> {
+    let gaps = match (keys.text("gap")?, keys.quantity::<Rate>("rate")?) {
         (Some(_), Some(_)) => {
             return Err(keys.refuse(
                 "rate",
@@ -251,17 +251,12 @@ fn gaps(keys: &Keys, messages: &Law, stream: bool) -> Result<(Law, bool)> {
             ));
         }
         (Some(gap), None) => law(keys, "gap", gap, Measure::Gaps)?,
-        (None, Some(rate)) => {
-            let rate: Rate = rate
-                .parse()
-                .map_err(|bad: units::BadText| keys.refuse("rate", &bad.to_string()))?;
-            Law::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
-                keys.refuse(
-                    "rate",
-                    "the sizes of this law have no mean; write `gap` instead of `rate`",
-                )
-            })?)
-        }
+        (None, Some(rate)) => Law::Constant(mean_gap_of(messages, rate).ok_or_else(|| {
+            keys.refuse(
+                "rate",
+                "the sizes of this law have no mean; write `gap` instead of `rate`",
+            )
+        })?),
         (None, None) => law(
             keys,
             "gap",
@@ -287,8 +282,8 @@ fn mean_gap_of(messages: &Law, rate: Rate) -> Option<f64> {
     (mean.is_finite() && mean > 0.0).then_some(mean * octet)
 }
 
-fn bursts(keys: &Keys) -> Result<Option<Bursts>> {
-    match (keys.text("on"), keys.text("off")) {
+fn bursts(keys: &Section) -> Result<Option<Bursts>> {
+    match (keys.text("on")?, keys.text("off")?) {
         (None, None) => Ok(None),
         (Some(on), Some(off)) => Ok(Some(Bursts {
             on: law(keys, "on", on, Measure::Gaps)?,
@@ -308,7 +303,7 @@ fn bursts(keys: &Keys) -> Result<Option<Bursts>> {
 /// returns the largest size in that case. With other laws, such messages are
 /// rejected and counted one by one.
 fn check_sizes(
-    keys: &Keys,
+    keys: &Section,
     messages: &Law,
     transport: Option<Transport>,
     to: IpAddr,
@@ -335,16 +330,16 @@ fn check_sizes(
             "{what} to {version} must have {} to {} octets, {} of them the header of Jumbolab; sizes are not truncated",
             least.get(),
             most.get(),
-            traffic::driver::sessions::HEADER_LEN
+            HEADER_LEN
         );
-        return Err(keys.refuse("message", &why));
+        return Err(keys.refuse("message", why));
     }
     if largest * f64::from(options.segmentation) > most_f64 {
         let why = format!(
             "these messages together exceed the {} octets of a call; write a smaller number",
             most.get()
         );
-        return Err(keys.refuse("segmentation", &why));
+        return Err(keys.refuse("segmentation", why));
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -353,6 +348,14 @@ fn check_sizes(
     )]
     let largest = largest as u64;
     Ok(Some(Bytes::new(largest)))
+}
+
+/// A size above zero.
+fn size(keys: &Section, key: &str) -> Result<Option<Bytes>> {
+    match keys.quantity(key)? {
+        Some(Bytes::ZERO) => Err(keys.refuse(key, "must be above 0; write for instance 1MB")),
+        size => Ok(size),
+    }
 }
 
 fn float(size: Bytes) -> f64 {

@@ -1,0 +1,94 @@
+//! The tables `[flows.NAME]` of a file.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use keyfile::{Origin, Section, Table, fault, refusal};
+
+/// The keys of a flow in tables; options have dashes instead of underscores.
+pub const KEYS: [&str; 25] = [
+    "protocol",
+    "meter",
+    "message",
+    "gap",
+    "rate",
+    "on",
+    "off",
+    "start",
+    "stop",
+    "for",
+    "packets",
+    "octets",
+    "dscp",
+    "ttl",
+    "path_mtu",
+    "bind",
+    "device",
+    "nagle",
+    "mss",
+    "congestion",
+    "send_buffer",
+    "receive_buffer",
+    "segmentation",
+    "merge",
+    "busy",
+];
+
+/// Pairs of alternative keys.
+const ALIKE: [[&str; 2]; 2] = [["gap", "rate"], ["stop", "for"]];
+
+/// The size limit of a file of flows.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// The flows of a file in order, each with its name. Keys that the file omits are as in
+/// `typed`.
+///
+/// # Errors
+/// One line of text with file, line, key and the expected value.
+pub fn read_file(path: &Path, typed: &Section) -> Result<Vec<(String, Section)>> {
+    let name = path.display().to_string();
+    let text = files::read_text(path, LARGEST_FILE).with_context(|| name.clone())?;
+    read(&text, &name, typed)
+}
+
+/// As [`read_file`], from text; error messages name `file`.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read(text: &str, file: &str, typed: &Section) -> Result<Vec<(String, Section)>> {
+    let tree = keyfile::parse(text, file)?;
+    if let Some((key, node)) = tree.iter().find(|(key, _)| *key != "flows") {
+        let why = "unknown key; a file of flows has only tables [flows.NAME]";
+        return Err(refusal(&node.origin, key, &node.value, why));
+    }
+    let flows: Vec<_> = tree
+        .table("flows")
+        .into_iter()
+        .flat_map(Table::iter)
+        .collect();
+    if flows.is_empty() {
+        return Err(fault(
+            &Origin::start_of(file),
+            "no flows; write for instance [flows.voice] and below it message = 160, gap = \"20ms\"",
+        ));
+    }
+    let of = |(name, node): (&str, _)| {
+        let own = Section::read(&format!("flows.{name}"), node, &KEYS)?;
+        let mut typed = typed.clone();
+        // A flow's own gap replaces the default rate and vice versa, as do its end and
+        // its duration.
+        for [one, other] in ALIKE {
+            match (own.has(one), own.has(other)) {
+                (true, true) => {
+                    let why = format!("there is {one}, too; write one of the two");
+                    return Err(own.refuse(other, why));
+                }
+                (true, false) => typed.remove(other),
+                (false, true) => typed.remove(one),
+                (false, false) => {}
+            }
+        }
+        Ok((name.to_owned(), own.over(typed)))
+    };
+    flows.into_iter().map(of).collect()
+}
