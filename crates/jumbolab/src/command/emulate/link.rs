@@ -1,12 +1,11 @@
 //! Reads the settings of the link from options and `--back`.
 
-use std::str::FromStr;
-
-use anyhow::{Result, anyhow, bail, ensure};
-use link::written::queue_of;
+use anyhow::{Error, Result, anyhow, ensure};
+use keyfile::{Origin, Section, fault, meant};
+use link::written::{buffer, queue_of};
 use link::{JitterLaw, Settings, TooBig};
 use queue::Limit;
-use units::{Bytes, Framing, Rate, Span};
+use units::{BadText, Bytes, Framing, Rate, Span};
 
 use crate::args::Emulate;
 use crate::command::probabilities::{probability, share};
@@ -18,47 +17,28 @@ const LONGEST: Span = Span::from_secs(60);
 const HOLD: Span = Span::from_millis(1);
 
 /// The keys of `--back`; each is also an option.
-const KEYS: &str = "rate, delay, jitter, jitter-law, loss, bit-error-rate, reorder, duplicate, buffer, queue, mtu, too-big, cut-through";
-
-/// The requested settings of one direction.
-#[derive(Clone, Debug, PartialEq)]
-struct Direction {
-    rate: Option<Rate>,
-    delay: Span,
-    jitter: Span,
-    jitter_law: JitterLaw,
-    loss: f64,
-    bit_error_rate: f64,
-    reorder: f64,
-    duplicate: f64,
-    buffer: Limit,
-    /// The queue as the user wrote it.
-    queue: String,
-    mtu: Option<Bytes>,
-    too_big: TooBig,
-    cut_through: bool,
-}
+const KEYS: [&str; 13] = [
+    "rate",
+    "delay",
+    "jitter",
+    "jitter-law",
+    "loss",
+    "bit-error-rate",
+    "reorder",
+    "duplicate",
+    "buffer",
+    "queue",
+    "mtu",
+    "too-big",
+    "cut-through",
+];
 
 /// Both directions, between interfaces whose larger MTU is `largest`.
 ///
 /// # Errors
 /// One line of text with the option, the value and the expected value.
 pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]> {
-    let mut there = Direction {
-        rate: None,
-        delay: Span::default(),
-        jitter: Span::default(),
-        jitter_law: JitterLaw::Uniform,
-        loss: 0.0,
-        bit_error_rate: 0.0,
-        reorder: 0.0,
-        duplicate: 0.0,
-        buffer: Limit::Bytes(Bytes::new(500_000)),
-        queue: "droptail".to_owned(),
-        mtu: None,
-        too_big: TooBig::Drop,
-        cut_through: args.cut_through,
-    };
+    let mut there = Section::default();
     let options = [
         ("rate", &args.rate),
         ("delay", &args.delay),
@@ -75,25 +55,34 @@ pub(super) fn directions(args: &Emulate, largest: Bytes) -> Result<[Settings; 2]
     ];
     for (key, value) in options {
         if let Some(value) = value {
-            there
-                .set(key, value)
-                .map_err(|why| anyhow!("--{key} {value}: {why}"))?;
+            there.option(key, value);
         }
+    }
+    if args.cut_through {
+        there.option("cut-through", "yes");
     }
     let mut back = there.clone();
     for assignment in &args.back {
-        let (key, value) = assignment.split_once('=').ok_or_else(|| {
-            anyhow!("--back {assignment}: write KEY=VALUE, for instance rate=1mbit")
-        })?;
-        back.set(key, value)
-            .map_err(|why| anyhow!("--back {assignment}: {why}"))?;
+        let origin = Origin::option("back", assignment);
+        let Some((key, value)) = assignment.split_once('=') else {
+            return Err(fault(&origin, "write KEY=VALUE, for instance rate=1mbit"));
+        };
+        if !KEYS.contains(&key) {
+            return Err(fault(
+                &origin,
+                format!("unknown option{}", meant(key, KEYS)),
+            ));
+        }
+        back.set(key, &[value.to_owned()], origin);
     }
-    Ok([there.settings(largest)?, back.settings(largest)?])
+    Ok([settings(&there, largest)?, settings(&back, largest)?])
 }
 
 /// A positive duration.
 pub(super) fn duration(option: &str, text: &str) -> Result<Span> {
-    let span: Span = quantity(text).map_err(|why| anyhow!("{option} {text}: {why}"))?;
+    let span: Span = text
+        .parse()
+        .map_err(|why: BadText| anyhow!("{option} {text}: {why}"))?;
     ensure!(
         span > Span::default(),
         "{option} {text}: write a time above 0, for instance 30s, or leave the option out to run until Ctrl-C"
@@ -101,122 +90,77 @@ pub(super) fn duration(option: &str, text: &str) -> Result<Span> {
     Ok(span)
 }
 
-impl Direction {
-    fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        match key {
-            "rate" if value == "none" => self.rate = None,
-            "rate" => self.rate = Some(quantity(value)?),
-            "delay" => self.delay = short(value)?,
-            "jitter" => self.jitter = short(value)?,
-            "jitter-law" => {
-                self.jitter_law = match value {
-                    "uniform" => JitterLaw::Uniform,
-                    "normal" => JitterLaw::Normal,
-                    "exponential" => JitterLaw::Exponential,
-                    _ => bail!("unknown distribution; write uniform, normal or exponential"),
-                }
-            }
-            "loss" => self.loss = share(value)?,
-            "bit-error-rate" => self.bit_error_rate = probability(value)?,
-            "reorder" => self.reorder = share(value)?,
-            "duplicate" => self.duplicate = share(value)?,
-            "buffer" => self.buffer = buffer(value)?,
-            "queue" => value.clone_into(&mut self.queue),
-            "mtu" => {
-                let mtu: Bytes = quantity(value)?;
-                ensure!(
-                    (68..=65_535).contains(&mtu.get()),
-                    "an IP MTU is from 68 to 65535, for instance 1500"
-                );
-                self.mtu = Some(mtu);
-            }
-            "too-big" => {
-                self.too_big = match value {
-                    "drop" => TooBig::Drop,
-                    "answer" => TooBig::Answer,
-                    _ => bail!("write drop or answer"),
-                }
-            }
-            "cut-through" => {
-                self.cut_through = match value {
-                    "yes" => true,
-                    "no" => false,
-                    _ => bail!("write yes or no"),
-                }
-            }
-            _ => bail!("unknown option; write one of {KEYS}"),
-        }
-        Ok(())
-    }
-
-    /// The settings of the link. A frame to be overtaken is held for the
-    /// transmission time of four frames of the largest size, so that three can
-    /// overtake it.
-    fn settings(&self, largest: Bytes) -> Result<Settings> {
-        ensure!(
-            self.too_big == TooBig::Drop || self.mtu.is_some(),
-            "--too-big answer: needs --mtu, for instance --mtu 1400"
-        );
-        ensure!(
-            self.jitter_law == JitterLaw::Uniform || self.jitter > Span::ZERO,
-            "--jitter-law: needs --jitter, for instance --jitter 2ms"
-        );
-        let packet = self.mtu.unwrap_or(largest).min(largest);
-        let frame = Framing::Ethernet.frame_size(packet);
-        if let Limit::Bytes(buffer) = self.buffer {
-            ensure!(
-                buffer >= frame,
-                "--buffer {buffer}: a frame of {} B does not fit; write at least that size, for instance 500kB",
-                frame.get()
-            );
-        }
-        let queue = queue_of(&self.queue, self.buffer, self.rate, frame)
-            .map_err(|why| anyhow!("--queue {}: {why}", self.queue))?;
-        let wire = Framing::Ethernet.wire_size(packet);
-        Ok(Settings {
-            largest_packet: self.mtu,
-            delay: self.delay,
-            jitter: self.jitter,
-            jitter_law: self.jitter_law,
-            loss: self.loss,
-            bit_error_rate: self.bit_error_rate,
-            reorder: self.reorder,
-            hold: self.rate.map_or(HOLD, |rate| rate.serialise(wire * 4)),
-            duplicate: self.duplicate,
-            cut_through: self.cut_through,
-            too_big: self.too_big,
-            ..Settings::perfect(self.rate, queue)
-        })
-    }
-}
-
-/// A size, or a number of packets.
-fn buffer(text: &str) -> Result<Limit> {
-    let Some(packets) = units::text::packets(text) else {
-        return Ok(Limit::Bytes(quantity(text)?));
+/// The settings of a link. A frame to be overtaken is held for the transmission time of four
+/// frames of the largest size, so that three can overtake it.
+fn settings(keys: &Section, largest: Bytes) -> Result<Settings> {
+    let rate = match keys.text("rate")? {
+        None | Some("none") => None,
+        Some(_) => keys.quantity::<Rate>("rate")?,
     };
-    match packets.parse() {
-        Ok(packets @ 1..) => Ok(Limit::Packets(packets)),
-        _ => bail!("write a number of packets of at least 1, for instance \"35 packets\""),
+    let jitter = delay(keys, "jitter")?;
+    let laws = [
+        ("uniform", JitterLaw::Uniform),
+        ("normal", JitterLaw::Normal),
+        ("exponential", JitterLaw::Exponential),
+    ];
+    let jitter_law = keys.word("jitter-law", "uniform", &laws)?;
+    if jitter_law != JitterLaw::Uniform && jitter == Span::ZERO {
+        return Err(keys.refuse("jitter-law", "needs --jitter, for instance --jitter 2ms"));
     }
-}
-
-fn quantity<T: FromStr<Err = units::BadText>>(text: &str) -> Result<T> {
-    Ok(text.parse()?)
+    let mtu: Option<Bytes> = keys.quantity("mtu")?;
+    if mtu.is_some_and(|mtu| !(68..=65_535).contains(&mtu.get())) {
+        return Err(keys.refuse("mtu", "an IP MTU is from 68 to 65535, for instance 1500"));
+    }
+    let answers = [("drop", TooBig::Drop), ("answer", TooBig::Answer)];
+    let too_big = keys.word("too-big", "drop", &answers)?;
+    if too_big == TooBig::Answer && mtu.is_none() {
+        return Err(keys.refuse("too-big", "needs --mtu, for instance --mtu 1400"));
+    }
+    let packet = mtu.unwrap_or(largest).min(largest);
+    let frame = Framing::Ethernet.frame_size(packet);
+    let buffer = keys.read_by("buffer", buffer)?;
+    let buffer = buffer.unwrap_or(Limit::Bytes(Bytes::new(500_000)));
+    if matches!(buffer, Limit::Bytes(size) if size < frame) {
+        let why = format!(
+            "a frame of {} B does not fit; write at least that size, for instance 500kB",
+            frame.get()
+        );
+        return Err(keys.refuse("buffer", why));
+    }
+    let queue = keys.text("queue")?.unwrap_or("droptail");
+    let queue = queue_of(queue, buffer, rate, frame).map_err(|why| keys.refuse("queue", why))?;
+    let share = |key| Ok::<_, Error>(keys.read_by(key, share)?.unwrap_or_default());
+    let wire = Framing::Ethernet.wire_size(packet);
+    Ok(Settings {
+        largest_packet: mtu,
+        delay: delay(keys, "delay")?,
+        jitter,
+        jitter_law,
+        loss: share("loss")?,
+        bit_error_rate: keys
+            .read_by("bit-error-rate", probability)?
+            .unwrap_or_default(),
+        reorder: share("reorder")?,
+        hold: rate.map_or(HOLD, |rate| rate.serialise(wire * 4)),
+        duplicate: share("duplicate")?,
+        cut_through: keys.word("cut-through", "no", &[("yes", true), ("no", false)])?,
+        too_big,
+        ..Settings::perfect(rate, queue)
+    })
 }
 
 /// A delay of frames, with an upper bound.
-fn short(text: &str) -> Result<Span> {
-    let span: Span = quantity(text)?;
-    ensure!(
-        span <= LONGEST,
-        "must be at most {LONGEST}, for instance 10ms"
-    );
-    Ok(span)
+fn delay(keys: &Section, key: &str) -> Result<Span> {
+    let delay = keys.quantity(key)?.unwrap_or(Span::ZERO);
+    match delay <= LONGEST {
+        true => Ok(delay),
+        false => Err(keys.refuse(key, format!("must be at most {LONGEST}, for instance 10ms"))),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use anyhow::bail;
     use clap::Parser;
     use queue::Spec;
 
@@ -327,22 +271,22 @@ mod tests {
             ),
             (
                 "--rate 1mbit --back queue=red,min=20",
-                "--queue red,min=20: red.max: min must be a number",
+                "--back queue=red,min=20: red.max: min must be a number",
             ),
             (
                 "--buffer 0packets",
                 "--buffer 0packets: write a number of packets",
             ),
-            ("--buffer 1517", "--buffer 1517B: a frame of 1518 B"),
+            ("--buffer 1517", "--buffer 1517: a frame of 1518 B"),
             ("--mtu 67", "--mtu 67: an IP MTU is from 68"),
             (
                 "--jitter 1ms --jitter-law gauss",
-                "--jitter-law gauss: unknown distribution; write uniform",
+                "--jitter-law gauss: write one of uniform",
             ),
-            ("--jitter-law normal", "--jitter-law: needs --jitter"),
+            ("--jitter-law normal", "--jitter-law normal: needs --jitter"),
             (
                 "--mtu 1400 --too-big tell",
-                "--too-big tell: write drop or answer",
+                "--too-big tell: write one of drop, answer",
             ),
             ("--too-big answer", "--too-big answer: needs --mtu"),
             ("--back rate", "--back rate: write KEY=VALUE"),
@@ -415,11 +359,11 @@ mod tests {
             #[test]
             fn a_described_link_is_refused_in_one_line_or_can_be_built(
                 options in prop::collection::btree_map(
-                    select(KEYS.split(", ").collect::<Vec<_>>()),
+                    select(KEYS.to_vec()),
                     select(VALUES),
                     0..6,
                 ),
-                back in prop::collection::vec((select(KEYS.split(", ").collect::<Vec<_>>()), select(VALUES)), 0..3),
+                back in prop::collection::vec((select(KEYS.to_vec()), select(VALUES)), 0..3),
                 noise in prop_oneof![4 => Just(None), 1 => ".{0,8}".prop_map(Some)],
             ) {
                 let mut words: Vec<String> = ["jumbolab", "emulate", "--between", "a", "b"].map(str::to_owned).to_vec();

@@ -156,11 +156,7 @@ fn written(name: &str, words: &[&str]) -> Result<Written> {
                 found.privilege = Some(privilege);
             }
             _ => {
-                let close = |known: &&&str| strsim::damerau_levenshtein(key, known) <= 2;
-                let meant = KEYS.iter().find(close);
-                let meant =
-                    meant.map_or_else(String::new, |known| format!(" (did you mean {known}?)"));
-                bail!("{key} is no key{meant}; the keys are {}", KEYS.join(", "));
+                bail!("{key} is no key{}", keyfile::meant(key, KEYS));
             }
         }
     }
@@ -245,7 +241,7 @@ mod tests {
             ),
             (
                 &format!("{two}\nc adress=10.0.0.3"),
-                "3: adress is no key (did you mean address?)".to_owned(),
+                "3: adress is no key; did you mean `address`?".to_owned(),
             ),
             (
                 &format!("{two}\nc d"),
