@@ -43,6 +43,7 @@ pub mod precision;
 pub mod processes;
 pub mod processor;
 pub mod random;
+pub mod request;
 pub mod sandbox;
 pub mod secrecy;
 pub mod socket;
