@@ -11,11 +11,13 @@ use std::net::IpAddr;
 use crate::driver::{Investigated, Task};
 use anyhow::{Result, ensure};
 use link::Protocol;
+use os::request::{Reply, Request};
 use os::{clock, interrupt};
+use serde::de::DeserializeOwned;
 use units::{Bytes, IpMtu, Span, Time};
 
 use connect::{Connected, connect};
-use prober::{Reply, Request};
+use prober::{Open, Opened, Probe};
 use schedule::Schedule;
 
 pub use hosts::{HostLine, read};
@@ -171,17 +173,17 @@ impl<'a> Running<'a> {
             let mut others = self.task.hosts.iter().map(|other| other.address);
             let toward =
                 others.find(|other| *other != address && other.is_ipv4() == address.is_ipv4());
-            self.ask(host, &Request::Open { address, toward });
+            self.ask(host, &Open(address, toward));
         }
         let deadline = clock::monotonic() + FIRST_ANSWER;
         for host in 0..self.hosts.len() {
-            match self.hear(host, deadline) {
-                Some(Reply::Opened { port, outgoing }) => {
+            match self.hear::<Opened>(host, deadline) {
+                Some(Ok((port, outgoing))) => {
                     self.reflectors[host] = port;
                     let interface = outgoing.map(|one| (one.interface, one.mtu));
                     self.hosts[host].interface = interface;
                 }
-                Some(Reply::Failed(why)) => self.lose(host, why),
+                Some(Err(why)) => self.lose(host, why),
                 _ if self.probers[host].is_some() => {
                     let why =
                         "the program there does not answer; see whether the host is overloaded";
@@ -227,7 +229,7 @@ impl<'a> Running<'a> {
             most_time: Some(LONGEST),
         };
         self.running.push((from, to, clock::monotonic() + SILENCE));
-        self.ask(from, &Request::Probe(Box::new(task)));
+        self.ask(from, &Probe(task));
     }
 
     /// Hears the hosts that probe, busy ones longer than idle ones.
@@ -241,8 +243,7 @@ impl<'a> Running<'a> {
             let Some(place) = place else { continue };
             let (from, to, until) = self.running[place];
             let result = match heard {
-                Some(Reply::Probed(found)) => Ok(*found),
-                Some(Reply::Failed(why)) => Err(why),
+                Some(result) => result,
                 _ if now > until => {
                     self.lose(
                         host,
@@ -257,7 +258,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    fn ask(&mut self, host: usize, request: &Request) {
+    fn ask<R: Request>(&mut self, host: usize, request: &R) {
         let Some(prober) = &mut self.probers[host] else {
             return;
         };
@@ -267,7 +268,7 @@ impl<'a> Running<'a> {
     }
 
     /// The next reply of a host until `deadline`.
-    fn hear(&mut self, host: usize, deadline: Time) -> Option<Reply> {
+    fn hear<T: DeserializeOwned>(&mut self, host: usize, deadline: Time) -> Option<Reply<T>> {
         match self.probers[host].as_mut()?.hear(deadline) {
             Ok(reply) => reply,
             Err(why) => {

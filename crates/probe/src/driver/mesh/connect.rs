@@ -3,11 +3,13 @@
 use std::thread;
 
 use os::Worker;
+use os::request::{self, Reply, Request};
 use os::ssh::{Become, Destination, Ssh};
+use serde::de::DeserializeOwned;
 use units::{Span, Time};
 
 use super::HostLine;
-use super::prober::{ROLE, Reply, Request};
+use super::prober::ROLE;
 
 /// The time for the program on a host to end.
 const GRACE: Span = Span::from_millis(500);
@@ -22,8 +24,8 @@ pub(super) struct Connected {
 impl Connected {
     /// # Errors
     /// The host has dropped out: one line.
-    pub(super) fn ask(&mut self, request: &Request) -> Result<(), String> {
-        let line = serde_json::to_string(request).map_err(|error| error.to_string())?;
+    pub(super) fn ask<R: Request>(&mut self, request: &R) -> Result<(), String> {
+        let line = request::line(request).map_err(|error| error.to_string())?;
         let sent = self.worker.send_line(&line);
         sent.map_err(|error| self.reason(&error))
     }
@@ -32,10 +34,13 @@ impl Connected {
     ///
     /// # Errors
     /// The host has dropped out: one line.
-    pub(super) fn hear(&mut self, deadline: Time) -> Result<Option<Reply>, String> {
+    pub(super) fn hear<T: DeserializeOwned>(
+        &mut self,
+        deadline: Time,
+    ) -> Result<Option<Reply<T>>, String> {
         let line = self.worker.receive_line(deadline);
         let line = line.map_err(|error| self.reason(&error))?;
-        let reply = line.map(|line| serde_json::from_str(&line)).transpose();
+        let reply = line.map(|line| request::heard(&line)).transpose();
         reply.map_err(|_| "the program there answers with something else".to_owned())
     }
 

@@ -1,44 +1,35 @@
-//! The program on a host of a mesh, and its protocol: one JSON object per line, a request
-//! and its reply.
+//! The program on a host of a mesh, and the requests to it.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::thread;
+
+use anyhow::Result;
+use os::request;
 
 use crate::driver::stamp::{RunningReflector, StampReflector};
 use crate::driver::{Investigated, Outgoing, Task, investigate};
 use crate::machine::stamp::Limits;
-use anyhow::{Context, Result};
-use serde::{Deserialize, Serialize};
 
 /// The worker's role.
 pub const ROLE: &str = "prober";
 
-/// A request to a host.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Request {
-    /// Open a reflector at an address, and say through which interface packets leave
-    /// toward another one.
-    Open {
-        address: IpAddr,
-        toward: Option<IpAddr>,
-    },
-    /// Investigate a path.
-    Probe(Box<Task>),
-}
+/// The reflector's port, and the interface through which packets leave.
+pub(super) type Opened = (u16, Option<Outgoing>);
 
-/// A reply of a host.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Reply {
-    /// The reflector's port, and the interface.
-    Opened {
-        port: u16,
-        outgoing: Option<Outgoing>,
-    },
-    /// The result.
-    Probed(Box<Investigated>),
-    /// The request failed: one line of text.
-    Failed(String),
+os::requests! {
+    /// Reads a request to a host.
+    pub(super) fn requests(reflector: Option<RunningReflector>);
+
+    /// Open a reflector at an address, and say through which interface packets leave toward
+    /// another one.
+    Open(address: IpAddr, toward: Option<IpAddr>) -> Opened {
+        let opened = open(address, toward).map_err(|error| refused(&error, address));
+        let (running, opened) = opened?;
+        *reflector = Some(running);
+        opened
+    }
+    /// Investigate a path.
+    Probe(task: Task) -> Investigated { investigate(&task, |_| {})? }
 }
 
 /// The main loop of the worker, until its input ends or the controller is silent. An
@@ -49,37 +40,9 @@ pub(super) enum Reply {
 pub fn serve() -> Result<()> {
     let mut reflector = None;
     for line in os::lease::requests(|| ())? {
-        match serde_json::from_str(&line).context("reading a request")? {
-            Request::Open { address, toward } => match open(address, toward) {
-                Ok((running, reply)) => {
-                    reflector = Some(running);
-                    answer(&reply)?;
-                }
-                Err(error) => answer(&Reply::Failed(refused(&error, address)))?,
-            },
-            Request::Probe(task) => {
-                let probe = move || {
-                    let reply = match investigate(&task, |_| {}) {
-                        Ok(found) => Reply::Probed(Box::new(found)),
-                        Err(error) => Reply::Failed(error.to_string()),
-                    };
-                    // Without a reader, the input has ended, too.
-                    let _ = answer(&reply);
-                };
-                if let Err(error) = thread::Builder::new().spawn(probe) {
-                    answer(&Reply::Failed(format!("starting a thread: {error}")))?;
-                }
-            }
-        }
+        request::answer(&line, requests, &mut reflector)?;
     }
-    drop(reflector);
     Ok(())
-}
-
-fn answer(reply: &Reply) -> Result<()> {
-    let mut output = io::stdout().lock();
-    writeln!(output, "{}", serde_json::to_string(reply)?)?;
-    Ok(output.flush()?)
 }
 
 /// The reason for which no reflector was opened.
@@ -92,11 +55,10 @@ fn refused(error: &os::Error, address: IpAddr) -> String {
     }
 }
 
-fn open(address: IpAddr, toward: Option<IpAddr>) -> os::Result<(RunningReflector, Reply)> {
+fn open(address: IpAddr, toward: Option<IpAddr>) -> os::Result<(RunningReflector, Opened)> {
     let reflector = StampReflector::open(&[SocketAddr::new(address, 0)], Limits::default())?;
     let port = reflector.addresses().first().map_or(0, SocketAddr::port);
     let toward = toward.map(|to| Outgoing::toward((to, 0).into(), None, Some(address)));
     let outgoing = toward.transpose()?;
-    let running = RunningReflector::start(reflector)?;
-    Ok((running, Reply::Opened { port, outgoing }))
+    Ok((RunningReflector::start(reflector)?, (port, outgoing)))
 }
