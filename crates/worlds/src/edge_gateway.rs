@@ -1,17 +1,18 @@
-//! A gateway at the edge of a domain in a test bed: a worker in the router's namespace,
-//! controlled by lines of JSON.
+//! A gateway at the edge of a domain in a test bed: a worker in the router's namespace.
 
 use std::cell::RefCell;
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
+use crate::call::call;
 use crate::testbed::Node;
 use anyhow::{Context, Result, bail};
 use gateway::driver::{Configuration, Gateway, InsidePath, Processor, TableSource};
 use gateway::machine::{Carriage, Gathering, Output, Peer, Settings};
 use link::edge::Prefix;
 use os::cpu_time::Process;
+use os::request::{self, Reply};
 use os::worker::Command;
 use os::{Worker, clock, interrupt};
 use queue::{Tick, Trigger};
@@ -22,7 +23,10 @@ use wire::protocol::ip::Addresses;
 /// The worker's role.
 pub(crate) const ROLE: &str = "edge-gateway";
 
-/// The timeout of replies.
+/// The name of the worker in messages.
+const NAME: &str = "gateway";
+
+/// The time for a reply.
 const TIMEOUT: Span = Span::from_secs(10);
 
 /// The interval of looks for requests.
@@ -127,11 +131,10 @@ pub(crate) struct EdgeGateways {
 
 impl EdgeGateways {
     /// Starts `gateway` in `node`; returns once it forwards.
-    pub(crate) fn start(&mut self, node: &Node, gateway: &EdgeGateway) -> Result<()> {
+    pub(crate) fn start(&mut self, node: &Node, gateway: EdgeGateway) -> Result<()> {
         let mut worker = Worker::spawn(Command::local(Some(&node.namespace), ROLE))?;
-        worker.send_line(&serde_json::to_string(gateway)?)?;
-        let asked = asked(&mut worker);
-        asked.with_context(|| format!("starting the gateway of {}", node.name))?;
+        let started = call(&mut worker, NAME, &Open(gateway));
+        started.with_context(|| format!("starting the gateway of {}", node.name))?;
         self.workers.get_mut().push(worker);
         Ok(())
     }
@@ -140,43 +143,37 @@ impl EdgeGateways {
     pub(crate) fn used(&self) -> Result<Span> {
         let mut used = Span::ZERO;
         for worker in self.workers.borrow_mut().iter_mut() {
-            worker.send_line("")?;
-            used += asked(worker).context("metering a gateway")?.cpu;
+            let sample = call(worker, NAME, &Sample());
+            used += sample.context("metering a gateway")?.cpu;
         }
         Ok(used)
     }
 }
 
-/// The reply of a gateway: its processor time, or why it failed.
-fn asked(worker: &mut Worker) -> Result<Process> {
-    let line = worker.receive_line(clock::monotonic() + TIMEOUT)?;
-    let line = line.context("the gateway does not answer")?;
-    let answer: Result<Process, String> = serde_json::from_str(&line)?;
-    answer.map_err(anyhow::Error::msg)
+os::requests! {
+    /// Reads a request to a gateway.
+    pub(crate) fn requests(opened: Option<Gateway>);
+
+    /// Forward as this says.
+    Open(gateway: EdgeGateway) within TIMEOUT -> () {
+        *opened = Some(Gateway::open(gateway.configuration()?, None)?);
+    }
+    /// Report the processor time.
+    Sample() within TIMEOUT -> Process { Process::sample()? }
 }
 
-/// Forwards as the first line of stdin says, and tells the processor time for each further
-/// one, until stdin ends.
+/// Forwards as the first line of stdin says, until stdin ends.
 pub(crate) fn serve() -> Result<()> {
-    let (mut lines, mut out) = (io::stdin().lock(), io::stdout().lock());
-    let mut answer = |answer: &Result<Process, String>| -> Result<()> {
-        writeln!(out, "{}", serde_json::to_string(answer)?)?;
-        Ok(out.flush()?)
-    };
-    let mut line = String::new();
+    let mut lines = io::stdin().lock();
+    let (mut opened, mut line) = (None, String::new());
     lines.read_line(&mut line)?;
-    let order: EdgeGateway = serde_json::from_str(&line).context("reading the configuration")?;
-    let mut gateway = match order
-        .configuration()
-        .and_then(|all| Ok(Gateway::open(all, None)?))
+    request::answer(&line, requests, &mut opened)?;
+    while let Some(gateway) = &mut opened
+        && !interrupt::asked()
     {
-        Ok(gateway) => gateway,
-        Err(error) => return answer(&Err(format!("{error:#}"))),
-    };
-    answer(&Ok(Process::sample()?))?;
-    while !interrupt::asked() {
         if let Err(error) = gateway.run_until(clock::monotonic() + LOOK) {
-            return answer(&Err(error.to_string()));
+            // The next request hears it.
+            return Ok(request::say(&Reply::<()>::Err(error.to_string()))?);
         }
         if !os::socket::is_readable(io::stdin().as_fd())? {
             continue;
@@ -185,7 +182,7 @@ pub(crate) fn serve() -> Result<()> {
         if lines.read_line(&mut line)? == 0 {
             break;
         }
-        answer(&Ok(Process::sample()?))?;
+        request::answer(&line, requests, &mut opened)?;
     }
     Ok(())
 }

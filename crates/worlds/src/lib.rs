@@ -8,6 +8,7 @@
 
 mod agent;
 pub mod auto_rate;
+mod call;
 pub mod doctor;
 pub mod dry_run;
 mod edge_gateway;

@@ -22,8 +22,8 @@ pub fn run(role: &str) -> Result<()> {
         }
         edge_gateway::ROLE => edge_gateway::serve(),
         emulation::ROLE => emulation::serve(),
-        agent::ROLE => agent::serve(io::stdin().lock(), io::stdout().lock()),
-        stall_meter::ROLE => stall_meter::serve(io::stdin().lock(), io::stdout().lock()),
+        agent::ROLE => agent::serve(io::stdin().lock()),
+        stall_meter::ROLE => stall_meter::serve(io::stdin().lock()),
         os::host_changes::ROLE => Ok(os::host_changes::serve()?),
         mesh::ROLE => mesh::serve(),
         calibration::ROLE => calibration::serve(io::stdin().lock(), io::stdout().lock()),

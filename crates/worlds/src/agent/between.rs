@@ -2,6 +2,7 @@
 
 use crate::testbed::{Node, Testbed};
 use anyhow::{Context, Result, bail};
+use os::request::Request;
 use os::worker::Command;
 use os::{Worker, clock};
 use traffic::driver::request_response::{Answered, Asked, RequestResponse};
@@ -11,9 +12,12 @@ use traffic::driver::trial_token::{Token, new_token};
 use units::{Bytes, Span, Transport};
 
 use super::flows::check;
-use super::{
-    Arrivals, Departed, Failure, HostSample, ROLE, Receiving, Reply, Request, Sending, ask, hear,
+use super::requests::{
+    Agent, AnswerMessages, AnswerProbes, Receive, ReceiveFlows, Sample, SendFlows, SendMessages,
+    SendProbes, SendTransfer,
 };
+use super::{Arrivals, Departed, Failure, HostSample, ROLE, Receiving, Sending};
+use crate::call::{ask, call, hear};
 
 /// The timeout of a transfer as a multiple of its time at the link rate.
 /// Congestion control may leave most of the link unused.
@@ -26,9 +30,6 @@ const FLOWS_MARGIN: Span = Span::from_secs(120);
 /// Additional time for request-response traffic: long enough for an end without
 /// replies to time out.
 const REQUEST_RESPONSE_MARGIN: Span = Span::from_secs(30);
-
-/// The timeout of a sample of a host.
-const SAMPLE: Span = Span::from_secs(30);
 
 /// A sender and a receiver, running in their nodes.
 pub(crate) struct Agents {
@@ -76,13 +77,7 @@ impl Agents {
     /// # Errors
     /// One of them has exited or does not answer.
     pub(crate) fn samples(&mut self) -> Result<[HostSample; 2]> {
-        let sample = |agent: &mut Worker, end| {
-            ask(agent, &Request::Sample)?;
-            match hear(agent, end, SAMPLE)? {
-                Reply::Sampled(sample) => Ok(*sample),
-                other => bail!("unexpected reply of the {end}: {other:?}"),
-            }
-        };
+        let sample = |agent: &mut Worker, end| call(agent, end, &Sample());
         let mut sender = sample(&mut self.sender, "sender")?;
         for other in &mut self.others {
             sender.process.cpu += sample(other, "host")?.process.cpu;
@@ -101,12 +96,9 @@ impl Agents {
         let timeout = transfer.timeout + transfer.timeout + transfer.quiet + carried;
         let (sent, received) = match self.share_a_clock()? {
             true => {
-                let receiving = |token| Request::Receive(transfer.clone(), token);
-                let sending = |token, port| Request::Send(transfer.clone(), token, port);
-                match self.both(receiving, sending, timeout)? {
-                    (Reply::Sent(sent), Reply::Received(received)) => (sent, received),
-                    others => return Err(Failure::unexpected_of_two(others)),
-                }
+                let receiving = |token| Receive(transfer.clone(), token);
+                let sending = |token, port| SendTransfer(transfer.clone(), token, port);
+                self.both(receiving, sending, timeout)?
             }
             false => self.transfer_between_clocks(transfer, timeout)?,
         };
@@ -130,17 +122,13 @@ impl Agents {
         receiving: Receiving,
         duration: Span,
     ) -> Result<(Vec<Departed>, Arrivals), Failure> {
-        let receiving = |token| Request::ReceiveFlows(receiving, token);
-        let sending = |token, port| Request::SendFlows(sending, token, port);
+        let receiving = |token| ReceiveFlows(receiving, token);
+        let sending = |token, port| SendFlows(sending, token, port);
         let begun = clock::monotonic();
-        match self.both(receiving, sending, duration + FLOWS_MARGIN)? {
-            (Reply::Departed(sent), Reply::Arrived(received)) => {
-                let elapsed = clock::monotonic().since(begun).unwrap_or_default();
-                check(&sent, &received, elapsed).map_err(Failure::Transfer)?;
-                Ok((sent, received))
-            }
-            others => Err(Failure::unexpected_of_two(others)),
-        }
+        let (sent, received) = self.both(receiving, sending, duration + FLOWS_MARGIN)?;
+        let elapsed = clock::monotonic().since(begun).unwrap_or_default();
+        check(&sent, &received, elapsed).map_err(Failure::Transfer)?;
+        Ok((sent, received))
     }
 
     /// Makes the sender send the sizes of `request_response` to the receiver.
@@ -153,12 +141,9 @@ impl Agents {
     ) -> Result<(Asked, Answered), Failure> {
         let timeout =
             request_response.timeout + request_response.deadline * 4 + REQUEST_RESPONSE_MARGIN;
-        let receiving = |token| Request::Answer(request_response.clone(), token);
-        let sending = |token, port| Request::Ask(request_response.clone(), token, port);
-        match self.both(receiving, sending, timeout)? {
-            (Reply::Asked(asked), Reply::Answered(answered)) => Ok((asked, answered)),
-            others => Err(Failure::unexpected_of_two(others)),
-        }
+        let receiving = |token| AnswerMessages(request_response.clone(), token);
+        let sending = |token, port| SendMessages(request_response.clone(), token, port);
+        self.both(receiving, sending, timeout)
     }
 
     /// Exchanges the messages of `probe` between the two; returns the
@@ -176,31 +161,61 @@ impl Agents {
         if !self.share_a_clock()? {
             return self.breakdown_between_clocks(probe, timeout);
         }
-        let receiving = |token| Request::AnswerProbes(probe.clone(), token);
-        let sending = |token, port| Request::SendProbes(probe.clone(), token, port);
-        match self.both(receiving, sending, timeout)? {
-            (Reply::Probed(asked), Reply::ProbesAnswered(answered)) => Ok((asked, answered)),
-            others => Err(Failure::unexpected_of_two(others)),
-        }
+        let receiving = |token| AnswerProbes(probe.clone(), token);
+        let sending = |token, port| SendProbes(probe.clone(), token, port);
+        self.both(receiving, sending, timeout)
+    }
+
+    /// What the sender answers to `request`.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn sender<R: Request<Server = Agent>>(
+        &mut self,
+        request: &R,
+    ) -> Result<R::Answer, Failure> {
+        ask(&mut self.sender, request)?;
+        let reply = hear(&mut self.sender, "sender", R::TIME)?;
+        Failure::or_answer("sender", reply)
+    }
+
+    /// What the receiver answers to `request`.
+    ///
+    /// # Errors
+    /// As [`Agents::transfer`].
+    pub(crate) fn receiver<R: Request<Server = Agent>>(
+        &mut self,
+        request: &R,
+    ) -> Result<R::Answer, Failure> {
+        ask(&mut self.receiver, request)?;
+        let reply = hear(&mut self.receiver, "receiver", R::TIME)?;
+        Failure::or_answer("receiver", reply)
     }
 
     /// Makes the receiver listen and the sender send to its port, with a new token;
-    /// returns the final replies of both.
-    pub(super) fn both(
+    /// returns the answers of both.
+    pub(super) fn both<Receiving, Sending>(
         &mut self,
-        receiving: impl FnOnce(Token) -> Request,
-        sending: impl FnOnce(Token, u16) -> Request,
+        receiving: impl FnOnce(Token) -> Receiving,
+        sending: impl FnOnce(Token, u16) -> Sending,
         timeout: Span,
-    ) -> Result<(Reply, Reply), Failure> {
+    ) -> Result<(Sending::Answer, Receiving::Answer), Failure>
+    where
+        Receiving: Request<Server = Agent>,
+        Sending: Request<Server = Agent>,
+    {
         let token = new_token().context("making a token")?;
         ask(&mut self.receiver, &receiving(token.clone()))?;
-        let port = match hear(&mut self.receiver, "receiver", timeout)? {
-            Reply::Listening(port) => port,
-            other => return Err(Failure::unexpected("receiver", other)),
-        };
+        let port = hear(&mut self.receiver, "receiver", timeout)?;
+        let port = Failure::or_answer("receiver", port)?;
         ask(&mut self.sender, &sending(token, port))?;
         let sent = hear(&mut self.sender, "sender", timeout)?;
-        Ok((sent, hear(&mut self.receiver, "receiver", timeout)?))
+        let received = hear(&mut self.receiver, "receiver", timeout)?;
+        // An end without an answer states the reason.
+        Ok((
+            Failure::or_answer("sender", sent)?,
+            Failure::or_answer("receiver", received)?,
+        ))
     }
 }
 

@@ -11,10 +11,10 @@ use traffic::driver::transfer::latency_breakdown::{self, Probe};
 use traffic::driver::transfer::{Received, Sent, Transfer};
 use units::Span;
 
-use super::{Agents, Failure, Reply, Request, ask, hear};
-
-/// The timeout of a corrected result.
-const EVALUATION: Span = Span::from_secs(60);
+use super::requests::{
+    AnswerClock, AnswerProbes, CompareClocks, Finish, Record, SendProbes, SendTransfer,
+};
+use super::{Agents, Failure};
 
 impl Agents {
     /// Whether both agents read one clock, because they are on one machine.
@@ -31,12 +31,10 @@ impl Agents {
 
     /// Compares the sender's clock with the receiver's, which answers on `address`.
     fn compare_clocks(&mut self, address: IpAddr) -> Result<Compared, Failure> {
-        let receiving = |token| Request::AnswerClock(address, token);
-        let sending = |token, port| Request::CompareClocks(address, token, port);
-        match self.both(receiving, sending, TIMEOUT * 4)? {
-            (Reply::Compared(compared), Reply::ClockAnswered) => Ok(compared),
-            others => Err(Failure::unexpected_of_two(others)),
-        }
+        let receiving = |token| AnswerClock(address, token);
+        let sending = |token, port| CompareClocks(address, token, port);
+        let (compared, ()) = self.both(receiving, sending, TIMEOUT * 4)?;
+        Ok(compared)
     }
 
     /// Runs one transfer between hosts with different clocks.
@@ -50,18 +48,11 @@ impl Agents {
             epoch,
             ..transfer.clone()
         });
-        let receiving = |token| Request::Record(far, token);
-        let sending = |token, port| Request::Send(near, token, port);
-        let sent = match self.both(receiving, sending, timeout)? {
-            (Reply::Sent(sent), Reply::Recorded) => sent,
-            others => return Err(Failure::unexpected_of_two(others)),
-        };
+        let receiving = |token| Record(far, token);
+        let sending = |token, port| SendTransfer(near, token, port);
+        let (sent, ()) = self.both(receiving, sending, timeout)?;
         let line = before.until(self.compare_clocks(transfer.address)?);
-        ask(&mut self.receiver, &Request::Finish(line))?;
-        match hear(&mut self.receiver, "receiver", EVALUATION)? {
-            Reply::Received(received) => Ok((sent, received)),
-            other => Err(Failure::unexpected("receiver", other)),
-        }
+        Ok((sent, self.receiver(&Finish(line))?))
     }
 
     /// Exchanges the messages of `probe` between hosts with different clocks.
@@ -80,12 +71,9 @@ impl Agents {
             },
             ..probe.clone()
         });
-        let receiving = |token| Request::AnswerProbes(far, token);
-        let sending = |token, port| Request::SendProbes(near, token, port);
-        let (asked, answered) = match self.both(receiving, sending, timeout)? {
-            (Reply::Probed(asked), Reply::ProbesAnswered(answered)) => (asked, answered),
-            others => return Err(Failure::unexpected_of_two(others)),
-        };
+        let receiving = |token| AnswerProbes(far, token);
+        let sending = |token, port| SendProbes(near, token, port);
+        let (asked, answered) = self.both(receiving, sending, timeout)?;
         let line = before.until(self.compare_clocks(address)?);
         Ok((asked, answered.corrected(epochs[1], line)))
     }

@@ -1,13 +1,13 @@
 //! Connections among all hosts of a network.
 
+use os::request::{Reply, Request};
 use os::{Worker, clock};
 use traffic::driver::connections::{Outcome, Task};
 use units::Span;
 
-use super::{Agents, Failure, Reply, Request, ask, hear};
-
-/// How long a host may take to open its ports.
-const OPENING: Span = Span::from_secs(10);
+use super::requests::{Agent, Carry, Connect, Disconnect};
+use super::{Agents, Failure};
+use crate::call::{ask, hear};
 
 /// Time for replies after the end of the connections.
 const MARGIN: Span = Span::from_secs(30);
@@ -25,31 +25,25 @@ impl Agents {
         lead: Span,
     ) -> Result<(u64, Vec<Outcome>), Failure> {
         let lasts = tasks.iter().map(|task| task.end).max().unwrap_or_default();
-        let opened = self.all_answer(tasks.iter().cloned().map(Request::Connect), OPENING)?;
-        let mut failed = opened.into_iter();
-        if let Some(other) = failed.find(|reply| !matches!(reply, Reply::Opened)) {
+        let opened = self.all_answer(tasks.iter().cloned().map(Connect), Connect::TIME)?;
+        if let Some(failed) = opened.into_iter().find(Result::is_err) {
             // Those that have opened theirs close them.
-            self.all_answer(tasks.iter().map(|_| Request::Disconnect), OPENING)?;
-            return Err(Failure::unexpected("host", other));
+            self.all_answer(tasks.iter().map(|_| Disconnect()), Disconnect::TIME)?;
+            Failure::or_answer("host", failed)?;
         }
         let begin = clock::monotonic_nanos() + lead.as_nanos();
-        let starts = tasks.iter().map(|_| Request::Carry(begin));
-        let carried = self.all_answer(starts, lasts + MARGIN)?;
-        let outcomes: Result<_, _> = { carried.into_iter() }
-            .map(|reply| match reply {
-                Reply::Carried(outcome) => Ok(outcome),
-                other => Err(Failure::unexpected("host", other)),
-            })
-            .collect();
-        Ok((begin, outcomes?))
+        let starts = tasks.iter().map(|_| Carry(begin));
+        let carried = self.all_answer(starts, lasts + MARGIN)?.into_iter();
+        let outcomes = carried.map(|reply| Failure::or_answer("host", reply));
+        Ok((begin, outcomes.collect::<Result<_, _>>()?))
     }
 
     /// The replies of all hosts, in the order of the test bed, to one request each.
-    fn all_answer(
+    fn all_answer<R: Request<Server = Agent>>(
         &mut self,
-        requests: impl Iterator<Item = Request>,
+        requests: impl Iterator<Item = R>,
         timeout: Span,
-    ) -> Result<Vec<Reply>, Failure> {
+    ) -> Result<Vec<Reply<R::Answer>>, Failure> {
         let mut hosts: Vec<&mut Worker> = std::iter::once(&mut self.sender)
             .chain(&mut self.others)
             .chain([&mut self.receiver])

@@ -3,7 +3,8 @@
 use traffic::driver::discovery::{Settled, Task};
 use units::Span;
 
-use super::{Agents, Failure, Reply, Request};
+use super::requests::{Accept, Settle};
+use super::{Agents, Failure};
 
 /// Additional time beyond that of the connection: the far end waits for a connection
 /// whose end it has not seen.
@@ -16,13 +17,8 @@ impl Agents {
     /// # Errors
     /// As [`Agents::transfer`].
     pub(crate) fn discover(&mut self, task: &Task) -> Result<(Settled, u64), Failure> {
-        let receiving = |token| Request::Accept(task.clone(), token);
-        let sending = |token, port| Request::Settle(task.clone(), token, port);
-        match self.both(receiving, sending, task.timeout + MARGIN)? {
-            (Reply::Settled(settled), Reply::Accepted(refused_peers)) => {
-                Ok((settled, refused_peers))
-            }
-            others => Err(Failure::unexpected_of_two(others)),
-        }
+        let receiving = |token| Accept(task.clone(), token);
+        let sending = |token, port| Settle(task.clone(), token, port);
+        self.both(receiving, sending, task.timeout + MARGIN)
     }
 }

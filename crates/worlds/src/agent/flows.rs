@@ -293,7 +293,7 @@ impl Departed {
 pub(super) fn receive(
     asked: Receiving,
     token: &Token,
-    listening: impl FnOnce(u16) -> Result<()>,
+    listening: impl FnOnce(u16) -> os::Result<()>,
 ) -> Result<Arrivals> {
     let before = Process::sample()?;
     let collector = Collector::new(asked.every, asked.log);

@@ -12,7 +12,7 @@ use super::Pair;
 use super::checks::flags_of_probe;
 use super::disturbance::{StallMetering, watched};
 use super::peers::peer;
-use crate::agent::Failure;
+use crate::agent::{CloseFarEnd, Failure, OpenFarEnd};
 use crate::measurements::Measurements;
 
 /// Investigates the path; the random streams and the faults of its links begin with the
@@ -28,11 +28,11 @@ pub(super) fn probe(
     }
     let receiver = pair.path.addresses.receiver;
     let reflector = probe.reflector.then_some(stamp::PORT);
-    pair.agents.open_far_end(Services {
+    pair.agents.receiver(&OpenFarEnd(Services {
         address: receiver,
         listens: probe.listens,
         reflector,
-    })?;
+    }))?;
     let task = Task {
         to: SocketAddr::new(receiver, 0),
         protocols: probe.protocols.clone(),
@@ -51,7 +51,7 @@ pub(super) fn probe(
         agents.investigate(&task, || meters.restart_links(seed))
     })?;
     let sent = pair.meters.sent()?.since(before);
-    let reflected = pair.agents.close_far_end()?;
+    let reflected = pair.agents.receiver(&CloseFarEnd())?;
     disturbance.valid()?;
 
     let mut measurements = Measurements::default();

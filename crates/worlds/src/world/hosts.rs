@@ -23,6 +23,7 @@ use plan::{HostRole, NamedHosts, Plan, RoleFacts, Setting};
 use units::{Bytes, IpVersion, Seed, Span, Transport};
 
 use crate::agent::{Agents, Failure};
+use crate::host_agent::{EndCapture, FindProgram, TryCongestion};
 use crate::measure::{
     self, INSPECTION, IdleWaits, Inspection, OUTRUNNING, Paced, Pair, Path, sample, transfer_of,
 };
@@ -201,8 +202,8 @@ impl Hosts {
             [true, true] => Some(Inspection {
                 protocol: sample.protocol,
                 message,
-                largest_sent: self.ends[0].agent.end_capture()?,
-                largest_received: self.ends[1].agent.end_capture()?,
+                largest_sent: self.ends[0].agent.call(&EndCapture())?,
+                largest_received: self.ends[1].agent.call(&EndCapture())?,
             }),
             _ => None,
         };
@@ -267,7 +268,7 @@ fn needs(plan: &Plan, ends: &[Machine; 2]) -> Result<()> {
         .iter()
         .flat_map(|name| ends.iter().map(move |end| (name, end)))
     {
-        let tried = end.agent.try_congestion(name);
+        let tried = end.agent.call(&TryCongestion((*name).to_owned()));
         tried.with_context(|| format!("host.congestion = {name}"))?;
     }
     for setting in settings(plan) {
@@ -277,7 +278,7 @@ fn needs(plan: &Plan, ends: &[Machine; 2]) -> Result<()> {
         let lines = [Some(&command.sender), command.receiver.as_ref()];
         for (line, end) in lines.into_iter().zip(ends) {
             if let Some(program) = line.and_then(CommandLine::program)
-                && !end.agent.has_program(program)?
+                && !end.agent.call(&FindProgram(program.to_owned()))?
             {
                 bail!(
                     "traffic.{}: host {} has no program `{program}`; install it there, or write its path",

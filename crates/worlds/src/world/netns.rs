@@ -26,7 +26,7 @@ use plan::{Setting, evidence};
 use units::{Seed, Span};
 
 pub use crate::agent::Failure;
-use crate::emulation::Emulation;
+use crate::emulation::{Begin, Emulation, End};
 use crate::measure::{self, IdleWaits, Paced, Pair, counted_of};
 use crate::measurements::Measurements;
 use crate::recording::ArtifactDir;
@@ -141,8 +141,8 @@ impl Netns {
             let numbers = numbers.chain(counted).collect::<BTreeSet<usize>>();
             let numbers = numbers.into_iter().collect();
             let crossed = !cross.is_empty();
-            self.emulation(setting)?
-                .begin(cross, numbers, seed.derive("cross"))?;
+            let begin = Begin(cross, numbers, seed.derive("cross").get());
+            self.emulation(setting)?.call(&begin)?;
             if crossed {
                 os::clock::sleep(SETTLING);
             }
@@ -160,7 +160,7 @@ impl Netns {
                 files.push((*number, path.context("finding the results folder")?));
                 names.push(name);
             }
-            self.emulation(setting)?.end(files)?;
+            self.emulation(setting)?.call(&End(files))?;
         }
         let mut measurements = measured?;
         if !names.is_empty() {
@@ -224,7 +224,10 @@ impl Netns {
         let cross = cross_of(setting);
         match cross.is_empty() {
             true => Ok(()),
-            false => self.emulation(setting)?.begin(cross, Vec::new(), SHARED),
+            false => {
+                let begin = Begin(cross, Vec::new(), SHARED.get());
+                self.emulation(setting)?.call(&begin)
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use units::{Bytes, Framing, IpMtu, IpVersion, Rate, Seed, Span, Time, Transport}
 
 use super::{carried, transfer};
 use crate::agent::Agents;
-use crate::emulation::Emulation;
+use crate::emulation::{Emulation, ReportCounters};
 use crate::measure::{Paced, spare, whole};
 
 /// The tested MTUs.
@@ -280,7 +280,8 @@ struct Used {
 
 impl Used {
     fn so_far(agents: &mut Agents, emulation: Option<&mut Emulation>) -> Result<Self> {
-        let emulator = emulation.map(Emulation::report).transpose()?;
+        let emulator = emulation.map(|emulation| emulation.call(&ReportCounters()));
+        let emulator = emulator.transpose()?;
         let [sender, receiver] = agents.samples()?.map(|sample| sample.process);
         let coordinator = Process::sample()?;
         let of_emulator = emulator.as_ref().map_or(Span::ZERO, |report| report.cpu);

@@ -15,7 +15,10 @@ use units::{IpVersion, Span};
 
 use super::nic_change;
 use crate::facts;
-use crate::host_agent::{Description, HostAgent};
+use crate::host_agent::{
+    BeginCapture, BeginChanges, Change, Describe, DescribeNics, Description, FindInterface,
+    HostAgent, ListInterfaces, Restore,
+};
 
 /// The time for an agent to end after its input has ended.
 const GRACE: Span = Span::from_millis(500);
@@ -67,7 +70,7 @@ impl Machine {
             }
             let mut names = Vec::new();
             for end in ends {
-                let name = agent.interface_towards(*end)?;
+                let name = agent.call(&FindInterface(*end))?;
                 if !names.contains(&name) {
                     names.push(name);
                 }
@@ -92,7 +95,7 @@ impl Machine {
         let program = ssh.program()?;
         let command = ssh.command(&[&program, "agent"], GRACE)?;
         let agent = HostAgent::start(command, named.ssh.clone())?;
-        let description = agent.describe()?;
+        let description = agent.call(&Describe())?;
         let ours = env!("CARGO_PKG_VERSION");
         if description.version != ours {
             bail!(
@@ -102,7 +105,7 @@ impl Machine {
             );
         }
         let names = choose(&agent, &description).with_context(|| format!("host {}", named.ssh))?;
-        let nics = agent.nics(&names)?;
+        let nics = agent.call(&DescribeNics(names))?;
         let offloads = nics
             .first()
             .map_or_else(Vec::new, |nic| nic.offloads.clone());
@@ -137,7 +140,7 @@ impl Machine {
     /// # Errors
     /// Another run has locked it.
     pub(super) fn begin_changes(&mut self, run: &str, changes_nic: bool) -> Result<()> {
-        self.notes = self.agent.begin_changes(run)?;
+        self.notes = self.agent.call(&BeginChanges(run.to_owned()))?;
         self.is_locked = true;
         self.changes_nic = changes_nic;
         Ok(())
@@ -156,7 +159,7 @@ impl Machine {
         let Some(before) = self.nic_before().filter(|_| self.is_locked) else {
             return Ok(());
         };
-        let now = self.agent.nics(std::slice::from_ref(&before.name))?;
+        let now = self.agent.call(&DescribeNics(vec![before.name.clone()]))?;
         let now = now.first().context("the interface has vanished")?;
         let mtu = mtu.filter(|mtu| *mtu != now.mtu);
         let offloads: Vec<(String, bool)> = match (host.offloads, now.offloads.is_empty()) {
@@ -185,7 +188,7 @@ impl Machine {
         }
         match wanted.is_empty() {
             true => Ok(()),
-            false => self.agent.change(wanted),
+            false => self.agent.call(&Change(wanted)),
         }
     }
 
@@ -197,7 +200,7 @@ impl Machine {
     pub(super) fn restore(&mut self) -> Result<Vec<String>> {
         let mut notes = std::mem::take(&mut self.notes);
         if std::mem::take(&mut self.is_locked) {
-            notes.extend(self.agent.restore()?);
+            notes.extend(self.agent.call(&Restore())?);
         }
         let host = self.agent.host();
         Ok(notes
@@ -218,7 +221,7 @@ impl Machine {
 
     /// That interface as it is now.
     pub(super) fn interface(&self) -> Result<Interface> {
-        let interfaces = self.agent.interfaces()?.into_iter();
+        let interfaces = self.agent.call(&ListInterfaces())?.into_iter();
         let name = self.interface_name();
         let mut named = interfaces.filter(|interface| interface.name == name);
         named.next().with_context(|| {
@@ -269,9 +272,8 @@ impl Machine {
 
     /// Begins to capture the frames between two addresses, if the agent may.
     pub(super) fn begin_capture(&self, ends: [IpAddr; 2]) -> bool {
-        self.agent
-            .begin_capture(self.interface_name(), ends)
-            .is_ok()
+        let interface = self.interface_name().to_owned();
+        self.agent.call(&BeginCapture(interface, ends)).is_ok()
     }
 
     /// The reason for which the machine was lost, if it was.

@@ -12,7 +12,10 @@ use plan::Setting;
 use units::{Seed, Span, Time};
 
 use super::machine::Machine;
-use crate::host_agent::Metered;
+use crate::host_agent::{
+    BeginMetering, BeginStalls, CountDrops, CountFragments, CountListeners, DefaultCongestion,
+    EndMetering, EndStalls, Metered, SampleMachine, SampleProcess,
+};
 use crate::link_window::LinkWindow;
 use crate::measure::{End, IdleWaits, Meters, Program, Programs, RoleUse, spare};
 
@@ -36,7 +39,7 @@ impl HostMeters<'_> {
 
     fn is_idle(&self) -> Result<bool> {
         for machine in self.machines() {
-            let sample = machine.agent.machine()?;
+            let sample = machine.agent.call(&SampleMachine())?;
             if sample.running() > spare(sample.processors()) {
                 return Ok(false);
             }
@@ -47,10 +50,8 @@ impl HostMeters<'_> {
 
 impl Meters for HostMeters<'_> {
     fn machine(&self) -> Result<Processors> {
-        let samples = self
-            .machines()
-            .iter()
-            .map(|machine| machine.agent.machine());
+        let machines = self.machines().iter();
+        let samples = machines.map(|machine| machine.agent.call(&SampleMachine()));
         let mut samples = samples.collect::<Result<Vec<_>>>()?.into_iter();
         let first = samples.next().context("there is no machine")?;
         Ok(samples.fold(first, Processors::and))
@@ -63,13 +64,13 @@ impl Meters for HostMeters<'_> {
     fn begin_stalls(&mut self) -> Result<()> {
         self.machines()
             .iter()
-            .try_for_each(|machine| machine.agent.begin_stalls())
+            .try_for_each(|machine| machine.agent.call(&BeginStalls()))
     }
 
     fn end_stalls(&mut self) -> Result<Stalls> {
         let mut all = Stalls::default();
         for machine in self.machines() {
-            let stalls = machine.agent.end_stalls()?;
+            let stalls = machine.agent.call(&EndStalls())?;
             all.total = all.total.max(stalls.total);
             all.cpu += stalls.cpu;
         }
@@ -78,10 +79,10 @@ impl Meters for HostMeters<'_> {
 
     fn begin_hosts(&mut self, watches_clock: bool) -> Result<()> {
         for machine in self.ends.iter().chain(self.router) {
-            machine.agent.begin_metering(Metered {
+            machine.agent.call(&BeginMetering(Metered {
                 interfaces: machine.interface_names(),
                 watches_clock,
-            })?;
+            }))?;
         }
         Ok(())
     }
@@ -93,7 +94,7 @@ impl Meters for HostMeters<'_> {
             hosts.push(RoleUse {
                 role: machine.role,
                 is_shared: all[..number].iter().any(|earlier| earlier.is(machine)),
-                used: machine.agent.end_metering()?,
+                used: machine.agent.call(&EndMetering())?,
             });
         }
         Ok(hosts)
@@ -104,7 +105,7 @@ impl Meters for HostMeters<'_> {
         // these requests.
         let mut all = Process::default();
         for end in self.ends {
-            let process = end.agent.process()?;
+            let process = end.agent.call(&SampleProcess())?;
             all.cpu += process.cpu;
             all.waited += process.waited;
         }
@@ -112,17 +113,20 @@ impl Meters for HostMeters<'_> {
     }
 
     fn queue_drops(&self) -> Result<u64> {
-        let drops = self
-            .ends
-            .iter()
-            .map(|end| end.agent.queue_drops(end.interface_name()));
-        drops.sum()
+        let interface = |end: &Machine| end.interface_name().to_owned();
+        let drops = self.ends.iter();
+        drops
+            .map(|end| end.agent.call(&CountDrops(interface(end))))
+            .sum()
     }
 
     fn fragments(&self) -> Result<Vec<(String, Fragments)>> {
         let ip = self.setting.network.ip;
         let counts = self.ends.iter();
-        let counts = counts.map(|end| Ok((end.role.name().to_owned(), end.agent.fragments(ip)?)));
+        let counts = counts.map(|end| {
+            let counts = end.agent.call(&CountFragments(ip))?;
+            Ok((end.role.name().to_owned(), counts))
+        });
         counts.collect()
     }
 
@@ -179,7 +183,7 @@ impl Programs for HostPrograms<'_> {
         // The default of a whole machine is its administrator's; a program has it unless
         // it chooses another.
         for end in self.ends {
-            let theirs = end.agent.default_congestion()?;
+            let theirs = end.agent.call(&DefaultCongestion())?;
             if theirs != name {
                 bail!(
                     "host.congestion = {name}: programs on host {} begin with {theirs}; add --set host.congestion={theirs}",
@@ -195,8 +199,7 @@ impl Programs for HostPrograms<'_> {
     }
 
     fn listeners(&self) -> Result<usize> {
-        let count = self.end(End::Receiver).agent.listeners()?;
-        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+        self.end(End::Receiver).agent.call(&CountListeners())
     }
 
     fn start(&self, end: End, words: &[String]) -> Result<Box<dyn Program + '_>> {

@@ -1,11 +1,13 @@
 //! Probes the path between two machines in both directions.
 
+use std::net::SocketAddr;
+
 use anyhow::{Result, bail};
 use probe::machine::{FindingKind, Limit as Reason, PathReport};
 use units::{Bytes, IpVersion};
 
 use super::machine::Machine;
-use crate::host_agent::Investigation;
+use crate::host_agent::{BeginReflecting, EndReflecting, Investigation, ProbePath};
 
 /// The limit of one direction of a path.
 pub(super) struct Limit {
@@ -27,14 +29,14 @@ pub(super) fn limit(ends: &[Machine; 2], ip: IpVersion, largest: Bytes) -> Resul
         let mtu = [from, to].map(Machine::interface);
         let [one, other] = mtu.map(|interface| interface.map(|found| found.mtu));
         let widest = Bytes::new(one?.min(other?).into());
-        let reflector = to.agent.begin_reflecting(to.address(ip)?)?;
-        let report = from.agent.investigate(Investigation {
-            to: reflector,
-            from: from.address(ip)?,
-            interface: from.interface_name().to_owned(),
+        let (own, address) = (from.address(ip)?, to.address(ip)?);
+        let port = to.agent.call(&BeginReflecting(address))?;
+        let report = from.agent.call(&ProbePath(Investigation {
+            to: SocketAddr::new(address, port),
+            from: own,
             up_to: largest.min(widest),
-        });
-        to.agent.end_reflecting()?;
+        }));
+        to.agent.call(&EndReflecting())?;
         let report = report?;
         let names = [from.agent.host(), to.agent.host()];
         limits.extend(judged(&report, names)?);

@@ -15,10 +15,10 @@ use units::{Seed, Span, Time};
 use super::emulator_lateness::invalid;
 use super::testbed_handle::TestbedHandle;
 use crate::edge_gateway::EdgeGateways;
-use crate::emulation::Emulation;
+use crate::emulation::{Emulation, Observe, ReportCounters, Reseed, Window};
 use crate::link_window::LinkWindow;
 use crate::measure::{End, IdleWaits, Meters, Pair, Path, Program, Programs, RoleUse};
-use crate::stall_meter::StallMeter;
+use crate::stall_meter::{self, StallMeter};
 
 /// The meters of this machine that all pairs share.
 #[derive(Clone, Copy)]
@@ -73,11 +73,17 @@ impl Meters for BedMeters<'_> {
     }
 
     fn begin_stalls(&mut self) -> Result<()> {
-        self.machine.stall_meter.borrow_mut().begin()
+        self.machine
+            .stall_meter
+            .borrow_mut()
+            .call(&stall_meter::Begin())
     }
 
     fn end_stalls(&mut self) -> Result<Stalls> {
-        self.machine.stall_meter.borrow_mut().end()
+        self.machine
+            .stall_meter
+            .borrow_mut()
+            .call(&stall_meter::End())
     }
 
     fn begin_hosts(&mut self, _: bool) -> Result<()> {
@@ -116,7 +122,8 @@ impl Meters for BedMeters<'_> {
 
     fn emulator(&mut self) -> Result<Option<Report>> {
         let emulation = self.emulation.as_mut();
-        emulation.map(|emulation| emulation.report()).transpose()
+        let report = emulation.map(|emulation| emulation.call(&ReportCounters()));
+        report.transpose()
     }
 
     fn invalid(&self, report: &Report) -> Option<String> {
@@ -126,13 +133,13 @@ impl Meters for BedMeters<'_> {
     fn window(&mut self, link: usize, from: u64, to: u64) -> Result<Option<LinkWindow>> {
         let emulation = self.emulation.as_mut();
         let emulation = emulation.context("the links have no emulator")?;
-        emulation.window(link, from, to)
+        emulation.call(&Window(link, from, to))
     }
 
     fn observe(&mut self, links: Vec<(usize, bool)>) -> Result<()> {
         let emulation = self.emulation.as_mut();
         let emulation = emulation.context("the links have no emulator")?;
-        emulation.observe(links)
+        emulation.call(&Observe(links))
     }
 
     fn observations(
@@ -148,7 +155,7 @@ impl Meters for BedMeters<'_> {
 
     fn restart_links(&mut self, seed: Seed) -> Result<()> {
         let emulation = self.emulation.as_mut();
-        emulation.map_or(Ok(()), |emulation| emulation.reseed(seed))
+        emulation.map_or(Ok(()), |emulation| emulation.call(&Reseed(seed.get())))
     }
 }
 

@@ -15,7 +15,7 @@ use units::{Bytes, Seed, Transport};
 use super::gateways::of_domain;
 use crate::agent::{Agents, Failure};
 use crate::edge_gateway::EdgeGateways;
-use crate::emulation::Emulation;
+use crate::emulation::{Emulation, Reseed};
 use crate::measure::{self, INSPECTION, Inspection, OUTRUNNING, Paced, pace, sample, transfer_of};
 
 /// The seed of the emulated links' random streams outside of trials; each trial
@@ -60,7 +60,7 @@ impl TestbedHandle {
         for gateway in wanted.unwrap_or_default() {
             let mut nodes = testbed.nodes.iter();
             let node = nodes.find(|node| node.name == gateway.node);
-            gateways.start(node.context("the domain has an unknown edge")?, &gateway)?;
+            gateways.start(node.context("the domain has an unknown edge")?, gateway)?;
         }
         let agents = Agents::of(&testbed)?;
         let offloads = testbed.sender().offloads(&testbed.sender().interfaces[0])?;
@@ -94,7 +94,7 @@ impl TestbedHandle {
     /// Restarts the random streams of the links' impairments.
     pub(super) fn reseed(&mut self, seed: Seed) -> Result<()> {
         let emulation = self.emulation.as_mut();
-        emulation.map_or(Ok(()), |emulation| emulation.reseed(seed))
+        emulation.map_or(Ok(()), |emulation| emulation.call(&Reseed(seed.get())))
     }
 
     /// A node by its name.

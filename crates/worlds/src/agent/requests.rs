@@ -1,0 +1,163 @@
+//! The requests to an agent, and what it does.
+
+use std::io::BufRead;
+use std::net::IpAddr;
+
+use anyhow::{Context, Result};
+use meter::clock_offset::ClockLine;
+use os::request;
+use probe::driver::{self, Investigated, Prober, Services, stamp};
+use traffic::driver::clock_comparison::{ClockAnswerer, Compared, compare};
+use traffic::driver::connections;
+use traffic::driver::discovery::{self, FarEnd, Settled};
+use traffic::driver::request_response::{self, Answerer, RequestResponse};
+use traffic::driver::transfer::latency_breakdown::{self, Probe};
+use traffic::driver::transfer::{Received, Receiver, Recorded, Sent, Transfer, send};
+use traffic::driver::trial_token::Token;
+use units::Span;
+
+use super::{Arrivals, Departed, HostSample, Receiving, Sending, flows};
+
+/// The time for a corrected result.
+const EVALUATION: Span = Span::from_secs(60);
+
+/// The time for a host to open or close its ports.
+const OPENING: Span = Span::from_secs(10);
+
+/// The main loop of the worker: serves requests until its input ends.
+///
+/// # Errors
+/// The parent process cannot be read from or written to.
+pub(crate) fn serve(lines: impl BufRead) -> Result<()> {
+    let mut agent = Agent::default();
+    for line in lines.lines() {
+        request::answer(&line?, requests, &mut agent)?;
+    }
+    Ok(())
+}
+
+/// The state of an agent between requests.
+#[derive(Default)]
+pub(crate) struct Agent {
+    far_end: Option<driver::FarEnd>,
+    prober: Option<Prober>,
+    recorded: Option<Recorded>,
+    /// With the ports of a trial.
+    host: Option<connections::Host>,
+}
+
+/// Reports the port that a request has opened, ahead of the answer.
+fn listening(port: u16) -> os::Result<()> {
+    request::say(&Ok(port))
+}
+
+os::requests! {
+    /// Reads a request to an agent. The port of a request for traffic accepts only the peer
+    /// with the token of that request.
+    pub(crate) fn requests(agent: Agent);
+
+    /// Open a port, report it, and receive.
+    Receive(transfer: Transfer, token: Token) -> Received {
+        let receiver = Receiver::open(transfer, token)?;
+        listening(receiver.port)?;
+        receiver.receive()?
+    }
+    /// Send to that port.
+    SendTransfer(transfer: Transfer, token: Token, port: u16) -> Sent {
+        send(&transfer, &token, port)?
+    }
+    /// As `Receive`, but keep the record until `Finish`.
+    Record(transfer: Transfer, token: Token) -> () {
+        let receiver = Receiver::open(transfer, token)?;
+        listening(receiver.port)?;
+        agent.recorded = Some(receiver.record()?);
+    }
+    /// Report what was kept, corrected by the offset of the clocks.
+    Finish(line: ClockLine) within EVALUATION -> Received {
+        agent.recorded.take().context("no transfer was kept")?.finish(Some(line))
+    }
+    /// Open a port, report it, and receive flows.
+    ReceiveFlows(receiving: Receiving, token: Token) -> Arrivals {
+        flows::receive(receiving, &token, listening)?
+    }
+    /// Send flows to that port.
+    SendFlows(sending: Sending, token: Token, port: u16) -> Vec<Departed> {
+        flows::send(sending, &token, port)?
+    }
+    /// Open a port, report it, and answer messages.
+    AnswerMessages(messages: RequestResponse, token: Token) -> request_response::Answered {
+        let answerer = Answerer::open(messages, token)?;
+        listening(answerer.port)?;
+        answerer.answer()?
+    }
+    /// Send messages to that port, one at a time.
+    SendMessages(messages: RequestResponse, token: Token, port: u16) -> request_response::Asked {
+        request_response::ask(&messages, &token, port)?
+    }
+    /// Open a port, report it, and answer messages with their timestamps.
+    AnswerProbes(probe: Probe, token: Token) -> latency_breakdown::Answered {
+        let answerer = latency_breakdown::Answerer::open(probe, token)?;
+        listening(answerer.port)?;
+        answerer.answer()?
+    }
+    /// Send messages to that port, each after the echo of the previous one.
+    SendProbes(probe: Probe, token: Token, port: u16) -> latency_breakdown::Asked {
+        latency_breakdown::ask(&probe, &token, port)?
+    }
+    /// Open a port on the address, report it, and tell the clock to those who ask.
+    AnswerClock(address: IpAddr, token: Token) -> () {
+        let answerer = ClockAnswerer::open(address, token)?;
+        listening(answerer.port)?;
+        answerer.answer()?;
+    }
+    /// Ask for the clock at the address and port.
+    CompareClocks(address: IpAddr, token: Token, port: u16) -> Compared {
+        compare(address, &token, port)?
+    }
+    /// Open a port, report it, and receive the data of a connection. The answer is the number
+    /// of unauthenticated peers.
+    Accept(task: discovery::Task, token: Token) -> u64 {
+        let far_end = FarEnd::open(task, token)?;
+        listening(far_end.port)?;
+        far_end.serve()?
+    }
+    /// Connect to that port, and send until the size of packets has settled.
+    Settle(task: discovery::Task, token: Token, port: u16) -> Settled {
+        discovery::settle(&task, &token, port)?
+    }
+    /// Answer the probes of an investigation from now on.
+    OpenFarEnd(services: Services) -> () {
+        agent.far_end = Some(driver::FarEnd::open(services)?);
+    }
+    /// End that, and report what was reflected, if there was a reflector.
+    CloseFarEnd() -> Option<stamp::Outcome> {
+        let outcome = agent.far_end.take().map(driver::FarEnd::close);
+        outcome.transpose()?.flatten()
+    }
+    /// Prepare an investigation, and look for a reflector.
+    OpenProber(task: driver::Task) -> () {
+        agent.prober = Some(Prober::open(&task)?);
+    }
+    /// Run it.
+    Investigate() -> Investigated {
+        agent.prober.take().context("no prober is open")?.run(|_| ())?
+    }
+    /// Open all ports.
+    Connect(task: connections::Task) within OPENING -> () {
+        // Its ports may be the same.
+        agent.host = None;
+        agent.host = Some(connections::Host::open(task)?);
+    }
+    /// Carry their connections from this instant on, in nanoseconds of CLOCK_MONOTONIC.
+    Carry(begin: u64) -> connections::Outcome {
+        agent.host.take().context("no ports are open")?.run(begin)?
+    }
+    /// Close all ports instead.
+    Disconnect() within OPENING -> () {
+        agent.host = None;
+    }
+    /// Read the meters of the host.
+    Sample() -> HostSample {
+        HostSample::now()?
+    }
+}
