@@ -7,11 +7,11 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::certificate::{Doubt, State};
+use document::terminal;
+use document::{Block, Document, Section, Style};
 
-use crate::document::{Block, Document, Section, Style};
 use crate::section::auto_rate::auto_rate;
 use crate::section::{self, certificate, head, headline};
-use crate::terminal;
 use rows::Rows;
 
 /// The maximum number of lines of a short report.

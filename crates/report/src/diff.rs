@@ -6,10 +6,10 @@ use std::path::Path;
 use analysis::Findings;
 use analysis::certificate::word;
 use analysis::compare::{Comparison, Difference, Shift, diff};
+use document::{Block, Cell, Column, Document, Remark, Section, Style, Table, Tone};
 use plan::Plan;
 use plan::metric::Metric;
 
-use crate::document::{Badge, Block, Cell, Column, Document, Remark, Section, Style, Table, Tone};
 use crate::figure;
 use crate::plots::Frame;
 use crate::plots::changes::between_runs;
@@ -31,8 +31,9 @@ pub fn of_changes(first: &Run<'_>, second: &Run<'_>) -> Document {
     let shifts = shifts(&first.found, &second.found);
     let named = [("A", first), ("B", second)];
     let folders = named.map(|(name, run)| format!("{name}: {}", run.folder.display()));
-    let badges = named
-        .map(|(name, run)| Badge::certificate(&format!("{name}:"), run.found.certificate.state()));
+    let badges = named.map(|(name, run)| {
+        certificate::named_badge(&format!("{name}:"), run.found.certificate.state())
+    });
     Document {
         title: format!(
             "What changed between two runs of {}",
@@ -131,7 +132,7 @@ fn certificates(named: [(&str, &Run<'_>); 2]) -> Section {
         let certificate = &run.found.certificate;
         blocks.push(Block::Subheading(
             format!("Certificate of {name}"),
-            Some(Badge::state(certificate.state())),
+            Some(certificate::badge(certificate.state())),
         ));
         blocks.push(certificate::conditions(certificate));
     }

@@ -14,7 +14,6 @@ mod worlds;
 
 use analysis::Findings;
 
-pub(crate) use line::json_line;
 pub use run::{Paths, run_json};
 pub use shifts::changes_json;
 pub use worlds::worlds_json;

@@ -1,11 +1,10 @@
 //! Renders findings: a page and tables for readers, JSON Lines for programs.
 //!
-//! [`section`] describes a run as blocks of a [`document`], which [`terminal`]
-//! and [`page`] render. All functions return strings; none writes files.
+//! [`section`] describes a run as blocks of a [`document::Document`], which
+//! [`page`] renders. All functions return strings or documents; none writes files.
 
 mod brief;
 mod diff;
-mod document;
 mod figure;
 mod json;
 mod latex;
@@ -22,13 +21,11 @@ mod run;
 mod running_means;
 mod section;
 mod series;
-mod terminal;
 mod topology;
 mod worlds;
 
 pub use brief::{MOST_LINES, Places, answer, answer_of, brief, facts, shortened};
 pub use diff::{Run, of_changes};
-pub use document::Document;
 pub use json::{Paths, changes_json, json_lines, run_json, worlds_json};
 pub use mesh::{MeshHost, MeshPath, MeshProbed, mesh_json, of_mesh};
 pub use page::html;
@@ -45,7 +42,6 @@ pub use robustness::{of_robustness, robustness_json};
 pub use run::of_run;
 pub use running_means::running_means;
 pub use section::auto_rate::auto_rate;
-pub use terminal::text;
 pub use topology::{topology_lines, topology_text};
 pub use worlds::of_worlds;
 

@@ -7,10 +7,10 @@ mod words;
 
 use std::net::IpAddr;
 
+use document::{Block, Cell, Column, Document, Fit, Section, Style, Table};
 use probe::machine::{Limit, Mesh, MeshEntry, PathReport, Verdict};
 use units::Bytes;
 
-use crate::document::{Block, Cell, Column, Document, Fit, Section, Style, Table};
 use crate::probe::{Probed, path_sentence};
 pub use json::mesh_json;
 

@@ -11,9 +11,9 @@ mod packed;
 mod picture;
 mod table;
 
+use document::Document;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::document::Document;
 use blocks::Renderer;
 use packed::packed;
 

@@ -21,12 +21,12 @@ pub(crate) mod time_series;
 mod traces;
 
 use analysis::compare::{Comparison, by_cell};
+use document::{Drawing, Figure, Plot};
 use plan::{Plan, Trial};
 use serde_json::{Value, json};
 
 use self::panels::Panel;
 use self::scale::Scale;
-use crate::document::{Drawing, Figure, Plot};
 use crate::series::{Series, levels, series};
 
 /// The height above a plot in pixels, with room for a title of one line.

@@ -10,10 +10,10 @@ mod tests;
 mod transfer;
 mod waits;
 
+use document::{Block, Cell, Column, Document, Fit, Section, Style, Table};
 use model::{Sizes, Stack};
 use units::{Bytes, Rate};
 
-use crate::document::{Block, Cell, Column, Document, Fit, Section, Style, Table};
 use chart::Chart;
 pub use costs::{CostPredictions, PredictedSeries, of_costs};
 pub use limit::of_limit;

@@ -1,11 +1,9 @@
 //! The report of a recorded gateway: what it did with its packets, and what it would have
 //! done under other settings.
 
-use analysis::certificate::State;
+use document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table, Tone};
 use plan::replayed_gateway::{ReplayedGateway, ReplayedSettings};
 use units::Span;
-
-use crate::document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table};
 
 /// How the figures are meant.
 const READ: &str = "The arrivals are as recorded: senders do not react to a drop that did not happen. A hold is the time from the arrival of a packet to its departure toward the core, in the bundle and in the queue.";
@@ -16,9 +14,9 @@ const MOST_NAMED: usize = 4;
 /// The report of the replays of a gateway's recording: whether it repeated its decisions,
 /// and a row for each choice of settings.
 pub fn of_gateway_replay(gateway: &ReplayedGateway) -> Document {
-    let (mark, state) = match gateway.is_reproduced {
-        true => ("✓ reproduced", State::Passed),
-        false => ("! not reproduced", State::Doubtful),
+    let (mark, tone) = match gateway.is_reproduced {
+        true => ("✓ reproduced", Tone::Good),
+        false => ("! not reproduced", Tone::Neutral),
     };
     let title = format!("Replay of {}", gateway.recording);
     let head = Block::Title {
@@ -26,8 +24,8 @@ pub fn of_gateway_replay(gateway: &ReplayedGateway) -> Document {
         title: title.clone(),
         badges: vec![Badge {
             words: mark.to_owned(),
-            state: Some(state),
-            is_link: false,
+            tone: Some(tone),
+            target: "",
         }],
     };
     let mut answers = vec![gateway.verdict.clone()];

@@ -1,11 +1,10 @@
 //! The report of a recorded link: what became of its packets, and what would have
 //! become of them under other settings.
 
-use analysis::certificate::State;
+use document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table, Tone};
 use link::Fate;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 
-use crate::document::{Badge, Block, Cell, Column, Document, Fit, Section, Style, Table};
 use crate::plots::replayed::{over_time, waits};
 use crate::section::metrics::no_script;
 
@@ -21,14 +20,14 @@ const MOST_NAMED: usize = 4;
 /// The report of the replays of a recording: whether the link repeated its decisions,
 /// a row for each setting, and plots of the queues.
 pub fn of_replay(link: &ReplayedLink) -> Document {
-    let (mark, state) = match link.is_reproduced {
-        true => ("✓ reproduced", State::Passed),
-        false => ("! not reproduced", State::Doubtful),
+    let (mark, tone) = match link.is_reproduced {
+        true => ("✓ reproduced", Tone::Good),
+        false => ("! not reproduced", Tone::Neutral),
     };
     let badge = Badge {
         words: mark.to_owned(),
-        state: Some(state),
-        is_link: false,
+        tone: Some(tone),
+        target: "",
     };
     let mut answers = vec![link.verdict.clone()];
     answers.extend(compared(link));

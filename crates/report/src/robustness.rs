@@ -7,8 +7,8 @@ mod words;
 use std::path::Path;
 
 use analysis::robustness::findings::{Findings, Judged};
+use document::{Block, Cell, Column, Document, Section, Style, Table};
 
-use crate::document::{Block, Cell, Column, Document, Section, Style, Table};
 pub use json::robustness_json;
 use words::{answer, interval, percent, point, share};
 

@@ -3,10 +3,10 @@
 use analysis::compare::{Comparison, find};
 use analysis::decomposition::framing_uncounted;
 use analysis::predicted;
+use document::{Cell, Column};
 use plan::metric::{Metric, Shown, THROUGHPUT};
 use plan::{Factors, Level, Plan};
 
-use crate::document::{Cell, Column};
 use crate::figure;
 
 /// The metrics with tables of their own: those that the plan names; or those that are shown

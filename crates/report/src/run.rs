@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use analysis::Findings;
+use document::{Block, Document, Section};
 
-use crate::document::{Block, Document, Section};
 use crate::section::{
     certificate, citation, claims, delays, head, latency_breakdown, metrics, other_metrics,
     outliers, paired, reading, redrawn, scores, sizes, study, test_bed, time_series, verdicts,

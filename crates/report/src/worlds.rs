@@ -7,10 +7,10 @@ mod tcp;
 use analysis::across_worlds::AcrossWorlds;
 use analysis::compare::Comparison;
 use analysis::statistics::Interval;
+use document::{Block, Document, Section, Style};
 use plan::metric::{Metric, Shown};
 
 use crate::diff::Run;
-use crate::document::{Badge, Block, Document, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::heading;
@@ -30,8 +30,9 @@ const SYMBOLS: &str = "Large symbols are means with their 95 % intervals, small 
 /// two runs have, the certificates and the plans.
 pub fn of_worlds(all: &AcrossWorlds, runs: &[Run<'_>]) -> Document {
     let badges = all.names.iter().zip(runs);
-    let badges = badges
-        .map(|(name, run)| Badge::certificate(&format!("{name}:"), run.found.certificate.state()));
+    let badges = badges.map(|(name, run)| {
+        certificate::named_badge(&format!("{name}:"), run.found.certificate.state())
+    });
     let folders = all.names.iter().zip(runs);
     let folders = folders.map(|(name, run)| format!("{name}: {}", run.folder.display()));
     let answers = (0..runs.len()).flat_map(|run| answers(all, runs, run));
@@ -116,7 +117,7 @@ fn certificates(all: &AcrossWorlds, runs: &[Run<'_>]) -> Section {
         let certificate = &run.found.certificate;
         blocks.push(Block::Subheading(
             format!("Certificate of {name}"),
-            Some(Badge::state(certificate.state())),
+            Some(certificate::badge(certificate.state())),
         ));
         let folder = run.folder.display().to_string();
         blocks.push(Block::Page(vec![Block::paragraph(Style::Note, folder)]));

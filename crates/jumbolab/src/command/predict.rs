@@ -131,6 +131,6 @@ fn print(prediction: &Prediction, output: &args::Output) -> Result<()> {
     }
     match output.json {
         true => output::print_lines(prediction.lines.iter().cloned()),
-        false => output::print_report(&report::text(&prediction.document, output::width())),
+        false => output::print_report(&document::text(&prediction.document, output::width())),
     }
 }

@@ -2,7 +2,8 @@
 
 use analysis::Findings;
 use anyhow::Result;
-use report::{Document, Places};
+use document::Document;
+use report::Places;
 
 use crate::args::Detail;
 use crate::output;
@@ -45,5 +46,5 @@ pub(super) fn other(document: &Document, files: Places<'_>, detail: Detail) -> R
 /// The whole report, which names the folder, and the page.
 fn whole(document: &Document, files: Places<'_>, width: u16) -> String {
     let page = files.page.map(|page| format!("Page: {}\n", page.display()));
-    report::text(document, width) + &page.unwrap_or_default()
+    document::text(document, width) + &page.unwrap_or_default()
 }

@@ -89,7 +89,7 @@ fn one(task: &Task, args: &Probe) -> Result<Investigated> {
     };
     match args.json {
         true => output::print_lines(path_json(&probed))?,
-        false => output::print_report(&report::text(&of_path(&probed), output::width()))?,
+        false => output::print_report(&document::text(&of_path(&probed), output::width()))?,
     }
     Ok(found)
 }

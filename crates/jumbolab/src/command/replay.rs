@@ -6,10 +6,11 @@ mod outcome;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use document::Document;
 use link::Fate;
 use plan::replayed_link::{ReplayedLink, ReplayedQueue};
 use queue::Reason;
-use report::{Document, Places};
+use report::Places;
 use serde_json::{Value, json};
 use units::Time;
 use worlds::recording::{Decision, Input, Recorded};

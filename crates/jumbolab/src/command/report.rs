@@ -8,10 +8,11 @@ use analysis::certificate::State;
 use analysis::compare::without_cell;
 use analysis::passes::leave_out_disturbed;
 use anyhow::{Context, Result, anyhow, bail};
+use document::Document;
 use experiment::{Experiment, LARGEST_FILE};
 use files::Folder as Files;
 use plan::{Plan, RunFacts, Trial};
-use report::{Document, Paths, Places, Run};
+use report::{Paths, Places, Run};
 use results::folder::Folder;
 use worlds::robustness::{Study, is_search};
 

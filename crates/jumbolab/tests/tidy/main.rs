@@ -21,7 +21,7 @@ use source::{Source, cited, is_identifier, lines_without_tests};
 /// The rows of the table of crates, lowest first. A crate depends only on rows
 /// below its own, so crates of one row are independent of each other.
 const LAYERS: [&[&str]; 9] = [
-    &["units", "files", "secret"],
+    &["units", "files", "secret", "document"],
     &["keyfile", "wire", "queue", "model"],
     &["link", "tcp", "meter"],
     &["os"],

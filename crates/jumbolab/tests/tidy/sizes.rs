@@ -6,9 +6,10 @@ use crate::source::lines_without_tests;
 
 /// Lines of each part, without tests, in hundreds. A commit that needs more says why it raises
 /// its row here; one that takes lines away lowers it.
-const HUNDREDS_OF_LINES: [(&str, usize); 23] = [
+const HUNDREDS_OF_LINES: [(&str, usize); 24] = [
     ("analysis", 90),
     ("claims", 32),
+    ("document", 8),
     ("emulator", 18),
     ("experiment", 148),
     ("files", 12),
@@ -21,7 +22,7 @@ const HUNDREDS_OF_LINES: [(&str, usize); 23] = [
     ("plan", 66),
     ("probe", 101),
     ("queue", 61),
-    ("report", 168),
+    ("report", 161),
     ("results", 41),
     ("secret", 1),
     ("sim", 71),

@@ -4,15 +4,15 @@
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
 use analysis::verdict::Verdict;
+use document::terminal;
+use document::{Cell, Column, Fit, Remark, Table, Tone};
 use plan::Level;
 use plan::metric::{Better, Metric};
 
-use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 use crate::figure;
 use crate::rows::{aligned, factor_names, first_metrics};
 use crate::section::scores;
 use crate::section::summary::{self, Subject};
-use crate::terminal;
 
 /// The columns behind the factors, fewer on a narrow terminal.
 #[derive(Clone, Copy)]

@@ -1,7 +1,8 @@
 use super::*;
 use crate::page::plots_of;
-use crate::terminal::wrapped;
-use crate::{changes_json, html, text};
+use crate::{changes_json, html};
+use document::terminal::wrapped;
+use document::text;
 use plan::synthetic::{facts, study};
 use plan::{RunFacts, Trial};
 use serde_json::Value;

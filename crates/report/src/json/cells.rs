@@ -2,11 +2,12 @@
 
 use analysis::Findings;
 use analysis::compare::Comparison;
+use document::json_line;
 use plan::{Factors, Trial, cell_id};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::line::{fails, json_line};
+use super::line::fails;
 
 /// One line: all metrics of one cell, as fields of their own.
 struct Line<'a> {

@@ -3,10 +3,11 @@
 use analysis::claims::{Alternative, Average, Judged};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
+use document::json_line;
 use plan::{Expected, Factors, Over};
 use serde::Serialize;
 
-use super::line::{Estimate, json_line};
+use super::line::Estimate;
 
 /// One object per claim, without line ends.
 pub(super) fn lines(claims: &[Judged<'_>]) -> Vec<String> {

@@ -5,11 +5,12 @@ use analysis::compare::{Comparison, Difference};
 use analysis::decomposition::Decomposition;
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
+use document::json_line;
 use plan::metric::THROUGHPUT;
 use plan::{Factors, Plan};
 use serde::Serialize;
 
-use super::line::{Estimate, fails, json_line};
+use super::line::{Estimate, fails};
 use crate::rows::{framing_note, model};
 
 /// One metric in one cell, with the field order of the format.

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use analysis::sizes::{Curve, median};
 use analysis::statistics::steps::Jump;
+use document::json_line;
 use plan::Level;
 use serde::Serialize;
-
-use super::line::json_line;
 
 /// One curve, with the field order of the format.
 #[derive(Serialize)]

@@ -5,12 +5,6 @@ use analysis::statistics::{Mean, Trimmed};
 use plan::{Flag, Trial};
 use serde::Serialize;
 
-/// An object as one line.
-pub(crate) fn json_line(object: &impl Serialize) -> String {
-    serde_json::to_string(object)
-        .expect("a line holds only strings, numbers and maps with string keys")
-}
-
 /// Further fields of a mean that is a trimmed or an approximate one, or does not count all
 /// trials; none of any other.
 #[derive(Default, Serialize)]

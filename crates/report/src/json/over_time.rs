@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries, Times};
 use analysis::statistics::{Interval, Mean};
+use document::json_line;
 use meter::streaming_recorder::SHARES;
 use plan::Factors;
 use serde::Serialize;
-
-use super::line::json_line;
 
 /// The quantities of a line, by the evidence that has them.
 const OF_FLOWS: [(&str, Quantity); 5] = [

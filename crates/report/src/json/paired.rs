@@ -3,10 +3,9 @@
 use analysis::Findings;
 use analysis::paired::metrics;
 use analysis::statistics::Interval;
+use document::json_line;
 use plan::Factors;
 use serde::Serialize;
-
-use super::line::json_line;
 
 /// One cell, with the field order of the format.
 #[derive(Serialize)]

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use analysis::Findings;
 use analysis::certificate::{Doubt, Reason, State};
+use document::json_line;
 use plan::{AutoRate, Factors};
 use serde::Serialize;
 
 use super::answer_rows::{self, AnswerRow};
-use super::line::json_line;
 use crate::section::headline;
 
 /// The files of a run.

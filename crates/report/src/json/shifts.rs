@@ -2,10 +2,10 @@
 
 use analysis::compare::{Comparison, Difference, Shift};
 use analysis::statistics::{Interval, Mean};
+use document::json_line;
 use plan::Factors;
 use serde::Serialize;
 
-use super::line::json_line;
 use crate::diff::{Run, shifts};
 
 /// One object per metric and cell that both runs measured, without line ends;

@@ -4,11 +4,12 @@ use analysis::across_worlds::{AcrossWorlds, Row};
 use analysis::compare::{Comparison, Difference};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
+use document::json_line;
 use plan::metric::Metric;
 use plan::{Factors, World};
 use serde::Serialize;
 
-use super::line::{Estimate, json_line};
+use super::line::Estimate;
 use crate::diff::Run;
 
 /// One object per metric and combination of levels of `runs`, joined in `all`,

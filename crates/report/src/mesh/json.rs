@@ -2,13 +2,13 @@
 
 use std::net::IpAddr;
 
+use document::json_line;
 use probe::machine::{HostWay, Limit, Loss, MeshFault, MeshPlace, Verdict};
 use serde::Serialize;
 use units::with_unit::micros;
 use units::{Bytes, Span};
 
 use super::{MeshProbed, pairs, words};
-use crate::json::json_line;
 
 #[derive(Serialize)]
 struct MeshLine {

@@ -90,7 +90,7 @@ fn small_at(host: usize) -> impl Fn(usize, usize) -> u64 {
 fn the_answer_names_the_host_and_the_matrix_shows_why() {
     let text = with_mesh(4, small_at(1), |probed| {
         assert_eq!(probed.verdict(), Verdict::Problem);
-        crate::text(&of_mesh(&probed), 100)
+        document::text(&of_mesh(&probed), 100)
     });
     let expected = "\
 6 of 12 paths between 4 hosts deliver packets of 9000 bytes.
@@ -126,7 +126,7 @@ fn a_small_interface_is_the_remedy_and_a_lost_host_is_named() {
             probed.hosts[2].lost = Some("it cannot be reached");
             probed.paths.retain(|path| path.from != 2 && path.to != 2);
             assert_eq!(probed.verdict(), Verdict::Unclear);
-            crate::text(&of_mesh(&probed), 100)
+            document::text(&of_mesh(&probed), 100)
         },
     );
     assert!(text.contains("h2: it cannot be reached"), "{text}");
@@ -165,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
     fn a_matrix_fits_the_width(hosts in 2_usize..24, width in 40_u16..200) {
-        let text = with_mesh(hosts, small_at(0), |probed| crate::text(&of_mesh(&probed), width));
+        let text = with_mesh(hosts, small_at(0), |probed| document::text(&of_mesh(&probed), width));
         for line in text.lines() {
             prop_assert!(line.chars().count() <= usize::from(width), "{line}");
         }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use analysis::certificate::State;
+use document::{Badge, Block, Figure, List, ListKind, Section, Style, Table, Tone};
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::contents::Ids;
 use super::{picture, table};
-use crate::document::{Badge, Block, Figure, List, ListKind, Section, Style, Table};
 
 /// The digits of a number in a plot, more than a screen has pixels.
 const DIGITS: usize = 7;
@@ -175,14 +174,14 @@ fn behind(own: Option<&Badge>) -> Markup {
 }
 
 fn badge(badge: &Badge) -> Markup {
-    let class = badge.state.map(|state| match state {
-        State::Passed => "badge passed",
-        State::Doubtful => "badge doubtful",
-        State::Failed => "badge failed",
+    let class = badge.tone.map(|tone| match tone {
+        Tone::Good => "badge passed",
+        Tone::Neutral | Tone::Aside => "badge doubtful",
+        Tone::Bad => "badge failed",
     });
     html! {
-        @if badge.is_link { a class=[class] href="#certificate" { (badge.words) } }
-        @else { span class=[class] { (badge.words) } }
+        @if badge.target.is_empty() { span class=[class] { (badge.words) } }
+        @else { a class=[class] href={ "#" (badge.target) } { (badge.words) } }
     }
 }
 

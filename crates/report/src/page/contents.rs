@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use document::{Block, Document, Section};
 use maud::{Markup, html};
-
-use crate::document::{Block, Document, Section};
 
 /// The list of the sections with a heading. A script opens it where there is
 /// room beside the report.

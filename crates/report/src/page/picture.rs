@@ -1,8 +1,7 @@
 //! Drawings as inline SVG, and strips of coloured columns, one below the other.
 
+use document::{Picture, Shade, Svg};
 use maud::{Markup, PreEscaped, html};
-
-use crate::document::{Picture, Shade, Svg};
 
 /// The height of a strip, in the units of its width: one for each column.
 const HEIGHT: usize = 1;

@@ -1,8 +1,7 @@
 //! Tables of a page.
 
+use document::{Cell, Column, Fit, Remark, Table, Tone};
 use maud::{Markup, html};
-
-use crate::document::{Cell, Column, Fit, Remark, Table, Tone};
 
 /// The length in characters from which the text of a cell may be broken.
 const LONG: usize = 40;

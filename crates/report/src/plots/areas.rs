@@ -3,13 +3,13 @@
 
 use analysis::Findings;
 use analysis::latency_breakdown::Group;
+use document::{Drawing, Figure, Plot};
 use meter::latency_breakdown::{PARTS, Part};
 use plan::Level;
 use plan::metric::OF_LATENCY_BREAKDOWN;
 use serde_json::json;
 
 use super::{axis, layout, small_title, traces, with};
-use crate::document::{Drawing, Figure, Plot};
 use crate::series::labelled;
 
 /// The number of stages in one direction; those of the backward direction

@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 use analysis::compare::{Comparison, Difference, find};
 use analysis::statistics::Interval;
 use analysis::verdict::Claim;
+use document::{Drawing, Figure, Plot};
 use plan::metric::{Better, Metric};
 use serde_json::{Value, json};
 
 use super::clip::Range;
 use super::{Frame, axis, bars, layout, text, traces, wrapped};
-use crate::document::{Drawing, Figure, Plot};
 use crate::figure;
 use crate::series::{level_label, place};
 

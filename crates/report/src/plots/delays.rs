@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use analysis::Findings;
 use analysis::details::Times;
+use document::{Drawing, Figure, Plot};
 use meter::streaming_recorder::SHARES;
 use plan::metric::{self, Metric};
 use serde_json::{Value, json};
 
 use super::{Frame, axis, layout, marks, small_title, text, traces};
-use crate::document::{Drawing, Figure, Plot};
 use crate::series::{level_label, place};
 
 /// The metrics of percentiles, and the shares of messages that they state.

@@ -1,12 +1,12 @@
 //! Plots of a metric along the compared factor, and of its changes.
 
+use document::{Drawing, Figure, Plot};
 use plan::metric::{Better, Metric, THROUGHPUT};
 use serde_json::{Value, json};
 
 use super::changes::Reference;
 use super::clip::Range;
 use super::{Frame, axis, changes, layout, published, small_title, traces, with, wrapped};
-use crate::document::{Drawing, Figure, Plot};
 use crate::series::{labelled, level_label};
 
 /// The width of the label of a tick, in characters.

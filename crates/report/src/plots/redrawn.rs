@@ -3,6 +3,7 @@
 use analysis::Findings;
 use analysis::compare::{Comparison, find};
 use analysis::statistics::Interval;
+use document::{Figure, Plot};
 use plan::metric::{Better, Metric};
 use plan::{Factors, Level, Plan, ReportFigure, Shows};
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use super::clip::Range;
 use super::scale::Scale;
 use super::{alone, axis, bars, layout, marks, sizes, text, time_series, traces};
-use crate::document::{Figure, Plot};
 use crate::figure;
 use crate::series::labelled;
 

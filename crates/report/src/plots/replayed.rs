@@ -1,11 +1,11 @@
 //! Plots of a recorded link and its replays.
 
+use document::{Drawing, Figure, Plot};
 use link::Fate;
 use plan::replayed_link::{QueueOverTime, ReplayedLink, ReplayedQueue};
 use serde_json::{Value, json};
 
 use super::{axis, layout, marks, small_title, text, traces};
-use crate::document::{Drawing, Figure, Plot};
 use crate::replayed_link::{direction, name};
 
 /// The height of a plot in pixels.

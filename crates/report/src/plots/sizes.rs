@@ -6,11 +6,11 @@ mod close_up;
 use analysis::Findings;
 use analysis::sizes::{CLOCKS, Curve, median};
 use analysis::statistics::{Interval, change};
+use document::{Figure, Plot};
 use plan::Factors;
 use serde_json::{Value, json};
 
 use super::{Frame, alone, axis, layout, marks, text, traces, with};
-use crate::document::{Figure, Plot};
 use crate::figure;
 
 pub(super) use close_up::close_up;

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use analysis::Findings;
 use analysis::details::{Quantity, Resolution, TimeSeries};
 use analysis::statistics::{Interval, Mean};
+use document::{Figure, Plot};
 use serde_json::{Value, json};
 
 use super::clip::Range;
 use super::{Frame, alone, axis, layout, marks, text, traces, with};
-use crate::document::{Figure, Plot};
 use crate::series::{level_label, place};
 pub(crate) use flows::figure as flows;
 pub(super) use queue_and_average::redrawn;

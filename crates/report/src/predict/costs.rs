@@ -1,13 +1,13 @@
 //! Throughput, CPU time and round trips that fitted costs predict.
 
 use analysis::costs::{CostFit, Figure, Predicted, Quantity, p_value};
+use document::json_line;
 use plan::Factors;
 use serde::Serialize;
 
 use super::chart::{Chart, Curve};
 use super::{Prediction, document, table};
 use crate::figure::{four_digits, words};
-use crate::json::json_line;
 
 /// The predictions from a source of trials.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! The bounds that headers and framing set on a link.
 
+use document::json_line;
 use model::{Sizes, Stack, frames_per_second};
 use serde::Serialize;
 use units::{Bytes, Rate};
@@ -7,7 +8,6 @@ use units::{Bytes, Rate};
 use super::chart::{Chart, Curve};
 use super::{Prediction, curve, document, percent, table, unit_of};
 use crate::figure;
-use crate::json::json_line;
 
 #[derive(Serialize)]
 struct Line<'a> {

@@ -1,5 +1,6 @@
 //! The best MTU of a path, and what other ones lose against it.
 
+use document::json_line;
 use model::{Expected, Prospect, Stack, hamming_distance, undetected};
 use serde::Serialize;
 use units::{Bytes, Rate};
@@ -7,7 +8,6 @@ use units::{Bytes, Rate};
 use super::chart::{Chart, Curve};
 use super::{Prediction, document, table, unit_of};
 use crate::figure;
-use crate::json::json_line;
 
 #[derive(Serialize)]
 struct Line<'a> {

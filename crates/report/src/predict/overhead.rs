@@ -1,12 +1,12 @@
 //! The octets that each layer of a stack adds to a packet and to its frame.
 
+use document::json_line;
 use model::{Layer, Sizes, Stack};
 use serde::Serialize;
 use units::Bytes;
 
 use super::chart::{Chart, Curve};
 use super::{Prediction, curve, document, percent, table};
-use crate::json::json_line;
 
 /// TCP's header without options, which the MSS does not count [RFC9293 s3.7.1].
 const TCP_HEADER: Bytes = Bytes::new(20);

@@ -1,8 +1,8 @@
+use document::text;
 use model::Transfer;
 use serde_json::Value;
 
 use super::*;
-use crate::text;
 
 fn stack(words: &str) -> Stack {
     words.parse().unwrap()

@@ -1,5 +1,6 @@
 //! The frames and the time of a transfer.
 
+use document::json_line;
 use model::{Stack, Transfer};
 use serde::Serialize;
 use units::{Bytes, Rate};
@@ -7,7 +8,6 @@ use units::{Bytes, Rate};
 use super::chart::{Chart, Curve};
 use super::{Prediction, document, table};
 use crate::figure;
-use crate::json::json_line;
 
 /// A transfer over links of one rate in a row.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Waits in front of a link, and bundles of packets.
 
+use document::json_line;
 use model::{Stack, bundle_cost, bundle_cost_as_printed, bundle_packets, bundle_wait};
 use serde::Serialize;
 use units::{Bytes, IpVersion, Rate, Span};
@@ -7,7 +8,6 @@ use units::{Bytes, IpVersion, Rate, Span};
 use super::chart::{Chart, Curve};
 use super::{Prediction, document, table};
 use crate::figure::{self, four_digits};
-use crate::json::json_line;
 
 /// The mean waits behind packets that fill an MTU, or that messages of a mix are cut
 /// into.

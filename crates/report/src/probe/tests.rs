@@ -94,7 +94,7 @@ fn probed(report: &PathReport) -> Probed<'_> {
 #[test]
 fn a_report_begins_with_the_verdict_and_names_place_and_remedy() {
     let report = hole();
-    let text = crate::text(&of_path(&probed(&report)), 120);
+    let text = document::text(&of_path(&probed(&report)), 120);
     let first = path_sentence(&probed(&report));
     assert!(text.starts_with(&first[..60]), "{text}");
     for words in [
@@ -191,7 +191,7 @@ fn json_lines_have_the_values_of_the_text() {
 
 #[test]
 fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
-    let text = crate::text(&of_path(&probed(&hole())), 120);
+    let text = document::text(&of_path(&probed(&hole())), 120);
     assert!(!text.contains("small packets lost"), "{text}");
     let mut report = hole();
     let loss = |lost| Loss {
@@ -203,7 +203,7 @@ fn a_loss_is_told_for_each_direction_that_a_reflector_counted() {
     };
     report.forward.loss = Some(loss(4));
     report.backward.loss = Some(loss(0));
-    let text = crate::text(&of_path(&probed(&report)), 120);
+    let text = document::text(&of_path(&probed(&report)), 120);
     assert!(
         text.contains("4 of 40 (10.0 %; 95 % interval 4.0 to 24.0 %)"),
         "{text}"

@@ -1,9 +1,10 @@
+use document::text;
 use plan::replayed_link::{Fates, QueueOverTime, Waits};
 use units::{Span, Time};
 
 use super::*;
+use crate::html;
 use crate::page::plots_of;
-use crate::{html, text};
 
 /// A queue with 90 packets forwarded and 10 dropped in two intervals of a second.
 fn queue(direction: usize, settings: Option<&str>, dropped: u64) -> ReplayedQueue {

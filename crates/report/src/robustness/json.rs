@@ -7,10 +7,9 @@ use analysis::robustness::nearest::Chance;
 use analysis::robustness::questions::levels;
 use analysis::robustness::shares::Shares;
 use analysis::robustness::{Answer, Point};
+use document::json_line;
 use plan::Factors;
 use serde::Serialize;
-
-use crate::json::json_line;
 
 #[derive(Serialize)]
 struct SearchLine<'a> {

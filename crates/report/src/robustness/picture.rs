@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use analysis::robustness::Answer;
 use analysis::robustness::findings::{Findings, Ran};
+use document::{Picture, Shade, Strip};
 
 use super::words;
-use crate::document::{Picture, Shade, Strip};
 
 /// The settings whose values are shown below the answers.
 const SETTINGS: usize = 6;

@@ -3,9 +3,9 @@
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
+use document::{Block, Cell, Column, Fit, Style, Table, Tone};
 use plan::metric::{Better, Metric};
 
-use crate::document::{Block, Cell, Column, Fit, Style, Table, Tone};
 use crate::figure;
 use crate::rows::first_metrics;
 use crate::section::summary::Subject;

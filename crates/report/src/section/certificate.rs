@@ -2,20 +2,44 @@
 
 use analysis::Findings;
 use analysis::certificate::{Certificate, Doubt, State};
-use plan::Trial;
-
-use crate::document::{
+use document::{
     Badge, Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
 };
+use plan::Trial;
+
+/// The state of a certificate.
+pub(crate) fn badge(state: State) -> Badge {
+    let tone = match state {
+        State::Passed => Tone::Good,
+        State::Doubtful => Tone::Neutral,
+        State::Failed => Tone::Bad,
+    };
+    Badge {
+        words: state.to_string(),
+        tone: Some(tone),
+        target: "",
+    }
+}
+
+/// The state of a certificate with a mark and a name in front, as a link to it.
+pub(crate) fn named_badge(name: &str, state: State) -> Badge {
+    let mark = match state {
+        State::Passed => "✓",
+        State::Doubtful => "!",
+        State::Failed => "✗",
+    };
+    Badge {
+        words: format!("{mark} {name} {state}"),
+        target: "certificate",
+        ..badge(state)
+    }
+}
 
 /// The certificate: whether the instrument worked.
 pub(crate) fn section(found: &Findings<'_>) -> Option<Section> {
     let certificate = &found.certificate;
     let mut blocks = vec![
-        Block::Heading(
-            "Certificate".to_owned(),
-            Some(Badge::state(certificate.state())),
-        ),
+        Block::Heading("Certificate".to_owned(), Some(badge(certificate.state()))),
         Block::Page(vec![Block::paragraph(
             Style::Note,
             "Whether the instrument worked: clocks, kernel, processors, settings and observed packets.",

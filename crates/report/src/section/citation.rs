@@ -1,8 +1,8 @@
 //! How to cite a run: as text and for BibTeX.
 
 use analysis::Findings;
+use document::{Block, Section, Style};
 
-use crate::document::{Block, Section, Style};
 use crate::latex;
 
 /// The citation, on the page only.

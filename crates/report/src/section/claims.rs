@@ -4,11 +4,9 @@ use analysis::Findings;
 use analysis::claims::{Alternative, Alternatives, Held, Judged, where_it_holds};
 use analysis::statistics::Interval;
 use analysis::verdict::Verdict;
+use document::{Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone};
 use plan::{Expected, Over, Plan};
 
-use crate::document::{
-    Block, Cell, Column, Item, List, ListKind, Remark, Section, Style, Table, Tone,
-};
 use crate::figure;
 
 /// The maximum number of settings of a claim on a terminal.

@@ -1,10 +1,10 @@
 //! Cross tables for many rows: the levels of the compared factor side by side.
 
 use analysis::Findings;
+use document::{Cell, Column, Fit, Table};
 use plan::metric::Metric;
 use plan::{Level, Plan};
 
-use crate::document::{Cell, Column, Fit, Table};
 use crate::figure;
 use crate::rows::{aligned, factor_cells, factor_names, kinds};
 

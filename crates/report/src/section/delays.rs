@@ -1,8 +1,8 @@
 //! Distributions of round-trip times, on the page only.
 
 use analysis::Findings;
+use document::{Block, Section};
 
-use crate::document::{Block, Section};
 use crate::plots::delays::figures;
 
 /// The distributions of trials that hold percentiles.

@@ -2,16 +2,16 @@
 
 use analysis::Findings;
 use analysis::certificate::{Certificate, Doubt, State};
+use document::{Badge, Block, Style};
 use plan::{HostFacts, RunFacts};
 
-use crate::document::{Badge, Block, Style};
 use crate::section::auto_rate::auto_rate;
-use crate::section::{answer, headline, rows};
+use crate::section::{answer, certificate, headline, rows};
 
 /// The blocks above every section.
 pub(crate) fn blocks(found: &Findings<'_>) -> Vec<Block> {
     let plan = found.plan;
-    let certified = Badge::certificate("certificate", found.certificate.state());
+    let certified = certificate::named_badge("certificate", found.certificate.state());
     let failed = match found.failed() {
         0 => String::new(),
         failed => format!(", {failed} failed and left out"),

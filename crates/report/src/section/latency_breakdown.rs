@@ -2,8 +2,8 @@
 
 use analysis::Findings;
 use analysis::latency_breakdown::Group;
+use document::{Block, Section, Style};
 
-use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::areas::figures;
 

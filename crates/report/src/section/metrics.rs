@@ -1,9 +1,9 @@
 //! The plots of the study's metrics, on the page only.
 
 use analysis::Findings;
+use document::{Block, Figure, Section, Style};
 use plan::metric::Metric;
 
-use crate::document::{Block, Figure, Section, Style};
 use crate::plots::Frame;
 use crate::plots::metrics::figure;
 use crate::rows::{first_metrics, is_zero};

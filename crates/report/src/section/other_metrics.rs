@@ -1,9 +1,9 @@
 //! Metrics that are not of the study: folded plots and a table of all of them.
 
 use analysis::Findings;
+use document::{Block, Cell, Column, Fit, Section, Style, Table};
 use plan::metric::Metric;
 
-use crate::document::{Block, Cell, Column, Fit, Section, Style, Table};
 use crate::figure;
 use crate::plots::Frame;
 use crate::rows::{

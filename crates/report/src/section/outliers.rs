@@ -2,9 +2,9 @@
 
 use analysis::Findings;
 use analysis::outliers::Outlier;
+use document::Section;
 use plan::Plan;
 
-use crate::document::Section;
 use crate::figure;
 
 /// A line for each cell and metric with outliers.

@@ -3,9 +3,9 @@
 use analysis::Findings;
 use analysis::paired::{Paired, metrics};
 use analysis::statistics::Mean;
+use document::{Block, Cell, Column, Section, Table};
 use plan::Plan;
 
-use crate::document::{Block, Cell, Column, Section, Table};
 use crate::figure::{four_digits, with_interval};
 use crate::rows::{factor_cells, factor_names, metric_column};
 
@@ -79,7 +79,7 @@ mod tests {
         ];
         let facts = facts();
         let found = Findings::of(&plan, &trials, &facts);
-        let text = crate::text(&crate::of_run(&found, None), 100);
+        let text = document::text(&crate::of_run(&found, None), 100);
         // -1 and -2: the mean -1.5, and 12.706 times 0.5 to either side.
         assert!(text.contains("-1.5 [-7.9, 4.9]"), "{text}");
         let lines = crate::json_lines(&found);

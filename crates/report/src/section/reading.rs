@@ -3,11 +3,11 @@
 use analysis::Findings;
 use analysis::compare::Comparison;
 use analysis::verdict::Verdict;
+use document::{Block, Section, Style};
 use plan::setting::LinkKind;
 use plan::{Hosts, Plan, Setting};
 use units::Transport;
 
-use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::section::headline;
 

@@ -1,8 +1,8 @@
 //! Figures of the studies, redrawn, on the page only.
 
 use analysis::Findings;
+use document::{Block, Section, Style};
 
-use crate::document::{Block, Section, Style};
 use crate::plots::redrawn::figures;
 
 /// The explanation of the figures.

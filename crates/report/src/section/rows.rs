@@ -5,15 +5,15 @@ mod finding;
 
 use analysis::Findings;
 use analysis::compare::{Comparison, baseline};
+use document::{Block, Cell, Column, Fit, Remark, Style, Table, terminal};
 use plan::metric::Metric;
 use plan::setting::Costs;
 use plan::{COPY, Cell as PlanCell, Hosts, Level, Plan, ReportRow, evidence};
 use units::Span;
 
-use crate::document::{Block, Cell, Column, Fit, Remark, Style, Table};
+use crate::figure;
 use crate::section::auto_rate::auto_rate;
 use crate::section::summary::{self, Subject};
-use crate::{figure, terminal};
 pub(crate) use finding::{Finding, advice};
 
 /// Whether the experiment declares rows, so that these are its answer.

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use analysis::Findings;
 use analysis::robustness::shares::wilson;
 use analysis::scores::{Answers, Score};
+use document::{Block, Cell, Column, Fit, Section, Style, Table};
 use plan::{Factors, Level};
-
-use crate::document::{Block, Cell, Column, Fit, Section, Style, Table};
 
 /// The short names of the metrics of a score, and of its cost with their units.
 const NAMES: [&str; 3] = ["verdict", "MTU", "hop"];

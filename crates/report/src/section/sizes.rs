@@ -4,10 +4,10 @@ use analysis::Findings;
 use analysis::sizes::{Curve, Family, Judged};
 use analysis::statistics::steps::Jump;
 use analysis::statistics::{Mean, change, mean};
+use document::{Block, Section, Style};
 use meter::request_response::Stall;
 use plan::{Cell, Plan, Trial, evidence};
 
-use crate::document::{Block, Section, Style};
 use crate::figure;
 use crate::plots::sizes::figures;
 

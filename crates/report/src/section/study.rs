@@ -4,10 +4,10 @@
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference};
 use analysis::verdict::Verdict;
+use document::{Block, Cell, Column, Remark, Section, Style, Table, Tone};
 use plan::metric::Metric;
 use plan::{Factors, Plan};
 
-use crate::document::{Block, Cell, Column, Remark, Section, Style, Table, Tone};
 use crate::figure;
 use crate::rows::{
     aligned, factor_cells, factor_names, first_metrics, framing_note, heading, model, study_rows,

@@ -1,8 +1,8 @@
 //! The test bed as a drawing, on the page only.
 
 use analysis::Findings;
+use document::{Block, Section};
 
-use crate::document::{Block, Section};
 use crate::topology;
 
 /// The nodes, links and flows of the plan.

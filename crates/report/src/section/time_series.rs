@@ -1,8 +1,8 @@
 //! Flows and queues over time, on the page only.
 
 use analysis::Findings;
+use document::{Block, Figure, Section, Style};
 
-use crate::document::{Block, Figure, Section, Style};
 use crate::plots::time_series::{figures, flows};
 
 /// The explanation of the plots.
@@ -49,7 +49,7 @@ fn folded(mut figure: Figure) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Drawing, Plot};
+    use document::{Drawing, Plot};
 
     fn figure(plots: usize) -> Figure {
         let drawing = |number: usize| Drawing {

@@ -4,9 +4,9 @@
 use analysis::Findings;
 use analysis::compare::Comparison;
 use analysis::verdict::Verdict;
+use document::{Block, Section};
 use plan::Plan;
 
-use crate::document::{Block, Section};
 use crate::figure;
 use crate::section::summary;
 

@@ -1,10 +1,10 @@
 //! The links of test beds as a table, for a terminal.
 
+use document::terminal::text;
+use document::{Block, Cell, Column, Document, Fit, Item, List, ListKind, Table};
 use plan::Plan;
 
 use super::{Link, Property, Topology, of};
-use crate::document::{Block, Cell, Column, Document, Fit, Item, List, ListKind, Table};
-use crate::terminal::text;
 
 /// The properties of links with columns of their own: key and title.
 const COLUMNS: [(&str, &str); 4] = [

@@ -1,12 +1,12 @@
 //! The drawing as inline SVG: along the page where it is wide, down the page
 //! where it is narrow.
 
+use document::Svg;
 use maud::{Markup, html};
 use plan::setting::Role;
 
 use super::layout::Layout;
 use super::{Link, Node, Topology};
-use crate::document::Svg;
 
 /// The width of a letter and the height of a line, in pixels. A letter of the
 /// page's font is narrower on average.

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use analysis::across_worlds::{AcrossWorlds, Row, WORLD};
 use analysis::compare::{Comparison, Difference};
 use analysis::statistics::difference;
+use document::{Cell, Column, Remark, Table, Tone};
 use plan::Level;
 use plan::metric::Metric;
 
-use crate::document::{Cell, Column, Remark, Table, Tone};
 use crate::figure;
 
 /// `metric`, a row for each combination of levels: of each world that measured

@@ -60,7 +60,7 @@ fn changed<T>(change: impl Fn(&mut Plan), ask: impl FnOnce(&AcrossWorlds, &[Run<
 
 #[test]
 fn both_worlds_and_the_paper_stand_in_one_row() {
-    let text = on(|all, runs| crate::text(&of_worlds(all, runs), 140));
+    let text = on(|all, runs| document::text(&of_worlds(all, runs), 140));
     assert!(
         text.starts_with("synthetic: What a test needs\nsim: results/s\nnetns: results/n\n"),
         "{text}"
@@ -81,7 +81,7 @@ fn both_worlds_and_the_paper_stand_in_one_row() {
     assert!(text.contains(sentence), "{text}");
     assert!(text.contains("Certificate of sim: passed"), "{text}");
     for width in [60, 80, 100] {
-        let text = on(|all, runs| crate::text(&of_worlds(all, runs), width));
+        let text = on(|all, runs| document::text(&of_worlds(all, runs), width));
         let mut lines = text.lines();
         assert!(
             lines.all(|line| line.chars().count() <= usize::from(width)),
@@ -94,14 +94,14 @@ fn both_worlds_and_the_paper_stand_in_one_row() {
 fn what_the_plan_names_comes_first_with_the_difference_of_both_worlds() {
     let named = ["retransmissions", "throughput"].map(str::to_owned);
     let name = |plan: &mut Plan| plan.leading = named.to_vec();
-    let text = changed(name, |all, runs| crate::text(&of_worlds(all, runs), 140));
+    let text = changed(name, |all, runs| document::text(&of_worlds(all, runs), 140));
     let at = |heading: &str| text.find(heading).expect(heading);
     assert!(at("\nRetransmissions") < at("(Mbit/s)"), "{text}");
     assert!(at("(Mbit/s)") < at("\nCPU utilisation"), "{text}");
     assert!(text.contains("netns less sim"), "{text}");
     // 989 and 940 Mbit/s, as the table of both has them.
     assert!(text.contains(" +49"), "{text}");
-    let without = on(|all, runs| crate::text(&of_worlds(all, runs), 140));
+    let without = on(|all, runs| document::text(&of_worlds(all, runs), 140));
     assert!(!without.contains("netns less sim"), "{without}");
 }
 
@@ -115,7 +115,7 @@ fn a_level_that_all_rows_have_is_told_once() {
     };
     let text = changed(one, |all, runs| {
         assert_eq!(held(all).len(), 1);
-        crate::text(&of_worlds(all, runs), 140)
+        document::text(&of_worlds(all, runs), 140)
     });
     assert!(text.contains("In all rows: queue red."), "{text}");
     assert_eq!(on(|all, _| held(all).len()), 0);

@@ -43,7 +43,7 @@ pub(super) fn run(args: &Probe, file: &Path, up_to: Option<Bytes>) -> Result<End
     let document = of_mesh(&probed);
     match args.json {
         true => output::print_lines(mesh_json(&probed))?,
-        false => output::print_report(&report::text(&document, output::width()))?,
+        false => output::print_report(&document::text(&document, output::width()))?,
     }
     if let Some(page) = &args.page {
         let html = report::html(&document);

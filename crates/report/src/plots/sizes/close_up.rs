@@ -2,11 +2,11 @@
 
 use analysis::Findings;
 use analysis::sizes::{Curve, median};
+use document::Figure;
 use plan::{Factors, ReportFigure, Sign, StepClaim};
 use serde_json::{Value, json};
 
 use super::{MOST_POINTS, line, plot};
-use crate::document::Figure;
 use crate::plots::{alone, marks, text, traces};
 use crate::series::labelled;
 

@@ -3,11 +3,11 @@
 
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries};
+use document::{Drawing, Figure, Plot};
 use plan::{Trial, evidence};
 use serde_json::{Value, json};
 
 use super::{band, line};
-use crate::document::{Drawing, Figure, Plot};
 use crate::plots::{
     TITLE_SIZE, TOP, axis, layout, margin, marks, redrawn, text, traces, with, wrapped,
 };

@@ -3,11 +3,11 @@
 
 use analysis::Findings;
 use analysis::details::{Details, Quantity, Resolution, TimeSeries};
+use document::{Drawing, Figure, Plot};
 use plan::{ReportFigure, Trial};
 use serde_json::{Value, json};
 
 use super::{band, line};
-use crate::document::{Drawing, Figure, Plot};
 use crate::plots::{axis, layout, marks, redrawn, small_title, text, traces};
 use crate::series::labelled;
 

@@ -1,11 +1,12 @@
 use std::path::Path;
 
 use analysis::Findings;
+use document::text;
 use plan::setting::LinkKind;
 use plan::synthetic::{cell, factors, facts, plan, study, trial};
 use plan::{Plan, Setting, Trial};
 
-use crate::{json_lines, of_run, text};
+use crate::{json_lines, of_run};
 
 fn terminal(plan: &Plan, trials: &[Trial], folder: Option<&Path>, width: u16) -> String {
     text(

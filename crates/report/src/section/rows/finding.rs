@@ -4,10 +4,10 @@ use std::fmt;
 
 use analysis::Findings;
 use analysis::compare::{Comparison, Difference, NotFound};
+use document::Tone;
 use plan::metric::Better;
 
 use super::{Line, advised};
-use crate::document::Tone;
 use crate::section::summary;
 
 /// The change in per cent below which a row makes no difference, although it is beyond

@@ -1,31 +1,34 @@
 //! The contents of a report in an output-independent form: blocks in order,
-//! grouped into sections. [`crate::terminal`] and [`crate::page`] render them.
+//! grouped into sections. [`terminal`] renders them as text, the crate `report` as a page.
 
-use analysis::certificate::State;
+pub mod terminal;
+
 use serde::Serialize;
 use serde_json::Value;
 
-/// A complete report, rendered by [`crate::html`] and [`crate::text`].
+pub use terminal::text;
+
+/// A complete report.
 pub struct Document {
     /// The title of the page.
-    pub(crate) title: String,
+    pub title: String,
     /// The first screen: the question and the result.
-    pub(crate) head: Vec<Block>,
+    pub head: Vec<Block>,
     /// Everything else, in order.
-    pub(crate) sections: Vec<Section>,
+    pub sections: Vec<Section>,
 }
 
 /// A group of related blocks.
-pub(crate) struct Section {
+pub struct Section {
     /// The id of its element on the page, by which links reach it; empty for
     /// none, and the list of contents leaves it out.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// Its contents.
-    pub(crate) blocks: Vec<Block>,
+    pub blocks: Vec<Block>,
 }
 
 /// One piece of a report.
-pub(crate) enum Block {
+pub enum Block {
     /// Name and title of the experiment, and a short summary of the run.
     Title {
         name: String,
@@ -59,17 +62,17 @@ pub(crate) enum Block {
 }
 
 /// A short framed text.
-pub(crate) struct Badge {
-    pub(crate) words: String,
-    /// The state of the certificate that it is about, if any.
-    pub(crate) state: Option<State>,
-    /// Whether it links to the certificate.
-    pub(crate) is_link: bool,
+pub struct Badge {
+    pub words: String,
+    /// The judgement that it states, if any.
+    pub tone: Option<Tone>,
+    /// The id of the section to which it links; empty for none.
+    pub target: &'static str,
 }
 
 /// The purpose of sentences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
     /// Plain text.
     Plain,
     /// The answer to the experiment's question.
@@ -85,16 +88,16 @@ pub(crate) enum Style {
 }
 
 /// Short lines. A line with leading spaces belongs to the line above.
-pub(crate) struct List {
-    pub(crate) kind: ListKind,
-    pub(crate) items: Vec<Item>,
+pub struct List {
+    pub kind: ListKind,
+    pub items: Vec<Item>,
     /// The lines for a terminal; `None`: the first ones.
-    pub(crate) brief: Option<Vec<Item>>,
+    pub brief: Option<Vec<Item>>,
 }
 
 /// The contents of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListKind {
+pub enum ListKind {
     /// Findings.
     Plain,
     /// Faults and notes of a certificate; a terminal shows all.
@@ -105,30 +108,30 @@ pub(crate) enum ListKind {
 
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub struct Item {
     /// The kind of the line; empty if all lines are of one kind.
-    pub(crate) label: &'static str,
-    pub(crate) text: String,
+    pub label: &'static str,
+    pub text: String,
 }
 
 /// Rows and columns.
 #[derive(Default)]
-pub(crate) struct Table {
+pub struct Table {
     /// The caption above the table.
-    pub(crate) caption: Option<String>,
-    pub(crate) columns: Vec<Column>,
+    pub caption: Option<String>,
+    pub columns: Vec<Column>,
     /// One cell per column in each row.
-    pub(crate) rows: Vec<Vec<Cell>>,
+    pub rows: Vec<Vec<Cell>>,
     /// The number of rows on a terminal; `None`: all.
-    pub(crate) brief_rows: Option<usize>,
+    pub brief_rows: Option<usize>,
     /// A line below the rows of a terminal, about rows that are left out.
-    pub(crate) more: Option<String>,
-    pub(crate) fit: Fit,
+    pub more: Option<String>,
+    pub fit: Fit,
 }
 
 /// The layout of a table, especially of one that is wider than the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub enum Fit {
     /// The terminal wraps the lines of the last column.
     #[default]
     Wrap,
@@ -144,19 +147,19 @@ pub(crate) enum Fit {
 
 /// The head of a column.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Column {
-    pub(crate) title: String,
+pub struct Column {
+    pub title: String,
     /// The unit, or another second line of the heading.
-    pub(crate) unit: String,
+    pub unit: String,
     /// The heading on a terminal, instead of both.
-    pub(crate) brief: Option<String>,
+    pub brief: Option<String>,
     /// Whether cells are right-aligned.
-    pub(crate) is_right: bool,
+    pub is_right: bool,
 }
 
 /// A cell of a table.
 #[derive(Clone, Debug)]
-pub(crate) enum Cell {
+pub enum Cell {
     /// Words.
     Text(String),
     /// A number, and its shorter form for a terminal if it differs.
@@ -174,16 +177,16 @@ pub(crate) enum Cell {
 
 /// One remark on a row.
 #[derive(Clone, Debug)]
-pub(crate) struct Remark {
-    pub(crate) tone: Tone,
-    pub(crate) words: String,
+pub struct Remark {
+    pub tone: Tone,
+    pub words: String,
     /// The reason, shown only on the page; may be empty.
-    pub(crate) detail: String,
+    pub detail: String,
 }
 
 /// The tone of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// Secondary information.
     Aside,
     /// Neutral.
@@ -195,23 +198,23 @@ pub(crate) enum Tone {
 }
 
 /// Strips of coloured columns, one below the other, each with as many columns.
-pub(crate) struct Picture {
-    pub(crate) title: String,
+pub struct Picture {
+    pub title: String,
     /// How that is meant.
-    pub(crate) note: String,
-    pub(crate) strips: Vec<Strip>,
+    pub note: String,
+    pub strips: Vec<Strip>,
 }
 
 /// A strip of a picture.
-pub(crate) struct Strip {
-    pub(crate) label: String,
+pub struct Strip {
+    pub label: String,
     /// A column each.
-    pub(crate) shades: Vec<Shade>,
+    pub shades: Vec<Shade>,
 }
 
 /// The colour of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shade {
+pub enum Shade {
     /// For good.
     Good,
     /// For bad.
@@ -225,48 +228,54 @@ pub(crate) enum Shade {
 }
 
 /// A drawing as SVG.
-pub(crate) struct Svg {
+pub struct Svg {
     /// The title; may be empty.
-    pub(crate) title: String,
+    pub title: String,
     /// The drawing in words.
-    pub(crate) alternative: String,
+    pub alternative: String,
     /// Its elements, for a wide page and for a narrow one.
-    pub(crate) wide: String,
-    pub(crate) narrow: String,
+    pub wide: String,
+    pub narrow: String,
     /// Lines below it.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// Plots with what they show.
-pub(crate) struct Figure {
-    pub(crate) title: String,
+pub struct Figure {
+    pub title: String,
     /// The explanation of the plots.
-    pub(crate) note: String,
-    pub(crate) plots: Vec<Drawing>,
+    pub note: String,
+    pub plots: Vec<Drawing>,
 }
 
 /// One plot.
-pub(crate) struct Drawing {
+pub struct Drawing {
     /// The id of its element.
-    pub(crate) id: String,
+    pub id: String,
     /// A text alternative.
-    pub(crate) label: String,
+    pub label: String,
     /// Whether it shows changes, which need less room.
-    pub(crate) is_change: bool,
-    pub(crate) plot: Plot,
+    pub is_change: bool,
+    pub plot: Plot,
 }
 
 /// The arguments of `Plotly.newPlot`, but for the configuration.
 #[derive(Default, Serialize)]
-pub(crate) struct Plot {
+pub struct Plot {
     /// The traces, of which later ones cover earlier ones.
-    pub(crate) data: Vec<Value>,
-    pub(crate) layout: Value,
+    pub data: Vec<Value>,
+    pub layout: Value,
+}
+
+/// An object of a report as one line.
+pub fn json_line(object: &impl Serialize) -> String {
+    serde_json::to_string(object)
+        .expect("a line holds only strings, numbers and maps with string keys")
 }
 
 impl Section {
     /// A heading and lines below it; `None` without lines.
-    pub(crate) fn listed(id: &'static str, heading: &str, lines: Vec<String>) -> Option<Self> {
+    pub fn listed(id: &'static str, heading: &str, lines: Vec<String>) -> Option<Self> {
         (!lines.is_empty()).then(|| Self {
             id,
             blocks: vec![Block::Heading(heading.to_owned(), None), Block::list(lines)],
@@ -276,22 +285,22 @@ impl Section {
 
 impl Block {
     /// A heading without a badge.
-    pub(crate) fn heading(words: impl Into<String>) -> Self {
+    pub fn heading(words: impl Into<String>) -> Self {
         Self::Heading(words.into(), None)
     }
 
     /// A heading within a section, without a badge.
-    pub(crate) fn subheading(words: impl Into<String>) -> Self {
+    pub fn subheading(words: impl Into<String>) -> Self {
         Self::Subheading(words.into(), None)
     }
 
     /// A single paragraph.
-    pub(crate) fn paragraph(style: Style, words: impl Into<String>) -> Self {
+    pub fn paragraph(style: Style, words: impl Into<String>) -> Self {
         Self::Paragraphs(style, vec![words.into()])
     }
 
     /// Findings; a terminal shows the first ones.
-    pub(crate) fn list(lines: Vec<String>) -> Self {
+    pub fn list(lines: Vec<String>) -> Self {
         Self::List(List {
             kind: ListKind::Plain,
             items: lines.into_iter().map(Item::from).collect(),
@@ -302,35 +311,11 @@ impl Block {
 
 impl Badge {
     /// Plain text.
-    pub(crate) fn plain(words: String) -> Self {
+    pub fn plain(words: String) -> Self {
         Self {
             words,
-            state: None,
-            is_link: false,
-        }
-    }
-
-    /// The state of a certificate.
-    pub(crate) fn state(state: State) -> Self {
-        Self {
-            words: state.to_string(),
-            state: Some(state),
-            is_link: false,
-        }
-    }
-
-    /// The state of a certificate with a mark and a name in front, as a link to
-    /// the certificate.
-    pub(crate) fn certificate(name: &str, state: State) -> Self {
-        let mark = match state {
-            State::Passed => "✓",
-            State::Doubtful => "!",
-            State::Failed => "✗",
-        };
-        Self {
-            words: format!("{mark} {name} {state}"),
-            state: Some(state),
-            is_link: true,
+            tone: None,
+            target: "",
         }
     }
 }
@@ -343,7 +328,7 @@ impl From<String> for Item {
 
 impl Column {
     /// A left-aligned column for text or levels.
-    pub(crate) fn new(title: impl Into<String>) -> Self {
+    pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             ..Self::default()
@@ -351,7 +336,7 @@ impl Column {
     }
 
     /// A right-aligned column for numbers.
-    pub(crate) fn right(title: impl Into<String>) -> Self {
+    pub fn right(title: impl Into<String>) -> Self {
         Self {
             is_right: true,
             ..Self::new(title)
@@ -361,14 +346,14 @@ impl Column {
 
 impl Cell {
     /// A number with the same form everywhere.
-    pub(crate) fn figure(text: impl Into<String>) -> Self {
+    pub fn figure(text: impl Into<String>) -> Self {
         Self::Figure(text.into(), None)
     }
 }
 
 impl Remark {
     /// A remark without a reason.
-    pub(crate) fn new(tone: Tone, words: impl Into<String>) -> Self {
+    pub fn new(tone: Tone, words: impl Into<String>) -> Self {
         Self {
             tone,
             words: words.into(),

@@ -6,7 +6,7 @@ use comfy_table::{
     presets,
 };
 
-use crate::document::{Block, Cell, Column, Document, Fit, Item, List, ListKind, Table};
+use crate::{Block, Cell, Column, Document, Fit, Item, List, ListKind, Table};
 
 /// The maximum number of lines of a list.
 const MOST_LINES: usize = 16;
@@ -138,7 +138,7 @@ impl Screen {
 
 /// The width of the columns of a table whose rows have one line each, without the
 /// details of remarks.
-pub(crate) fn line_width(table: &Table, width: u16) -> usize {
+pub fn line_width(table: &Table, width: u16) -> usize {
     let gap = usize::from(gap(width));
     let widths = line_widths(table);
     widths.iter().map(|width| width + gap).sum::<usize>() - gap.min(widths.len())
@@ -317,7 +317,7 @@ fn written(cell: &Cell) -> String {
 }
 
 /// Wraps lines between words; continuation lines are indented.
-pub(crate) fn wrapped(lines: &[String], width: u16) -> String {
+pub fn wrapped(lines: &[String], width: u16) -> String {
     let mut text = String::new();
     for line in lines {
         let indent = line.len() - line.trim_start().len();
